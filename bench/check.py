@@ -56,7 +56,7 @@ def one_by_one() -> Callable[[], str]:
     def work() -> str:
         exercises = load_exercises()
         answers = read_document(path, exercises).answers
-        words = Counter(check_answer(exercises[each.exercise_id], each.formulas).word for each in answers)
+        words = Counter(check_answer(exercises[each.exercise_id], each.written).word for each in answers)
         return f"{len(answers)} answers: {dict(words)}"
 
     return work

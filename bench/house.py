@@ -45,10 +45,11 @@ def size() -> Callable[[], str]:
 def passed(name: str) -> Callable[[], str]:
     import z3
 
-    from headwright.check.checker import Formula, check_answer
+    from headwright.check.checker import check_answer
     from headwright.check.exercise import load_exercises
+    from headwright.check.markdown import of_formulas
 
-    exercise, formulas = load_exercises()[name], [Formula(ANSWERS[name], 1)]
+    exercise, formulas = load_exercises()[name], of_formulas([ANSWERS[name]])
     check_answer(exercise, formulas)  # what is imported when it is needed is here now
 
     def work() -> str:

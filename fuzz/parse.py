@@ -17,7 +17,7 @@ atheris: Any = import_module("atheris")
 
 with atheris.instrument_imports(include=["headwright.formula"]):
     from headwright.formula import FormulaError, latex, parse, plain
-    from headwright.formula.reading.spellings import FUNCTIONS
+    from headwright.formula.spellings import FUNCTIONS
     from headwright.formula.tree import Name, walk
 
 # Separated by spaces, as they would be in a formula.

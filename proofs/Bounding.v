@@ -1,7 +1,7 @@
 (** The certificate theorem in whole numbers: constraints that are added up, and what the kernel computes of them. *)
 
 Require Import Reals Lra Lia List ZArith Bool.
-From Headwright Require Import Sums Attention Certificate Numbers.
+From Headwright Require Import Sums Attention Certificate Numbers Exponential.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -127,16 +127,13 @@ End Sums.
 Record constraint := { rows : list (list Z); bias : list Z; own : nat; floor : Z * Z; shares : list Z }.
 
 Section Constraints.
-  Variable prec : Floats.precision.
+  Variable how : method.
+  Local Notation prec := (accuracy how).
   Variables (d : nat) (e b D : Z).  (* of each vector; the denominators of keys, of what is added, and of shares *)
   Variable c : constraint.
 
-  Definition entropy_I (w : list Z) : I.type :=
-    fold_right (fun z rest => if (z =? 0)%Z then rest else I.sub prec rest (I.mul prec (ratio prec z D) (I.ln prec (ratio prec z D))))
-      I.zero w.
-
   Definition value_I : I.type :=
-    I.add prec (I.add prec (entropy_I (shares c)) (I.ln prec (ratio prec (fst (floor c)) (snd (floor c)))))
+    I.add prec (I.add prec (entropy_by how (fineness (snd (floor c))) D (shares c)) (I.ln prec (ratio prec (fst (floor c)) (snd (floor c)))))
       (ratio prec (dot_Z (shares c) (bias c) - D * nth (own c) (bias c) 0)%Z (D * b)).
 
   Definition pulled : list Z := plus_Z (times_Z D (nth (own c) (rows c) [])) (times_Z (-1) (mixed d (shares c) (rows c))).
@@ -177,24 +174,13 @@ Section Constraints.
     - unfold share, Rdiv. rewrite sum_scal_r, <- L, <- sum_Z_sum, T. apply Rinv_r. lra.
   Qed.
 
-  Lemma entropy_encloses w : 0 < IZR D -> Forall (fun z => (0 <= z)%Z) w ->
-    encloses (entropy_I w) (- sum (length w) (fun i => IZR (nth i w 0%Z) / IZR D * ln (IZR (nth i w 0%Z) / IZR D))).
+  Lemma value_encloses : exists v, encloses value_I v /\ v <= value.
   Proof.
-    intros P F. rewrite (sum_nth w 0%Z (fun z => IZR z / IZR D * ln (IZR z / IZR D))).
-    induction F as [|z w Hz F IH]; simpl.
-    - rewrite Ropp_0. apply zero_encloses.
-    - destruct (Z.eqb_spec z 0) as [->|N].
-      + replace (IZR 0 / IZR D * ln (IZR 0 / IZR D)) with 0 by (unfold Rdiv; ring). rewrite Rplus_0_l. exact IH.
-      + rewrite Ropp_plus_distr, Rplus_comm. apply sub_encloses; [exact IH|].
-        assert (0 < IZR z / IZR D) by (apply Rdiv_lt_0_compat; [apply (IZR_lt 0); lia | assumption]).
-        apply mul_encloses; [apply ratio_encloses; lra | apply ln_encloses; [assumption | apply ratio_encloses; lra]].
-  Qed.
-
-  Lemma value_encloses : encloses value_I value.
-  Proof.
-    destruct sound_parts as (_ & B & P & _ & _ & N & M & L & F & _). unfold value, value_I, Rminus. rewrite Rplus_assoc.
-    apply add_encloses; [apply add_encloses|].
-    - unfold entropy. rewrite <- L. apply entropy_encloses; assumption.
+    destruct sound_parts as (_ & B & P & _ & _ & N & M & L & F & _).
+    destruct (entropy_by_encloses how (fineness (snd (floor c))) D (shares c) P F) as (h & H & LE). rewrite L in LE.
+    exists (h + ln floor_of + (sum n (fun i => share i * added i) + - added (own c))). split; [|unfold value, share; lra].
+    unfold value_I. apply add_encloses; [apply add_encloses|].
+    - exact H.
     - apply ln_encloses; [apply ratio_pos; assumption|]. apply ratio_encloses, Rgt_not_eq, IZR_pos, M.
     - replace (sum n (fun i => share i * added i) + - added (own c))
         with (IZR (dot_Z (shares c) (bias c) - D * nth (own c) (bias c) 0%Z) / IZR (D * b)).
@@ -245,7 +231,7 @@ Section Constraints.
 
   Lemma summand_says z sn sd q : value <= IZR sn / IZR sd * dot d q pull_of -> says d (D * e) sn sd q (summand_of z).
   Proof.
-    intros H. exists value. split; [apply value_encloses|]. simpl.
+    intros H. destruct value_encloses as (v & V & LE). exists v. split; [exact V|]. apply Rle_trans with (1 := LE). simpl.
     replace (dot d q (row (D * e) pulled)) with (dot d q pull_of); [exact H|].
     apply sum_ext. intros x Hx. rewrite (proj2 pulled_spec x Hx). reflexivity.
   Qed.

@@ -4,7 +4,7 @@
     assumed of it, so whoever makes it need not be trusted. *)
 
 Require Import QArith Qreals Reals Lra Lia List ZArith Bool FunctionalExtensionality.
-From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Bounding Checking Shortest.
+From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Exponential Bounding Checking Shortest.
 From Headwright Require Whole.
 Import ListNotations.
 Open Scope R_scope.
@@ -113,7 +113,7 @@ Module Keys.
 
   Section Check.
     Variables (s : statement) (v : evidence).
-    Let prec := Floats.PtoP (digits v).
+    Let how := {| accuracy := Floats.PtoP (digits v); whole_numbers := true |}.
     Let d := dimension s.
     Let n := count s.
     Let sn := Qnum (scale s).
@@ -126,24 +126,24 @@ Module Keys.
 
     Definition check_queries : bool :=
       (0 <? f v)%Z && forallb (forallb (divides (f v))) (queries s) && Nat.eqb (length (queries s)) (heads s) &&
-      check_granted prec d n (e v) tables (g v) sp (which s) sn sd w (f v) (map (map (over (f v))) (queries s)).
+      check_granted how d n (e v) tables (g v) sp (which s) sn sd w (f v) (map (map (over (f v))) (queries s)).
 
     Definition check_long : bool :=
       match the_bound v with
       | Nothing => (num <=? 0)%Z
       | Alone D items => Nat.eqb (heads s) 1 &&
-          check_none_shorter prec d n (e v) tables (g v) sp (which s) sn sd w (r v) (moves v) D items num den
+          check_none_shorter how d n (e v) tables (g v) sp (which s) sn sd w (r v) (moves v) D items num den
       | Together D scene places among =>
-          check_together_longer prec d n (e v) tables (g v) sp (which s) sn sd w (r v) (moves v) D scene places among num den
+          check_together_longer how d n (e v) tables (g v) sp (which s) sn sd w (r v) (moves v) D scene places among num den
       end.
 
     Definition check_none : bool :=
       match the_bound v with
       | Nothing => false
       | Alone D items => Nat.eqb (heads s) 1 &&
-          check_impossible prec d n (e v) tables (g v) sp (which s) sd w (r v) (moves v) D items
+          check_impossible how d n (e v) tables (g v) sp (which s) sd w (r v) (moves v) D items
       | Together D scene places among =>
-          check_together_impossible prec d n (e v) tables (g v) sp (which s) sd w (r v) (moves v) D scene places among
+          check_together_impossible how d n (e v) tables (g v) sp (which s) sd w (r v) (moves v) D scene places among
       end.
 
     Definition check_claim : bool :=
@@ -338,7 +338,7 @@ Module Whole_heads.
 
   Section Check.
     Variables (s : statement) (v : evidence).
-    Let prec := Floats.PtoP (digits v).
+    Let how := {| accuracy := Floats.PtoP (digits v); whole_numbers := true |}.
     Let D := width s.
     Let w := columns s.
     Variable tables : list (list (list Z)).  (* the sequences over e *)
@@ -354,17 +354,17 @@ Module Whole_heads.
       let l := rules_of h in
       (0 <? f)%Z && forallb (forallb (divides f)) (W_K g) && forallb (forallb (divides f)) (asked s g) &&
       Nat.eqb (length (asked s g)) (length (W_Q g)) && Whole.sensible_rules D w (biases s) (e v) (b v) l &&
-      Whole.check_kept prec D w (biases s) (e v) (b v) l f (map (map (over f)) (W_K g)) (map (map (over f)) (asked s g)).
+      Whole.check_kept how D w (biases s) (e v) (b v) l f (map (map (over f)) (W_K g)) (map (map (over f)) (asked s g)).
 
     Definition check_bound (claimed : nat * Q) (c : constraints) : bool :=
       let l := rules_of (fst claimed) in
       Whole.sensible_rules D w (biases s) (e v) (b v) l &&
-      Whole.check_none_smaller prec D w (biases s) (e v) (b v) l (common c) (entries c) (Qnum (snd claimed)) (Zpos (Qden (snd claimed))).
+      Whole.check_none_smaller how D w (biases s) (e v) (b v) l (common c) (entries c) (Qnum (snd claimed)) (Zpos (Qden (snd claimed))).
 
     Definition check_nothing (h : nat) (c : constraints) : bool :=
       let l := rules_of h in
       Whole.sensible_rules D w (biases s) (e v) (b v) l &&
-      Whole.check_no_matrix prec D w (biases s) (e v) (b v) l (common c) (entries c).
+      Whole.check_no_matrix how D w (biases s) (e v) (b v) l (common c) (entries c).
   End Check.
 
   Definition exact (s : statement) (v : evidence) : bool :=

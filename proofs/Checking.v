@@ -3,9 +3,11 @@
     Keys, queries, multipliers and shares are whole numbers over common denominators. *)
 
 Require Import Reals Lra Lia List ZArith Bool.
-From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Bounding.
+From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Exponential Bounding.
 Import ListNotations.
 Open Scope R_scope.
+
+#[global] Opaque exp_up.
 
 (** * The statement of a certificate: keys, what they may be, a wish, queries *)
 
@@ -126,6 +128,41 @@ Proof.
   - simpl. apply add_encloses; [apply H; left; reflexivity | apply IH; intros; apply H; right; assumption].
 Qed.
 
+Lemma some_same {A} (x y : A) : Some x = Some y -> x = y.
+Proof. intros H. injection H as H. exact H. Qed.
+
+Fixpoint sum_of {A} (f : A -> Z) (l : list A) : Z :=
+  match l with
+  | [] => 0%Z
+  | x :: rest => (f x + sum_of f rest)%Z
+  end.
+
+Fixpoint but_Z {A} (f : A -> Z) (a : nat) (l : list A) : Z :=
+  match l, a with
+  | [], _ => 0%Z
+  | _ :: rest, O => sum_of f rest
+  | x :: rest, S a => (f x + but_Z f a rest)%Z
+  end.
+
+Lemma sum_of_above {A} (f : A -> Z) (c : R) (g : nat -> R) z l : (forall i, (i < length l)%nat -> g i <= IZR (f (nth i l z)) * c) ->
+  sum (length l) g <= IZR (sum_of f l) * c.
+Proof.
+  revert g. induction l as [|x l IH]; intros g H; [simpl; lra|].
+  simpl length. rewrite sum_first. simpl. rewrite plus_IZR. assert (X := H 0%nat ltac:(simpl; lia)). simpl in X.
+  assert (Y := IH (fun i => g (S i))). rewrite Rmult_plus_distr_r. apply Rplus_le_compat; [exact X|]. apply Y.
+  intros i Hi. apply (H (S i)). simpl. lia.
+Qed.
+
+Lemma but_Z_above {A} (f : A -> Z) (c : R) (g : nat -> R) z l a : (forall i, (i < length l)%nat -> g i <= IZR (f (nth i l z)) * c) ->
+  sum (length l) (fun i => if Nat.eqb i a then 0 else g i) <= IZR (but_Z f a l) * c.
+Proof.
+  revert g a. induction l as [|x l IH]; intros g a H; [destruct a; simpl; lra|].
+  simpl length. rewrite sum_first. destruct a as [|a].
+  - simpl. rewrite Rplus_0_l. apply (sum_of_above f c (fun i => g (S i)) z). intros i Hi. apply (H (S i)). simpl. lia.
+  - simpl. rewrite plus_IZR, Rmult_plus_distr_r. apply Rplus_le_compat; [apply (H 0%nat); simpl; lia|].
+    apply (IH (fun i => g (S i))). intros i Hi. apply (H (S i)). simpl. lia.
+Qed.
+
 (** * What is checked *)
 
 Definition well_formed (d n : nat) (rows : list (list Z)) : bool :=
@@ -141,7 +178,8 @@ Lemma well_formed_length d n rows : well_formed d n rows = true -> length rows =
 Proof. unfold well_formed. rewrite andb_true_iff. intros [L _]. apply Nat.eqb_eq, L. Qed.
 
 Section Statement.
-  Variable prec : Floats.precision.
+  Variable how : method.
+  Local Notation prec := (accuracy how).
   Variables (d n : nat) (e : Z) (scenarios : list (list (list Z))) (g : Z) (spreads : list spread) (which : list nat).
   Variables (sn sd : Z) (wish : list demand).
 
@@ -204,27 +242,41 @@ Section Statement.
     Rabs scale * (norm d (row f q) * radius (room_of e g s)
       + norm (columns (room_of e g s)) (fun y => dot d (row f q) (column (room_of e g s) y))).
 
-  (** The lowest and the highest score of each key but for that, over D = g sd f e; and how far it may be off. *)
-  Definition seen (q : list Z) (rows : list (list Z)) : list (Z * Z * I.type) :=
-    let reaches := map (reach q) spreads in
+  (** The lowest and the highest score of each key but for that, over D = g sd f e; and the number of its spread. *)
+  Definition seen (q : list Z) (rows : list (list Z)) : list (Z * Z * nat) :=
     map (fun '(w, r) =>
       let s := nth w spreads nowhere in
       let m := (sn * dot_Z q r)%Z in
-      (Z.min (low s * m) (high s * m), Z.max (low s * m) (high s * m), nth w reaches (reach q nowhere))%Z)
+      (Z.min (low s * m) (high s * m), Z.max (low s * m) (high s * m), w)%Z)
       (combine (padded n which) rows).
 
-  (** What competes with target a at worst. *)
-  Definition against (q : list Z) (rows : list (list Z)) (a : nat) : I.type :=
+  (** exp(r + off), and from above. *)
+  Definition factor_of (W : Z) (off r : I.type) : I.type * Z := let i := I.exp prec (I.add prec r off) in (i, end_of how W i).
+
+  Definition highest_difference : Z := 5000.
+
+  (** What competes with target a at worst, over W^2: none where scores are further apart than that. *)
+  Definition rivals (fine : nat) (W : Z) (q : list Z) (rows : list (list Z)) (a : nat) : option Z :=
+    let D := (g * (sd * (f * e)))%Z in
+    let m := halvings fine in
+    let M := power m in
     let l := seen q rows in
-    let '(own, _, off) := nth a l (0%Z, 0%Z, I.zero) in
-    but_I prec (fun '(_, top, far) => I.exp prec (I.add prec (ratio prec (top - own) (g * (sd * (f * e)))) (I.add prec far off))) a l.
+    let '(own, _, v) := nth a l (0%Z, 0%Z, 0%nat) in
+    let reaches := map (reach q) spreads in
+    let off := nth v reaches (reach q nowhere) in
+    let factors := map (factor_of W off) reaches in
+    let last := factor_of W off (reach q nowhere) in
+    if forallb (fun '(i, m) => ends_at how W i m) (last :: factors) && forallb (fun '(_, top, _) => (top - own <=? highest_difference * D)%Z) l
+    then Some (but_Z (fun '(_, top, w) => exp_up how m M W (top - own) D * snd (nth w factors last))%Z a l) else None.
 
   Definition check_demand (rows : list (list Z)) (one : demand) : bool :=
     let '(a, (num, den)) := one in
+    let fine := fineness den in
+    let W := unit_for fine in
     match queries with
-    | [q] => not_negative (I.sub prec (ratio prec (den - num) num) (against q rows a))
+    | [q] => match rivals fine W q rows a with Some z => (z * num <=? (den - num) * (W * W))%Z | None => false end
     | _ => not_negative (I.sub prec
-        (sum_I prec (fun q => I.div prec (I.fromZ prec 1) (I.add prec (I.fromZ prec 1) (against q rows a))) queries)
+        (sum_I prec (fun q => match rivals fine W q rows a with Some z => ratio prec (W * W) (W * W + z) | None => I.zero end) queries)
         (I.mul prec (I.fromZ prec (Z.of_nat (length queries))) (ratio prec num den)))
     end.
 
@@ -271,21 +323,20 @@ Section Statement.
   Proof. intros L. unfold seen. rewrite map_length, combine_length, length_padded, L. apply Nat.min_id. Qed.
 
   Lemma nth_seen q rows i : length rows = n -> (i < n)%nat ->
-    nth i (seen q rows) (0%Z, 0%Z, I.zero) =
+    nth i (seen q rows) (0%Z, 0%Z, 0%nat) =
       (Z.min (low (spread_at i) * (sn * dot_Z q (nth i rows []))) (high (spread_at i) * (sn * dot_Z q (nth i rows []))),
        Z.max (low (spread_at i) * (sn * dot_Z q (nth i rows []))) (high (spread_at i) * (sn * dot_Z q (nth i rows []))),
-       reach q (spread_at i))%Z.
+       nth i which 0%nat)%Z.
   Proof.
     intros L Hi. unfold seen.
     set (F := fun '(w, r) => _).
-    rewrite (nth_indep _ (0%Z, 0%Z, I.zero) (F (0%nat, []))) by (rewrite map_length, combine_length, length_padded, L, Nat.min_id; exact Hi).
-    rewrite map_nth, combine_nth by (rewrite length_padded; symmetry; exact L). rewrite nth_padded by exact Hi. unfold F. simpl.
-    rewrite map_nth. reflexivity.
+    rewrite (nth_indep _ (0%Z, 0%Z, 0%nat) (F (0%nat, []))) by (rewrite map_length, combine_length, length_padded, L, Nat.min_id; exact Hi).
+    rewrite map_nth, combine_nth by (rewrite length_padded; symmetry; exact L). rewrite nth_padded by exact Hi. reflexivity.
   Qed.
 
   (** The bounds of a score in the numbers that are computed. *)
   Lemma score_between q rows k i : length q = d -> In rows scenarios -> around d n (table e rows) (rooms e g spreads which) k -> (i < n)%nat ->
-    let '(lo, hi, _) := nth i (seen q rows) (0%Z, 0%Z, I.zero) in
+    let '(lo, hi, _) := nth i (seen q rows) (0%Z, 0%Z, 0%nat) in
     IZR lo / IZR (g * (sd * (f * e))) - reach_R q (spread_at i) <= scores d scale (row f q) k i
     <= IZR hi / IZR (g * (sd * (f * e))) + reach_R q (spread_at i).
   Proof.
@@ -317,58 +368,64 @@ Section Statement.
   Qed.
 
   (** Each query gives a target at least 1 / (1 + o), o what competes at worst. *)
-  Lemma weight_reached q rows k a : length q = d -> In rows scenarios -> around d n (table e rows) (rooms e g spreads which) k -> (a < n)%nat ->
-    exists o, encloses (against q rows a) o /\ 0 <= o /\ / (1 + o) <= pattern n (scores d scale (row f q) k) a.
+  Lemma weight_reached fine W q rows k a z : (0 < W)%Z -> length q = d -> In rows scenarios ->
+    around d n (table e rows) (rooms e g spreads which) k -> (a < n)%nat -> rivals fine W q rows a = Some z ->
+    0 <= IZR z / IZR (W * W) /\ / (1 + IZR z / IZR (W * W)) <= pattern n (scores d scale (row f q) k) a.
   Proof.
-    intros L R K Ha. destruct sense_parts as (E & G & S).
-    assert (LR := well_formed_length d n rows (sense_rows rows R)).
-    set (top := fun i => let '(_, h, _) := nth i (seen q rows) (0%Z, 0%Z, I.zero) in IZR h / IZR (g * (sd * (f * e))) + reach_R q (spread_at i)).
-    set (bottom := let '(l, _, _) := nth a (seen q rows) (0%Z, 0%Z, I.zero) in IZR l / IZR (g * (sd * (f * e))) - reach_R q (spread_at a)).
+    intros W0 L R K Ha. destruct sense_parts as (E & G & S).
+    assert (LR := well_formed_length d n rows (sense_rows rows R)). assert (WP := IZR_pos _ W0).
+    set (D := (g * (sd * (f * e)))%Z).
+    assert (DP : 0 < IZR D) by (unfold D; rewrite !mult_IZR; repeat apply Rmult_lt_0_compat; assumption).
+    unfold rivals. cbv zeta. fold D. assert (NA := nth_seen q rows a LR Ha). destruct (nth a (seen q rows) (0%Z, 0%Z, 0%nat)) as [[own own_top] v] eqn:N.
+    injection NA as OWN _ ->. fold (spread_at a) in *.
+    set (reaches := map (reach q) spreads).
+    assert (NR : forall w, nth w reaches (reach q nowhere) = reach q (nth w spreads nowhere)) by (intros w; apply map_nth).
+    rewrite NR. fold (spread_at a). set (off := reach q (spread_at a)).
+    set (factors := map (factor_of W off) reaches). set (last := factor_of W off (reach q nowhere)).
+    destruct (forallb (fun '(i, m) => ends_at how W i m) (last :: factors) && forallb _ (seen q rows)) eqn:OK; [|discriminate].
+    intros Z0. apply some_same in Z0. rewrite <- Z0. clear Z0. rewrite andb_true_iff, !forallb_forall in OK. destruct OK as [FIT NEAR].
+    set (bottom := IZR own / IZR D - reach_R q (spread_at a)).
+    set (top := fun i => let '(_, h, _) := nth i (seen q rows) (0%Z, 0%Z, 0%nat) in IZR h / IZR D + reach_R q (spread_at i)).
     set (o := sum n (fun i => if Nat.eqb i a then 0 else exp (top i - bottom))).
     assert (O : 0 <= o).
     { apply sum_nonneg. intros i _. destruct (Nat.eqb i a); [lra | apply Rlt_le, exp_pos]. }
-    exists o. split; [|split; [exact O|]].
-    - unfold against. destruct (nth a (seen q rows) (0%Z, 0%Z, I.zero)) as [[own own_top] off] eqn:N.
-      assert (NA := nth_seen q rows a LR Ha). rewrite N in NA. injection NA as _ _ OFF.
-      unfold o. set (h := fun i => exp (top i - bottom)).
-      (* the list of indices makes the terms a function of the place *)
-      assert (X : forall l js, length l = length js ->
-        (forall j, (j < length l)%nat -> encloses (let '(_, t, far) := nth j l (0%Z, 0%Z, I.zero) in
-            I.exp prec (I.add prec (ratio prec (t - own) (g * (sd * (f * e)))) (I.add prec far off))) (nth j js 0)) ->
-        forall b, encloses (but_I prec (fun '(_, t, far) =>
-            I.exp prec (I.add prec (ratio prec (t - own) (g * (sd * (f * e)))) (I.add prec far off))) b l)
-          (sum (length l) (fun i => if Nat.eqb i b then 0 else nth i js 0))).
-      { clear. intros l. set (F := fun '(_, t, far) => _).
-        assert (Y : forall l js, length l = length js -> (forall j, (j < length l)%nat -> encloses (F (nth j l (0%Z, 0%Z, I.zero))) (nth j js 0)) ->
-          encloses (sum_I prec F l) (sum (length l) (fun i => nth i js 0))).
-        { clear l. intros l. induction l as [|x l IH]; intros [|y js] LL H; try discriminate; [apply zero_encloses|].
-          simpl length. rewrite sum_first. simpl. apply add_encloses; [apply (H 0%nat); simpl; lia|].
-          apply IH; [injection LL as LL; exact LL|]. intros j Hj. apply (H (Datatypes.S j)). simpl. lia. }
-        induction l as [|x l IH]; intros [|y js] LL H b; try discriminate; [destruct b; apply zero_encloses|].
-        injection LL as LL. simpl length. rewrite sum_first. destruct b as [|b].
-        - simpl. rewrite Rplus_0_l. apply (Y l js LL). intros j Hj. apply (H (Datatypes.S j)). simpl. lia.
-        - simpl. apply add_encloses; [apply (H 0%nat); simpl; lia|].
-          apply IH; [exact LL|]. intros j Hj. apply (H (Datatypes.S j)). simpl. lia. }
-      assert (LS := length_seen q rows LR).
-      assert (LJ : length (seen q rows) = length (map h (seq 0 n))) by (rewrite LS, map_length, seq_length; reflexivity).
-      assert (NJ : forall j, (j < n)%nat -> nth j (map h (seq 0 n)) 0 = h j).
-      { intros j Hj. rewrite (nth_indep _ 0 (h 0%nat)) by (rewrite map_length, seq_length; exact Hj).
-        rewrite map_nth, seq_nth by exact Hj. reflexivity. }
-      specialize (X (seen q rows) (map h (seq 0 n)) LJ).
-      rewrite LS in X. rewrite (sum_ext n _ (fun i => if Nat.eqb i a then 0 else nth i (map h (seq 0 n)) 0)).
-      + apply X. intros j Hj. rewrite NJ by exact Hj. unfold h, top, bottom. rewrite (nth_seen q rows j LR Hj).
-        apply exp_encloses.
-        match goal with |- encloses _ (IZR ?t / ?den + ?r - (IZR own / ?den - ?r')) =>
-          replace (IZR t / den + r - (IZR own / den - r')) with (IZR (t - own) / den + (r + r')) by (rewrite minus_IZR; unfold Rdiv; ring) end.
-        apply add_encloses; [apply ratio_encloses; rewrite !mult_IZR; apply Rgt_not_eq; repeat apply Rmult_gt_0_compat; assumption|].
-        rewrite OFF. apply add_encloses; apply reach_encloses; try assumption; apply a_spread.
-      + intros i Hi. rewrite NJ by exact Hi. reflexivity.
-    - assert (P : 0 < / (1 + o)) by (apply Rinv_0_lt_compat; lra).
-      apply granted_by_the_others; [exact Ha | exact P|].
-      replace (1 / / (1 + o) - 1) with o by (field; lra).
-      apply sum_le. intros i Hi. destruct (Nat.eqb i a); [lra|]. apply exp_monotone.
-      assert (Bi := score_between q rows k i L R K Hi). assert (Ba := score_between q rows k a L R K Ha).
-      unfold top, bottom. destruct (nth i (seen q rows) _) as [[? ?] ?]. destruct (nth a (seen q rows) _) as [[? ?] ?]. lra.
+    match goal with |- context [but_Z ?h a _] => set (F := h) end.
+    assert (B : o <= IZR (but_Z F a (seen q rows)) * / IZR (W * W)).
+    { unfold o. rewrite <- (length_seen q rows LR). apply (but_Z_above F (/ IZR (W * W)) (fun i => exp (top i - bottom)) (0%Z, 0%Z, 0%nat)).
+      rewrite (length_seen q rows LR). intros i Hi. unfold top, bottom.
+      assert (IN := nth_In (seen q rows) (0%Z, 0%Z, 0%nat) ltac:(rewrite (length_seen q rows LR); exact Hi)). apply NEAR in IN.
+      rewrite (nth_seen q rows i LR Hi) in *. unfold F.
+      match type of IN with (?t - own <=? _)%Z = true => set (hi := t) in * end.
+      apply Z.leb_le in IN.
+      replace (IZR hi / IZR D + reach_R q (spread_at i) - (IZR own / IZR D - reach_R q (spread_at a)))
+        with (IZR (hi - own) / IZR D + (reach_R q (spread_at i) + reach_R q (spread_at a))) by (rewrite minus_IZR; field; lra).
+      rewrite exp_plus.
+      assert (X := exp_up_spec how (halvings fine) (power (halvings fine)) W (hi - own) D (IZR_power _) W0 ltac:(apply lt_IZR; exact DP)).
+      assert (SM : (highest_difference * D < D * power (halvings fine))%Z).
+      { apply lt_IZR in DP. assert (PF := power_far fine). unfold highest_difference. nia. }
+      specialize (X ltac:(lia)).
+      assert (NF : In (nth (nth i which 0%nat) factors last) (last :: factors)).
+      { destruct (nth_in_or_default (nth i which 0%nat) factors last) as [Y|Y]; [right; exact Y | left; symmetry; exact Y]. }
+      apply FIT in NF. clear FIT.
+      assert (NE : nth (nth i which 0%nat) factors last = factor_of W off (reach q (spread_at i))).
+      { unfold factors, last. rewrite map_nth, NR. reflexivity. }
+      rewrite NE in *. clear NE. unfold factor_of in *. cbn [snd] in *.
+      set (i0 := I.exp prec (I.add prec (reach q (spread_at i)) off)) in *.
+      assert (Y := ends_at_above how W i0 (end_of how W i0) (exp (reach_R q (spread_at i) + reach_R q (spread_at a))) W0 NF).
+      specialize (Y ltac:(apply exp_encloses, add_encloses; apply reach_encloses; try assumption; apply a_spread)).
+      rewrite mult_IZR. rewrite (mult_IZR W W).
+      apply Rle_trans with (IZR (exp_up how (halvings fine) (power (halvings fine)) W (hi - own) D) / IZR W * (IZR (end_of how W i0) / IZR W)).
+      - apply Rmult_le_compat; try assumption; apply Rlt_le, exp_pos.
+      - apply Req_le. generalize (exp_up how (halvings fine) (power (halvings fine)) W (hi - own) D) (end_of how W i0). intros x y. field. lra. }
+    fold (IZR (but_Z F a (seen q rows)) / IZR (W * W)) in B. set (o' := IZR (but_Z F a (seen q rows)) / IZR (W * W)) in *.
+    split; [lra|].
+    apply Rle_trans with (/ (1 + o)); [apply Rinv_le_contravar; lra|].
+    assert (P : 0 < / (1 + o)) by (apply Rinv_0_lt_compat; lra).
+    apply granted_by_the_others; [exact Ha | exact P|].
+    replace (1 / / (1 + o) - 1) with o by (field; lra).
+    apply sum_le. intros i Hi. destruct (Nat.eqb i a); [lra|]. apply exp_monotone.
+    assert (Bi := score_between q rows k i L R K Hi). assert (Ba := score_between q rows k a L R K Ha).
+    unfold top, bottom. fold D in Bi, Ba. rewrite N in Ba. destruct (nth i (seen q rows) _) as [[? ?] ?]. lra.
   Qed.
   End Granted.
 
@@ -379,44 +436,54 @@ Section Statement.
     apply Z.ltb_lt, IZR_pos in F. apply Nat.ltb_lt in H.
     assert (LQ : forall q, In q queries -> length q = d).
     { rewrite forallb_forall in L. intros q Hq. apply Nat.eqb_eq, L, Hq. }
-    destruct (sense_wish a Ha) as (num & den & W & T & Pn & Pd & P).
-    assert (W' : In (target wish a, (num, den)) wish) by (rewrite <- W; apply nth_In, Ha).
+    destruct (sense_wish a Ha) as (num & den & NW & T & Pn & Pd & P).
+    assert (W' : In (target wish a, (num, den)) wish) by (rewrite <- NW; apply nth_In, Ha).
     rewrite forallb_forall in C. assert (Q := C rows R). rewrite forallb_forall in Q. apply Q in W'. clear C Q.
     assert (PN := IZR_pos _ Pn). assert (PD := IZR_pos _ Pd). rewrite P.
-    unfold check_demand in W'.
+    unfold check_demand in W'. set (fine := fineness den) in *. set (W := unit_for fine) in *. assert (W0 : (0 < W)%Z) by apply power_pos. assert (WP := IZR_pos _ W0).
+    assert (WW : 0 < IZR (W * W)) by (rewrite mult_IZR; apply Rmult_lt_0_compat; assumption).
     assert (HI : 0 < INR (length queries)) by (apply lt_0_INR, H).
     apply Rmult_le_reg_r with (INR (length queries)); [exact HI|].
     unfold Rdiv at 2. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
     rewrite (sum_nth queries [] (fun q => pattern n (scores d scale (row f q) k) (target wish a))).
     assert (Many : not_negative (I.sub prec
-        (sum_I prec (fun q => I.div prec (I.fromZ prec 1) (I.add prec (I.fromZ prec 1) (against f q rows (target wish a)))) queries)
+        (sum_I prec (fun q => match rivals f fine W q rows (target wish a) with Some z => ratio prec (W * W) (W * W + z) | None => I.zero end) queries)
         (I.mul prec (I.fromZ prec (Z.of_nat (length queries))) (ratio prec num den))) = true ->
       IZR num / IZR den * INR (length queries) <= sum_list (fun q => pattern n (scores d scale (row f q) k) (target wish a)) queries).
     { intros N.
-      assert (X : exists y, encloses (sum_I prec (fun q => I.div prec (I.fromZ prec 1)
-          (I.add prec (I.fromZ prec 1) (against f q rows (target wish a)))) queries) y
+      assert (X : exists y, encloses (sum_I prec (fun q => match rivals f fine W q rows (target wish a) with Some z => ratio prec (W * W) (W * W + z) | None => I.zero end) queries) y
         /\ y <= sum_list (fun q => pattern n (scores d scale (row f q) k) (target wish a)) queries).
-      { clear - LQ F R K T sense. induction queries as [|q l IH]; [exists 0; split; [apply zero_encloses | simpl; lra]|].
+      { clear - LQ F R K T sense W0 WP WW. induction queries as [|q l IH]; [exists 0; split; [apply zero_encloses | simpl; lra]|].
         destruct IH as (y & Y & B); [intros; apply LQ; right; assumption|].
-        destruct (weight_reached f F q rows k (target wish a) (LQ q (or_introl eq_refl)) R K T) as (o & O & O0 & G).
-        exists (1 / (1 + o) + y). split.
-        - cbn [sum_I]. apply add_encloses; [|exact Y]. assert (one := Z_encloses prec 1).
-          assert (N : 1 + o <> 0) by lra.
-          exact (div_encloses prec _ _ _ _ N one (add_encloses prec _ _ _ _ one O)).
-        - apply (Rplus_le_compat (1 / (1 + o)) (pattern n (scores d scale (row f q) k) (target wish a)) y); [|exact B].
-          unfold Rdiv. rewrite Rmult_1_l. exact G. }
+        assert (X : exists x, encloses (match rivals f fine W q rows (target wish a) with Some z => ratio prec (W * W) (W * W + z) | None => I.zero end) x
+          /\ x <= pattern n (scores d scale (row f q) k) (target wish a)).
+        { destruct (rivals f fine W q rows (target wish a)) as [z|] eqn:RV.
+          - destruct (weight_reached f F fine W q rows k (target wish a) z W0 (LQ q (or_introl eq_refl)) R K T RV) as [O G].
+            set (o := IZR z / IZR (W * W)) in *.
+            assert (ZE : IZR z = o * IZR (W * W)) by (unfold o; field; lra).
+            assert (P : 0 < IZR (W * W + z)) by (rewrite plus_IZR, ZE; nra).
+            exists (IZR (W * W) / IZR (W * W + z)). split; [apply ratio_encloses; lra|].
+            apply Rle_trans with (2 := G). apply Req_le. rewrite plus_IZR, ZE. field. split; [lra|]. nra.
+          - exists 0. split; [apply zero_encloses|]. apply Rlt_le, pattern_pos. lia. }
+        destruct X as (x & X & B'). exists (x + y). split; [cbn [sum_I]; apply add_encloses; assumption | simpl; lra]. }
       destruct X as (y & Y & B).
       apply (not_negative_correct _ (y - IZR (Z.of_nat (length queries)) * (IZR num / IZR den))) in N.
       - rewrite <- INR_IZR_INZ in N. lra.
       - apply sub_encloses; [exact Y|]. apply mul_encloses; [apply Z_encloses | apply ratio_encloses; lra]. }
     destruct queries as [|q [|q' l]]; [apply Many, W' | | apply Many, W'].
-    destruct (weight_reached f F q rows k (target wish a) (LQ q (or_introl eq_refl)) R K T) as (o & O & O0 & G).
-    apply (not_negative_correct _ (IZR (den - num) / IZR num - o)) in W'.
-    - change (IZR num / IZR den * 1 <= pattern n (scores d scale (row f q) k) (target wish a) + 0).
-      rewrite Rmult_1_r, Rplus_0_r. apply Rle_trans with (2 := G).
-      rewrite <- (Rinv_inv (IZR num / IZR den)). apply Rinv_le_contravar; [lra|].
-      rewrite minus_IZR in W'. replace (/ (IZR num / IZR den)) with ((IZR den - IZR num) / IZR num + 1) by (field; lra). lra.
-    - apply sub_encloses; [apply ratio_encloses; lra | exact O].
+    destruct (rivals f fine W q rows (target wish a)) as [z|] eqn:RV; [|discriminate].
+    destruct (weight_reached f F fine W q rows k (target wish a) z W0 (LQ q (or_introl eq_refl)) R K T RV) as [O G].
+    apply Z.leb_le, IZR_le in W'. rewrite (mult_IZR z), (mult_IZR (den - num)), minus_IZR in W'.
+    set (o := IZR z / IZR (W * W)) in *.
+    assert (ZE : IZR z = o * IZR (W * W)) by (unfold o; field; lra).
+    assert (OB : o * IZR num <= IZR den - IZR num).
+    { apply Rmult_le_reg_r with (IZR (W * W)); [exact WW|]. rewrite ZE in W'. lra. }
+    change (IZR num / IZR den * 1 <= pattern n (scores d scale (row f q) k) (target wish a) + 0).
+    rewrite Rmult_1_r, Rplus_0_r. apply Rle_trans with (2 := G).
+    rewrite <- (Rinv_inv (IZR num / IZR den)). apply Rinv_le_contravar; [lra|].
+    replace (/ (IZR num / IZR den)) with (IZR den / IZR num) by (field; lra).
+    apply Rmult_le_reg_r with (IZR num); [exact PN|].
+    replace (IZR den / IZR num * IZR num) with (IZR den) by (field; lra). lra.
   Qed.
 
   Theorem granted_alone_correct f q : check_granted f [q] = true -> granted_by (row f q).

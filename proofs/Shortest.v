@@ -1,7 +1,7 @@
 (** None shorter, and impossible: the constraints of a certificate checked inside the kernel, for one head and for several. *)
 
 Require Import Reals Lra Lia List ZArith Bool.
-From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Bounding Checking.
+From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Exponential Bounding Checking.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -18,7 +18,8 @@ Record item := { scenario : nat; demanded : nat; multiplier : Z; stands : list s
 Definition replaced {A} (a : nat) (x : A) (l : list A) : list A := firstn a l ++ x :: skipn (S a) l.
 
 Section Shortest.
-  Variable prec : Floats.precision.
+  Variable how : method.
+  Local Notation prec := (accuracy how).
   Variables (d n : nat) (e : Z) (scenarios : list (list (list Z))) (g : Z) (spreads : list spread) (which : list nat).
   Variables (sn sd : Z) (wish : list demand).
   Hypothesis sense : sensible d n e scenarios g spreads sd wish = true.
@@ -152,14 +153,14 @@ Section Shortest.
     Nat.ltb (scenario it) (length scenarios) && Nat.ltb (demanded it) (length wish) && standing (all_stands it) &&
     sound d (e * r) 1 D (constraint_of it).
 
-  Definition summands : list summand := map (fun it => summand_of prec d 1 D (constraint_of it) (multiplier it)) items.
+  Definition summands : list summand := map (fun it => summand_of how d 1 D (constraint_of it) (multiplier it)) items.
 
   Definition check_none_shorter (num den : Z) : bool :=
     forallb item_fits items && check_longer prec d (D * (e * r)) sn sd summands num den.
   Definition check_impossible : bool := forallb item_fits items && check_cancels prec d (D * (e * r)) sd summands.
 
   Lemma item_says it q : item_fits it = true -> granted_by d n e scenarios g spreads which sn sd wish q ->
-    says d (D * (e * r)) sn sd q (summand_of prec d 1 D (constraint_of it) (multiplier it)).
+    says d (D * (e * r)) sn sd q (summand_of how d 1 D (constraint_of it) (multiplier it)).
   Proof.
     unfold item_fits. rewrite !andb_true_iff. intros [[[A B] S] O] H. apply Nat.ltb_lt in A. apply Nat.ltb_lt in B.
     destruct (placed_in_world (rows_of it) (all_stands it) (nth_In _ _ A) S) as [L W].
@@ -224,7 +225,7 @@ Section Shortest.
   Definition together_fits : bool :=
     Nat.ltb scene (length scenarios) && standing places && Nat.ltb 0 (length among) && different chosen && forallb among_fits among.
 
-  Definition alone (one : nat * list Z) : list summand := [summand_of prec d 1 D (together_of one) 1].
+  Definition alone (one : nat * list Z) : list summand := [summand_of how d 1 D (together_of one) 1].
 
   Definition check_together_longer (num den : Z) : bool :=
     together_fits && forallb (fun one => check_longer prec d (D * (e * r)) sn sd (alone one) num den) among.
@@ -251,7 +252,7 @@ Section Shortest.
   Qed.
 
   Lemma together_ineq h q : (0 < h)%nat -> together_fits = true -> granted_together d n e scenarios g spreads which sn sd wish h q ->
-    exists j one, (j < h)%nat /\ In one among /\ says d (D * (e * r)) sn sd (q j) (summand_of prec d 1 D (together_of one) 1).
+    exists j one, (j < h)%nat /\ In one among /\ says d (D * (e * r)) sn sd (q j) (summand_of how d 1 D (together_of one) 1).
   Proof.
     intros Hh Fi G. unfold together_fits in Fi. rewrite !andb_true_iff in Fi. destruct Fi as [[[[A S] NE] DI] F].
     apply Nat.ltb_lt in A. apply Nat.ltb_lt in NE.

@@ -1,7 +1,7 @@
 (** Whole heads: rules for tokens, the weights that keep them, and that no smaller matrix or none at all does. *)
 
 Require Import Reals Lra Lia List ZArith Bool.
-From Headwright Require Import Sums Attention Certificate Heads Numbers Bounding Checking.
+From Headwright Require Import Sums Attention Certificate Heads Numbers Exponential Bounding Checking.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -74,7 +74,8 @@ Qed.
 Record entry := { of_rule : nat; of_target : nat; counted : Z; parts : list Z }.
 
 Section Whole.
-  Variable prec : Floats.precision.
+  Variable how : method.
+  Local Notation prec := (accuracy how).
   Variables (D w : nat) (biases : bool) (e b : Z) (rules : list rule).
 
   Definition no_rule : rule := {| tokens := []; token := 0; seen := []; given := []; attend := []; at_most := [] |}.
@@ -250,7 +251,7 @@ Section Whole.
 
   Definition summand_at (c : entry) : summand :=
     let r := nth (of_rule c) rules no_rule in
-    {| times := counted c; worth := value_I prec b S (constraint_at c);
+    {| times := counted c; worth := value_I how b S (constraint_at c);
        along := outer (pulled D S (constraint_at c)) (asking biases e (nth (token r) (tokens r) [])) |}.
 
   Definition check_none_smaller (num den : Z) : bool :=
@@ -281,8 +282,8 @@ Section Whole.
       { destruct (sound_parts _ _ _ _ _ O) as (_ & _ & _ & _ & OW & _). unfold constraint_at in OW. fold r in OW.
         rewrite N in OW. simpl in OW. rewrite map_length in OW. exact OW. }
       unfold pattern, mass. rewrite (Y a OA). apply (f_equal2 Rdiv); [reflexivity|]. apply sum_ext. intros j Hj. rewrite (Y j Hj). reflexivity. }
-    exists (value b S (constraint_at c)). split; [apply (value_encloses prec D e b S _ O)|].
-    apply Rle_trans with (1 := V). apply Req_le. unfold summand_at. fold r. simpl along.
+    destruct (value_encloses how D e b S _ O) as (v & E' & LE). exists v. split; [exact E'|].
+    apply Rle_trans with (1 := Rle_trans _ _ _ LE V). apply Req_le. unfold summand_at. fold r. simpl along.
     rewrite (dot_outer D w (S * e) e M (pulled D S (constraint_at c))); try assumption.
     - unfold q. replace (1 / 1) with 1 by field. f_equal. apply sum_ext. intros y Hy. rewrite (proj2 (pulled_spec _ _ _ _ _ O) y Hy). reflexivity.
     - rewrite WE. destruct biases; lia.

@@ -39,6 +39,7 @@ TELLS = {
     "files": "arrays in, files out",
     "enclosure": "numbers from both sides",
     "formula": "the formula language",
+    "running": "bounded processes",
     "rocq": "certificates for a kernel",
     "workers": "workers of a cluster",
     "cards": "results in notebooks",

@@ -19,7 +19,16 @@ let of_keys s =
   List.iter (fun t -> Float.Array.iter (fun x -> let _, k = dyadic x in if k > !most then most := k) t.numbers) s.tables;
   Z.lcm powers.(!most) (Number.common (List.concat_map (fun w -> List.concat w.factor) s.world))
 
+(* Scores that keys may be off their places by: intervals of larger exponentials would fill the memory. *)
+let near s =
+  let size x = List.fold_left (fun sum a -> sum +. Q.to_float a ** 2.) 0. x in
+  let dot x y = List.fold_left2 (fun sum a b -> Q.add sum (Q.mul a b)) Q.zero x y in
+  List.iter (fun q -> List.iter (fun w ->
+    let far = sqrt (size q) *. Q.to_float w.ball +. sqrt (size (List.map (dot q) w.factor)) in
+    if not (Float.abs (Q.to_float s.scale) *. far <= 5000.) then Verdict.rejected "keys may be further off their places than is checked") s.world) s.queries
+
 let evidence s bound =
+  near s;
   let first = List.hd s.tables in
   let n = first.n and d = first.d in
   let spreads = Array.of_list (s.world @ [certain]) and which = entries s in
@@ -27,6 +36,8 @@ let evidence s bound =
   let g = Number.common (List.concat_map (fun w -> [w.low; w.high; w.ball]) s.world) in
   let f = Number.common (List.concat s.queries) in
   let fine = Number.binary_digits (List.map snd s.wish) in
+  let most what digits limit = if digits > limit then Verdict.rejected "%s more digits than is checked" what in
+  most "least weights have" fine 2000;
   let made r moves the_bound = { Checked.Keys.digits = Z.of_int (120 + fine); e; g; f; r; moves; the_bound } in
   match bound with
   | None -> made Z.one [] Checked.Keys.Nothing
@@ -55,7 +66,7 @@ let evidence s bound =
       let own = scale about.target (Z.sign places.(about.target) > 0) true in
       let shares, total = match about.distribution with
         | Some table ->
-          let common = Number.common (List.map snd table) in
+          let common = List.fold_left (fun so_far (_, x) -> let all = Z.lcm so_far (Q.den x) in most "shares have" (Z.numbits all) 50_000; all) Z.one table in
           let shares = Array.make n Z.zero in
           List.iter (fun (key, x) -> shares.(key) <- Number.over common x) table;
           let total = Array.fold_left Z.add Z.zero shares in
@@ -69,14 +80,13 @@ let evidence s bound =
           let here = match b.among with
             | None -> Array.init n Fun.id
             | Some them -> Array.of_list (List.filter (fun key -> key = about.target || not (List.mem key them)) (List.init n Fun.id)) in
-          let bits = 80 + fine in
-          let counts = Number.rounded (Array.map (fun key -> scores.(key)) here) bits in
+          let counts = Number.rounded (Array.map (fun key -> scores.(key)) here) fine in
           let shares = Array.make n Z.zero in
           Array.iteri (fun i key -> shares.(key) <- counts.(i)) here;
-          shares, Z.shift_left Z.one bits in
+          shares, Z.shift_left Z.one (80 + fine) in
       { part = number; about; places = scales; own; shares; total } in
     let standings = List.concat (List.mapi (fun number part -> List.map (stand number part) part.constraints) b.parts) in
-    let common = List.fold_left (fun so_far x -> Z.lcm so_far x.total) Z.one standings in
+    let common = List.fold_left (fun so_far x -> let all = Z.lcm so_far x.total in most "shares have" (Z.numbits all) 50_000; all) Z.one standings in
     let standings = List.map (fun x ->
       let times = Z.divexact common x.total in
       { x with shares = (if Z.equal times Z.one then x.shares else Array.map (Z.mul times) x.shares); total = common }) standings in

@@ -68,6 +68,7 @@ let scene_of s =
   let bias = List.map (fun table -> List.map (vector longest "a bias") (listed ~least:longest "a bias" table)) (listed "bias" (s "bias")) in
   let mask = mask_of longest (s "mask") in
   let rules = List.map (rule_of sequences mask) (listed "rules" (s "rules")) in
+  need (binary_digits (List.concat_map (fun r -> List.map snd (r.attend @ r.at_most)) rules) <= 2000) "weights have more digits than is checked";
   need (bias = [] || List.for_all (fun r -> match r.head with Some h -> h < List.length bias | None -> true) rules)
     "a rule is of a head without biases of places, and others have them";
   let w = named "the world" ["ball"; "scale"] (s "world") in
@@ -115,13 +116,25 @@ let evidence scene heads shown =
 let dot x y = List.fold_left2 (fun sum a b -> Q.add sum (Q.mul a b)) Q.zero x y
 let beside rows last = List.map2 (fun row x -> row @ [x]) rows last
 
-(* What W_K and (W_Q | b_Q) attend to, as counts. *)
-let pattern scene rule k q =
+(* The scores of what a token sees, for W_K and (W_Q | b_Q). *)
+let scores scene rule k q =
   let tokens = Array.of_list (List.nth scene.sequences rule.sequence) in
   let x = if scene.biases then tokens.(rule.token) @ [Q.one] else tokens.(rule.token) in
   let asked = List.map (dot x) q in
   let added j = if scene.bias = [] then Q.zero else List.nth (List.nth (List.nth scene.bias (Option.get rule.head)) rule.token) j in
-  rounded (Array.of_list (List.map (fun j -> Q.add (dot asked (List.map (dot tokens.(j)) k)) (added j)) rule.seen)) (80 + digits scene)
+  Array.of_list (List.map (fun j -> Q.add (dot asked (List.map (dot tokens.(j)) k)) (added j)) rule.seen)
+
+let pattern scene rule k q = rounded (scores scene rule k q) (digits scene)
+
+(* Intervals of exponentials would fill the memory; this may reject what is true, and accepts nothing. *)
+let farthest = Q.of_int 20_000
+let near scene heads rule =
+  match List.nth_opt heads (Option.get rule.head) with
+  | None -> ()
+  | Some head ->
+    let found = scores scene rule head.k (if scene.biases then beside head.q head.b_q else head.q) in
+    let low = Array.fold_left Q.min found.(0) found and high = Array.fold_left Q.max found.(0) found in
+    need (Q.leq (Q.sub high low) farthest) "scores are further apart than is checked"
 
 let place_of x them =
   let rec go k = function y :: _ when y = x -> k | _ :: rest -> go (k + 1) rest | [] -> assert false in
@@ -175,6 +188,7 @@ let some_heads said shown =
   if List.exists (fun r -> r.outputs || r.head = None) scene.rules then Verdict.not_covered "rules are about outputs";
   if not scene.certain then Verdict.not_covered "tokens lie in a world";
   List.iter (fun (_, _, norm) -> if norm <> String "frobenius" then Verdict.not_covered "a bound is not of a Frobenius norm") bounds;
+  List.iter (near scene heads) scene.rules;
   let bounds = List.map (fun (h, least, _) -> h, least) bounds in
   let evidence = evidence scene heads (List.map2 (shown_bound scene heads) bounds shown) in
   Checked.About_heads (formal scene heads bounds), Checked.Of_heads evidence

@@ -45,12 +45,13 @@ let verify certificate files =
   | Verdict.Not_covered why -> answer "not covered" (Some why) !digest; 3
   | Stack_overflow | Out_of_memory -> answer "undecided" (Some "there is not enough memory or stack") !digest; 4
 
-(* Lists of many keys are walked by recursion: a stack without a limit, once. *)
+(* Lists of many keys are walked by recursion: a stack without a limit, set once; and 16 GB of memory, lest a hostile
+   certificate take all there is. *)
 let () =
   let again = "HEADWRIGHT_PROVED_STACK" in
   if Sys.getenv_opt again = None then begin
     Unix.putenv again "unlimited";
-    let script = "ulimit -s unlimited 2>/dev/null || ulimit -s \"$(ulimit -H -s)\" 2>/dev/null; exec \"$0\" \"$@\"" in
+    let script = "ulimit -v 16777216 2>/dev/null; ulimit -s unlimited 2>/dev/null || ulimit -s \"$(ulimit -H -s)\" 2>/dev/null; exec \"$0\" \"$@\"" in
     try Unix.execv "/bin/sh" (Array.append [| "/bin/sh"; "-c"; script; Sys.executable_name |] (Array.sub Sys.argv 1 (Array.length Sys.argv - 1)))
     with Unix.Unix_error _ -> ()
   end;

@@ -115,19 +115,29 @@ let proved x = { Checked.qnum = Q.num x; qden = Q.den x }
 let rec nat_above k from = if k = 0 then from else nat_above (k - 1) (Checked.S from)
 let nat k = nat_above k Checked.O
 
-(* The pattern of scores over 2^bits as counts, near enough: whatever it is, the proved program only uses it if it is right. *)
-let rounded scores bits =
+(* The pattern of scores as counts over 2^(80 + fine), near enough: whatever it is, the proved program only uses it if it is
+   right. Doubles are near enough where least weights have few digits. *)
+let rounded scores fine =
+  let bits = 80 + fine in
   let top = Array.fold_left (fun a b -> if Q.compare a b < 0 then b else a) scores.(0) scores in
-  let weights = Array.map (fun x -> let off = Q.to_float (Q.sub x top) in if off > -700. then exp off else 0.) scores in
-  let total = Array.fold_left (+.) 0. weights in
-  let count weight =
-    if weight = 0. then Z.zero
-    else let mantissa, exponent = Float.frexp (weight /. total) in
-      let whole = Z.of_float (ldexp mantissa 53) and shift = bits + exponent - 53 in
-      if shift >= 0 then Z.shift_left whole shift else Z.shift_right whole (-shift) in
-  let counts = Array.map count weights in
+  let unit = bits + 64 in
+  let weight =
+    if fine <= 40 then fun off ->
+      let off = Q.to_float off in
+      if off < -700. then Z.zero
+      else let mantissa, exponent = Float.frexp (exp off) in
+        let whole = Z.of_float (ldexp mantissa 53) and shift = unit + exponent - 53 in
+        if shift >= 0 then Z.shift_left whole shift else Z.shift_right whole (-shift)
+    else begin
+      let halvings = 80 + fine in
+      let m = nat halvings and power = Z.shift_left Z.one halvings and wide = Z.shift_left Z.one (unit + halvings) in
+      fun off -> Z.shift_right (Checked.exp_by m power wide (Q.num off) (Q.den off)) halvings
+    end in
+  let weights = Array.map (fun x -> weight (Q.sub x top)) scores in
+  let total = Array.fold_left Z.add Z.zero weights in
+  let counts = Array.map (fun w -> Z.div (Z.shift_left w bits) total) weights in
   let best = ref 0 in
-  Array.iteri (fun i x -> if x > weights.(!best) then best := i) weights;
+  Array.iteri (fun i w -> if Z.gt w weights.(!best) then best := i) weights;
   let sum = Array.fold_left Z.add Z.zero counts in
   counts.(!best) <- Z.add counts.(!best) (Z.sub (Z.shift_left Z.one bits) sum);
   counts

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from time import process_time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.check.checker import Formula, check_answer
+from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
+from headwright.check.markdown import Written, of_formulas
 from headwright.check.verdict import WORST_FIRST, Verdict
-from tests.check import answers, attacks
 
 EXERCISES = load_exercises()
 SECONDS = 20
-WRITTEN = [
-    (exercise, answer)
-    for table in (answers.RIGHT, answers.WRONG, attacks.RIGHT, attacks.WRONG, attacks.UNPROVED)
-    for exercise, listed in table.items()
-    for answer in listed
-]
+LINES = (Path(__file__).parent / "answers.jsonl").read_text().splitlines()
+WRITTEN = [(one["exercise"], one["text"]) for one in map(json.loads, LINES[::5])]
 NUMBERS = (
     "9^{9^{9^9}}", "2^{100000}", "1.5^{10000}", r"\sum_{i=1}^{10^{12}} 1", "10^{400}", r"\lambda^{9^9}", "e^{10^9}",
     "e^{-10^9}", r"(n + \lambda + 1)^{5000}", "n^{n^n}", r"\lambda^\lambda", "e^{e^{e^{e^n}}}", "1/0", "0^0", "(-1)^n",
@@ -31,7 +29,7 @@ WORDS = ("score", "closeness", "margin", "slack", "length", "gone", "inverse", "
 
 def checked(exercise: str, *formulas: str) -> Verdict:
     start = process_time()
-    verdict = check_answer(EXERCISES[exercise], [Formula(text, line) for line, text in enumerate(formulas, 1)])
+    verdict = check_answer(EXERCISES[exercise], of_formulas(formulas))
     assert verdict.word in WORST_FIRST
     assert process_time() - start < SECONDS, formulas
     return verdict
@@ -59,7 +57,7 @@ def test_definitions_that_branch_are_read_in_time(steps: int, times: int, sign: 
 
 def test_sums_inside_sums_are_read_in_time() -> None:
     nested = "".join(rf"\sum_{{{letter}=1}}^n " for letter in "ijlmoprswxz")
-    assert checked("averaging-two", f"q = {nested} k_a").word == "unreadable"
+    assert checked("averaging-two", f"q = {nested} k_a").word == "undecided"
     steps = [rf"x_{{{k}}} = \sum_{{i=1}}^n (x_{{{k + 1}}} + k_i^\top k_a)" for k in range(18)]
     checked("averaging-two", *steps, "x_{18} = 1", "q = x_0 (k_a + k_b)")
 
@@ -71,9 +69,25 @@ def test_long_answers_are_read_in_time() -> None:
     checked("averaging-two", r"q = \lambda (k_a + k_b)", *[r"\alpha_a \le 1"] * 199)
 
 
-def test_no_formula_is_passed_over() -> None:
-    right = r"q = \lambda (k_a + k_b)"
-    assert checked("averaging-two", *[right] * 200, r"\alpha_a = 1").word == "unreadable"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$" * 10_000,
+        "$q = " + "{" * 5_000 + "$",
+        "(" * 20_000 + "$q = k_a$" + ")" * 20_000,
+        "> " * 300 + "$q = k_a$",
+        "$x = 1$ and " * 5_000,
+        "not " * 20_000 + "$q = k_a$",
+        r"$$\begin{align} " + r"q &= k_a \\ " * 2_000 + r"\end{align}$$",
+        "\x00\ufffd\u202e $q = k_a$",
+    ],
+    ids=["dollars", "braces", "brackets", "quotes", "formulas", "words", "rows", "controls"],
+)
+def test_hostile_text_gets_a_verdict_in_time(text: str) -> None:
+    start = process_time()
+    verdict = check_answer(EXERCISES["averaging-two"], Written(text))
+    assert verdict.word in WORST_FIRST
+    assert process_time() - start < SECONDS
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -82,7 +96,8 @@ def test_names_of_the_checkers_own_cannot_be_spoken_of(word: str) -> None:
     for condition in ("copying", "copying-separated", "averaging-two"):
         query = {"copying": r"k_j^\top q \gg k_i^\top q", "copying-separated": r"q = 2\ln(n/\epsilon) k_1"}
         claims = (f"{name} > 0", f"{name} + 1 = 1 + 2 {name}")
-        assert checked(condition, query.get(condition, r"q = \lambda (k_a + k_b)"), *claims).word != "proved"
+        found = checked(condition, query.get(condition, r"q = \lambda (k_a + k_b)"), *claims)
+        assert found.formulas[-1].status != "true"
 
 
 @settings(max_examples=60)
@@ -98,4 +113,4 @@ def test_mutilated_answers_get_a_verdict(one: tuple[str, str], other: tuple[str,
     start, stop = sorted(data.draw(st.integers(0, len(answer))) for _ in range(2))
     first, last = sorted(data.draw(st.integers(0, len(other[1]))) for _ in range(2))
     mutilated = answer[:start] + other[1][first : min(last, first + 20)] + answer[min(stop, start + 5) :]
-    checked(exercise, *mutilated.split(" ||| "))
+    check_answer(EXERCISES[exercise], Written(mutilated))

@@ -10,8 +10,9 @@ import mpmath
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.check.checker import Formula, check_answer
+from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
+from headwright.check.markdown import of_formulas
 from headwright.check.verdict import Verdict
 
 EXERCISES = load_exercises()
@@ -70,7 +71,7 @@ def weights(scores: tuple[mpmath.mpf, ...], n: int) -> tuple[mpmath.mpf, ...]:
 
 
 def checked(exercise: str, *formulas: str) -> Verdict:
-    return check_answer(EXERCISES[exercise], [Formula(text, line) for line, text in enumerate(formulas, 1)])
+    return check_answer(EXERCISES[exercise], of_formulas(formulas))
 
 
 def place_of(counterexample: Mapping[str, object]) -> tuple[int, Fraction] | None:
@@ -169,7 +170,7 @@ def test_verdicts_on_the_discrete_ratio_agree_with_plain_sums(
 ) -> None:
     term = " + n - 2" if others else ""
     claim = rf"\alpha_1 {sign} \alpha_2 (({times}) (n/\epsilon)^{{({power}) + ({by_c}) c}}{term})"
-    verdict = checked("averaging-scaled-discrete", claim)
+    (formula,) = checked("averaging-scaled-discrete", claim).formulas
 
     def fails(n: int, epsilon: Fraction, c: Fraction) -> bool:
         with mpmath.workdps(60):
@@ -185,6 +186,9 @@ def test_verdicts_on_the_discrete_ratio_agree_with_plain_sums(
 
     cases = [Fraction(1, 2), Fraction(3, 2)]
     violated = {(n, e): any(fails(n, Fraction(e), c) for c in cases) for n, e in PLACES}
-    place = place_of(verdict.counterexample or {}) if verdict.word == "refuted" else None
-    found = Fraction(str((verdict.counterexample or {}).get("c", "1/2")))
-    agrees(verdict, violated, None if place is None else fails(*place, found))
+    against = formula.counterexample or {}
+    place = place_of(against) if formula.status == "false" else None
+    if formula.status == "true":
+        assert not any(violated.values()), (formula.reason, violated)
+    if place is not None:
+        assert fails(*place, Fraction(str(against.get("c", "1/2")))), (formula.reason, against)

@@ -41,7 +41,7 @@ def test_json_lists_them(headwright: Headwright) -> None:
 
 
 def test_statements_are_typeset(headwright: Headwright, tmp_path: Path) -> None:
-    assert headwright("exercises", "--html", str(tmp_path / "e.html")).code == 0
+    assert headwright("exercises", "--out", str(tmp_path / "e.html")).code == 0
     assert (tmp_path / "e.html").read_text().count("<math") > 20
 
 
@@ -50,7 +50,7 @@ def test_statements_are_typeset(headwright: Headwright, tmp_path: Path) -> None:
     [
         (["avraging-two"], "no exercise avraging-two; did you mean averaging-two?"),
         (["--exercises", "nowhere"], "nowhere"),
-        (["--html", "no/where.html"], "there is no folder no"),
+        (["--out", "no/where.html"], "there is no folder no"),
     ],
 )
 def test_what_cannot_be_used_is_told(arguments: list[str], said: str, headwright: Headwright) -> None:

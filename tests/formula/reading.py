@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headwright.formula.reading.spellings import FUNCTIONS
+from headwright.formula.spellings import FUNCTIONS
 from headwright.formula.tree import (
     BigCall,
     BigSum,

@@ -8,7 +8,7 @@ import pytest
 
 from headwright.formula import FormulaError, parse
 from headwright.formula.errors import LARGEST_EXPONENT, MOST_DIGITS
-from headwright.formula.reading.lexer import words
+from headwright.formula.lexer import words
 from headwright.formula.tree import Number
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 from typing import Any
 
-from headwright.check.running.worker import Tell, listen
+from headwright.running.worker import Tell, listen
 
 COUNT = [0]
 

@@ -21,20 +21,19 @@ def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:
     expect(page.locator("#verdict .badge")).to_have_text("refuted", timeout=30_000)
     expect(page.locator("#verdict")).to_contain_text("n = 3")
     expect(page.locator("#exercise math").first).to_be_visible()
-    expect(page.locator("#picture")).to_be_visible()
     assert "ln(" not in page.locator("#verdict").inner_text()  # what would mend it is not told yet
 
 
 def test_hints_come_one_step_at_a_time(room: Room) -> None:
     page = room.enter("/check#hints=none")
     room.settled()
-    expect(page.locator("#verdict .headline")).to_have_text("refuted: something in it is false", timeout=30_000)
+    expect(page.locator("#verdict .headline")).to_contain_text("it is wrong", timeout=30_000)
+    assert "n = 3" not in page.locator("#verdict").inner_text()
     expect(page.locator("#picture")).to_be_hidden()
-    expect(page.locator("#read")).to_contain_text("claimed")
     page.locator("#more-hints").click()
     expect(page.locator("#verdict")).to_contain_text("n = 3", timeout=30_000)
     page.locator("#more-hints").click()
-    expect(page.locator("#verdict")).to_contain_text("works from λ", timeout=30_000)
+    expect(page.locator("#verdict")).to_contain_text("λ", timeout=30_000)
     room.address_has("hints=full")
 
 
@@ -50,40 +49,17 @@ def test_an_exercise_is_picked_and_an_answer_typed(room: Room) -> None:
     expect(page.locator("#verdict .badge")).to_have_text("proved", timeout=30_000)
 
 
-def test_a_sentence_that_was_not_understood_is_shown_as_one(room: Room) -> None:
-    page = room.enter("/check#exercise=copying&answer=" + quote(r"$\alpha_j \approx 1$ when $k_j^T q$ is quite warm."))
-    expect(page.locator("#read tbody p").first).to_contain_text("is quite warm", timeout=30_000)
-    assert page.locator("#read tbody sup").count() >= 1  # in the reason: k_j^T q, with both marks
-    assert "$" not in page.locator("#read").inner_text()
-
-
-def test_sliders_move_both_answers_and_undo_takes_it_back(room: Room) -> None:
-    page = room.enter("/check")
-    room.settled()
-    said = page.locator("#picture .note")
-    expect(said).to_contain_text("With n = 10", timeout=30_000)
-    page.locator("#field-n").fill("20")
-    page.locator("#field-n").press("Enter")
-    expect(said).to_contain_text("With n = 20 and ε = 0.1", timeout=30_000)
-    page.locator("#go").click()
-    expect(said).to_contain_text("With n = 3 ", timeout=30_000)
-    expect(said).to_contain_text("yours 0.4011")  # as the counterexample says
-    page.locator("h1").click()
-    page.keyboard.press("Control+z")
-    expect(said).to_contain_text("With n = 20", timeout=30_000)
-
-
-def test_a_key_of_uncertain_length_has_its_slider_and_what_has_no_picture_its_sentence(room: Room) -> None:
-    page = room.enter("/check#exercise=averaging-scaled-discrete&answer=%5Calpha_1/%5Calpha_2+%3D+e%5E%7Bct%7D")
-    room.settled()
-    expect(page.locator("#picture")).to_contain_text("the formula says")
-    before = page.locator("#picture .note").inner_text()
-    page.locator("#field-length").fill("1.5")
-    room.settled()
-    assert page.locator("#picture .note").inner_text() != before
-    page = room.enter("/check#exercise=low-rank&answer=B+%3D+0")
-    room.settled()
-    expect(page.locator("#undrawn")).to_contain_text("not about the weights of n keys")
+def test_every_formula_has_its_status_and_sentences_are_left_to_read(room: Room) -> None:
+    answer = (
+        r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda$. Then $\alpha_a = 1$."
+        + "\n\nThis is as easy as pie, <b>see</b>."
+    )
+    page = room.enter("/check#exercise=averaging-two&hints=full&answer=" + quote(answer))
+    expect(page.locator("#verdict .badge").first).to_have_text("proved", timeout=30_000)
+    expect(page.locator("#read .badge.false")).to_have_text("false")
+    expect(page.locator("#read h2").first).to_contain_text("1 false")
+    expect(page.locator("#to-read li").last).to_contain_text("as easy as pie")
+    assert page.locator("#to-read b").count() == 0
 
 
 def test_a_link_restores_the_answer(room: Room) -> None:
@@ -95,7 +71,7 @@ def test_a_link_restores_the_answer(room: Room) -> None:
     page.goto("about:blank")
     page.goto(link)
     expect(page.locator("#field-answer")).to_have_value("q = 5 (k_a + k_b)")
-    expect(page.locator("#verdict")).to_contain_text("0.4998", timeout=30_000)
+    expect(page.locator("#verdict")).to_contain_text("with n = 3", timeout=30_000)
 
 
 def test_markup_in_an_answer_stays_text(room: Room) -> None:
@@ -137,7 +113,6 @@ def test_a_counterexample_without_keys_is_drawn_too(room: Room, exercise: str, a
     room.settled()
     expect(page.locator("#verdict .badge").first).to_have_text("refuted")
     expect(page.locator(f'#counterexample svg[aria-label*="{words}"]')).to_be_visible()
-    expect(page.locator("#undrawn")).to_be_hidden()
     page.get_by_role("button", name="the verdict alone").click()
     room.settled()
     expect(page.locator("#counterexample")).to_be_hidden()
@@ -146,7 +121,7 @@ def test_a_counterexample_without_keys_is_drawn_too(room: Room, exercise: str, a
 def test_one_answer_is_told_as_the_command_line_does() -> None:
     found = handle({"call": "check", "given": {"text": WRONG, "exercise": "averaging-two"}})["answer"]
     answer = found["answers"][0]
-    assert (answer["verdict"], answer["counterexample"]["n"]) == ("refuted", 3)
+    assert (answer["verdict"], answer["asked"][0]["counterexample"]["n"]) == ("refuted", 3)
     assert found["counts"]["refuted"] == 1
 
 
@@ -154,30 +129,6 @@ def test_one_answer_is_told_as_the_command_line_does() -> None:
 def test_a_hint_does_not_tell_what_would_mend_it(hints: str) -> None:
     given = {"text": WRONG, "exercise": "averaging-two", "hints": hints}
     assert "ln(" not in json.dumps(handle({"call": "check", "given": given}))
-
-
-@pytest.mark.parametrize(
-    ("given", "where"),
-    [
-        ({"text": "q = k_a", "exercise": "nonsense"}, None),
-        ({"text": "q = k_a", "exercise": "averaging-two", "epsilon": "2"}, "epsilon"),
-        ({"text": "q = k_a", "exercise": "averaging-two", "large": "1e99"}, "large"),
-        ({"text": "q = k_a", "exercise": "averaging-many", "n": 3, "m": 7}, "n"),
-    ],
-)
-def test_numbers_that_cannot_be_used_are_refused(given: dict[str, object], where: str | None) -> None:
-    reply = handle({"call": "compare", "given": given})
-    assert (reply["kind"], reply["where"]) == ("unusable", where)
-
-
-@pytest.mark.parametrize(
-    ("text", "exercise"),
-    [("z = 1", "averaging-two"), ("q = k_a", "permutation"), ("(((", "averaging-two"), ("q = k_a + 1", "copying")],
-)
-def test_what_cannot_be_drawn_says_why(text: str, exercise: str) -> None:
-    found = handle({"call": "compare", "given": {"text": text, "exercise": exercise}})["answer"]
-    assert found["picture"] is None
-    assert found["why"]
 
 
 def test_two_answers_at_once_are_a_document() -> None:

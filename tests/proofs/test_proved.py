@@ -5,6 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
+import struct
+from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +18,8 @@ from headwright import copy, design
 from headwright.errors import InputError
 from headwright.rocq import proved
 from headwright.trusted.verify import verify
+from tests.referee.numbers import number
+from tests.referee.queries import judge
 
 CORPUS = Path(__file__).parents[1] / "certificates"
 WORDS = {
@@ -77,14 +83,15 @@ def designed(n: int, d: int = 64) -> tuple[str, np.ndarray]:
 
 
 @needs_program
-@pytest.mark.parametrize("kind", ["<f8", ">f8", "fortran"])
-def test_keys_may_be_given_beside(kind: str) -> None:
+def test_keys_may_be_given_beside() -> None:
     text, keys = designed(600, 12)
     assert json.loads(text)["statement"]["keys"][0]["rows"] is None
-    file = npy(np.asfortranarray(keys) if kind == "fortran" else keys.astype(kind))
+    file = npy(keys)
     assert proved.verify(text, [file]).word == "verified"
     assert proved.verify(text).word == "unreadable"
     assert proved.verify(text, [b"not a file"]).word == "unreadable"
+    assert proved.verify(text, [file[:-8]]).word == "unreadable"
+    assert proved.verify(text, [npy(keys.astype(">f8"))]).word != "verified"
     assert proved.verify(text, [npy(keys + 1)]).word != "verified"
     assert proved.verify(text, [file, npy(keys + 1)]).word == "rejected"
 
@@ -95,6 +102,18 @@ def test_a_query_that_is_halved_is_not_accepted() -> None:
     query = document["statement"]["queries"][0]
     document["statement"]["queries"][0] = [(float.fromhex(x) / 2).hex() for x in query]
     assert proved.verify(json.dumps(document)).word == "rejected"
+
+
+@needs_program
+@pytest.mark.parametrize("folder", ["accept/copy", "head-accept/alibi"])
+def test_weights_of_very_many_digits_are_rejected_at_once(folder: str) -> None:
+    document = json.loads((CORPUS / f"{folder}.json").read_text())
+    fine = f"0x{'f' * 19_999}e/0x{'f' * 20_000}"
+    said = document["statement"]
+    for wish in [said["wish"]] if "wish" in said else [rule["attend"] for rule in said["rules"]]:
+        wish.update(dict.fromkeys(wish, fine))
+    found = proved.verify(json.dumps(document), seconds=20)
+    assert (found.word, "digits" in found.words) == ("rejected", True)
 
 
 @needs_program
@@ -138,3 +157,48 @@ def test_a_number_may_be_written_in_every_form(scale: str) -> None:
 def test_a_hundred_thousand_keys_take_less_than_a_minute() -> None:
     text, keys = designed(100_000)
     assert proved.verify(text, [npy(keys)], seconds=60).word == "verified"
+
+
+def mutants(text: str) -> Iterator[tuple[str, str]]:
+    """Statements that are a little or much stronger than the one that is proved."""
+    said = json.loads(text)["statement"]
+    queries, scale, wish, length = said["queries"], said["scale"], said["wish"], said["none_shorter"]
+
+    def changed(name: str, value: object) -> str:
+        document = json.loads(text)
+        document["statement"][name] = value
+        return json.dumps(document)
+
+    for name, factor in {"halved": Fraction(1, 2), "shorter": 1 - Fraction(1, 10**9), "minus": Fraction(-1)}.items():
+        scaled = [[float(number(x) * factor).hex() for x in query] for query in queries]
+        yield name, changed("queries", scaled)
+        yield f"first {name}", changed("queries", scaled[:1] + queries[1:])
+        yield f"scale {name}", changed("scale", str(number(scale) * factor))
+    yield "none shorter", changed("none_shorter", str(number(length) * (1 + Fraction(1, 10**6))))
+    for name, part in {"wish": Fraction(1, 1000), "much wish": Fraction(1, 2)}.items():
+        yield name, changed("wish", {a: str(number(p) + (1 - number(p)) * part) for a, p in wish.items()})
+    yield "keys in another order", _turned(text)
+
+
+def _turned(text: str) -> str:
+    document = json.loads(text)
+    for keys in document["statement"]["keys"]:
+        rows = keys["rows"][1:] + keys["rows"][:1]
+        content = b"".join(struct.pack("<d", _float(x)) for row in rows for x in row)
+        keys |= {"rows": rows, "sha256": hashlib.sha256(content).hexdigest()}
+    return json.dumps(document)
+
+
+def _float(x: str) -> float:
+    return math.copysign(float(number(x)), -1 if x.startswith("-") else 1)
+
+
+@needs_program
+@pytest.mark.parametrize("path", sorted((CORPUS / "accept").glob("*.json")), ids=lambda path: path.stem)
+def test_what_is_accepted_of_mutants_is_true(path: Path) -> None:
+    text = path.read_text()
+    if proved.verify(text).word == "not covered":
+        pytest.skip("random keys are not covered")
+    found = {name: (proved.verify(mutant, seconds=10).word, mutant) for name, mutant in mutants(text)}
+    accepted = [name for name, (word, _) in found.items() if word == "verified"]
+    assert [name for name in accepted if judge(json.loads(found[name][1])["statement"]).word == "false"] == []

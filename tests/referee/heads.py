@@ -84,6 +84,12 @@ def seen(mask: Any, token: int, T: int) -> list[int]:
 
 
 def judge(statement: Any) -> Answer:
+    """True, false or unknown; numbers beyond floats make it unknown."""
+    with np.errstate(all="ignore"):
+        return _judge(statement)
+
+
+def _judge(statement: Any) -> Answer:
     if statement["claim"] == "circuit":
         return _circuit(statement["layers"])
     question = question_of(statement)
@@ -371,6 +377,8 @@ def _no_heads(statement: Any, question: Question) -> Answer:
         return TRUE
     if question.uncertain:
         return Answer("unknown", "in a world")
+    if any(abs(number(x)) > 10**100 for rule in question.rules for x in rule["output"]):
+        return Answer("unknown", "outputs beyond what floats can square")
     for M in some_weights(lookup, question.places[0].shape[1], statement["biases"]):
         if lookup.aims and not keeps(lookup, M):
             continue

@@ -118,7 +118,7 @@ def test_an_accident_of_any_kind_rejects(accident: Exception, said: str) -> None
 def test_what_is_not_even_text_is_unreadable() -> None:
     verdict = verify(None)  # type: ignore[arg-type]
     assert verdict.word == "unreadable"
-    assert "the checker stopped" in verdict.words
+    assert "is not JSON" in verdict.words
 
 
 def test_an_explicit_distribution_asks_for_no_pass_over_the_keys() -> None:

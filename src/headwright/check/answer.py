@@ -1,15 +1,13 @@
-"""An answer taken apart: what it defines, what it says of its own names, and what it claims; `sorting` does it."""
+"""What the provers see of an answer: definitions, bounds on its own names, claims; names and comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.reading.discourse import WHICH_CASE, Statement
-from headwright.check.reading.written import Formula
 from headwright.errors import InputError
 from headwright.formula import FormulaError
 from headwright.formula import tree as t
@@ -91,66 +89,21 @@ def redefined(under: Sequence[t.Node], exercise: Exercise) -> dict[str, t.Relati
 
 @dataclass(frozen=True)
 class Said:
-    """One statement of an answer, and the formula it stands in.
-
-    `perhaps` is what it may be said for, and `unknown` the words of a condition that was not understood: with either,
-    it counts only where that makes no difference.
-    """
+    """One statement of an answer, with its text and line; `follows`: it is said to follow from what stands before."""
 
     node: t.Node
-    formula: Formula
-    perhaps: tuple[t.Node, ...] = ()
-    unknown: str = ""
-    granted: bool = False  # 'with A = B': if that is not always so, it is a condition and no claim
-    statement: Statement | None = None
-
-    @property
-    def doubt(self) -> str:
-        """Why it is not known for what it is said."""
-        if self.unknown == WHICH_CASE:
-            return "it is not certain for which of the cases it is said"
-        return f"'{self.unknown}' was not understood"
+    text: str = ""
+    line: int = 0
+    follows: bool = False
 
 
 @dataclass(frozen=True)
-class Variant:
-    """What is asked for, defined for a case ('for n = 2') or as an example ('for instance')."""
-
-    definitions: dict[str, Said]
-    conditions: tuple[Said, ...]
-    under: tuple[t.Node, ...]
-    said: Said
-    example: bool = False
-
-
-@dataclass
 class Answer:
-    """An answer taken apart."""
+    """One reading of an answer: what its names are, and what is claimed."""
 
-    definitions: dict[str, Said] = field(default_factory=dict)
-    conditions: list[Said] = field(default_factory=list)  # on names of the answer's own: lambda > 0, t >> n
-    claims: list[Said] = field(default_factory=list)
-    assumptions: list[Said] = field(default_factory=list)  # on what the exercise gives: assume n >= 3
-    variants: list[Variant] = field(default_factory=list)
-    unread: list[Unread] = field(default_factory=list)
-    elsewhere: list[tuple[dict[str, Said], list[Said]]] = field(default_factory=list)  # a given name defined anew
-    by_cases: bool = False  # what is asked for is given case by case only
-    terse: bool = False  # nothing is said in words that may change what the formulas say
-
-    def set_aside(self, said: Said, why: str, error: FormulaError | None = None, *, decides: bool = False) -> None:
-        """A statement is not judged; with `decides`, what it says may change what others mean."""
-        statement = said.statement or Statement("claim", said.formula.text, said.formula.line, said.node)
-        self.unread.append(Unread(statement, why, error, decides))
-
-
-@dataclass(frozen=True)
-class Unread:
-    """A statement that is not judged, and why; `error` where it is a formula that cannot be read."""
-
-    statement: Statement
-    why: str
-    error: FormulaError | None = None
-    decides: bool = False  # what it says may change what other statements mean
+    definitions: Mapping[str, Said] = field(default_factory=dict)
+    conditions: tuple[Said, ...] = ()  # on names of the answer's own: lambda > 0, t >> n
+    claims: tuple[Said, ...] = ()
 
 
 def label(index: t.Node | None) -> str:

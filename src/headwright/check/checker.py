@@ -1,94 +1,220 @@
 """One answer from its text to its verdict. This file is the table of contents of check:
 
-read      `reading.statements` finds what a text says: sentences, plainer words, clauses, what each adds (`saying`)
-sort      `sorting` makes an `Answer` of it: names (`naming`), definitions, conditions, claims, cases (`variants`)
-claims    `judging.claims` takes a statement apart: one comparison each, with what it is said for
-decide    a setting (`settings`) says what names mean, and its `Court` decides one claim at a time
-replay    `replay` looks at every decision again, on explicit instances; `hearing` does these three for all that is said
-doubt     `doubts`: what was not understood is not held against an answer, and leaves open what would pass
-earn      `earning`: whether what is true is what was asked for
-tell      the `Verdict`, with how each statement was read; `telling` puts it into words and pages
+read      `text` finds the formulas of a text, with the kind of their sentences and the conditions that bind them
+names     `names` puts them into the names of the exercise
+sort      `candidates`: what was asked for, own names with their bounds, claims
+decide    a setting (`settings`) says what names mean; its `Court` decides a `Claim`; `replay` looks at it again
+judge     `judge`: every formula to a status
+goals     `goals`: what was asked for, part by part
+verdict   `verdict`; the sentences to read are listed beside it
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from headwright.check.answer import OWN, Answer, MisfitError, MissingError, Unread, WrongKindError
-from headwright.check.doubts import held, with_what_was_not_judged
-from headwright.check.earning import earned
-from headwright.check.exercise import Exercise, Keys
-from headwright.check.hearing import Bench, heard
-from headwright.check.judging import Judged, Setting, composed
-from headwright.check.reading.discourse import Read
-from headwright.check.reading.statements import read
-from headwright.check.reading.things import Objects
-from headwright.check.reading.written import Formula, Written
-from headwright.check.scalars.numbers import TooLong, at_most_work
-from headwright.check.settings.keys.court import KeysSetting, without_sets
-from headwright.check.settings.keys.scene import UndeterminedError
+from headwright.check.answer import Answer, MisfitError, full_name, given_numbers
+from headwright.check.candidates import Contents, candidates, sorted_out
+from headwright.check.exercise import Exercise
+from headwright.check.goals import (
+    Tried,
+    blank_part,
+    condition_parts,
+    derivation_part,
+    object_parts,
+    reading,
+    statement_part,
+    try_candidate,
+)
+from headwright.check.judge import CANNOT, Bench, Finding, judge, plainly, prepared
+from headwright.check.judging import Judged, Setting
+from headwright.check.markdown import Written
+from headwright.check.names import Names, in_given_names
+from headwright.check.scalars.numbers import at_most_work
+from headwright.check.settings.keys.court import KeysSetting
 from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
-from headwright.check.sorting import of_formulas, read_answer
-from headwright.check.verdict import Reading, Verdict
+from headwright.check.text import Statement, Text, read
+from headwright.check.verdict import Asked, Formula, Status, ToRead, Verdict, by_what, overall
 from headwright.errors import InputError
-from headwright.formula import FormulaError
-from headwright.formula.show import latex
-from headwright.formula.tree import Node, Relation
+from headwright.formula import tree as t
 
-__all__ = ["Formula", "Written", "check_answer"]
+__all__ = ["check_answer"]
 
 
-def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed: int = 0) -> Verdict:
-    r"""The verdict on an answer to an exercise: a text, or bare formulas; what is wrong with it is part of the verdict.
+def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verdict:
+    r"""The verdict on an answer to an exercise.
 
-    The seed is that of the random instances on which a proof is looked at again.
+    The seed is that of the random instances on which decisions are replayed.
 
     >>> from headwright.check.exercise import load_exercises
     >>> exercise = load_exercises()["averaging-two"]
-    >>> check_answer(exercise, [Formula(r"q = \frac{1}{\sqrt 2}(k_a + k_b)", 1)]).word
+    >>> check_answer(exercise, Written(r"$q = \frac{1}{\sqrt 2}(k_a + k_b)$")).word
     'refuted'
     >>> check_answer(exercise, Written(r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda > 0$.")).threshold
     'lambda >= ln((n - 2)/epsilon), for n > 2'
     """
-    names = (*exercise.parameters, *_indexed(exercise))
-    try:
-        as_read = read(given, names, _objects(exercise)) if isinstance(given, Written) else of_formulas(given, names)
-    except MisfitError as error:
-        return Verdict("unreadable", str(error.shown()))
-    if not as_read.statements:
-        return Verdict("unreadable", "no formula was found: write it between $ signs")
-    verdict = _in_their_names(_checked(exercise, without_sets(as_read, exercise), seed))
-    return verdict if verdict.read else replace(verdict, read=_readings(as_read, (), ()))
+    words = (*exercise.parameters, *_indexed(exercise))
+    lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
+    text = read(written, words, {*given_numbers(exercise), *lengths})
+    to_read = tuple(ToRead(line, said) for line, said in text.to_read)
+    with at_most_work():
+        verdict = _Checked(exercise, text, seed).verdict()
+    return _in_their_names(replace(verdict, to_read=to_read))
 
 
-def _checked(exercise: Exercise, as_read: Read, seed: int) -> Verdict:
-    answer = Answer()
-    try:
-        with at_most_work():
-            setting = _setting(exercise)
-            answer = read_answer(exercise, as_read, setting.gives)
-            court = setting.opened(answer)
-            judgements = held(exercise, heard(Bench(exercise, setting, seed, _setting), answer, court), answer, as_read)
-            verdict = earned(exercise, answer, court, composed(judgements), judgements)
-            if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
-                verdict = court.advised(verdict, judgements)
-            verdict = with_what_was_not_judged(verdict, answer, as_read)
-            return replace(verdict, read=_readings(as_read, judgements, answer.unread))
-    except FormulaError as error:
-        return Verdict("unreadable", str(error))
-    except WrongKindError as error:
-        verdict = Verdict("refuted", str(error.shown()), counterexample={"words": error.message})
-        return with_what_was_not_judged(verdict, answer, as_read)
-    except MissingError as error:
-        return Verdict("no answer", f"{error.message}: {error.fix}")
-    except MisfitError as error:
-        return Verdict("unreadable", str(error.shown()))
-    except (InputError, TooLong, UndeterminedError) as error:
-        return Verdict("undecided", str(error))
+class _Checked:
+    """The steps of one check, each from the one before."""
+
+    def __init__(self, exercise: Exercise, text: Text, seed: int) -> None:
+        self.exercise, self.seed, self.setting = exercise, seed, _setting(exercise)
+        self.described = text.described
+        statements = in_given_names(text.statements, exercise, self.setting.gives)
+        names = Names(exercise, self.setting.gives)
+        first = sorted_out(exercise, statements, names)
+        defined = frozenset(one.name for one in (*first.own, *first.asked) if one.rank)
+        self.names = Names(exercise, self.setting.gives, defined)
+        self.contents: Contents = sorted_out(exercise, statements, self.names, first.own)
+        self.statements = statements
+
+    def opened(self, answer: Answer) -> Bench:
+        """A court for one reading of the answer."""
+        return Bench.opened(self.exercise, self.setting, answer, self.seed)
+
+    def verdict(self) -> Verdict:
+        """The verdict."""
+        exercise, contents = self.exercise, self.contents
+        claims = tuple(contents.claims)
+        said = prepared(exercise, claims)
+        asked: list[Asked] = []
+        tried: list[Tried] = []
+        chosen: Tried | None = None
+        if exercise.answer:
+            found_here = candidates(exercise, contents)
+            tried = [try_candidate(exercise, one, contents, self.opened, self.described) for one in found_here]
+            asked += object_parts(exercise, contents, tried)
+        if exercise.condition:
+            parts, tried = condition_parts(contents, self.opened, said)
+            asked += parts
+        if tried:
+            line = asked[0].line
+            chosen = next((one for one in tried if one.line == line and one.answer is not None), None)
+        base = chosen.answer if chosen is not None and chosen.answer is not None else reading({}, contents)
+        full = base if exercise.condition and chosen is not None else replace(base, claims=said)
+        try:
+            bench = self.opened(full)
+            found = judge(bench, claims, self._spoken())
+        except CANNOT as error:
+            reason = str(error.shown()) if isinstance(error, MisfitError) else str(error)
+            bench, found = None, [Finding(one, "open", reason) for one in claims]
+        if exercise.condition and chosen is None:  # what holds under a condition that was not read is not false
+            found = [
+                replace(one, status="open", counterexample=None) if one.status == "false" else one for one in found
+            ]
+        if bench is not None:
+            asked += self._claimed(found, bench)
+        if not asked:
+            asked = [Asked("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
+        formulas = self._formulas(found, tried)
+        word = overall(asked)
+        verdict = Verdict(word, _headline(asked, tried), tuple(asked), formulas)
+        judged: Sequence[Judged] = chosen.judged if chosen is not None else ()
+        if bench is not None and word in ("proved", "refuted") and len({id(one) for one in tried}) <= 2:
+            advised = bench.court.advised(verdict, judged)
+            verdict = replace(advised, reason=verdict.reason)
+        return verdict
+
+    def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[Asked]:
+        """The parts that claims answer."""
+        exercise = self.exercise
+        mentioned = (*self.contents.quoted, *self.contents.unread)
+        parts = [blank_part(exercise, blank, found, bench, self._elsewhere, mentioned) for blank in exercise.blanks]
+        if exercise.about:
+            quoted = [one.node for one in (*self.contents.quoted, *self._conditions()) if one.node is not None]
+            parts.append(statement_part(exercise, found, bench, quoted))
+        if exercise.derive:
+            unread = bool(self.contents.quoted or self.contents.unread or self._conditions())
+            parts.append(derivation_part(exercise, found, bench, unread))
+        return parts
+
+    def _conditions(self) -> list[Statement]:
+        """What is supposed."""
+        return [one for one in self.statements if one.role == "condition" and one.binder in ("suppose", "if")]
+
+    def _elsewhere(self, one: Finding) -> bool:
+        """Whether a claim is about a given name that was defined anew."""
+        given = self.exercise.redefines if self.exercise.tokens is not None and one.status != "false" else ()
+        changed = [part.terms[0] for part in one.claimed.under if isinstance(part, t.Relation)]
+        return any(isinstance(name, t.Name) and full_name(name) in given for name in changed)
+
+    def _spoken(self) -> frozenset[str]:
+        """The names of the answer's own of which it says something."""
+        contents = self.contents
+        nodes = [one.value for one in (*contents.own, *contents.asked)] + [said.node for said, _ in contents.bounds]
+        nodes += [one.node for one, _ in contents.conditions]
+        return frozenset(full_name(name) for node in nodes for name in t.every_name(node))
+
+    def _formulas(self, found: Sequence[Finding], tried: Sequence[Tried]) -> tuple[Formula, ...]:
+        """Every formula with its status, in order."""
+        contents = self.contents
+        listed: list[tuple[int, Formula]] = []
+
+        def add(one: Statement, formula: Formula) -> None:
+            listed.append((one.number, formula))
+
+        for each in found:
+            add(each.claimed.statement, each.formula)
+        words = {one.line: one.word for one in tried}
+        for definition in contents.asked:
+            one = definition.statement
+            if definition.rank > 0 or one.kind != "turned":
+                proven: Status = "true" if words.get(one.line) == "proved" else "open"
+                add(one, Formula(one.line, one.text, proven, "definition", False))
+        for definition in (*contents.own, *contents.by_case):
+            one = definition.statement
+            add(one, Formula(one.line, one.text, "true", "definition", False))
+        for _, one in contents.bounds:
+            if one.role != "size":
+                add(one, Formula(one.line, one.text, "true", "condition", False))
+        for definition in contents.examples:
+            one = definition.statement
+            add(one, Formula(one.line, one.text, "open", "definition", False, "an example"))
+        for one in contents.quoted:
+            add(one, Formula(one.line, one.text, "quoted", "claim", False))
+        for one in contents.given:
+            add(one, Formula(one.line, one.text, "true", "given", False))
+        for claimed, _ in contents.conditions:
+            one = claimed.statement
+            status: Status = "quoted" if one.kind == "turned" else "open"
+            status = "true" if words.get(one.line) == "proved" and status == "open" else status
+            add(one, Formula(one.line, one.text, status, "condition", False))
+        for one in contents.unread:
+            reason = "" if one.problem is None else str(one.problem)
+            add(one, Formula(one.line, one.text, "open", "unread", False, reason))
+        unique: dict[tuple[int, int, str], Formula] = {}
+        for number, formula in sorted(listed, key=lambda pair: pair[0]):
+            key = (number, formula.line, formula.latex)
+            kept = unique.get(key)
+            if kept is None or _WORSE[formula.status] < _WORSE[kept.status]:
+                unique[key] = formula
+        return tuple(unique.values())
+
+
+_WORSE = {"false": 0, "open": 1, "quoted": 2, "true": 3}
+
+
+def _headline(asked: Sequence[Asked], tried: Sequence[Tried]) -> str:
+    """The reason of the part that decides."""
+    parts = [one for one in asked if not one.optional] or list(asked)
+    for word in ("refuted", "missing", "undecided", "proved"):
+        chosen = next((one for one in parts if one.word == word), None)
+        if chosen is not None:
+            used = [each.decision.used for one in tried for each in one.judged] if word == "proved" else []
+            by = by_what(*sorted({one for one in used if one})) if used else ""
+            return f"{chosen.reason}{by}"
+    return ""
 
 
 def _setting(exercise: Exercise) -> Setting:
@@ -109,101 +235,19 @@ def _indexed(exercise: Exercise) -> list[str]:
     """The names with an index, which people write ka and va too: R_tq is R_t q."""
     if exercise.keys is not None:
         return [f"{base}_{which}" for base in ("k", "v", *exercise.keys.also) for which in exercise.keys.named]
-    return (
-        [name for name in exercise.matrices.shapes if re.fullmatch("[A-Za-z]_[a-z]", name)] if exercise.matrices else []
-    )
-
-
-def _objects(exercise: Exercise) -> Objects:
-    """What words of an answer may refer to."""
-    keys, asked = exercise.keys, exercise.answer[0] if len(exercise.answer) == 1 else ""
-    if keys is None:
-        tokens = len(exercise.tokens.tokens) if exercise.tokens is not None else 0
-        facts = exercise.matrices.facts if exercise.matrices is not None else {}
-        matrices = exercise.matrices is not None
-        output = exercise.about[0] if tokens and len(exercise.about) == 1 else ""
-        changed = [(name, exercise.tokens.tokens[name]) for name in exercise.redefines] if exercise.tokens else []
-        return Objects(
-            tokens=tokens, asked=asked, pair=_pair(exercise), matrices=matrices, facts=facts, output=output,
-            changed=changed[0] if len(changed) == 1 else ("", ""), hoped=exercise.hoped,
-        )  # fmt: skip
-    first, called = (keys.first.size, keys.first.set) if keys.first is not None else ("", "")
-    queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
-    nearly = keys.noise != "none"
-    most = exercise.parameters["n"].at_most if "n" in exercise.parameters else None
-    complete = most is not None and most == len(keys.named)
-    noise = nearly and not keys.scales
-    return Objects(
-        keys.named, first, called, queries, 0, complete, asked, exercise.condition, nearly=nearly, noise=noise,
-        scaled={scale.name: key for key, scale in keys.scales.items()}, even=frozenset(_even(keys)),
-        separated=keys.are == "separated",
-    )  # fmt: skip
-
-
-def _even(keys: Keys) -> Iterator[str]:
-    """The cases of a random length that have probability one half: above and below the mean, or one of two values."""
-    for scale in keys.scales.values():
-        if scale.normal is not None:
-            signs = ("<", ">", r"\le", r"\ge", r"\leq", r"\geq")
-            yield from (f"{scale.name}{sign}{scale.normal.mean}" for sign in signs)
-        elif len(scale.one_of) == 2:
-            yield from (f"{scale.name}={value}" for value in scale.one_of)
-
-
-def _pair(exercise: Exercise) -> tuple[str, str] | None:
-    """The two things of which is asked whether they differ."""
-    if exercise.integers is not None and exercise.integers.different:
-        rows, (one, other) = exercise.integers.rows, exercise.integers.different[0]
-        return rf"\{rows}_{{{one}}}", rf"\{rows}_{{{other}}}"
-    two = exercise.matrices is not None and len(exercise.about) == 2
-    return (exercise.about[0], exercise.about[1]) if two else None
-
-
-TOLD = ("reason", "counterexample", "threshold", "suggestion", "hint")
+    shapes = exercise.matrices.shapes if exercise.matrices else ()
+    return [name for name in shapes if re.fullmatch("[A-Za-z]_[a-z]", name)]
 
 
 def _in_their_names(verdict: Verdict) -> Verdict:
     """Names of the answer's own, that the exercise has too, as they were written."""
-    parts = tuple(
-        replace(part, statement=_plainly(part.statement), reason=_plainly(part.reason),
-                counterexample=_plainly(part.counterexample))
-        for part in verdict.parts
-    )  # fmt: skip
-    curve = None if verdict.curve is None else replace(verdict.curve, words=_plainly(verdict.curve.words))
-    return replace(verdict, parts=parts, curve=curve, **{one: _plainly(getattr(verdict, one)) for one in TOLD})
-
-
-def _plainly(told: Any) -> Any:
-    if isinstance(told, str):
-        return told.replace(r"\_own", "").replace(OWN, "")
-    return {_plainly(name): _plainly(value) for name, value in told.items()} if isinstance(told, Mapping) else told
-
-
-def _readings(as_read: Read, judgements: Sequence[Judged], unread: Sequence[Unread]) -> tuple[Reading, ...]:
-    """How each statement was read, and what became of it."""
-    words: dict[int, list[str]] = {}
-    for one in judgements:
-        if one.claim.said is not None and one.claim.said.statement is not None:
-            words.setdefault(one.claim.said.statement.number, []).append(one.part.word)
-    nearly: dict[int, Node] = {}  # 'the output is $v_a$' in words, judged as what it tends to
-    for one in judgements:
-        said = one.claim.said.statement if one.claim.said is not None else None
-        exact = said is not None and isinstance(said.node, Relation) and said.node.comparisons == ("=",)
-        if said is not None and exact and one.link.comparisons == ("~",):
-            nearly[said.number] = one.link
-    why = {one.statement.number: one.why for one in unread}
-    return tuple(
-        Reading(
-            statement.line,
-            statement.role,
-            latex(nearly.get(statement.number, statement.node)) if statement.node is not None else statement.text,
-            tuple(latex(node) for node in statement.under),
-            _worst(words.get(statement.number, [])),
-            why.get(statement.number) or statement.why,
-        )
-        for statement in sorted((*as_read.statements, *as_read.beside), key=lambda one: one.line)
+    asked = tuple(
+        replace(one, latex=plainly(one.latex), reason=plainly(one.reason), counterexample=plainly(one.counterexample))
+        for one in verdict.asked
     )
-
-
-def _worst(words: Sequence[str]) -> str:
-    return next((word for word in ("refuted", "undecided", "holds", "proved") if word in words), "")
+    formulas = tuple(
+        replace(one, reason=plainly(one.reason), counterexample=plainly(one.counterexample)) for one in verdict.formulas
+    )
+    curve = None if verdict.curve is None else replace(verdict.curve, words=plainly(verdict.curve.words))
+    told = {name: plainly(getattr(verdict, name)) for name in ("reason", "threshold", "suggestion", "hint")}
+    return replace(verdict, asked=asked, formulas=formulas, curve=curve, **told)

@@ -30,6 +30,8 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
+from headwright.check.scalars.assumptions import Hypothesis, checked
+from headwright.check.scalars.functions import roundings
 from headwright.check.scalars.instances import (
     MOST_LIMITS,
     allowed,
@@ -42,21 +44,13 @@ from headwright.check.scalars.instances import (
 )
 from headwright.check.scalars.numbers import Range, Symbol, shown_name
 from headwright.check.scalars.proving import needs
-from headwright.check.scalars.scalar import roundings
-from headwright.check.scalars.where import Hypothesis, checked
 from headwright.errors import InputError
-from headwright.formula.tree import Comparison
+from headwright.formula import tree as t
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """From which values of large names on a comparison holds; where the condition is not met, it holds anyway.
-
-    >>> from headwright.check.scalars import POSITIVE, ln, number
-    >>> n = parameter("n")
-    >>> print(Threshold({"lambda": ln(parameter("m", POSITIVE))}, (n - 2, ">", number(0))))
-    lambda >= ln(m), for n > 2
-    """
+    """From which values of large names on a comparison holds; where the condition is not met, it holds anyway."""
 
     least: Mapping[str, Scalar]
     condition: Hypothesis | None = None
@@ -90,11 +84,7 @@ def _isolated(condition: Hypothesis) -> str:
 
 @dataclass(frozen=True)
 class Path:
-    """A large name as a multiple of a power of another one, which is large too.
-
-    >>> print(Path("s", 2, 1), Path("s", 1, 2))
-    2 s s^2
-    """
+    """A large name as a multiple of a power of another one, which is large too."""
 
     lead: str
     times: int
@@ -168,7 +158,7 @@ class Case:
     """left (sign) right, for all parameters in `where`, as the names in `large` go to infinity."""
 
     left: Scalar
-    sign: Comparison
+    sign: t.Comparison
     right: Scalar
     where: Where
     large: tuple[str, ...] = ()
@@ -187,7 +177,7 @@ STANDS = "the two sides are near each other, and nothing moves: this is no limit
 EMPTY = "no case that can occur satisfies what is assumed"
 
 
-def decide(left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending = STILL) -> Decision:
+def decide(left: Scalar, comparison: t.Comparison, right: Scalar, where: Where, tending: Tending = STILL) -> Decision:
     """Decide left (comparison) right for all parameters in `where`, as names go where they go.
 
     >>> from headwright.check.scalars import Range
@@ -225,18 +215,9 @@ def _along_a_path(case: Case, tending: Tending) -> Decision | None:
 
 
 def decide_all(
-    pairs: Mapping[str, tuple[Scalar, Scalar]], comparison: Comparison, where: Where, tending: Tending = STILL
+    pairs: Mapping[str, tuple[Scalar, Scalar]], comparison: t.Comparison, where: Where, tending: Tending = STILL
 ) -> Decision:
-    """Decide a comparison of two vectors by their coordinates; each is told by its name.
-
-    >>> x = parameter("x")
-    >>> decide_all({"the first": (x, x), "the second": (x, x + 1)}, "=", Where()).about
-    'the second'
-    >>> decide_all({"the first": (x, x), "the second": (x, x + 1)}, "!=", Where()).word
-    'proved'
-    >>> decide_all({"the first": (x, x), "the second": (x, 2 * x / 2)}, "=", Where()).reason
-    'both sides are equal, part by part'
-    """
+    """Decide a comparison of two vectors by their coordinates; each is told by its name."""
     if comparison == "!=":
         return _apart([a - b for a, b in pairs.values()], where, tending)
     found = [replace(decide(a, comparison, b, where, tending), about=name) for name, (a, b) in pairs.items()]
@@ -294,9 +275,11 @@ def _for_all(case: Case) -> Decision:
     found = counterexample(*sides) or far_out(*sides) or in_corners(*sides)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
-    beyond = fails_far(*sides)
+    beyond = next(fails_far(*sides), None)
     if beyond is not None:
-        return Decision("refuted", f"it fails from some huge {beyond[0]} on", values=beyond[1], beyond=beyond[0])
+        name = shown_name(beyond.name)
+        said = f"it fails for all small enough {name}" if beyond.near_zero else f"it fails from some huge {name} on"
+        return Decision("refuted", said, values=beyond.values, beyond=beyond.name)
     names = sorted(case.names)
     tried = list(islice(choices(names, where), MOST_COUNTED))
     ends = {shown_name(name): (min(v[name] for v in tried), max(v[name] for v in tried)) for name in names}
@@ -413,11 +396,7 @@ def _at_zero(case: Case, shrinking: Iterable[str]) -> Decision | None:
 
 
 def denied(found: Decision, words: str = "") -> Decision:
-    """What is found of a comparison once it is denied; `words` are those for what was false.
-
-    >>> denied(Decision("refuted", "")).reason, denied(Decision("undecided", "open")).word
-    ('they tend to different limits', 'undecided')
-    """
+    """What is found of a comparison once it is denied; `words` are those for what was false."""
     if found.word == "refuted":
         return Decision("proved", words or found.reason or "they tend to different limits")
     return Decision("refuted", "the two tend to the same limit") if found.word == "proved" else found

@@ -150,6 +150,14 @@ class Integers(Strict):
     rows: str = "Phi"  # Phi_t is the vector of sin(w t), cos(w t) over all frequencies w, the first of which is 1
 
 
+class Blank(Strict):
+    """What an answer must give the value of: '... = value', with one of these on the left, in one case or in all."""
+
+    of: tuple[Source, ...] = Field(min_length=1)
+    case: Source | None = None
+    optional: bool = False
+
+
 class Samples(Strict):
     """Answers, each a list of formulas, that show whether the exercise is fit for use; no verdict is read from them."""
 
@@ -170,10 +178,10 @@ class Exercise(Strict):
     statement: str
     answer: tuple[str, ...] = ()  # the names that an answer must define
     about: tuple[Source, ...] = ()  # or what it must speak of: one of these, with all the names in it
-    determines: bool = False  # and say what that is, in every case: a bound, or what it is not, is no answer
+    blanks: tuple[Blank, ...] = ()  # or what it must say the value of, case by case
+    reasons: bool = False  # a false reason makes the answer wrong
     condition: bool = False  # an answer states the condition under which the goals hold
     redefines: tuple[str, ...] = ()  # given names that an answer may define anew
-    hoped: str = ""  # what the one that is asked about is hoped to become by that
     also: dict[str, str] = {}  # other names for given ones: X_perm for X_p; Sigma for S, unless an answer defines it
     skeleton: str = ""
     goals: tuple[Source, ...] = ()
@@ -182,26 +190,24 @@ class Exercise(Strict):
     definitions: dict[str, Source] = {}
     samples: Samples = Samples()
     may_repeat: tuple[Source, ...] = ()  # what is given, as formulas: an answer may say it, and nothing is judged of it
-    cues: dict[Annotated[str, Field(min_length=1, max_length=60)], float] = Field(
-        {}, max_length=100
-    )  # words that tell it
     keys: Keys | None = None
     tokens: Tokens | None = None
     matrices: Matrices | None = None
     integers: Integers | None = None
 
-    def asks_in_vain(self, defined: Collection[str], condition: bool) -> bool:
-        """Whether the goals have nothing to be about: an object or a condition is missing."""
-        return bool(self.missing(defined)) or (self.condition and not condition)
-
     def missing(self, defined: Collection[str]) -> list[str]:
         """What an answer that defines these names leaves undefined."""
         return [name for name in self.answer if name not in defined]
 
+    def asks_value_of(self, node: Node) -> bool:
+        """Whether the value of this is what an answer must give."""
+        return any(node == parsed(source) for blank in self.blanks for source in blank.of)
+
     @property
     def names(self) -> tuple[str, ...]:
         """What an answer names, for a table."""
-        return self.answer or (("a condition",) if self.condition else self.about)
+        filled = tuple(blank.of[0] for blank in self.blanks if not blank.optional)
+        return self.answer or (("a condition",) if self.condition else self.about or tuple(dict.fromkeys(filled)))
 
     @property
     def sheet(self) -> str:

@@ -15,11 +15,26 @@ from flint import arb
 from headwright.check.answer import Answer, MisfitError, Said, comparisons
 from headwright.check.decision import Decision
 from headwright.check.scalars.numbers import shown_name
-from headwright.check.verdict import Part, Verdict, by_what, worst
+from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
-from headwright.formula.show import latex, plain
+from headwright.formula.show import latex
 
 Role = Literal["goal", "statement", "step", "condition", "definition"]
+Found = Literal["proved", "refuted", "holds", "undecided"]  # what a decision says
+
+
+@dataclass(frozen=True)
+class Part:
+    """One decided comparison in words."""
+
+    statement: str  # LaTeX
+    role: Role
+    word: Found
+    reason: str
+    line: int = 0
+    counterexample: Mapping[str, Any] | None = None
+    used: str = ""  # what proved it
+    replayed: int = 0  # explicit instances on which a second look agreed
 
 
 @dataclass(frozen=True)
@@ -188,8 +203,8 @@ def _letters(node: t.Node) -> set[str]:
 def _line(said: Said, link: t.Relation) -> int:
     """The line of the file in which a comparison ends: a chain over several lines has a step in each of them."""
     end = link.terms[-1].span
-    start = 0 if said.statement is None else said.node.span.start  # the line of a statement is where it begins
-    return said.formula.line + (end.source or said.formula.text).count("\n", start, max(start, end.start))
+    start = said.node.span.start  # the line of a statement is where it begins
+    return said.line + (end.source or said.text).count("\n", start, max(start, end.start))
 
 
 def plain_number(value: Fraction) -> int | str:
@@ -249,40 +264,3 @@ def at(values: Mapping[str, Fraction | str]) -> str:
     plainly = ((name, value if isinstance(value, str) else plain_number(value)) for name, value in values.items())
     said = [f"{shown_name(name)} = {value}" for name, value in plainly]
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 2 else said)
-
-
-def composed(judgements: Sequence[Judged], **more: Any) -> Verdict:
-    """The verdict on an answer from its parts."""
-    if not judgements:
-        return Verdict("no answer", "nothing is claimed that could be checked: write a statement, ... = ...")
-    parts = tuple(one.part for one in judgements)
-    word = worst([part.word for part in parts])
-    chosen = _smallest([one for one in judgements if one.part.word == word])
-    reason = _reason(word, judgements, chosen)
-    counterexample = chosen.part.counterexample if word == "refuted" else None
-    return Verdict(word, reason, parts, counterexample=counterexample, **more)
-
-
-def _smallest(found: Sequence[Judged]) -> Judged:
-    """The first; of goals that fail, the one that fails with the fewest keys."""
-    goals = [one for one in found if one.part.word == "refuted" and one.part.role == found[0].part.role == "goal"]
-    counted = [one for one in goals if "n" in one.decision.values]
-    return min(counted, key=lambda one: one.decision.values["n"]) if found[0] in counted else found[0]
-
-
-def _reason(word: str, judgements: Sequence[Judged], chosen: Judged) -> str:
-    goals = [one for one in judgements if one.part.role == "goal"]
-    if word == "refuted" and goals and chosen.part.role != "goal" and all(g.part.word == "proved" for g in goals):
-        return f"it does what is asked, but what it says besides is false: {chosen.part.reason}"
-    first = next((one for one in judgements if one.part.role == "statement"), chosen)
-    true = all(one.part.word == "proved" for one in judgements if one.claim is first.claim)  # in every case of it
-    if word == "refuted" and not goals and chosen.part.role == "statement" and true:
-        said = "what is said first" if first.claim.under or first.claim.negated else plain(first.link)
-        return f"{said} is true, but what is said besides is false: {chosen.part.reason}"
-    if word in ("refuted", "undecided"):
-        return chosen.part.reason
-    by = by_what(*sorted({one.decision.used for one in judgements}))
-    if word == "holds":
-        return f"no counterexample was found, and no proof: {chosen.part.reason}"
-    unique = list(dict.fromkeys(one.part.reason for one in judgements if one.part.reason))
-    return "; ".join(unique[:3]) + ("; ..." if len(unique) > 3 else "") + by

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from headwright.check.checker import check_answer
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.reading.written import Formula, find_formulas
+from headwright.check.markdown import find_formulas, of_formulas
 from headwright.formula import FormulaError
-from headwright.formula.reading.lexer import words
+from headwright.formula.lexer import words
 from headwright.formula.tree import BigSum, Node, every_name, walk
 
 CONSTANTS = ("pi", "e", "infinity", "I", "ones")
@@ -60,13 +60,13 @@ def _bases(node: Node) -> set[str]:
 def _from_nothing(exercise: Exercise) -> Iterator[str]:
     if exercise.goals and not exercise.answer and not exercise.condition:
         yield "the goals do not depend on what is answered: name an object (answer), or a condition"
-    if not (exercise.answer or exercise.about or exercise.condition or exercise.derive):
-        yield "nothing is asked for: name an object (answer), a condition, a derivation (derive), or what to speak of"
+    if not (exercise.answer or exercise.about or exercise.blanks or exercise.condition or exercise.derive):
+        yield "nothing is asked for: name an object (answer), a condition, a derivation (derive), or values (blanks)"
 
 
 def _trivial(exercise: Exercise) -> Iterator[str]:
     for what, formulas in _trivial_answers(exercise):
-        if _word(exercise, formulas) in ("proved", "holds"):
+        if _accepted(exercise, formulas)[0]:
             yield f"{what} passes as an answer: {', '.join(formulas)}"
 
 
@@ -80,7 +80,7 @@ def _trivial_answers(exercise: Exercise) -> Iterator[tuple[str, list[str]]]:
     for left, right in exercise.derive:
         for sign in COMPARED:
             yield "a restatement of what is to be shown", [f"{left} {sign} {right}"]
-    for source in exercise.about:
+    for source in (*exercise.about, *(source for blank in exercise.blanks for source in blank.of)):
         yield "saying nothing", [f"{source} = {source}"]
     setting = exercise.keys
     if setting is not None and exercise.answer and len(setting.named) > 1:
@@ -91,15 +91,18 @@ def _trivial_answers(exercise: Exercise) -> Iterator[tuple[str, list[str]]]:
 
 
 def _samples(exercise: Exercise) -> Iterator[str]:
-    for kind, fine in (("right", ("proved",)), ("wrong", ("refuted", "no answer"))):
+    for kind in ("right", "wrong"):
         answers = getattr(exercise.samples, kind)
         if not answers:
             yield f"no {kind} answer is given as a sample: add one to [samples]"
         for formulas in answers:
-            word = _word(exercise, formulas)
-            if word not in fine:
+            accepted, word = _accepted(exercise, formulas)
+            if accepted != (kind == "right"):
                 yield f"the {kind} sample {', '.join(formulas)} is {word}"
 
 
-def _word(exercise: Exercise, formulas: list[str] | tuple[str, ...]) -> str:
-    return check_answer(exercise, [Formula(text, line) for line, text in enumerate(formulas, 1)]).word
+def _accepted(exercise: Exercise, formulas: list[str] | tuple[str, ...]) -> tuple[bool, str]:
+    """Whether an answer is proved and no formula in it is false; and the verdict."""
+    verdict = check_answer(exercise, of_formulas(formulas))
+    false = any(one.status == "false" for one in verdict.formulas)
+    return verdict.word == "proved" and not false, f"{verdict.word}{', with a false formula' if false else ''}"

@@ -1,60 +1,68 @@
-"""What is said of an answer.
+"""The verdict on an answer: what was asked for part by part, every formula, and the sentences to read.
 
-proved      true for all parameters in range, with the argument
-holds       no counterexample among the instances tried; how many, and which, is said
-no answer   true, but not what was asked: the object is missing, or the argument, or it holds whatever is answered
-refuted     false, with the smallest counterexample found; the evaluation is rigorous, so this is a proof too
-unreadable  not a formula, or not one for this exercise; says where and how to mend it
-undecided   out of time, or beyond what can be decided here
+An asked-for part is `proved`, `refuted` (with the smallest counterexample found), `undecided`, or `missing` (no formula
+has the asked-for name or shape). An answer is refuted if a part is, proved if all are, missing if all are, and
+undecided otherwise; optional parts do not count.
 
-As JSON it crosses from the process that checks, and scripts read it.
+A formula is `true`, `false` (with a counterexample), `open`, or `quoted` (mentioned, not asserted). Words are never
+judged: sentences with words beyond connectives are listed to read.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from headwright.cards import card
 from headwright.errors import InputError
 
-Word = Literal["proved", "holds", "no answer", "refuted", "unreadable", "undecided"]
-WORST_FIRST: tuple[Word, ...] = ("unreadable", "refuted", "no answer", "undecided", "holds", "proved")
+Word = Literal["proved", "refuted", "undecided", "missing"]
+Status = Literal["true", "false", "open", "quoted"]
+WORST_FIRST: tuple[Word, ...] = ("refuted", "missing", "undecided", "proved")
 
 
 @dataclass(frozen=True)
-class Part:
-    """One statement of an answer (a goal, a step, a reason) and what was found."""
+class Asked:
+    """One part of what the exercise asks for, and the formula that answers it."""
 
-    statement: str  # LaTeX
-    role: Literal["goal", "statement", "step", "condition", "definition"]
+    part: str  # what was asked for, as a name or formula: 'q', 'condition', 'derivation'
     word: Word
+    line: int  # of the formula that answers it; 0 where there is none
+    latex: str  # that formula, with the conditions it stands under
     reason: str
-    line: int = 0  # of the formula within its source, counted from 0
     counterexample: Mapping[str, Any] | None = None
-    used: str = ""  # what proved it
-    replayed: int = 0  # explicit instances on which a second look agreed
+    optional: bool = False  # a follow-up: where it is missing, the verdict stays
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How one statement of an answer was read: its role, what it is said for, and whether it was judged."""
+class Formula:
+    """One formula of an answer, as it stands, under the conditions it stands in."""
 
     line: int
-    role: str
-    statement: str  # LaTeX, or as it was written where it cannot be read
-    under: tuple[str, ...] = ()  # LaTeX
-    word: str = ""  # what was found, where it was judged by itself
-    why: str = ""  # why it was not judged
+    latex: str
+    status: Status
+    role: str  # definition, claim, condition, step, unread
+    counts: bool  # whether a false one decides the exit code
+    reason: str = ""
+    counterexample: Mapping[str, Any] | None = None
+    used: str = ""  # what proved it
+
+
+@dataclass(frozen=True)
+class ToRead:
+    """A sentence with words that a person has to read."""
+
+    line: int
+    text: str
 
 
 @dataclass(frozen=True)
 class Curve:
-    """How an answer does as one parameter grows: what a picture of its failure shows."""
+    """How an answer does as one parameter grows."""
 
     parameter: str
     values: tuple[float, ...]
@@ -65,24 +73,34 @@ class Curve:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one answer; its word is the worst of its parts."""
+    """The verdict on one answer."""
 
     word: Word
     reason: str
-    parts: tuple[Part, ...] = ()
-    counterexample: Mapping[str, Any] | None = None  # numbers, texts and lists only
+    asked: tuple[Asked, ...] = ()
+    formulas: tuple[Formula, ...] = ()
+    to_read: tuple[ToRead, ...] = ()
     threshold: str | None = None  # 'lambda >= ln((n - 2)/epsilon)'
     probability: Mapping[str, Any] | None = None
     suggestion: str | None = None  # what a teacher would add
     hint: str | None = None  # what kind of thing is wrong, without the remedy
     curve: Curve | None = None
     instances: int = 0  # how many were tried
-    details: Mapping[str, Any] = field(default_factory=dict)
-    read: tuple[Reading, ...] = ()  # how the answer was read, statement by statement
+
+    @property
+    def counterexample(self) -> Mapping[str, Any] | None:
+        """That of the first refuted part."""
+        return next((one.counterexample for one in self.asked if one.word == "refuted" and not one.optional), None)
+
+    @property
+    def false_formulas(self) -> tuple[Formula, ...]:
+        """The false formulas that decide the exit code."""
+        return tuple(one for one in self.formulas if one.status == "false" and one.counts)
 
     def _repr_html_(self) -> str:
         """For notebooks: the word, the reason, and what was found of each part."""
-        found = [(_spelt(part.statement), f"{part.role}: {part.word}") for part in self.parts]
+        found = [(one.part, f"{one.word}: {_spelt(one.latex)}") for one in self.asked]
+        found += [(_spelt(one.latex), one.status) for one in self.formulas]
         sides = {"left": "left side", "right": "right side"}
         against = ", ".join(
             f"{sides.get(one, one)} = {number}"
@@ -104,10 +122,25 @@ def _spelt(statement: str) -> str:
         return statement
 
 
-def worst(words: list[Word]) -> Word:
-    """The word that an answer gets from those of its parts.
+def overall(parts: Iterable[Asked]) -> Word:
+    """The word of an answer from those of its parts.
 
-    >>> worst(["proved", "refuted", "holds"])
+    >>> part = Asked("q", "proved", 1, "q = k_a", "")
+    >>> overall([part, Asked("c", "missing", 0, "", "", optional=True)])
+    'proved'
+    >>> overall([part, Asked("c", "missing", 0, "", "")])
+    'undecided'
+    """
+    words = [one.word for one in parts if not one.optional]
+    if "refuted" in words:
+        return "refuted"
+    return words[0] if words and len(set(words)) == 1 else "undecided"
+
+
+def worst(words: Iterable[Word]) -> Word:
+    """The word for several answers.
+
+    >>> worst(["proved", "refuted", "undecided"])
     'refuted'
     """
     return min(words, key=WORST_FIRST.index)
@@ -148,10 +181,18 @@ def _sentence(text: str) -> bool:
 def to_json(verdict: Verdict) -> dict[str, Any]:
     """Numbers, texts, lists and objects only; NaN and the infinities, which JSON does not have, become texts.
 
-    >>> to_json(Verdict("refuted", "too small", counterexample={"n": 10}))["counterexample"]
-    {'n': 10}
+    >>> to_json(Verdict("refuted", "too small", (Asked("q", "refuted", 3, "q = k_a", "", {"n": 10}),)))["asked"][0]
+    {'part': 'q', 'verdict': 'refuted', 'line': 3, 'latex': 'q = k_a', 'reason': '', 'counterexample': {'n': 10}}
     """
     found: dict[str, Any] = _as_json(verdict)
+    for name in ("asked", "formulas"):
+        found[name] = [
+            {field: value for field, value in one.items() if value not in (None, "") or field in KEPT}
+            for one in found[name]
+        ]
+        for one in found[name]:
+            if one.get("optional") is False:
+                del one["optional"]
     if verdict.curve is not None:
         found["curve"] |= {
             "values": [float(value) for value in verdict.curve.values],
@@ -159,6 +200,9 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
             "levels": {name: float(level) for name, level in verdict.curve.levels.items()},
         }
     return found
+
+
+KEPT = ("part", "verdict", "line", "latex", "reason", "status", "role", "counts")
 
 
 def from_json(given: dict[str, Any]) -> Verdict:
@@ -169,10 +213,10 @@ def from_json(given: dict[str, Any]) -> Verdict:
     """
     if given["verdict"] not in get_args(Word):
         raise InputError(f"the verdict is {given['verdict']!r}, expected one of {', '.join(get_args(Word))}")
-    read = ({**_with_word(one), "under": tuple(one["under"])} for one in given["read"])
     made = {
-        "parts": tuple(Part(**_with_word(part)) for part in given["parts"]),
-        "read": tuple(Reading(**one) for one in read),
+        "asked": tuple(Asked(**_with_word(one)) for one in given["asked"]),
+        "formulas": tuple(Formula(**one) for one in given["formulas"]),
+        "to_read": tuple(ToRead(**one) for one in given["to_read"]),
         "curve": None if given["curve"] is None else _curve(given["curve"]),
     }
     return Verdict(**{**_with_word(given), **made})

@@ -14,33 +14,17 @@ from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.check.exercise import Exercise
-    from headwright.check.running.run import Checked
-    from headwright.check.sheets.text import Complaint, Handed, Note
-    from headwright.check.telling.report import Classroom
+    from headwright.check.running import Checked
+    from headwright.check.sheets.sheet import AnswerText, Note, Problem
 
-NO, UNREADABLE, OPEN = 1, 2, 3
-SHORT = "Answers: proved, or refuted with a counterexample."
+SHORT = "Answers: what was asked for, every formula, and the sentences to read."
 EXAMPLES = (
     r"headwright check --exercise averaging-two --formula 'q = 2(k_a + k_b)'",
-    "headwright check answers.md --html report.html",
-    "headwright check --class submissions/ --hints direction",
+    "headwright check answers.md --out report.html",
+    "headwright check --class submissions/ --out class.html",
 )
 MOST_SHEETS = 2000  # of a class
-NO_TEXT = (
-    ".pdf",
-    ".docx",
-    ".doc",
-    ".odt",
-    ".rtf",
-    ".pages",
-    ".ipynb",
-    ".html",
-    ".zip",
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".heic",
-)
+MOST_FORMULAS = 200
 
 
 def check(
@@ -63,12 +47,15 @@ def check(
     ] = False,
     json: Json = False,
     gradescope: Annotated[Path | None, typer.Option(help="Write the results here for Gradescope (.json).")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a report here (.html).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write a report here (.html).")] = None,
     hints: Annotated[
         Literal["none", "direction", "full"],
-        typer.Option(help="How much is told: right or not; which statement fails, and where; everything."),
+        typer.Option(help="How much is shown: right or not; which formula fails, and where; everything."),
     ] = "full",
-    how: Annotated[bool, typer.Option("--how", help="Show how each answer was read, statement by statement.")] = False,
+    reader: Annotated[
+        str | None,
+        typer.Option(metavar="PROGRAM", help="A program that proposes formulas for prose; it never decides."),
+    ] = None,
     plot: Plot = None,
     seed: Seed = 0,
     timeout: Annotated[float, typer.Option(help="Seconds for each answer.")] = 20.0,
@@ -79,249 +66,196 @@ def check(
         str | None, typer.Option(help="For --make-autograder: exercises and points, such as copying=2,energy=5.")
     ] = None,
 ) -> None:
-    """Check answers: proved, or refuted with the smallest counterexample found."""
+    """Check answers: what was asked for is proved or refuted, every formula is judged, and words are left to people."""
     if make_autograder is not None:
         _make(make_autograder, exercises, points)
         return
     if points is not None:
         raise InputError("--points goes with --make-autograder")
-    from headwright.check.running.run import run, warm
+    from headwright.check.catalogue import load_exercises
+    from headwright.check.running import run, warm
 
     check_picture(plot)
-    for option, path in (("--gradescope", gradescope), ("--html", html)):
+    for option, path in (("--gradescope", gradescope), ("--out", out)):
         if path is not None and not path.parent.is_dir():
             raise InputError(f"{option} {path}: there is no folder {path.parent}")
-    from headwright.check.catalogue import load_exercises
-
     with warm(exercises) as worker:  # it starts while the answers are read
         known = load_exercises(exercises)
-        files: list[str] = []
+        students: list[str] = []
         if classroom:
-            found, complaints, notes, files = _class(answers or [], exercise, known)
+            found, problems, notes, students = _class(answers or [], exercise, known)
         else:
-            found, complaints, notes = _answers(answers or [], formula or [], exercise, known)
+            found, problems, notes = _answers(answers or [], formula or [], exercise, known)
+        from headwright.check.report.text import code, hinted
+
         with progress("checking") as report:
             checked = run(found, exercises, seed=seed, timeout=timeout, progress=report, warmed=worker)
-    from headwright.check.telling.told import hinted
+    if reader is not None:
+        from headwright.check.reader import read_again
 
+        checked = read_again(checked, reader, known, lambda some: run(some, exercises, seed=seed, timeout=timeout))
     checked = [hinted(each, hints) for each in checked]
-    if classroom:
-        from headwright.check.telling.report import classroom as seen
-
-        _show_class(seen(checked, files), complaints, known, json, html)
-    else:
-        _show(checked, complaints, notes, seed, json, how)
-    _write(checked, complaints, known, gradescope, None if classroom else html, plot)
-    raise typer.Exit(_code(checked, complaints, notes))
+    _show(checked, problems, notes, seed, json, students if classroom else None)
+    _write(checked, problems, notes, known, gradescope, out, students if classroom else None)
+    _plot(checked, plot)
+    raise typer.Exit(code(checked, problems, notes))
 
 
 def _answers(
     sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
-) -> tuple[list[Handed], list[Complaint], list[Note]]:
-    from headwright.check.reading.written import MOST_FORMULAS, Formula
-    from headwright.check.sheets.text import Complaint, Handed, clean, find
+) -> tuple[list[AnswerText], list[Problem], list[Note]]:
+    from headwright.check.sheets.files import NOT_READ, OTHERS, clean
+    from headwright.check.sheets.sheet import AnswerText, Problem, find
 
     wanted = None if exercise is None else find(exercise, {one: one for one in known})
     if bool(sheets) == bool(formulas):
         raise InputError("expected answer sheets, or --formula with --exercise: headwright check ANSWERS.md")
     if formulas:
+        from headwright.check.markdown import of_formulas
+
         if wanted is None:
             raise InputError("--formula needs --exercise: which exercise does it answer? (headwright exercises)")
         if len(formulas) > MOST_FORMULAS:
             raise InputError(f"{len(formulas)} formulas were given, expected at most {MOST_FORMULAS}")
-        given = tuple(Formula(clean(text), number + 1) for number, text in enumerate(formulas))
-        return [Handed("--formula", 1, wanted, given)], [], []
+        return [AnswerText("--formula", 1, wanted, of_formulas([clean(text) for text in formulas]))], [], []
     for path in sheets:
         if "=" in str(path) and not path.exists():
             raise InputError(f"there is no file {path}; a formula is given with --exercise NAME --formula '{path}'")
     from headwright.check.sheets.document import read_document
 
-    answers: list[Handed] = []
-    complaints: list[Complaint] = []
+    answers: list[AnswerText] = []
+    problems: list[Problem] = []
     notes: list[Note] = []
-    for path in _unfolded(sheets, complaints):
-        if path.suffix.lower() in NO_TEXT and path.exists():
-            complaints.append(Complaint(clean(str(path)), 0, _not_text(path)))
+    for path in _unfolded(sheets, problems, notes):
+        name = clean(str(path))
+        if path.suffix.lower() in OTHERS and path.exists():
+            problems.append(Problem(name, 0, NOT_READ))
             continue
         try:
             sheet = read_document(path, known, wanted)
         except InputError as error:  # the other sheets are checked all the same
-            name = clean(str(path))
-            complaints.append(Complaint(name, 0, str(error).removeprefix(f"{name}: ")))
+            problems.append(Problem(name, 0, str(error).removeprefix(f"{name}: ")))
             continue
         answers += sheet.answers
-        complaints += sheet.complaints
+        problems += sheet.problems
         notes += sheet.notes
-    return answers, complaints, notes
+    return answers, problems, notes
 
 
-def _unfolded(sheets: Sequence[Path], complaints: list[Complaint]) -> Iterator[Path]:
+def _unfolded(sheets: Sequence[Path], problems: list[Problem], notes: list[Note]) -> Iterator[Path]:
     """The sheets, with those of a folder in its place."""
-    from headwright.check.sheets.text import SUFFIXES, Complaint, clean
-    from headwright.check.sheets.text import sheets as inside
+    from headwright.check.sheets.files import SUFFIXES, clean
+    from headwright.check.sheets.files import sheets as inside
+    from headwright.check.sheets.sheet import Problem
 
     for path in sheets:
         if not path.is_dir():
             yield path
             continue
-        found, seen = inside(path, MOST_SHEETS)
-        complaints += seen
+        found, seen, unread = inside(path, MOST_SHEETS)
+        problems += seen
+        notes += unread
         if not found and not seen:
             wanted = f"no answer sheet in this folder: expected files that end in {', '.join(SUFFIXES)}"
-            complaints.append(Complaint(clean(str(path)), 0, wanted))
+            problems.append(Problem(clean(str(path)), 0, wanted))
         yield from found
-
-
-def _not_text(path: Path) -> str:
-    from headwright.check.sheets.text import SUFFIXES
-
-    kinds = f"text, Markdown or LaTeX ({' '.join(SUFFIXES)})"
-    return f"a file that ends in {path.suffix.lower()} is not read: expected {kinds}"
 
 
 def _class(
     folders: Sequence[Path], exercise: str | None, known: Mapping[str, Exercise]
-) -> tuple[list[Handed], list[Complaint], list[Note], list[str]]:
-    """The answers of all students, and their files, as these are named below the folder of the class."""
+) -> tuple[list[AnswerText], list[Problem], list[Note], list[str]]:
+    """The answers of all students, and their names; a student of whom no file was read is a problem."""
     from dataclasses import replace
 
-    from headwright.check.sheets.text import Complaint, sheets, student_of
+    from headwright.check.sheets.files import OTHERS, SUFFIXES, clean, sheets, student_of
+    from headwright.check.sheets.sheet import Problem
 
     if not folders or not all(folder.is_dir() for folder in folders):
         raise InputError("--class expects folders, with a file or a folder for each student")
-    answers: list[Handed] = []
-    complaints: list[Complaint] = []
+    answers: list[AnswerText] = []
+    problems: list[Problem] = []
     notes: list[Note] = []
-    files: list[str] = []
+    students: list[str] = []
     for folder in folders:
-        paths, seen = sheets(folder, MOST_SHEETS)
-        complaints += seen
+        paths, seen, unread = sheets(folder, MOST_SHEETS)
         found, others, more = _answers(paths, [], exercise, known) if paths else ([], [], [])
-        answers += [replace(answer, file=_below(answer.file, folder)) for answer in found]
-        complaints += [replace(each, file=_below(each.file, folder)) for each in others]
-        notes += [replace(each, file=_below(each.file, folder)) for each in more]
-        files += [str(path.relative_to(folder)) for path in paths]
-        unread = _unread(folder, {student_of(file) for file in files})
-        complaints += unread
-        files += [each.file for each in unread]
-    heard = {student_of(answer.file) for answer in answers} | {student_of(each.file) for each in complaints}
-    silent = [note for note in notes if student_of(note.file) not in heard]  # else nobody would know why
-    return answers, complaints + [Complaint(note.file, note.line, note.sentence) for note in silent], notes, files
-
-
-def _unread(folder: Path, students: set[str]) -> list[Complaint]:
-    """What other students handed in, of whom no sheet was found: they are missed by nobody but themselves."""
-    from headwright.check.sheets.text import SUFFIXES, Complaint, clean, in_order, student_of
-
-    found = []
-    for path in sorted(folder.iterdir(), key=in_order)[:MOST_SHEETS]:
-        name = clean(path.name)
-        if path.name.startswith(".") or path.name == "__MACOSX" or path.is_symlink():
-            continue
-        if path.is_dir() and name not in students:
-            found.append(
-                Complaint(f"{name}/", 0, f"no answer sheet in it: expected files that end in {' '.join(SUFFIXES)}")
-            )
-        elif path.suffix.lower() in NO_TEXT and student_of(name) not in students:
-            found.append(Complaint(name, 0, _not_text(path)))
-    return found
-
-
-def _below(file: str, folder: Path) -> str:
-    from headwright.check.sheets.text import clean
-
-    return file.removeprefix(f"{clean(str(folder))}/")
-
-
-def _show_class(
-    room: Classroom,
-    complaints: Sequence[Complaint],
-    known: Mapping[str, Exercise],
-    json: bool,
-    html: Path | None,
-) -> None:
-    from headwright.check.telling.report import classroom_page
-    from headwright.cli.verdicts import print_class
-
-    if json:
-        problems = [{"file": c.file, "line": c.line, "sentence": c.sentence} for c in complaints]
-        show_json({**room.as_json(), "complaints": problems})
-    else:
-        print_class(room)
-        for complaint in complaints:
-            complain(f"{complaint.place}: {complaint.sentence}")
-    if html is not None:
-        from headwright.files import write_whole
-
-        titles = {exercise.id: exercise.title for exercise in known.values()}
-        write_whole(html, classroom_page(room, complaints, titles).encode())
-        say(f"The class is in {html}.")
+        before = f"{clean(str(folder))}/"
+        answers += [replace(answer, file=answer.file.removeprefix(before)) for answer in found]
+        problems += [*seen, *(replace(each, file=each.file.removeprefix(before)) for each in others)]
+        notes += [replace(each, file=each.file.removeprefix(before)) for each in (*more, *unread)]
+        inside = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "__")))[:MOST_SHEETS]
+        students += [path.name for path in inside if path.is_dir()]
+        students += [path.stem for path in inside if path.suffix.lower() in SUFFIXES + OTHERS and path.is_file()]
+    files = [*(one.file for one in answers), *(one.file for one in (*problems, *notes))]
+    heard = {student_of(file) for file in files}
+    problems += [Problem(clean(name), 0, "no answer sheet") for name in dict.fromkeys(students) if name not in heard]
+    return answers, problems, notes, list(dict.fromkeys(clean(name) for name in students))
 
 
 def _show(
-    checked: Sequence[Checked],
-    complaints: Sequence[Complaint],
-    notes: Sequence[Note],
-    seed: int,
-    json: bool,
-    how: bool,
-) -> None:
-    from headwright.check.telling.told import results
-    from headwright.cli.verdicts import print_verdicts
+    checked: Sequence[Checked], problems: Sequence[Problem], notes: Sequence[Note], seed: int, json: bool,
+    students: Sequence[str] | None,
+) -> None:  # fmt: skip
+    from headwright.check.report.text import results
+    from headwright.cli.verdicts import print_class, print_verdicts
 
-    if json:
-        show_json(results(checked, complaints, seed, notes))
+    if students is None and not json:
+        print_verdicts(checked, notes)
+    elif students is None:
+        show_json(results(checked, problems, seed, notes))
     else:
-        print_verdicts(checked, notes, how=how)
-        for complaint in complaints:
-            complain(f"{complaint.place}: {complaint.sentence}")
+        from headwright.check.report.page import classroom
+
+        room = classroom(checked, students)
+        if json:
+            found = results([], problems, seed, notes)
+            show_json(
+                {"version": found["version"], **room.as_json(), "problems": found["problems"], "notes": found["notes"]}
+            )
+        else:
+            print_class(room, notes)
+    if not json:
+        for problem in problems:
+            complain(f"{problem.place}: {problem.sentence}")
 
 
 def _write(
-    checked: Sequence[Checked],
-    complaints: Sequence[Complaint],
-    known: Mapping[str, Exercise],
-    gradescope: Path | None,
-    html: Path | None,
-    plot: Path | None,
-) -> None:
-    titles: dict[str, str] = {}
-    if gradescope is not None or html is not None:
-        from headwright.files import write_whole  # it brings NumPy along
+    checked: Sequence[Checked], problems: Sequence[Problem], notes: Sequence[Note], known: Mapping[str, Exercise],
+    gradescope: Path | None, out: Path | None, students: Sequence[str] | None,
+) -> None:  # fmt: skip
+    if gradescope is None and out is None:
+        return
+    from headwright.files import write_whole  # it brings NumPy along
 
-        titles = {exercise.id: exercise.title for exercise in known.values()}
+    titles = {exercise.id: exercise.title for exercise in known.values()}
     if gradescope is not None:
         from headwright.check.autograder.assignment import Assignment
         from headwright.check.autograder.gradescope import as_bytes, grade
 
-        as_told = Assignment(hints="full", after_deadline="full")  # what is not to be told is gone from the verdicts
-        write_whole(gradescope, as_bytes(grade(checked, complaints, assignment=as_told, titles=titles)))
+        as_told = Assignment(hints="full", after_deadline="full")  # what is not to be shown is gone from the verdicts
+        write_whole(gradescope, as_bytes(grade(checked, problems, assignment=as_told, titles=titles)))
         say(f"The results for Gradescope are in {gradescope}.")
-    if html is not None:
-        from headwright.check.telling.report import report
+    if out is not None:
+        from headwright.check.report.page import classroom, classroom_page, report
 
-        write_whole(html, report(checked, complaints, titles).encode())
-        say(f"The report is in {html}.")
-    if plot is not None:
-        drawn = sorted(
-            (each for each in checked if each.verdict.curve), key=lambda each: each.verdict.word != "refuted"
-        )
-        if not drawn:
-            say("There is nothing to draw: no answer has a picture.")
-        for each in drawn[:1]:
-            from headwright.pictures import curve_picture
-
-            if each.verdict.curve is not None:
-                save_picture(plot, curve_picture(each.verdict.curve, f"{each.answer.exercise_id}: {each.verdict.word}"))
+        page = report(checked, problems, titles, notes)
+        if students is not None:
+            page = classroom_page(classroom(checked, students), problems, titles, notes)
+        write_whole(out, page.encode())
+        say(f"The report is in {out}.")
 
 
-def _code(checked: Sequence[Checked], complaints: Sequence[Complaint], notes: Sequence[Note]) -> int:
-    words = {each.verdict.word for each in checked}
-    if complaints or "unreadable" in words or not checked:  # a document that only asks has nothing to judge
-        return UNREADABLE
-    if words & {"refuted", "no answer"}:
-        return NO
-    return OPEN if words & {"undecided", "holds"} or any(note.unjudged for note in notes) else 0
+def _plot(checked: Sequence[Checked], plot: Path | None) -> None:
+    if plot is None:
+        return
+    drawn = sorted((each for each in checked if each.verdict.curve), key=lambda each: each.verdict.word != "refuted")
+    if not drawn or drawn[0].verdict.curve is None:
+        say("There is nothing to draw: no answer has a picture.")
+        return
+    from headwright.pictures import curve_picture
+
+    title = f"{drawn[0].answer.exercise_id}: {drawn[0].verdict.word}"
+    save_picture(plot, curve_picture(drawn[0].verdict.curve, title))
 
 
 def _make(folder: Path, exercises: Path | None, points: str | None) -> None:

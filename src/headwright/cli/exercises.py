@@ -30,7 +30,7 @@ def exercises(
     ] = None,
     exercises: Annotated[Path | None, typer.Option(help="A folder with exercises of your own (.toml).")] = None,
     json: Json = False,
-    html: Annotated[Path | None, typer.Option(help="Write the statements, typeset, into this page (.html).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the statements, typeset, into this page (.html).")] = None,
     lint: Annotated[
         Path | None,
         typer.Option(help="Say what is wrong with the exercise in this file (.toml)."),
@@ -38,13 +38,13 @@ def exercises(
 ) -> None:
     """The exercises that answers can be checked against, and what an answer names."""
     from headwright.check.exercise import load_exercises
-    from headwright.check.sheets.text import find
+    from headwright.check.sheets.sheet import find
 
     if lint is not None:
         _lint(lint, json)
         return
-    if html is not None and not html.parent.is_dir():
-        raise InputError(f"--html {html}: there is no folder {html.parent}")
+    if out is not None and not out.parent.is_dir():
+        raise InputError(f"--out {out}: there is no folder {out.parent}")
     known = load_exercises(exercises)
     chosen = [find(exercise, known)] if exercise is not None else list(known.values())
     if json:
@@ -53,12 +53,12 @@ def exercises(
         _show(chosen[0])
     else:
         _list(chosen)
-    if html is not None:
-        from headwright.check.telling.report import statements
+    if out is not None:
+        from headwright.check.report.page import statements
         from headwright.files import write_whole
 
-        write_whole(html, statements(chosen).encode())
-        say(f"The statements are in {html}.")
+        write_whole(out, statements(chosen).encode())
+        say(f"The statements are in {out}.")
 
 
 def _lint(path: Path, json: bool) -> None:
@@ -75,7 +75,7 @@ def _lint(path: Path, json: bool) -> None:
 
 
 def _list(chosen: list[Exercise]) -> None:
-    from headwright.check.telling.typeset import readable
+    from headwright.check.report.typeset import readable
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("exercise", "title", "an answer names"):
@@ -89,7 +89,7 @@ def _list(chosen: list[Exercise]) -> None:
 
 
 def _show(each: Exercise) -> None:
-    from headwright.check.telling.typeset import readable, readable_text
+    from headwright.check.report.typeset import readable, readable_text
 
     show_line(Text.assemble((each.id, "bold"), "  ", each.title))
     OUT.print()

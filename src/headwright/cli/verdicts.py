@@ -1,4 +1,4 @@
-"""Verdicts in the terminal: a block for each answer in plain words, then all of them in a table."""
+"""Verdicts in the terminal: a block for each answer, then all of them in a table."""
 
 from __future__ import annotations
 
@@ -13,32 +13,29 @@ from rich.text import Text
 from headwright.cli.console import OUT, show_line, show_table
 
 if TYPE_CHECKING:
-    from headwright.check.running.run import Checked
-    from headwright.check.sheets.text import Note
-    from headwright.check.telling.report import Classroom
+    from headwright.check.report.page import Classroom
+    from headwright.check.running import Checked
+    from headwright.check.sheets.sheet import Note
 
 COLOUR = {
-    "proved": "green", "holds": "cyan", "no answer": "blue", "refuted": "red", "unreadable": "magenta",
-    "undecided": "yellow",
+    "proved": "green", "refuted": "red", "undecided": "yellow", "missing": "blue",
+    "true": "green", "false": "red", "open": "yellow", "quoted": "dim",
 }  # fmt: skip
 WIDEST_PLACE = 28
 ROOMY = 100  # columns of a terminal from which on the table has room for reasons
-_WORD = re.compile(rf"\s+(?:\d+\s+)?(?:true, but )?({'|'.join(COLOUR)})\b")
+_WORD = re.compile(rf"\s+(?:line \d+\s+)?({'|'.join(COLOUR)})\b")
 
 
-def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = (), *, how: bool = False) -> None:
-    """Every answer with its verdict, and what was not judged; of several answers, a table and the counts.
-
-    With `how`, also how each answer was read, statement by statement.
-    """
-    from headwright.check.telling.told import how as readings
-    from headwright.check.telling.told import told
+def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = ()) -> None:
+    """Every answer with its verdict, and what was not judged; of several answers, a table and the counts."""
+    from headwright.check.report.text import as_text
     from headwright.check.verdict import WORST_FIRST
 
+    files = {each.answer.file for each in checked}
     for number, each in enumerate(checked):
         if number:
             OUT.print()
-        for place, line in enumerate([*told(each), *(readings(each.verdict.read) if how else [])]):
+        for place, line in enumerate(as_text(each, file=len(files) > 1)):
             text = Text(line, "bold" if place == 0 else "")
             word = _WORD.match(line)
             if word:
@@ -46,57 +43,58 @@ def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = (), *, ho
             show_line(text)
     if checked and notes:
         OUT.print()
-    for note in notes:
-        show_line(Text(f"{note.place}  {note.sentence}"))
+    _print_notes(notes)
     if len(checked) > 1:
         OUT.print()
         show_table(_table(checked))
         counts = Counter(each.verdict.word for each in checked)
         shown = ", ".join(f"{counts[word]} {word}" for word in reversed(WORST_FIRST) if counts[word])
-        show_line(f"\n{len(checked)} answers: {shown}")
+        unmatched = sum(note.unjudged for note in notes)
+        show_line(f"\n{len(checked)} answers: {shown}" + (f"; {unmatched} not judged" if unmatched else ""))
 
 
-def print_class(room: Classroom) -> None:
-    """Students and exercises in a table, and the mistakes, the most common first."""
-    from headwright.check.sheets.text import clean, gist, shortened
-    from headwright.check.telling.report import SIGNS
+def print_class(room: Classroom, notes: Sequence[Note] = ()) -> None:
+    """Students and exercises in a table: first those with the most false formulas, then with the most to read."""
+    from headwright.check.report.page import SIGNS
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("student", no_wrap=True)
-    for exercise in room.exercises:
-        table.add_column(exercise, overflow="fold", justify="center")
-    for student in room.students:
-        cells = [Text(room.cell(student, e), COLOUR.get(room.words.get((student, e), ""), "")) for e in room.exercises]
-        table.add_row(Text(student), *cells)
+    for name in ("false", "to read", *room.exercises):
+        table.add_column(name, overflow="fold", justify="center")
+    for one in room.students:
+        words = [one.word(exercise) or "" for exercise in room.exercises]
+        cells = [Text(SIGNS.get(word, "-"), COLOUR.get(word, "")) for word in words]
+        table.add_row(Text(one.name), Text(str(one.false or ""), "red"), str(one.to_read or ""), *cells)
     show_table(table)
-    seen = {word for word in COLOUR if word in room.words.values()}
-    legend = ", ".join(f"{SIGNS[word]} {word}" for word in COLOUR if word in seen)
+    seen = {word for one in room.students for word in map(one.word, room.exercises)}
+    legend = ", ".join(f"{sign} {word}" for word, sign in SIGNS.items() if word in seen)
     show_line(f"\n{legend}, - no answer found" if legend else "No answers were found.")
-    for mistake in room.mistakes:
-        OUT.print()
-        head = Text.assemble((mistake.word, f"bold {COLOUR[mistake.word]}"), f"  {mistake.exercise}: ")
-        show_line(head.append(gist(clean(mistake.what), 300)))
-        show_line(Text(f"  {len(mistake.students)}: {', '.join(mistake.students)}"))
-        for formula in mistake.example.answer.formulas[:2]:
-            show_line(Text(f"    {shortened(formula.text)}"))
+    _print_notes(notes)
+
+
+def _print_notes(notes: Sequence[Note]) -> None:
+    for note in notes:
+        show_line(Text(f"{note.place}  {note.sentence}"))
 
 
 def _table(checked: Sequence[Checked]) -> Table:
-    """A line for each answer: the reasons were told in full above."""
-    from headwright.check.sheets.text import clean, gist
+    """A line for each answer: the reasons were given in full above."""
+    from headwright.check.sheets.files import clean, gist
 
     rows = []
     for each in checked:
         place, word = each.answer.place, each.verdict.word
-        rows.append((Text(_fitting(place)), Text(each.answer.exercise_id), Text(word, COLOUR[word])))
+        false = len(each.verdict.false_formulas)
+        numbers = (Text(str(false or ""), "red"), Text(str(len(each.verdict.to_read) or "")))
+        rows.append((Text(_fitting(place)), Text(each.answer.exercise_id), Text(word, COLOUR[word]), *numbers))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for k, name in enumerate(("answer", "exercise", "verdict")):
-        table.add_column(name, no_wrap=True, min_width=max(len(row[k]) for row in rows))
+    for k, name in enumerate(("answer", "exercise", "verdict", "false", "to read")):
+        table.add_column(name, no_wrap=True, min_width=max(len(name), *(len(row[k]) for row in rows)))
     room = OUT.width >= ROOMY
     if room:
         table.add_column("why", no_wrap=True, overflow="ellipsis")
     for row, each in zip(rows, checked, strict=True):
-        table.add_row(*row, *([Text(gist(clean(each.verdict.reason), 200))] if room else []))
+        table.add_row(*row, *([Text(clean(gist(each.verdict.reason, 200)))] if room else []))
     return table
 
 

@@ -1,7 +1,10 @@
 """The formula language: LaTeX, plain text and Python's spelling, into one tree. Nothing is ever evaluated as code.
 
 tree       what a formula is made of
-reading/   words (spellings, lexer), terms (parser, dots) and what is said of them (statements)
+spellings  the words and signs of the language, in all their ways of being written
+lexer      the source cut into words, in their order: brackets, spaces and breaks
+parser     words into a tree; scripts: the words, indices and exponents; dots: sums with dots written out
+statements what is said of terms, joined
 parse      the source into a tree, with errors that point; macros; formulas that go on from the one before
 shapes     numbers, vectors and matrices told apart, products given their meaning
 evaluate   the value of a tree in ball arithmetic: a proof, not an estimate

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from headwright.errors import InputError
-from headwright.formula.tree import Span
+from headwright.formula import tree as t
 
 LONGEST: Final = 20_000  # characters of a source
 DEEPEST: Final = 60  # brackets, exponents, roots and signs inside one another
@@ -22,16 +22,9 @@ WIDEST = 100  # columns of a source line that are shown; a longer one is cut aro
 
 
 class FormulaError(InputError):
-    r"""A formula that cannot be read. Its text shows the source, a caret under the place, and a likely remedy.
+    r"""A formula that cannot be read. Its text shows the source, a caret under the place, and a likely remedy."""
 
-    >>> print(FormulaError("a number or a name was expected after +", "q = k_a +", Span(8, 9), fix="add a term"))
-    q = k_a +
-            ^
-    a number or a name was expected after +
-    fix: add a term
-    """
-
-    def __init__(self, message: str, source: str, span: Span, *, fix: str = "", understood: str = "") -> None:
+    def __init__(self, message: str, source: str, span: t.Span, *, fix: str = "", understood: str = "") -> None:
         """Say what was expected; `understood` is the part before it, as it was read.
 
         A span that knows its source is shown in that one: the formula at fault may be another than the one asked about.
@@ -49,7 +42,7 @@ class FormulaError(InputError):
             lines.append(f"fix: {fix}")
         super().__init__("\n".join(lines))
 
-    def moved(self, span: Span, understood: str = "") -> FormulaError:
+    def moved(self, span: t.Span, understood: str = "") -> FormulaError:
         """The same at another place, that of the source as it was written, with what was understood before it."""
         return type(self)(self.message, span.source, span, fix=self.fix, understood=understood)
 
@@ -63,13 +56,8 @@ class ShapeError(FormulaError):
     """A formula that can be read, and whose sizes do not fit: such a statement is wrong, not unreadable."""
 
 
-def caret(source: str, span: Span) -> tuple[str, str]:
-    r"""The line of the source where the span starts, and carets under the span, whatever the width of its characters.
-
-    >>> print("\n".join(caret("a = b\n漢 + \\foo", Span(10, 14))))
-    漢 + \foo
-         ^^^^
-    """
+def caret(source: str, span: t.Span) -> tuple[str, str]:
+    r"""The line of the source where the span starts, and carets under the span."""
     start = min(max(span.start, 0), len(source))
     begin = max(source.rfind(end, 0, start) for end in "\n\r") + 1
     stops = [stop for stop in (source.find(end, start) for end in "\n\r") if stop >= 0]

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import prod
 from operator import ge, gt, le, lt
 
-from flint import arb, arb_mat, ctx, fmpq
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from headwright.errors import InputError
 from headwright.formula import tree as t
@@ -36,14 +36,7 @@ class NoValue(InputError):  # noqa: N818
 
 
 class Budget:
-    """Operations that may still be done; shared by whatever is evaluated with it.
-
-    >>> budget = Budget(10)
-    >>> budget.spend(8)
-    >>> budget.spend(3)
-    Traceback (most recent call last):
-    headwright.formula.evaluate.TooMuch: more than 10 operations are needed: make the sums or the matrices smaller
-    """
+    """Operations that may still be done; shared by whatever is evaluated with it."""
 
     def __init__(self, operations: int = DEFAULT_BUDGET) -> None:
         """So many, for all that is evaluated with it."""
@@ -59,12 +52,7 @@ class Budget:
 
 @contextmanager
 def precision(bits: int = DEFAULT_BITS) -> Iterator[None]:
-    """Balls of so many bits inside, as before outside: flint's precision belongs to the whole process.
-
-    >>> with precision(200):
-    ...     ctx.prec
-    200
-    """
+    """Balls of so many bits inside, as before outside: flint's precision belongs to the whole process."""
     before = ctx.prec
     ctx.prec = bits
     try:
@@ -123,14 +111,7 @@ def exponential(number: arb) -> arb:
 
 
 def power(base: arb, exponent: arb) -> arb:
-    """A real power. Whole exponents take any base; others take a base that is certainly not negative.
-
-    >>> power(arb(2), arb(-3)), power(arb(9), arb(0.5))
-    (0.125000000000000, 3.00000000000000)
-    >>> power(arb(9), arb(9) ** 9)
-    Traceback (most recent call last):
-    headwright.formula.evaluate.TooMuch: 9.0000000^[3.8742049e+8 +/- 1.00] is too large
-    """
+    """A real power. Whole exponents take any base; others take a base that is certainly not negative."""
     number = whole(exponent)
     if number is not None and number < 0 and base.contains(0):
         raise Undefined(f"{base.str(8)}, which may be 0, to the power {number}")
@@ -178,13 +159,7 @@ def frobenius(matrix: arb_mat) -> arb:
 
 
 def spectral(matrix: arb_mat) -> arb:
-    """The largest singular value: with G = A^T A of size m and N = 2^k, l^N <= trace(G^N) <= m l^N for l = |A|^2.
-
-    >>> with precision():
-    ...     norm = spectral(arb_mat([[3, 0], [0, -4]]))
-    ...     norm.contains(4), bool(norm.rad() < 1e-9)
-    (True, True)
-    """
+    """The largest singular value: with G = A^T A of size m and N = 2^k, l^N <= trace(G^N) <= m l^N for l = |A|^2."""
     whole_norm = frobenius(matrix)
     size = min(matrix.nrows(), matrix.ncols())
     if size == 1:
@@ -213,12 +188,6 @@ def compare(left: arb_mat, comparison: t.Comparison, right: arb_mat) -> bool | N
     """Whether a comparison holds: True or False only when that is certain, None when the balls do not decide.
 
     A number 0 is compared with every entry of a matrix.
-
-    >>> from headwright.formula.evaluate import scalar
-    >>> compare(scalar(1), "<", scalar(2)), compare(scalar(1), "=", scalar(1))
-    (True, True)
-    >>> compare(scalar(arb(1, 1)), "=", scalar(1)) is None
-    True
     """
     pairs = _paired(left, right)
     if comparison in ("=", "!="):
@@ -287,6 +256,11 @@ def call(function: str, values: Sequence[arb_mat | None], budget: Budget) -> arb
         if values[0].ncols() == 1 and values[0].nrows() > 1:
             raise NoValue("the softmax of a column: type the formula first, which tells columns from matrices")
         return softmax(values[0].tolist())
+    if function == "rank":
+        rows = [] if values[0] is None else values[0].tolist()
+        if not all(entry.is_exact() for row in rows for entry in row):
+            raise NoValue("the rank of a matrix whose entries are not exact")
+        return scalar(int(fmpq_mat([[entry.fmpq() for entry in row] for row in rows]).rank()) if rows else 0)
     raise NoValue(f"{function} has no value here")
 
 
@@ -334,11 +308,6 @@ def evaluate(
 
     value_of gives the values of names; a name whose index is an expression (sigma_{k-1}) is asked for as written, then
     with the index as the number it comes to. range_of says where an index runs that has no bounds (sum_i).
-
-    >>> from headwright.formula.tree import Name, Number, Power
-    >>> value = evaluate(Power(Number(Fraction(2)), Name("x")), lambda name: scalar(10))
-    >>> value[0, 0]
-    1024.00000000000
     """
     with precision(bits):
         value = _Evaluation(value_of, budget or Budget(), range_of, {}).of(node)
@@ -522,7 +491,7 @@ class _Evaluation:
         if node.word == "prod":
             return scalar(prod((number for _, number in found), start=arb(1)))
         if not found:
-            raise Undefined(f"the {node.word} of no numbers")
+            raise NoValue(f"the {node.word} of no numbers")
         sign = 1 if node.word in ("max", "argmax") else -1
         if node.word in ("max", "min"):
             return scalar(sign * reduce(arb.max, [sign * number for _, number in found]))

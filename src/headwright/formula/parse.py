@@ -1,8 +1,5 @@
 r"""A formula read: LaTeX, plain text or Python's spelling into one tree, or an error that points at the source.
 
->>> parse(r"q = \log(t)(k_a + k_b)") == parse("q = log(t)*(k_a + k_b)")
-True
-
 A formula may go on from the one before: '= P Z', '\implies a = b', 'for all i \ne j'. It is read with a Gap where the
 one before belongs; `goes_on` tells it, and `joined` closes the gap. `parse_each` reads row by row what cannot be read
 as a whole. Commands that a document defines with \newcommand are put in place of their uses before all that.
@@ -17,12 +14,12 @@ from itertools import pairwise
 from typing import Final
 
 from headwright.formula import tree as t
+from headwright.formula.dots import chains_written_out
 from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
-from headwright.formula.reading.lexer import arranged, words
-from headwright.formula.reading.parser import Parser
-from headwright.formula.reading.spellings import MATRICES
-from headwright.formula.reading.statements import Interval
-from headwright.formula.tree import Span
+from headwright.formula.lexer import arranged, words
+from headwright.formula.parser import Parser
+from headwright.formula.spellings import MATRICES
+from headwright.formula.statements import Interval
 
 DEEPEST: Final = 10  # definitions that use one another
 _START = re.compile(
@@ -46,23 +43,19 @@ class Expanded:
     """A source with its macros put in, and where each of its characters was written."""
 
     text: str
-    places: tuple[Span, ...] = ()
+    places: tuple[t.Span, ...] = ()
 
-    def original(self, span: Span, source: str) -> Span:
+    def original(self, span: t.Span, source: str) -> t.Span:
         """The place in the source as it was written."""
         if not self.places:
-            return Span(span.start, span.stop, source)
-        end = Span(len(source), len(source))
+            return t.Span(span.start, span.stop, source)
+        end = t.Span(len(source), len(source))
         first, last = (self.places[at] if at < len(self.places) else end for at in (span.start, max(0, span.stop - 1)))
-        return Span(first.start, max(first.start, last.stop if span.stop > span.start else first.start), source)
+        return t.Span(first.start, max(first.start, last.stop if span.stop > span.start else first.start), source)
 
 
 def macros(text: str) -> dict[str, Macro]:
-    r"""The commands that a text defines.
-
-    >>> macros(r"\newcommand{\R}{\mathbb{R}} \newcommand\norm[1]{\|#1\|}")
-    {'R': Macro(body='\\mathbb{R}', arguments=0), 'norm': Macro(body='\\|#1\\|', arguments=1)}
-    """
+    r"""The commands that a text defines."""
     return {name: macro for name, macro, _ in _definitions(text[: 10 * LONGEST])}
 
 
@@ -91,11 +84,7 @@ def _closing(text: str, opener: int) -> int | None:
 
 
 def expanded(source: str, known: Mapping[str, Macro]) -> Expanded:
-    r"""The source with every macro in its place, its own definitions passed over.
-
-    >>> expanded(r"\newcommand{\vq}{\mathbf{q}} \vq = 1", {}).text.strip()
-    '\\mathbf{q} = 1'
-    """
+    r"""The source with every macro in its place, its own definitions passed over."""
     own = _definitions(source) if _START.search(source) else []
     if not own and not any(match in known for match in _USE.findall(source)):
         return Expanded(source)
@@ -103,7 +92,7 @@ def expanded(source: str, known: Mapping[str, Macro]) -> Expanded:
     blank = source
     for _, _, (start, stop) in own:
         blank = blank[:start] + " " * (stop - start) + blank[stop:]
-    places = [Span(at, at + 1) for at in range(len(source))]
+    places = [t.Span(at, at + 1) for at in range(len(source))]
     expansion = _Expansion(known, source)
     expansion.put(blank, places, 0)
     return Expanded("".join(expansion.characters), tuple(expansion.places))
@@ -116,10 +105,10 @@ class _Expansion:
         self.known = known
         self.source = source
         self.characters: list[str] = []
-        self.places: list[Span] = []
+        self.places: list[t.Span] = []
         self.done = 0
 
-    def put(self, text: str, places: list[Span], depth: int) -> None:
+    def put(self, text: str, places: list[t.Span], depth: int) -> None:
         at = 0
         for match in _USE.finditer(text):
             macro = self.known.get(match.group(1))
@@ -129,7 +118,7 @@ class _Expansion:
             if depth >= DEEPEST:
                 self.fail(f"\\{match.group(1)} is defined by itself, or too deep", places[match.start()])
             at, arguments = self.arguments(text, match.end(), macro.arguments)
-            use = Span(places[match.start()].start, places[at - 1].stop)
+            use = t.Span(places[match.start()].start, places[at - 1].stop)
             if len(arguments) < macro.arguments:
                 self.fail(f"\\{match.group(1)} needs {macro.arguments} arguments in braces", use)
             body = _PARAMETER.sub(lambda mark, given=arguments: _argument(given, mark), macro.body)  # type: ignore[misc]
@@ -148,14 +137,14 @@ class _Expansion:
             at = opener.end() if stop is None else stop + 1
         return at, found
 
-    def add(self, text: str, places: list[Span]) -> None:
+    def add(self, text: str, places: list[t.Span]) -> None:
         self.done += len(text) + (not text)
         if self.done > LONGEST:
             self.fail(f"with its commands put in, the formula has more than {LONGEST} characters", places[0])
         self.characters.extend(text)
         self.places.extend(places[: len(text)])
 
-    def fail(self, message: str, place: Span) -> None:
+    def fail(self, message: str, place: t.Span) -> None:
         raise FormulaError(message, self.source, place, fix="write it out")
 
 
@@ -194,7 +183,7 @@ def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macr
         raise error.moved(written.original(error.span, source), _understood(reader, error)) from None
     except RecursionError:  # only where the caller has used up the stack already
         raise FormulaError("the formula is nested too deeply", source, t.Span(0, 1), fix="name a part of it") from None
-    return node
+    return chains_written_out(node)
 
 
 def parse_lines(
@@ -266,12 +255,7 @@ _TEXT = re.compile(r"\\(?:text|textrm|textit|textbf|textnormal|mbox)\s*\{([^{}]*
 
 
 def goes_on(node: t.Node) -> str:
-    r"""The sign or word with which a formula goes on from the one before; nothing where it stands by itself.
-
-    >>> from headwright.formula import parse
-    >>> [goes_on(parse(source)) for source in ("= P Z", r"\implies a = b", r"\forall i \ne j", "a = b")]
-    ['=', 'implies', 'for', '']
-    """
+    r"""The sign or word with which a formula goes on from the one before; nothing where it stands by itself."""
     match node:
         case t.Relation((t.Gap(), *_), (sign, *_)):
             return sign
@@ -288,14 +272,7 @@ def goes_on(node: t.Node) -> str:
 
 
 def joined(before: t.Node, node: t.Node) -> t.Node:
-    r"""A formula with what stood before it in its gap: a chain is made longer, 'for all i' is said of it.
-
-    >>> from headwright.formula import parse, plain
-    >>> print(plain(joined(parse("Z_p = relu(P H)"), parse("= P Z"))))
-    Z_p = relu(P H) = P Z
-    >>> print(plain(joined(parse("x_i < x_j"), parse(r"\forall i \ne j"))))
-    x_i < x_j for i != j
-    """
+    r"""A formula with what stood before it in its gap: a chain is made longer, 'for all i' is said of it."""
     match node:
         case t.Relation((t.Gap(), *terms)):
             return _chained(before, tuple(terms), node)
@@ -339,12 +316,7 @@ _PIECE = re.compile(r"\\\\\*?(?:\[[^\]]{0,20}\])?|\\(begin|end)\s*\{([A-Za-z]+)\
 def parse_each(
     source: str, *, names: Collection[str] = (), macros: Mapping[str, Macro] | None = None
 ) -> tuple[t.Node | FormulaError, ...]:
-    r"""The statements of a source; where it cannot be read, its rows one by one, with an error for each that cannot.
-
-    >>> from headwright.formula import plain
-    >>> [one if isinstance(one, FormulaError) else plain(one) for one in parse_each(r"a = b \\ = \foo \\ c = d \\ = e")]
-    ['a = b', FormulaError(...), 'c = d = e']
-    """
+    r"""The statements of a source; where it cannot be read, its rows one by one, with an error for each that cannot."""
     try:
         return parse_lines(source, names=names, macros=macros)
     except FormulaError as error:
@@ -387,9 +359,5 @@ def _rows(source: str) -> list[str]:
 
 
 def texts(source: str) -> tuple[str, ...]:
-    r"""The words in \text{...} of a formula, as they are written.
-
-    >>> texts(r"x = y \quad \text{(since the keys are orthonormal)}")
-    ('(since the keys are orthonormal)',)
-    """
+    r"""The words in \text{...} of a formula, as they are written."""
     return tuple(found for found in (match.strip() for match in _TEXT.findall(source)) if found)

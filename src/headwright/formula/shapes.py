@@ -13,18 +13,13 @@ from fractions import Fraction
 from itertools import takewhile
 
 from headwright.formula import tree as t
+from headwright.formula.dots import written_out
 from headwright.formula.errors import FormulaError, ShapeError
-from headwright.formula.reading.dots import written_out
 from headwright.formula.show import plain
 
 
 def spelt(node: t.Node) -> str:
-    """A name, an index or a size as exercises spell it: k_a, W_1, sigma_{k-1}, x', k-1.
-
-    >>> from headwright.formula.tree import Name, Number
-    >>> spelt(Name("W", Number(Fraction(1)))), spelt(Name("X", Name("p"), primes=1))
-    ('W_1', "X_p'")
-    """
+    """A name, an index or a size as exercises spell it: k_a, W_1, sigma_{k-1}, x', k-1."""
     match node:
         case t.Number(value):
             return str(value)
@@ -46,11 +41,7 @@ Size = int | str  # 3, or the name of a dimension: "d"
 
 @dataclass(frozen=True)
 class Shape:
-    """Rows and columns. Vectors are columns; numbers are 1 x 1; a size may be a name.
-
-    >>> str(Shape("T", "d")), Shape(1, 1) == SCALAR
-    ('T x d', True)
-    """
+    """Rows and columns. Vectors are columns; numbers are 1 x 1; a size may be a name."""
 
     rows: Size
     columns: Size
@@ -84,13 +75,7 @@ def shown(node: t.Node) -> str:
 
 @dataclass
 class Sizes:
-    """What has been found out about holes; two sizes are made the same, or cannot be.
-
-    >>> sizes = Sizes()
-    >>> hole = sizes.hole()
-    >>> sizes.same(hole, "d"), sizes.same("d", hole), sizes.same(hole, "n"), sizes.known(hole)
-    (True, True, False, 'd')
-    """
+    """What has been found out about holes; two sizes are made the same, or cannot be."""
 
     found: dict[int, Size | Hole] = field(default_factory=dict)
     _count: int = 0
@@ -544,6 +529,13 @@ class Typer:
             return Term(t.Inner(left.node, right.node, span=node.span), 1, 1)
         if any(vectors):
             return product([left, right], self, node)
+        written = node.span.source[node.span.start :].lstrip("( ")
+        if written.startswith((r"\langle", "<")):  # of matrices, the sum over all entries
+            both = self.sizes.same(left.rows, right.rows) and self.sizes.same(left.columns, right.columns)
+            if not both:
+                raise misfit(f"{self.text(left)} and {self.text(right)} differ in shape", node.span)
+            inside = t.Product((t.Transpose(left.node), right.node), span=node.span)
+            return Term(t.Call("trace", (inside,), span=node.span), 1, 1)
         fix = r"write A B for the product, or trace(A^\top B)"
         raise misfit("a dot between two matrices may mean two things", node.span, fix)
 
@@ -640,13 +632,6 @@ def typed(node: t.Node, shape_of: ShapeOf, *, source: str = "") -> t.Node:
     """The tree with its products given their meaning; FormulaError, with the place, where shapes do not fit.
 
     The source, if given, is shown in errors.
-
-    >>> from headwright.formula.tree import Name, Sum
-    >>> known = {"A": Shape("n", "n"), "q": Shape("n", 1)}
-    >>> typed(Sum((Name("I"), Name("A"))), lambda name: known.get(name.base)).terms[0]
-    Name(span=Span(start=0, stop=0), base='I', index=Name(span=..., base='n', index=None, primes=0), primes=0)
-    >>> typed(Name("q", primes=1), lambda name: known.get(name.base) if not name.primes else None)
-    Transpose(...)
     """
     typer = Typer(shape_of)
     try:
@@ -663,12 +648,7 @@ def typed(node: t.Node, shape_of: ShapeOf, *, source: str = "") -> t.Node:
 
 
 def shape(node: t.Node, shape_of: ShapeOf) -> Shape:
-    """The shape of what a tree stands for, typed or not.
-
-    >>> from headwright.formula.tree import Name, Product
-    >>> shape(Product((Name("q", primes=1), Name("q"))), lambda name: None if name.primes else Shape("d", 1))
-    Shape(rows=1, columns=1)
-    """
+    """The shape of what a tree stands for, typed or not."""
     typer = Typer(shape_of)
     term = typer.term(node)
     rows, columns = typer.sizes.known(term.rows), typer.sizes.known(term.columns)

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from headwright.formula import tree as t
-from headwright.formula.reading.parser import candidates
-from headwright.formula.reading.spellings import FUNCTIONS, GREEK
+from headwright.formula.parser import candidates
+from headwright.formula.spellings import FUNCTIONS, GREEK
 
 _SPECIAL: Final = {"infinity": r"\infty", "ones": r"\mathbf{1}", "ell": r"\ell"}
 
@@ -31,11 +31,7 @@ _CALLS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def number(value: Fraction) -> str:
-    """A number as it can be read again: 21, 0.1, 1e-400; other fractions are written as quotients.
-
-    >>> number(Fraction(1, 10)), number(Fraction(10**30)), number(Fraction(-1, 3))
-    ('0.1', '1e30', '-1/3')
-    """
+    """A number as it can be read again: 21, 0.1, 1e-400; other fractions are written as quotients."""
     under = value.denominator
     places = next((count for count in range(under.bit_length()) if pow(10, count, under) == 0), None)
     if places is None:
@@ -311,10 +307,5 @@ def latex(node: t.Node) -> str:
 
 
 def plain(node: t.Node) -> str:
-    r"""The formula on one line, with Greek letters spelt out.
-
-    >>> from headwright.formula.parse import parse
-    >>> print(plain(parse(r"\lambda(k_a + k_b) \quad \forall a \ne b")))
-    lambda (k_a + k_b) for a != b
-    """
+    r"""The formula on one line, with Greek letters spelt out."""
     return _Writer(latex=False).at(node, STATEMENT)

@@ -248,11 +248,7 @@ STATEMENTS = (Relation, Bond, Logic, Quantified, Exists)  # what is true or fals
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it.
-
-    >>> [type(n).__name__ for n in walk(Negative(Name("x", Number(Fraction(1)))))]
-    ['Negative', 'Name', 'Number']
-    """
+    """The node and all below it."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -276,12 +272,7 @@ def conjuncts(node: Node) -> tuple[Node, ...]:
 
 
 def mapped(node: Node, function: Callable[[Node], Node]) -> Node:
-    """The same node with the function applied to each node directly below it; the node itself if nothing changed.
-
-    >>> x, y = Name("x"), Name("y")
-    >>> mapped(Sum((x, y)), lambda part: y) == Sum((y, y))
-    True
-    """
+    """The same node with the function applied to each node directly below it; the node itself if nothing changed."""
     changes: dict[str, Any] = {}
     for item in fields(node):
         value = getattr(node, item.name)
@@ -297,11 +288,7 @@ def mapped(node: Node, function: Callable[[Node], Node]) -> Node:
 
 
 def put(node: Node, name: str, value: Node) -> Node:
-    """The same with a value in place of a name, wherever the name is free.
-
-    >>> put(Name("k", Name("i")), "i", Name("a")) == Name("k", Name("a"))
-    True
-    """
+    """The same with a value in place of a name, wherever the name is free."""
     if isinstance(node, Name) and node.base == name and node.index is None and not node.primes:
         return value
     if isinstance(node, BigSum | BigCall) and node.index == name:
@@ -310,29 +297,17 @@ def put(node: Node, name: str, value: Node) -> Node:
 
 
 def every_name(*nodes: Node | None) -> Iterator[Name]:
-    """All names in some nodes, those inside an index too.
-
-    >>> [name.base for name in every_name(Name("k", Name("i")), None)]
-    ['k', 'i']
-    """
+    """All names in some nodes, those inside an index too."""
     return (part for node in nodes if node is not None for part in walk(node) if isinstance(part, Name))
 
 
 def speaks_of(node: Node, *bases: str) -> bool:
-    """Whether one of these names occurs, with or without an index, or in one.
-
-    >>> speaks_of(Name("k", Name("i")), "i", "q"), speaks_of(Name("k", Name("i")), "q")
-    (True, False)
-    """
+    """Whether one of these names occurs, with or without an index, or in one."""
     return any(name.base in bases for name in every_name(node))
 
 
 def with_index(node: Node, letter: str, other: Node) -> Node:
-    """The same with another index in place of a letter: k_i with a for i is k_a; i itself, and a bound one, stay.
-
-    >>> with_index(Sum((Name("k", Name("i")), Name("i"))), "i", Name("a")) == Sum((Name("k", Name("a")), Name("i")))
-    True
-    """
+    """The same with another index in place of a letter: k_i with a for i is k_a; i itself, and a bound one, stay."""
     if isinstance(node, BigSum | BigCall) and node.index == letter:
         return node
     if isinstance(node, Name) and node.index is not None:
@@ -369,11 +344,7 @@ def flips(node: Node | None) -> bool:
 
 
 def flipped(node: Node) -> Node:
-    """The opposite of a statement.
-
-    >>> flipped(Relation((Name("a"), Name("b")), ("=",))).comparisons
-    ('!=',)
-    """
+    """The opposite of a statement."""
     match node:
         case Relation((a, b), (sign,)) if sign in FLIPPED:
             return Relation((a, b), (FLIPPED[sign],), span=node.span)
@@ -392,11 +363,7 @@ _CALLED = {
 
 
 def called(node: Node) -> str:
-    """What a node is, in words, for messages.
-
-    >>> called(Dots()), called(Call("softmax", (Name("x"),)))
-    ('what dots stand for', 'softmax')
-    """
+    """What a node is, in words, for messages."""
     if isinstance(node, Call):
         return node.function
     return _CALLED.get(type(node).__name__, f"a {type(node).__name__.lower()}")

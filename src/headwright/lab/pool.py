@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from headwright.check.running.run import StoppedError, Worker, cores
 from headwright.lab.asking import Asking, Tell
+from headwright.running.process import StoppedError, Worker, cores
 
 MEMORY = 2 * 2**30  # bytes for one worker
 MOST_WAITING = 200
@@ -28,8 +27,7 @@ class Pool:
 
     def __init__(self, size: int | None = None, *, memory: int = MEMORY, command: Sequence[str] = COMMAND) -> None:
         """Nothing is started yet."""
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
-        self._workers = [Worker([*command, str(memory)], environment) for _ in range(size or max(2, cores()))]
+        self._workers = [Worker([*command, str(memory)]) for _ in range(size or max(2, cores()))]
         self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
         self._waiting = 0
         self._begun = False

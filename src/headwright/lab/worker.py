@@ -11,10 +11,10 @@ import time
 from importlib import import_module
 from typing import Any
 
-from headwright.check.running.worker import Handle, listen
 from headwright.errors import HeadwrightError
 from headwright.lab.asking import Tell
 from headwright.lab.rooms import CALLS
+from headwright.running.worker import Handle, listen
 
 WARM = (  # what most calls need
     "headwright.design.wire", "headwright.design.proving.impossible", "headwright.noise.wire", "headwright.layer",

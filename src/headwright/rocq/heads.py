@@ -136,7 +136,7 @@ def _opening(scene: Scene, words: str, heads: Iterable[int]) -> str:
     return f"""{comment(words)}
 
 Require Import Reals List ZArith.
-From Headwright Require Import Sums Attention Certificate Heads Numbers Bounding Checking Whole.
+From Headwright Require Import Sums Attention Certificate Heads Numbers Exponential Bounding Checking Whole.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -148,7 +148,7 @@ Definition e : Z := {z(e)}.
 Definition b : Z := {z(scene.b)}.
 {tokens}
 {rules}
-Definition precision := Floats.PtoP {BITS + scene.digits}.
+Definition precision : method := {{| accuracy := Floats.PtoP {BITS + scene.digits}; whole_numbers := false |}}.
 """
 
 

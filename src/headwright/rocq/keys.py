@@ -49,7 +49,7 @@ def _opening(statement: Statement, keys: Sequence[Keys]) -> str:
     return f"""{comment(in_words(statement))}
 
 Require Import Reals List ZArith.
-From Headwright Require Import Sums Attention Certificate Worlds Numbers Bounding Checking Shortest.
+From Headwright Require Import Sums Attention Certificate Worlds Numbers Exponential Bounding Checking Shortest.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -69,7 +69,7 @@ Definition scale_denominator : Z := {z(statement.scale.denominator)}.
 Lemma sense : sensible d n e scenarios g spreads scale_denominator wish = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
-Definition precision := Floats.PtoP {BITS + digits(statement)}.
+Definition precision : method := {{| accuracy := Floats.PtoP {BITS + digits(statement)}; whole_numbers := false |}}.
 """
 
 

@@ -18,13 +18,12 @@ from pathlib import Path
 
 from headwright.errors import InputError
 from headwright.trusted.certificate import about_heads, document, read
-from headwright.trusted.keys import Keys, Malformed
+from headwright.trusted.keys import Reject
 from headwright.trusted.words import in_words
 
 NAME, VARIABLE = "headwright-proved", "HEADWRIGHT_PROVED"
 BUILT = Path(__file__).parents[3] / "proofs" / "build" / NAME  # in a clone
 SECONDS = 600.0
-MAGIC = b"\x93NUMPY\x01\x00\x02\x00{}"  # the program reads what follows a header; the digest tells whether it is right
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def available() -> bool:
 
 
 def verify(text: str, files: Sequence[bytes] = (), seconds: float = SECONDS) -> Verdict:
-    """The program's verdict on a certificate; the files are contents of .npy, as for the other checkers."""
+    """The program's verdict on a certificate; the files, .npy contents of float64, must be keys that it names."""
     path = program()
     if path is None:
         raise InputError(
@@ -63,13 +62,13 @@ def verify(text: str, files: Sequence[bytes] = (), seconds: float = SECONDS) -> 
     with tempfile.TemporaryDirectory() as folder:
         certificate = Path(folder) / "certificate.json"
         certificate.write_bytes(text.encode("utf-8", "surrogatepass"))
+        beside = [Path(folder) / f"{number}.npy" for number in range(len(files))]
+        for path_of_keys, content in zip(beside, files, strict=True):
+            path_of_keys.write_bytes(content)
         try:
-            beside = [_written(content, Path(folder) / f"{number}.npy") for number, content in enumerate(files)]
             ran = subprocess.run(  # noqa: S603  (the program is the one that was built here)
                 [path, certificate, *beside], capture_output=True, timeout=seconds, check=False
             )
-        except Malformed as error:
-            return Verdict("unreadable", str(error))
         except subprocess.TimeoutExpired:
             return Verdict("undecided", f"the proved checker did not end within {seconds:g} s")
     try:
@@ -79,18 +78,13 @@ def verify(text: str, files: Sequence[bytes] = (), seconds: float = SECONDS) -> 
         return Verdict("undecided", f"the proved checker stopped: {ran.stderr[:200].decode(errors='replace')}")
     if word != "accepted":
         return Verdict(word, f"{reason}", digest)
-    said, proof = document(text)
-    if about_heads(said):
-        return Verdict("verified", f"The statement about whole heads with sha256 {digest} is true.", digest)
-    statement = read(said, proof).statement
-    if statement.digest != digest:
-        return Verdict("undecided", f"two readers disagree about the statement: {statement.digest} and {digest}")
-    return Verdict("verified", in_words(statement), digest)
-
-
-def _written(content: bytes, path: Path) -> Path:
-    """The keys in a .npy file of any kind as one of float64, row after row."""
-    with path.open("wb") as file:
-        file.write(MAGIC)
-        file.write(Keys.of_npy(content).numbers.cast("B"))
-    return path
+    try:
+        statement, evidence = document(text)
+        if about_heads(statement):
+            return Verdict("verified", f"The statement about whole heads with sha256 {digest} is true.", digest)
+        named = read(statement, evidence).statement
+    except Reject as error:
+        return Verdict("undecided", f"the proved checker reads what the other checkers do not: {error}", digest)
+    if named.digest != digest:
+        return Verdict("undecided", f"two readers disagree about the statement: {named.digest} and {digest}", digest)
+    return Verdict("verified", in_words(named), digest)

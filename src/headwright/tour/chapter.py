@@ -12,7 +12,7 @@ from string import Template
 import numpy as np
 
 from headwright import theme
-from headwright.check.telling.typeset import typeset
+from headwright.check.report.typeset import typeset
 from headwright.files import write_whole
 from headwright.pictures import Chart, told
 from headwright.tour.words import as_html, plain

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from headwright.check.telling.typeset import lettered, typeset
+from headwright.check.report.typeset import lettered, typeset
 
 FORMULA = re.compile(r"\$([^$|]+)\|([^$]+)\$")
 NUMBER = re.compile(r"«([^«»@]+)(?:@(\d))?»")

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
 
-from headwright.trusted.certificate import Bound, Constraint, Part, Statement
-from headwright.trusted.keys import Keys, Reject
+from headwright.trusted.certificate import Bound, Constraint, Part, Statement, common_denominator
+from headwright.trusted.keys import Keys, Reject, affordable
 from headwright.trusted.numbers import exp_between, ln_below, normal_tail, sqrt_between
-from headwright.trusted.scores import NONE, ONE, Scores, common_denominator, dot, world_of
+from headwright.trusted.scores import NONE, ONE, Scores, dot, world_of
 from headwright.trusted.words import shown
 
 BITS = 320  # binary digits after the point, of shares: fewer make bounds weaker, never wrong
@@ -89,9 +89,9 @@ class Inequality:
         self.ends = [(int(low * self.fine), int(high * self.fine)) for low, high in ends]
         self.scales = [{key: int(c * self.fine) for key, c in table.items()} for table in tables]
         self.lifts = [int(lift * self.fine) for lift in (*part.lifts, NONE)]
-        self.total, self.right, self.V = NONE, NONE, [NONE] * statement.keys[0].d
+        self.total = self.right = self.along = NONE
+        self.V = self.pushed = [NONE] * statement.keys[0].d
         self.masses = self.squares = [NONE] * len(ends)  # see `collect`
-        self.along, self.pushed = NONE, self.V
 
     def add(self, keys: Keys, constraints: list[Constraint]) -> None:
         """Add lambda_c times the inequality of each of these constraints, all in one scenario."""
@@ -143,6 +143,7 @@ class Inequality:
         level = sum(e * x for e, x in shares.values())
         most = max((everything + (1 << BITS)) / c.multiplier for c in constraints)
         below = 1 << 128 + int(most).bit_length()
+        affordable(below.bit_length() * scores.keys.n)
         cut, owns = {}, {}
         for c in constraints:
             (e, x), (e_rival, x_rival) = share(c.target, True), shares.get(c.target, (0, 0))
@@ -172,14 +173,13 @@ class Inequality:
         For random keys also the sums of w^2, of w^2 t^2 <k, push>^2 and of w^2 t^2 <k, push> k.
         Where there are several scenarios there is no world, so that these matter for one only.
         """
-        keys, spreads, d = scores.keys, self.spreads, scores.keys.d
+        keys, spreads, d, size = scores.keys, self.spreads, scores.keys.d, len(self.spreads)
         push = self.part.push or (NONE,) * d
         finer = common_denominator((*push, *(spread.stretch for spread in spreads)))
         whole_push = [int(x * finer) for x in push]
         stretches = [int(spread.stretch * finer) for spread in spreads]
         ranges = any(low < high for low, high in self.ends)
-        V, pushed, along = [0] * d, [0] * d, 0
-        masses, squares = [0] * len(spreads), [0] * len(spreads)
+        V, pushed, masses, squares, along = [0] * d, [0] * d, [0] * size, [0] * size, 0
         for key in {**rivals, **owns}:
             row, entry = keys.row(key), self.entries[key]
             rival, own = rivals.get(key, 0), owns.get(key, 0)

@@ -8,12 +8,13 @@ another version. docs/certificate.md says what each name means.
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import copysign
+from math import copysign, lcm
 from typing import NoReturn
 
-from headwright.trusted.keys import Keys, Malformed
+from headwright.trusted.keys import Keys, Malformed, affordable
 
 FORMAT, VERSION = "headwright certificate", 2
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
@@ -129,10 +130,10 @@ def document(text: str) -> tuple[Json, Json]:
     """
     try:
         given = json.loads(text, object_pairs_hook=_once, parse_float=_bare, parse_constant=_bare)
-    except (ValueError, RecursionError) as error:
+        top = named(given, "the document", "format", "version", "statement", "evidence")
+        has = f"{str(top['format'])[:40]!r}, version {ascii(top['version'])[:40]}"
+    except (ValueError, TypeError, RecursionError) as error:
         raise Malformed(f"the document is not JSON: {error}") from error
-    top = named(given, "the document", "format", "version", "statement", "evidence")
-    has = f"{str(top['format'])[:40]!r}, version {ascii(top['version'])[:40]}"
     expected = f"{FORMAT!r}, version {VERSION}"
     _need(has == expected, f"the document is {has}: expected {expected}")
     return top["statement"], top["evidence"]
@@ -149,11 +150,10 @@ def read(said: Json, shown: Json) -> Certificate:
     random, needed = any(w.random for w in s.world), s.claim == "impossible" or s.none_shorter > 0
     guard = None if e["guard"] is None else _guard(e["guard"])
     bound = None if e["bound"] is None else _bound(e["bound"], s)
-    fits = (guard is not None) == (random and s.claim == "designed")
-    _need(fits, "a guard belongs where keys are random and queries claimed, and only there")
-    fits = (bound is not None) == needed
-    _need(fits, "a bound belongs where a length or impossibility is claimed, and only there")
-    z = bound.deviations if bound else 0
+    fits = (guard is not None, bound is not None) == (random and s.claim == "designed", needed)
+    _need(fits, "a guard or a bound is missing, or is there where the claim needs none")
+    z, passes = (bound.deviations, len(bound.parts)) if bound else (0, 0)
+    affordable(((passes + len(s.queries)) * len(s.keys) - 16) * s.keys[0].n << 12)
     _need(z == 0 or (random and z > 0), "the bound's deviations are below 0, or of certain keys")
     return Certificate(s, guard, bound)
 
@@ -162,9 +162,7 @@ def _statement(given: Json) -> Statement:
     names = ("claim", "heads", "keys", "scale", "wish", "world", "confidence", "queries")
     s = named(given, "the statement", *names, "none_shorter")
     claim, heads = str(s["claim"])[:40], whole(s["heads"], 1, 2**20, "the number of heads")
-    entries = [
-        named(k, "the keys", "n", "d", "sha256", "rows") for k in listed(s["keys"], "keys", 1)
-    ]
+    entries = [named(k, "keys", "n", "d", "sha256", "rows") for k in listed(s["keys"], "keys", 1)]
     keys = tuple(map(_keys_name, entries))
     n, d = keys[0].n, keys[0].d
     _need(len({(k.n, k.d) for k in keys}) == 1, "the scenarios are not key matrices of one shape")
@@ -180,12 +178,10 @@ def _statement(given: Json) -> Statement:
     fits = 0 < confidence < 1 if any(spread.random for spread in world) else confidence == 1
     _need(fits, "the confidence is not 1 for certain keys, or not between 0 and 1 for random ones")
     lengths = {"designed": least >= 0, "impossible": least == 0, "longer": least > 0}
-    _need(claim in lengths, f"the claim is {claim!r}: expected one of {', '.join(lengths)}")
-    _need(lengths[claim], "the length that none_shorter names does not fit the claim")
+    _need(lengths.get(claim, False), f"the claim is {claim!r}, or none_shorter does not fit it")
     queries = tuple(vector(query, d, "a query") for query in listed(s["queries"], "queries"))
     _need(all(_is_float(x) for query in queries for x in query), "a query is not made of floats")
-    needed = heads if claim == "designed" else 0
-    _need(len(queries) == needed, "there are not as many queries as the claim needs")
+    _need(len(queries) == heads * (claim == "designed"), "not as many queries as the claim needs")
     unheld: list[Json] = [{**entry, "rows": None} for entry in entries]
     written = json.dumps({**s, "keys": unheld}, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(written.encode()).hexdigest()
@@ -221,10 +217,10 @@ def _spread(given: Json, n: int, d: int) -> Spread:
     (low, high), ball = vector(w["scale"], 2, "a scale"), rational(w["ball"])
     stretch, columns = rational(w["stretch"]), listed(w["factor"], "a factor")
     factor = tuple(vector(column, d, "a column of a factor") for column in columns)
+    common_denominator(x for column in factor for x in column)
     if type(random) is not bool or low > high or ball < 0 or stretch < 0:
         raise Malformed("an entry of the world is not a scale from low to high, and sizes from 0")
-    fits = random or not (stretch or (ball and factor))
-    _need(fits, "an entry that is not random has a stretch, or both a ball and a factor")
+    _need(random or not (stretch or (ball and factor)), "a stretch, or two sizes, of certain keys")
     return Spread(None if every else frozenset(keys), low, high, ball, stretch, factor, random)
 
 
@@ -253,9 +249,9 @@ def _part(given: Json, s: Statement) -> Part:
     p, d = named(given, "a part", "query", "lifts", "moves", "push", "constraints"), s.keys[0].d
     constraints = tuple(_constraint(c, s) for c in listed(p["constraints"], "constraints", 1))
     used = {(c.scenario, c.target) for c in constraints}
-    _need(len(used) == len(constraints), "a constraint is used twice")
-    written = {c.distribution is None for c in constraints}
-    _need(len(written) == 1, "some constraints of a part have a distribution, and some have none")
+    alike = len({c.distribution is None for c in constraints}) == 1
+    fits = len(used) == len(constraints) and alike
+    _need(fits, "a constraint is used twice, or some have a distribution and some have none")
     moves, sizes = listed(p["moves"], "moves"), [0 if w.random else len(w.factor) for w in s.world]
     _need(len(moves) == len(sizes), "a part does not have a move for each entry of the world")
     moved = tuple(vector(u, size, "a move") for u, size in zip(moves, sizes, strict=True))
@@ -294,7 +290,16 @@ def listed(given: Json, what: str, least: int = 0) -> list[Json]:
 def vector(given: Json, d: int, what: str) -> Vector:
     """So many exact numbers."""
     _need(len(numbers := listed(given, what)) == d, f"{what} has {len(numbers)} numbers, not {d}")
-    return tuple(map(rational, numbers))
+    common_denominator(found := tuple(map(rational, numbers)))
+    return found
+
+
+def common_denominator(numbers: Iterable[Fraction]) -> int:
+    """The least whole number whose products with all of these are whole; Reject if it is long."""
+    below, count = 1, max(len(numbers := list(numbers)), 2**16)
+    for x in numbers:
+        affordable((below := lcm(below, x.denominator)).bit_length() * count)
+    return below
 
 
 def table(given: Json, n: int, what: str) -> dict[int, Fraction]:
@@ -304,7 +309,8 @@ def table(given: Json, n: int, what: str) -> dict[int, Fraction]:
     for name in given:
         fits = re.fullmatch("0|[1-9][0-9]{0,14}", name) is not None and int(name) < n
         _need(fits, f"{what}: {name[:40]!r} is not an index from 0 to {n - 1}")
-    return {int(name): rational(number) for name, number in given.items()}
+    numbers = vector(list(given.values()), len(given), what)
+    return dict(zip(map(int, given), numbers, strict=True))
 
 
 def whole(given: Json, least: int, most: int, what: str) -> int:

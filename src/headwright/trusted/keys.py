@@ -30,6 +30,12 @@ class Excluded(Reject):
     """The enclosure excludes the claim: it is certainly false, not only unproved."""
 
 
+def affordable(work: int) -> None:
+    """Reject what would take too long: a bit that is held counts 1, an exponential some 2^12."""
+    if work > 2**33:
+        raise Reject("checking it would take too much time or memory")
+
+
 @dataclass(frozen=True)
 class Keys:
     """n keys in R^d: the entry in row i and column j is numbers[i * d + j], exactly."""

@@ -3,6 +3,7 @@
 import math
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import cache
 
 from headwright.trusted.keys import Reject
 from headwright.trusted.words import shown
@@ -46,17 +47,16 @@ def exp_between(top: int, bottom: int, bits: int) -> tuple[int, int]:
 
 
 def ln_below(x: Fraction) -> Fraction:
-    """At most ln(x), for x > 0: 0 for 1, else good to 36 digits, also near 1, where ln(x) is small.
+    """At most ln(x), for x > 0: 0 for 1, else good to 36 digits, also as near to 1 as 2^-1500.
 
     The quotient is rounded down; decimal rounds ln to nearest: the next number down is below it.
+    Where the quotient becomes 1, x is at least 1, and 0 is a bound.
     """
-    if x == 1:
-        return Fraction(0)
     off = abs(x - 1)
-    near = max(0, off.denominator.bit_length() - off.numerator.bit_length())
+    near = min(1500, max(0, off.denominator.bit_length() - off.numerator.bit_length()))
     context = Context(36 + near // 3, ROUND_FLOOR)
     below = context.divide(Decimal(x.numerator), Decimal(x.denominator))
-    return Fraction(context.ln(below).next_minus(context))
+    return Fraction(context.ln(below).next_minus(context) if below != 1 else 0)
 
 
 def sqrt_between(x: Fraction) -> tuple[Fraction, Fraction]:
@@ -72,15 +72,16 @@ def sqrt_above(x: Fraction) -> Fraction:
     return sqrt_between(x)[1]
 
 
+@cache
 def normal_tail(z: Fraction) -> tuple[Fraction, Fraction]:
-    """low <= P(N(0, 1) > z) <= high, for 0 <= z <= 40.
+    """low <= P(N(0, 1) > z) <= high, for 0 <= z <= 40 with a denominator below 2^2048.
 
     It is 1/2 less exp(-z^2/2) / sqrt(2 pi) times the sum z + z^3/3 + z^5/(3*5) + ...
     From k > 2 z^2 on each term is less than half of the one before, so that what is left out is
     less than the last one.
     """
-    if not 0 <= z <= 40:
-        raise Reject(f"{shown(z)} deviations: expected between 0 and 40")
+    if not 0 <= z <= 40 or z.denominator >= 2**2048:
+        raise Reject(f"{shown(z)} deviations: expected between 0 and 40, in at most 600 digits")
     square = z * z
     e_low, e_high = exp_between(-square.numerator, 2 * square.denominator, 2000)
     low, high, k = math.floor(z * FINE), math.ceil(z * FINE), 1

@@ -1,12 +1,11 @@
 """What each key may be, and the scores that one query gives the keys: whole numbers of one unit."""
 
-import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
 
-from headwright.trusted.certificate import CERTAIN, Spread, Statement, Vector
-from headwright.trusted.keys import Keys
+from headwright.trusted.certificate import CERTAIN, Spread, Statement, Vector, common_denominator
+from headwright.trusted.keys import Keys, affordable
 
 NONE, ONE = Fraction(0), Fraction(1)
 
@@ -31,15 +30,11 @@ class Scores:
         self.keys, self.factor, self.fine = keys, scale.numerator, fine
         self.query = [int(x * below) for x in query]
         self.unit = (scale.denominator * below * fine) << keys.bits
+        affordable(self.unit.bit_length() * keys.n)
 
     def place(self, row: Sequence[int]) -> int:
         """The score of a key as `Keys.row` gives it, at its place, in units of fine / unit."""
         return self.factor * int(sum(map(mul, row, self.query)))
-
-
-def common_denominator(numbers: Iterable[Fraction]) -> int:
-    """The least whole number whose products with all of these are whole."""
-    return math.lcm(*(x.denominator for x in numbers))
 
 
 def dot(x: Iterable[Fraction], y: Iterable[Fraction]) -> Fraction:

@@ -30,20 +30,16 @@ def verify(text: str, files: Sequence[bytes] = (), progress: Progress | None = N
     """
     try:
         said, proof = document(text)
-        certificate = None if about_heads(said) else read(said, proof)
-    except Exception as error:  # noqa: BLE001  (whatever goes wrong, it is no certificate)
-        return Verdict("unreadable", _reason(error))
-    try:
-        if certificate is None and files:
+        if about_heads(said) and files:
             raise Reject("it is about whole heads, and names no keys")  # noqa: TRY301
-        if certificate is None:
+        if about_heads(said):
             return Verdict("verified", check_heads(said, proof))
-        keys = _keys(certificate.statement.keys, files)
-        _check(certificate, keys, progress or (lambda _: None))
+        certificate = read(said, proof)
+        _check(certificate, _keys(certificate.statement.keys, files), progress or (lambda _: None))
+        return Verdict("verified", in_words(certificate.statement))
     except Exception as error:  # noqa: BLE001  (a doubt of any kind rejects)
         word = "unreadable" if isinstance(error, Malformed) else "rejected"
         return Verdict(word, _reason(error), isinstance(error, Excluded))
-    return Verdict("verified", in_words(certificate.statement))
 
 
 def _reason(error: Exception) -> str:

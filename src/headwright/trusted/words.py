@@ -55,7 +55,7 @@ def told(x: Fraction, rest: str = "...") -> str:
     """
     exact, digits = (_decimal(x, precision, ROUND_DOWN) for precision in (12, 6))
     if Fraction(exact) == x:
-        return f"{exact.normalize():g}"
+        return f"{exact.normalize(Context(12)):g}"
     short = x.numerator.bit_length() + x.denominator.bit_length() < 40
     return f"{digits:g} ({x})" if short else f"{digits:g}{rest}"
 

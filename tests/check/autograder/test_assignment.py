@@ -1,4 +1,4 @@
-"""Points, for the whole of an answer or part by part; the grader runs the Headwright that its teacher packed."""
+"""Points for the object and for the formulas; the grader runs the Headwright that its teacher packed."""
 
 from __future__ import annotations
 
@@ -16,68 +16,70 @@ from hypothesis import strategies as st
 import headwright
 from headwright import __version__
 from headwright.check.autograder import make_autograder
-from headwright.check.autograder.assignment import Worth, awards, most, pack_wheel, read_assignment, requirements
+from headwright.check.autograder.assignment import Assignment, Worth, awards, pack_wheel, read_assignment, requirements
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
-from headwright.check.reading.written import Formula
-from headwright.check.verdict import WORST_FIRST, Part, Verdict, Word
+from headwright.check.markdown import of_formulas
+from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, Verdict, Word, overall
 from headwright.errors import InputError
 
 EXERCISES = load_exercises()
-PARTS: Worth = {"object": 3.0, "claims": 2.0}
+WORTH = Worth(object=3, formulas=2)
 WORDS = st.sampled_from(WORST_FIRST)
-ROLES = st.sampled_from(["goal", "statement", "step", "condition"])
+STATUSES: tuple[Status, ...] = ("true", "false", "open", "quoted")
 
 
-def _earned(name: str, *formulas: str, worth: Worth = PARTS, least_steps: int = 0) -> list[float]:
-    verdict = check_answer(EXERCISES[name], [Formula(text, line) for line, text in enumerate(formulas, 1)])
-    return [award.points for award in awards([verdict], worth, least_steps=least_steps)]
+def _earned(name: str, *formulas: str) -> list[float]:
+    verdict = check_answer(EXERCISES[name], of_formulas(formulas))
+    return [award.points for award in awards([verdict], WORTH)]
 
 
 @pytest.mark.parametrize(
     ("formulas", "points"),
     [
         ([r"q = \lambda(k_a + k_b)"], [3, 2]),
-        ([r"q = \lambda(k_a + k_b)", "c = v_a"], [3, 0]),  # the object is right, a claim is false
-        (["q = k_a", r"\alpha_a \le 1"], [0, 0]),  # something true besides earns nothing
-        ([r"\alpha_a \ge 0"], [0, 0]),
+        ([r"q = \lambda(k_a + k_b)", r"\alpha_a = 1"], [3, 1]),  # the object is right, one of two formulas is false
+        (["q = k_a"], [0, 0]),
+        ([r"\alpha_a = 2"], [0, 0]),
         (["q = "], [0, 0]),
     ],
 )
-def test_parts_are_earned_apart(formulas: list[str], points: list[float]) -> None:
+def test_object_and_formulas_are_earned_apart(formulas: list[str], points: list[float]) -> None:
     assert _earned("averaging-two", *formulas) == points
 
 
-def test_an_argument_needs_its_steps() -> None:
-    worth: Worth = {"claims": 1.0, "argument": 4.0}
-    whole = r"\|A\|_F^2 = \operatorname{tr}(A^\top A) = \operatorname{tr}(V S^2 V^\top) = \operatorname{tr}(S^2) = "
-    whole += r"\sum_i \sigma_i^2"
-    assert _earned("energy", whole, worth=worth, least_steps=4) == [1, 4]
-    assert _earned("energy", whole, worth=worth, least_steps=5) == [1, 0]
-    assert _earned("energy", whole, whole, worth=worth, least_steps=5) == [1, 0]  # said twice is said once
-    assert _earned("energy", whole, worth=5.0, least_steps=5) == [0]
-    assert _earned("energy", r"\|A\|_F^2 = \sum_i \sigma_i^2", worth=worth) == [0, 0]
+def test_of_several_parts_those_that_are_proved_count() -> None:
+    asked = (Asked("q_1", "proved", 1, "", ""), Asked("q_2", "missing", 0, "", ""))
+    (award, _) = awards([Verdict("undecided", "", asked)], WORTH)
+    assert (award.points, award.why) == (1.5, "1 of 2 parts proved")
 
 
 @given(
-    st.lists(st.tuples(WORDS, st.lists(st.tuples(WORDS, ROLES), max_size=4)), min_size=1, max_size=3),
-    st.floats(0, 1),
-    st.sampled_from([1.0, 0.0, {"object": 2.0, "claims": 1.0}, {"claims": 1.0, "argument": 2.0}]),
+    st.lists(
+        st.tuples(
+            st.lists(WORDS, min_size=1, max_size=3), st.lists(st.tuples(st.sampled_from(STATUSES), st.booleans()))
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    st.floats(0.1, 10),
+    st.floats(0, 10),
 )
-def test_points_stay_in_bounds_and_the_worst_answer_counts(
-    given_words: list[tuple[Word, list[tuple[Word, str]]]], holds: float, worth: Worth
+def test_points_stay_in_bounds_and_a_right_object_is_never_worth_nothing(
+    given_words: list[tuple[list[Word], list[tuple[Status, bool]]]], one: float, other: float
 ) -> None:
-    verdicts = [
-        Verdict(word, "", tuple(Part("x", role, inner, "") for inner, role in parts))  # type: ignore[arg-type]
-        for word, parts in given_words
-    ]
-    found = awards(verdicts, worth, holds=holds)
-    assert 0 <= sum(award.points for award in found) <= most(worth)
+    worth = Worth(object=one, formulas=other)
+    verdicts = []
+    for words, formulas in given_words:
+        asked = tuple(Asked("q", word, 1, "", "") for word in words)
+        listed = tuple(Formula(1, "x", status, "claim", counts) for status, counts in formulas)
+        verdicts.append(Verdict(overall(asked), "", asked, listed))
+    found = awards(verdicts, worth)
+    assert 0 <= sum(award.points for award in found) <= worth.most * (1 + 1e-9)
     for verdict in verdicts:
-        for ours, alone in zip(found, awards([verdict], worth, holds=holds), strict=True):
-            assert ours.points <= alone.points
-    if any(verdict.word in ("unreadable", "undecided") for verdict in verdicts):
-        assert sum(award.points for award in found) == 0
+        alone = awards([verdict], worth)
+        assert all(ours.points <= its.points for ours, its in zip(found, alone, strict=True))
+        assert verdict.word != "proved" or sum(award.points for award in alone) >= one
 
 
 def _read(tmp_path: Path, text: str) -> object:
@@ -88,26 +90,26 @@ def _read(tmp_path: Path, text: str) -> object:
 def test_reads_an_assignment(tmp_path: Path) -> None:
     found = _read(
         tmp_path,
-        'hints = "none"\nafter_deadline = "direction"\nholds = 0.5\nvisibility = "after_published"\n'
-        "[least_steps]\nEnergy = 3\n[points]\nAveraging-Two = { object = 3, claims = 2 }\nenergy = 4\n",
+        'hints = "none"\nafter_deadline = "direction"\nformulas = 0.5\nvisibility = "after_published"\n'
+        "[points]\nAveraging-Two = { object = 3, formulas = 2 }\nenergy = 4\n",
     )
-    assert found.points == {"averaging-two": {"object": 3.0, "claims": 2.0}, "energy": 4.0}  # type: ignore[attr-defined]
-    assert found.least_steps == {"energy": 3}  # type: ignore[attr-defined]
+    assert isinstance(found, Assignment)
+    assert found.worth("averaging-two") == Worth(object=3, formulas=2)
+    assert found.worth("energy") == Worth(object=2, formulas=2)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ('hints = "some"', "hints"),
-        ("holds = 2", "holds"),
+        ("formulas = 2", "formulas"),
         ('visibility = "perhaps"', "visibility"),
-        ("[points]\nenergy = { object = 1 }", "energy has no part object, expected claims and argument"),
-        ("[points]\naveraging-two = { argument = 1 }", "no part argument"),
-        ("[points]\naveraging-two = { claims = -1 }", "expected 0 to"),
-        ("[points]\naveraging-two = { claims = nan }", "expected 0 to"),
+        ("[points]\naveraging-two = { object = 0, formulas = 2 }", "points"),
+        ("[points]\naveraging-two = { object = 1, formulas = -1 }", "points"),
+        ("[points]\naveraging-two = 0", "expected more than 0"),
+        ("[points]\naveraging-two = nan", "expected more than 0"),
         ("[points]\naveraging-two = { style = 1 }", "points"),
-        ("[least_steps]\nenergy = -1", "expected 0 or more"),
-        ("[least_steps]\nno-such = 1", "no exercise"),
+        ("[points]\nno-such = 1", "no exercise"),
     ],
 )
 def test_rejects_an_assignment_that_makes_no_sense(text: str, said: str, tmp_path: Path) -> None:

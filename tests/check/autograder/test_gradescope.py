@@ -16,10 +16,10 @@ from headwright import __version__
 from headwright.check.autograder import make_autograder
 from headwright.check.autograder.assignment import Assignment
 from headwright.check.autograder.gradescope import as_bytes, grade
-from headwright.check.reading.written import Formula
-from headwright.check.running.run import Checked
-from headwright.check.sheets.text import Handed
-from headwright.check.verdict import Verdict, Word
+from headwright.check.markdown import Written
+from headwright.check.running import Checked
+from headwright.check.sheets.sheet import AnswerText
+from headwright.check.verdict import Asked, Formula, Verdict, Word
 from headwright.errors import InputError
 
 MEGABYTES = 768  # what Gradescope gives by default
@@ -119,7 +119,7 @@ def test_a_wrong_answer_earns_none_and_shows_the_counterexample(base: Path) -> N
     (base / "submission" / "answers.md").write_text(WRONG)
     results, _ = _run(base)
     assert _scores(results) == [0.0, 0.0]
-    assert "counterexample" in results["tests"][0]["output"]
+    assert "for instance with n = " in results["tests"][0]["output"]
 
 
 def test_what_is_found_is_told_after_the_deadline(base: Path) -> None:
@@ -127,7 +127,7 @@ def test_what_is_found_is_told_after_the_deadline(base: Path) -> None:
     results, _ = _run(base)
     shown = {test["visibility"]: test["output"] for test in reversed(results["tests"])}
     assert "the direction is right, the length is not: q = lambda" in shown["after_due_date"]
-    assert "the direction is right, the length is not\n" in shown["visible"]
+    assert "the direction is right, the length is not" in shown["visible"]
     assert "lambda" not in shown["visible"]
     assert "lambda" not in json.dumps(results["extra_data"])
 
@@ -138,11 +138,12 @@ def test_nothing_is_seen_before_the_results_are(visibility: Literal["after_due_d
     assert {results["visibility"], *(test["visibility"] for test in results["tests"])} == {visibility}
 
 
-def test_what_holds_may_earn_a_share() -> None:
-    results = grade([_checked("holds")], assignment=Assignment(points={"copying": 4}, holds=0.25))
-    assert _scores(results) == [1.0]
-    assert "some points were given by machine" in results["tests"][0]["output"]
-    assert results["tests"][0]["status"] == "failed"
+def test_a_right_object_keeps_its_points_beside_a_false_formula(base: Path) -> None:
+    (base / "submission" / "answers.md").write_text(RIGHT + "\n$$\\alpha_a = 1$$\n")
+    results, _ = _run(base)
+    assert _scores(results) == [3.75 + 0.625, 0.0]
+    assert "object: 3.75 of 3.75 points" in results["tests"][0]["output"]
+    assert "formulas: 0.625 of 1.25 points (1 of 2 is false)" in results["tests"][0]["output"]
 
 
 def test_guessing_does_not_pay(base: Path) -> None:
@@ -249,17 +250,15 @@ def test_results_are_there_even_without_headwright(base: Path, monkeypatch: pyte
 
 
 def _checked(word: Word, exercise: str = "copying") -> Checked:
-    return Checked(Handed("sheet.md", 1, exercise, (Formula("q = k_a", 2),)), Verdict(word, "so"), 0.1)
+    return Checked(AnswerText("sheet.md", 1, exercise, Written("$q = k_a$")), Verdict(word, "so"), 0.1)
 
 
 @pytest.mark.parametrize(
     ("word", "score", "note"),
     [
         ("proved", 3.0, "proved"),
-        ("holds", 0.0, "ask your teacher"),
-        ("no answer", 0.0, "no answer"),
+        ("missing", 0.0, "missing"),
         ("refuted", 0.0, "refuted"),
-        ("unreadable", 0.0, "unreadable"),
         ("undecided", 0.0, "ask your teacher"),
     ],
 )
@@ -282,7 +281,9 @@ def test_what_was_not_asked_for_is_mentioned() -> None:
 
 
 def test_results_stay_small() -> None:
-    long = Checked(Handed("s", 1, "copying", (Formula("x" * 10**6, 2),)), Verdict("refuted", "y" * 10**6), 0.1)
+    false = Formula(1, "x" * 10**6, "false", "claim", True, "y" * 10**6)
+    verdict = Verdict("refuted", "y" * 10**6, (Asked("q", "refuted", 1, "z" * 10**6, ""),), (false,))
+    long = Checked(AnswerText("s", 1, "copying", Written("")), verdict)
     assert len(as_bytes(grade([long] * 20))) < 2**20
 
 

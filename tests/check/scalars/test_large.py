@@ -1,4 +1,4 @@
-"""eventually(), never(), limit(), smallest(): what happens for large values, and from where on."""
+"""eventually(), never(), limit(): what happens for large values, and from where on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from headwright.check.scalars import (
     number,
     parameter,
     prove,
-    smallest,
     sqrt,
 )
 from headwright.errors import InputError
@@ -145,19 +144,6 @@ def test_division_by_something_that_may_be_negative_for_small_values_gives_no_th
     found = eventually(x**2, ">=", 4 * x, Where(), ("x",))  # holds below 0 too
     assert found is not None
     assert found.threshold == {}
-
-
-def test_smallest_value_for_given_numbers() -> None:
-    at = {"n": Fraction(10), "epsilon": Fraction(1, 100)}
-    soft, where = SOFT.put(at), WHERE.put(at)
-    ball = smallest(soft, ">=", (1 / (2 + eps)).put(at), where, "lambda")
-    assert ball is not None
-    assert ball.overlaps(number(800).value().log())
-    assert ball.rad() < 1e-9
-    assert smallest(soft, "<=", HALF, where, "lambda") == 0
-    assert smallest(soft, ">", HALF, where, "lambda") is None
-    with pytest.raises(InputError, match="no value was given"):
-        smallest(SOFT, ">=", HALF, WHERE, "lambda")
 
 
 def test_threshold_agrees_with_proof_under_hypotheses() -> None:

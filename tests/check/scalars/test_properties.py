@@ -28,9 +28,9 @@ from headwright.check.scalars import (
     prove,
     sqrt,
 )
+from headwright.check.scalars.forms import interval
 from headwright.check.scalars.instances import certain, compared
 from headwright.check.scalars.numbers import ball_of, exactly
-from headwright.check.scalars.scalar import interval
 from headwright.errors import InputError
 from headwright.formula.evaluate import precision
 from tests.check.scalars.names import UNIT

@@ -28,8 +28,8 @@ from headwright.check.scalars import (
     sin,
     sqrt,
 )
+from headwright.check.scalars.forms import of_atom
 from headwright.check.scalars.numbers import Symbol, ball_of
-from headwright.check.scalars.scalar import of_atom
 from headwright.errors import InputError
 from tests.check.scalars.names import LOG, beta, c, eps, g, lam, n, t
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.check import check
-from headwright.check.checker import Written, check_answer
 from headwright.check.exercise import load_exercises
+from tests.check.settings.bench import check
 
 EXERCISE = load_exercises()["positions-unique"]
 ROWS = r"\Phi_t \ne \Phi_{t'}"
@@ -68,8 +67,7 @@ def test_what_is_not_defined_for_all_integers_is_not_simplified(claim: str) -> N
         (rf"(\sin t - \sin t')^2 + (\cos t - \cos t')^2 \ne 0 \Rightarrow {ROWS}", "proved"),
         (rf"\cos(t - t') \ne 1 \Rightarrow {ROWS}", "proved"),
         (rf"2 - 2 \cos(t - t') > 0 \Rightarrow {ROWS}", "proved"),
-        (rf"t - t' \ne 2 \Rightarrow {ROWS}", "undecided"),
-        (rf"\sin t \ne 0 \Rightarrow {ROWS}", "no answer"),
+        (rf"t - t' \ne 2 \Rightarrow {ROWS}", "proved"),
     ],
 )
 def test_a_reason_that_is_always_so_is_said_with_what_it_implies(answer: str, word: str) -> None:
@@ -79,62 +77,4 @@ def test_a_reason_that_is_always_so_is_said_with_what_it_implies(answer: str, wo
 def test_a_number_that_is_no_polynomial_is_enclosed() -> None:
     small = check("positions-unique", rf"T \le 2\pi \cdot 10000^{{1-2/d}} \Rightarrow {ROWS}")
     assert small.parts[0].word == "proved"
-    assert small.word == "undecided"  # for these T only
     assert check("positions-unique", rf"{ROWS} \iff T \le 2\pi \cdot 10000^{{1-2/d}}").word == "refuted"
-
-
-OTHER_NAMES = [
-    r"$\Phi_t \ne \Phi_s$ for $s \ne t$",
-    r"$\Phi_{t_1} \ne \Phi_{t_2}$",
-    r"$\phi_t \ne \phi_{t'}$",
-    r"$\|\Phi_t - \Phi_{t'}\| > 0$ for $t \ne t'$",
-    r"$\|\phi_t - \phi_s\|^2 \ne 0$",
-    r"$\Phi_{t_1} - \Phi_{t_2} \ne 0$",
-    r"Suppose $\Phi_s = \Phi_t$. Then $s - t = 2\pi k$, so $s = t$.",
-    r"Let $s > t$. Then $\Phi_s \ne \Phi_t$.",
-]
-
-
-@pytest.mark.parametrize("text", OTHER_NAMES)
-def test_the_two_positions_may_have_other_names(text: str) -> None:
-    assert check_answer(EXERCISE, Written(text)).word == "proved"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        r"$\Phi_t = \Phi_s$",
-        r"$\Phi_t = \Phi_s$ for $s \ne t$",
-        r"$\phi_{t_1} = \phi_{t_2}$",
-        r"$\|\Phi_t - \Phi_{t'}\| = 0$",
-        r"$\|\Phi_t - \Phi_t\| > 0$",
-        r"$\Phi_s \ne \Phi_t$, as $\sin s > \sin t$",
-        r"Let $s > t$. Then $\Phi_s = \Phi_t$.",
-    ],
-)
-def test_what_is_false_of_two_positions_is_refuted_under_other_names(text: str) -> None:
-    assert check_answer(EXERCISE, Written(text)).word == "refuted"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        r"$\Phi_s \ne \Phi_{t'}$ and $\Phi_t \ne \Phi_s$",
-        r"Let $s = t$. $\Phi_t \ne \Phi_s$",
-        r"$\Phi_t \ne \Phi_s$ where $s = t + 1$",
-        r"$\Phi_{t_1} \ne \Phi_{t_2}$ and $\Phi_s \ne \Phi_t$",
-        r"$\|\Phi_t - \Phi_{t'}\| \ge 0$",
-    ],
-)
-def test_a_third_position_or_one_that_the_answer_defines_is_not_taken_for_the_other(text: str) -> None:
-    assert check_answer(EXERCISE, Written(text)).word in ("unreadable", "undecided")
-
-
-@pytest.mark.parametrize("text", [r"Let $t = 0$. Then $\sin t = 0$.", r"Let $t' = t$. Then $\Phi_t = \Phi_{t'}$."])
-def test_what_is_said_of_chosen_integers_is_neither_proved_nor_refuted(text: str) -> None:
-    assert check_answer(EXERCISE, Written(text)).word == "undecided"
-
-
-def test_which_of_two_integers_is_smaller_loses_nothing() -> None:
-    assert check_answer(EXERCISE, Written(r"Let $t < t'$. Then $\Phi_t \ne \Phi_{t'}$.")).word == "proved"
-    assert check_answer(EXERCISE, Written(r"$t' - t > 0$. Let $t < t'$. So $\Phi_t \ne \Phi_{t'}$.")).word == "refuted"

@@ -1,13 +1,11 @@
 """assignment.toml: which exercises a submission should answer, for how many points, and what students are told.
 
-Points are for the whole of an answer, or for its parts:
+Points are for the object (what was asked for) and for the formulas, separately:
 
-object     every goal is proved for what the answer defines, whatever else it says
-claims     and nothing that it says is false, and what was to be said is said
-argument   and enough steps lead there
+object     all of them if every part of what was asked for is proved, else the share of the parts that are
+formulas   the share of true ones among those that are true or false; a formula that does not count is left out
 
-A share of the points may be given for what `holds` without a proof. Nothing is given by machine for an answer that
-could not be read or not decided.
+A right object earns its points whatever else is said. What is not decided earns nothing by machine: a person decides.
 
 A grader must run the code that its teacher tried. So its folder, or its zip, holds this very Headwright as a wheel,
 packed from where it is installed, and the name is never looked up in an index, where somebody else may have taken it.
@@ -21,7 +19,7 @@ import shutil
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.resources import files
@@ -32,103 +30,80 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import headwright
 from headwright.check.exercise import Exercise, load_exercises
-from headwright.check.sheets.text import find
-from headwright.check.telling.told import Hints
-from headwright.check.verdict import Part, Verdict, Word, worst
+from headwright.check.report.text import Hints
+from headwright.check.sheets.sheet import find
+from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.files import write_whole
 
-PartOfAnswer = Literal["object", "claims", "argument"]
-Counted = PartOfAnswer | Literal["whole"]
-Worth = float | Mapping[PartOfAnswer, float]  # of an exercise: as a whole, or part by part
-PARTS: tuple[PartOfAnswer, ...] = ("object", "claims", "argument")
-WHOLE: Literal["whole"] = "whole"
+
+class Worth(BaseModel):
+    """The points of an exercise."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    object: Annotated[float, Field(gt=0)]  # a right object is never worth nothing
+    formulas: Annotated[float, Field(ge=0)] = 0.0
+
+    @property
+    def most(self) -> float:
+        """Both together."""
+        return self.object + self.formulas
 
 
 @dataclass(frozen=True)
 class Award:
-    """Points for one part of an answer, or for the whole of it; and why not all of them.
+    """Points for the object or for the formulas; and why not all of them.
 
-    >>> str(Award("object", 1.0, 2.0, "it holds, without a proof"))
-    'object: 1 of 2 points (it holds, without a proof)'
+    >>> str(Award("object", 0.0, 2.0, "it is refuted"))
+    'object: 0 of 2 points (it is refuted)'
     """
 
-    part: Counted
+    part: Literal["object", "formulas"]
     points: float
     most: float
     why: str = ""
 
     def __str__(self) -> str:
         """For the student."""
-        name = "" if self.part == WHOLE else f"{self.part}: "
-        return f"{name}{self.points:g} of {self.most:g} points" + (f" ({self.why})" if self.why else "")
+        return f"{self.part}: {self.points:.4g} of {self.most:g} points" + (f" ({self.why})" if self.why else "")
 
 
-def parts_of(exercise: Exercise, least_steps: int = 0) -> tuple[PartOfAnswer, ...]:
-    """The parts that an answer to this exercise has.
-
-    >>> from headwright.check.exercise import load_exercises
-    >>> known = load_exercises()
-    >>> parts_of(known["averaging-two"]), parts_of(known["energy"])
-    (('object', 'claims'), ('claims', 'argument'))
-    """
-    has = {"object": bool(exercise.goals), "claims": True, "argument": bool(exercise.derive) or least_steps > 0}
-    return tuple(part for part in PARTS if has[part])
-
-
-def most(worth: Worth) -> float:
-    """The points that an exercise is worth in all."""
-    return float(sum(worth.values())) if isinstance(worth, Mapping) else float(worth)
-
-
-def awards(verdicts: Sequence[Verdict], worth: Worth, *, holds: float = 0.0, least_steps: int = 0) -> list[Award]:
+def awards(verdicts: Sequence[Verdict], worth: Worth) -> list[Award]:
     """What the answers to one exercise earn: each part with the worst of them, so that guessing does not pay.
 
-    >>> goal, claim = Part("a", "goal", "proved", ""), Part("b", "statement", "refuted", "")
-    >>> [str(award) for award in awards([Verdict("refuted", "", (goal, claim))], {"object": 2.0, "claims": 1.0})]
-    ['object: 2 of 2 points', 'claims: 0 of 1 points (something that is said is false)']
+    >>> from headwright.check.verdict import Asked, Formula
+    >>> part, claim = Asked("q", "proved", 1, "q = k_a", ""), Formula(2, "1 = 2", "false", "claim", True)
+    >>> verdict = Verdict("proved", "", (part,), (claim,))
+    >>> [str(award) for award in awards([verdict], Worth(object=2, formulas=1))]
+    ['object: 2 of 2 points', 'formulas: 0 of 1 points (1 of 1 is false)']
     """
-    wanted: Mapping[Counted, float]
-    wanted = {name: worth[name] for name in PARTS if name in worth} if isinstance(worth, Mapping) else {WHOLE: worth}
-    found = [list(_awards(verdict, wanted, holds, least_steps)) for verdict in verdicts]
-    return [min(same, key=lambda award: award.points) for same in zip(*found, strict=True)]
+    found = [[_object(verdict, worth.object), _formulas(verdict, worth.formulas)] for verdict in verdicts]
+    given = [min(same, key=lambda award: award.points) for same in zip(*found, strict=True)]
+    return [award for award in given if award.most]
 
 
-def _awards(verdict: Verdict, wanted: Mapping[Counted, float], holds: float, least_steps: int) -> Iterator[Award]:
-    for part, points in wanted.items():
-        word, why = _object(verdict) if part == "object" else _all(verdict)
-        steps = _steps(verdict.parts)
-        if part in ("argument", WHOLE) and word in ("proved", "holds") and steps < least_steps:
-            word, why = "no answer", f"{steps} steps were found, and at least {least_steps} are asked for"
-        share = 1.0 if word == "proved" else holds if word == "holds" else 0.0
-        yield Award(part, share * points, points, why if share < 1 else "")
+def _object(verdict: Verdict, points: float) -> Award:
+    parts = [one.word for one in verdict.asked if not one.optional] or [verdict.word]
+    proved = 1.0 if verdict.word == "proved" else parts.count("proved") / len(parts)
+    why = (
+        ""
+        if proved == 1
+        else f"{parts.count('proved')} of {len(parts)} parts proved"
+        if proved
+        else f"it is {verdict.word}"
+    )
+    return Award("object", proved * points, points, why)
 
 
-def _object(verdict: Verdict) -> tuple[Word, str]:
-    """The word on the goals alone; a false claim does not spoil the object."""
-    goals = [part.word for part in verdict.parts if part.role == "goal"]
-    if verdict.word in ("unreadable", "undecided") or not goals:
-        return _all(verdict) if verdict.word != "proved" else ("no answer", "nothing was judged")
-    word = worst(goals)
-    return word, {"refuted": "a goal is not met", "holds": "it holds, without a proof"}.get(word, "")
-
-
-def _all(verdict: Verdict) -> tuple[Word, str]:
-    false = any(part.word == "refuted" and part.role != "goal" for part in verdict.parts)
-    said = {
-        "proved": "",
-        "holds": "it holds, without a proof",
-        "no answer": "what was asked for is missing",
-        "refuted": "something that is said is false" if false else "a goal is not met",
-        "unreadable": "it could not be read",
-        "undecided": "it was not decided",
-    }
-    return verdict.word, said[verdict.word]
-
-
-def _steps(parts: Sequence[Part]) -> int:
-    """Different statements of the answer's own; one that is said twice counts once."""
-    return len({part.statement for part in parts if part.role in ("step", "statement") and part.word == "proved"})
+def _formulas(verdict: Verdict, points: float) -> Award:
+    false = len(verdict.false_formulas)
+    right = verdict.word == "proved"
+    true = sum(one.status == "true" and (right or one.role != "definition") for one in verdict.formulas)
+    if not true + false:  # nothing but the object, or nothing
+        return Award("formulas", points if right else 0.0, points, "" if right else "none was found true")
+    why = f"{false} of {true + false} {'is' if false == 1 else 'are'} false" if false else ""
+    return Award("formulas", points * true / (true + false), points, why)
 
 
 MOST_POINTS = 10_000.0
@@ -145,9 +120,23 @@ class Assignment(BaseModel):
     hints: Hints = "direction"  # what students are told at once
     after_deadline: Hints = "full"  # what they are told besides, once the deadline has passed
     visibility: Visibility = "visible"  # when students see results at all
-    holds: Annotated[float, Field(ge=0, le=1)] = 0.0  # the share of the points for what holds without a proof
-    points: dict[str, float | dict[PartOfAnswer, float]] = {}
-    least_steps: dict[str, int] = {}  # of an argument, by exercise
+    formulas: Annotated[float, Field(ge=0, le=0.9)] = 0.25  # their share where an exercise has one number of points
+    points: dict[str, float | Worth] = {}
+
+    def worth(self, exercise: str) -> Worth:
+        """The points of an exercise; 1 where none are given."""
+        return split(self.points.get(exercise, 1.0), self.formulas)
+
+
+def split(points: float | Worth, formulas: float) -> Worth:
+    """Points for the object and the formulas.
+
+    >>> split(4.0, 0.25)
+    Worth(object=3.0, formulas=1.0)
+    """
+    if isinstance(points, Worth):
+        return points
+    return Worth(object=points * (1 - formulas), formulas=points * formulas)
 
 
 def read_assignment(path: Path, known: Mapping[str, Exercise]) -> Assignment:
@@ -160,22 +149,16 @@ def read_assignment(path: Path, known: Mapping[str, Exercise]) -> Assignment:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise InputError(f"{path.name}: {where}: {first['msg'].lower()}, given {first['input']!r}") from error
-    points, steps = checked_points(found.points, known), _checked_steps(found.least_steps, known)
-    for name, worth in points.items():
-        there = parts_of(known[name], steps.get(name, 0))
-        strange = sorted(set(worth) - set(there)) if isinstance(worth, Mapping) else []
-        if strange:
-            raise InputError(f"{name} has no part {strange[0]}, expected {' and '.join(there)}")
-    return found.model_copy(update={"points": points, "least_steps": steps})
+    return found.model_copy(update={"points": checked_points(found.points, known)})
 
 
-def read_points(text: str, known: Collection[str]) -> dict[str, Worth]:
+def read_points(text: str, known: Collection[str]) -> dict[str, float | Worth]:
     """Points as given on the command line.
 
     >>> read_points("copying=2, energy", ["copying", "energy"])
     {'copying': 2.0, 'energy': 1.0}
     """
-    points: dict[str, Worth] = {}
+    points: dict[str, float | Worth] = {}
     for part in text.split(","):
         name, equals, worth = part.partition("=")
         try:
@@ -185,27 +168,18 @@ def read_points(text: str, known: Collection[str]) -> dict[str, Worth]:
     return checked_points(points, known)
 
 
-def checked_points(points: Mapping[str, Worth], known: Collection[str]) -> dict[str, Worth]:
+def checked_points(points: Mapping[str, float | Worth], known: Collection[str]) -> dict[str, float | Worth]:
     """The same points under the ids as the exercises spell them.
 
     >>> checked_points({"Copying": 2.0}, ["copying"])
     {'copying': 2.0}
     """
-    ids = {name: name for name in known}
     for name, worth in points.items():
-        each = list(worth.values()) if isinstance(worth, Mapping) else [worth]
-        for value in [*each, most(worth)]:
-            if not 0 <= value <= MOST_POINTS:  # refuses NaN as well
-                raise InputError(f"{name} is worth {value} points, expected 0 to {MOST_POINTS:g}")
-    return {find(name, ids): worth for name, worth in points.items()}
-
-
-def _checked_steps(steps: Mapping[str, int], known: Collection[str]) -> dict[str, int]:
+        value = worth.most if isinstance(worth, Worth) else worth
+        if not 0 < value <= MOST_POINTS:  # refuses NaN as well
+            raise InputError(f"{name} is worth {value} points, expected more than 0 and at most {MOST_POINTS:g}")
     ids = {name: name for name in known}
-    for name, least in steps.items():
-        if least < 0:
-            raise InputError(f"least_steps.{name} is {least}, expected 0 or more")
-    return {find(name, ids): least for name, least in steps.items()}
+    return {find(name, ids): worth for name, worth in points.items()}
 
 
 SCRIPTS = ("setup.sh", "run_autograder")
@@ -239,7 +213,7 @@ def _write(folder: Path, exercises: Path | None, points: str | None) -> list[str
 
     known = load_exercises(exercises)
     own = sorted(exercises.glob("*.toml")) if exercises is not None else []
-    worth: dict[str, Worth] = dict.fromkeys(known, 1.0) if points is None else read_points(points, list(known))
+    worth = dict.fromkeys(known, 1.0) if points is None else read_points(points, list(known))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"--make-autograder {folder}: is there already and not empty; give a new folder")
     try:

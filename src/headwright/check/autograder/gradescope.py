@@ -17,22 +17,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from headwright.check.autograder.assignment import Assignment, Visibility, Worth, awards, most, read_assignment
+from headwright.check.autograder.assignment import Assignment, Visibility, awards, read_assignment
 from headwright.check.exercise import Exercise, load_exercises
-from headwright.check.running.run import Checked, run
+from headwright.check.report.text import Hints, as_json, as_text, hinted
+from headwright.check.running import Checked, run
 from headwright.check.sheets.document import read_document
-from headwright.check.sheets.text import SUFFIXES, Complaint, Handed, clean, sheets
-from headwright.check.telling.told import Hints, as_json, hinted, told
+from headwright.check.sheets.files import SUFFIXES, clean, sheets
+from headwright.check.sheets.sheet import AnswerText, Problem
 from headwright.check.verdict import Word, worst
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
 
 LONGEST_OUTPUT = 20_000  # characters of one text
 LARGEST_EXTRA = 400_000  # bytes of the verdicts as data
-NOTES = {  # for a student, below what is told of the answer
-    "holds": "No counterexample was found, and no proof: {given} by machine. Please ask your teacher.",
-    "undecided": "No verdict was reached, so no points were given by machine. Please ask your teacher.",
-}
+UNDECIDED = "No verdict was reached, so a person decides on the object. Please ask your teacher."
 TELLING: tuple[Hints, ...] = ("none", "direction", "full")
 LATER: tuple[Visibility, ...] = ("visible", "after_due_date", "after_published", "hidden")
 AFTER = "after_due_date"
@@ -40,7 +38,7 @@ AFTER = "after_due_date"
 
 def grade(
     checked: Sequence[Checked],
-    complaints: Sequence[Complaint] = (),
+    problems: Sequence[Problem] = (),
     *,
     assignment: Assignment | None = None,
     titles: Mapping[str, str] | None = None,
@@ -54,18 +52,18 @@ def grade(
     answered: dict[str, list[Checked]] = {}
     for each in checked:
         answered.setdefault(each.answer.exercise_id, []).append(each)
-    expected: dict[str, Worth] = dict(assignment.points) if assignment.points else dict.fromkeys(answered, 1.0)
+    expected = list(assignment.points or answered)
     names = titles or {}
     asked = [
-        _Asked(str(number), name, names.get(name, ""), worth, tuple(answered.get(name, [])), assignment)
-        for number, (name, worth) in enumerate(expected.items(), start=1)
+        _Asked(str(number), name, names.get(name, ""), tuple(answered.get(name, [])), assignment)
+        for number, name in enumerate(expected, start=1)
     ]
     tests = [_test(each) for each in asked]
     if TELLING.index(assignment.hints) < TELLING.index(assignment.after_deadline):
         tests += [_afterwards(each) for each in asked if each.answers]
-    lines = [f"{c.place}: {c.sentence}" for c in complaints]
+    lines = [f"{c.place}: {c.sentence}" for c in problems]
     lines += [f"{name}: answered, but not asked for here" for name in answered if name not in expected]
-    if not checked and not complaints:
+    if not checked and not problems:
         lines.append("No answers were found.")
     results: dict[str, Any] = {
         "output": _bounded("\n".join(lines) or "Every answer was read."),
@@ -97,7 +95,6 @@ class _Asked:
     number: str
     name: str
     title: str
-    worth: Worth
     answers: tuple[Checked, ...]
     assignment: Assignment
 
@@ -110,19 +107,14 @@ class _Asked:
         return f"{self.name}: {self.title}" if self.title else self.name
 
     def told(self, hints: Hints) -> str:
-        return "\n\n".join("\n".join(told(hinted(each, hints))) for each in self.answers)
+        return "\n\n".join("\n".join(as_text(hinted(each, hints))) for each in self.answers)
 
 
 def _test(asked: _Asked) -> dict[str, Any]:
     assignment, word = asked.assignment, asked.word
-    given = awards(
-        [each.verdict for each in asked.answers],
-        asked.worth,
-        holds=assignment.holds,
-        least_steps=assignment.least_steps.get(asked.name, 0),
-    )
-    score, best = sum(award.points for award in given), most(asked.worth)
-    passed = word == "proved" and score == best
+    worth = assignment.worth(asked.name)
+    given = awards([each.verdict for each in asked.answers], worth)
+    score = sum(award.points for award in given)
     if word is None:
         output = (
             f"There is no answer to '{asked.name}' in the submission: "
@@ -130,16 +122,15 @@ def _test(asked: _Asked) -> dict[str, Any]:
         )
     else:
         several = "There are several answers to this exercise; the worst of them counts."
-        note = NOTES.get(word, "").format(given="some points were given" if score else "no points were given")
-        counted = [str(award) for award in given] if len(given) > 1 or (word == "proved" and not passed) else []
-        parts = [several if len(asked.answers) > 1 else "", asked.told(assignment.hints), "\n".join(counted), note]
-        output = "\n\n".join(part for part in parts if part)
+        counted = "\n".join(map(str, given))
+        parts = [several if len(asked.answers) > 1 else "", asked.told(assignment.hints), counted]
+        output = "\n\n".join(part for part in [*parts, UNDECIDED if word == "undecided" else ""] if part)
     return {
         "name": asked.heading,
         "number": asked.number,
         "score": float(score),
-        "max_score": best,
-        "status": "passed" if passed else "failed",
+        "max_score": worth.most,
+        "status": "passed" if word == "proved" and score >= worth.most else "failed",
         "output": _bounded(output),
         "output_format": "text",
         "visibility": assignment.visibility,
@@ -202,35 +193,36 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
     own = folder if folder.is_dir() else None
     known = load_exercises(own)
     assignment = read_assignment(base / "source" / "assignment.toml", known)
-    answers, complaints = _submission(base / "submission", known, started + READING)
+    answers, problems = _submission(base / "submission", known, started + READING)
     left = SECONDS - (time.monotonic() - started)
     # One worker: two of them, each at its limit, would not fit into Gradescope's memory.
     checked = run(answers, own, seed=assignment.seed, timeout=assignment.timeout, workers=1, memory=MEMORY, within=left)
     titles = {exercise.id: exercise.title for exercise in known.values()}
-    return grade(checked, complaints, assignment=assignment, titles=titles)
+    return grade(checked, problems, assignment=assignment, titles=titles)
 
 
-def _submission(folder: Path, known: Mapping[str, Exercise], until: float) -> tuple[list[Handed], list[Complaint]]:
-    paths, complaints = sheets(folder)
-    answers: list[Handed] = []
+def _submission(folder: Path, known: Mapping[str, Exercise], until: float) -> tuple[list[AnswerText], list[Problem]]:
+    paths, problems, unread = sheets(folder)
+    problems += [Problem(str(Path(one.file).relative_to(clean(str(folder)))), 0, one.sentence) for one in unread]
+    answers: list[AnswerText] = []
     for path in paths:
         name = clean(str(path.relative_to(folder)))
         if time.monotonic() > until:
-            complaints.append(Complaint(name, 0, "there was no time left to read this file"))
+            problems.append(Problem(name, 0, "there was no time left to read this file"))
             continue
         try:
             sheet = read_document(path, known)
         except InputError as error:
-            complaints.append(Complaint(name, 0, str(error).removeprefix(f"{clean(str(path))}: ")))
+            problems.append(Problem(name, 0, str(error).removeprefix(f"{clean(str(path))}: ")))
             continue
         answers += [replace(answer, file=name) for answer in sheet.answers]
-        complaints += [Complaint(name, each.line, each.sentence) for each in (*sheet.complaints, *sheet.notes)]
+        problems += [Problem(name, each.line, each.sentence) for each in (*sheet.problems, *sheet.notes)]
     if not paths:
         wanted = ", ".join(SUFFIXES)
-        complaints.append(Complaint("submission", 0, f"no answer sheet found: hand in a file that ends in {wanted}"))
+        problems.append(Problem("submission", 0, f"no answer sheet found: hand in a file that ends in {wanted}"))
     if len(answers) > MOST_ANSWERS:
-        complaints.append(Complaint("submission", 0, f"{len(answers)} answers: only the first {MOST_ANSWERS} count"))
-    return answers[:MOST_ANSWERS], complaints
+        problems.append(Problem("submission", 0, f"{len(answers)} answers: only the first {MOST_ANSWERS} count"))
+    return answers[:MOST_ANSWERS], problems
 
 
 if __name__ == "__main__":

@@ -66,9 +66,23 @@ class Question:
         instead = redefined(self.under, self.exercise).values()
         said = [part for part in self.under if part not in instead] + [one.node for one in self.answer.conditions]
         if self.exercise.keys is not None and self.exercise.keys.are == "any":
-            said += [one.node for one in self.answer.claims if _about_scores(one.node)]
+            said += [one.node for one in self.answer.claims if self._about_scores(one.node)]
         said += self._set_aside()
-        return [node for node in said if not isinstance(node, t.Name) and not _tends(node) and not self._places(node)]
+        return [one for one in said if not (isinstance(one, t.Name) or self._tends(one) or self._places(one))]
+
+    def _tends(self, node: t.Node) -> bool:
+        """x -> infinity, t >> n; a condition on scores with >>, or on what is defined, is another thing."""
+        if not isinstance(node, t.Relation) or not node.comparisons or node.comparisons[0] not in ("->", ">>", "<<"):
+            return False
+        big = node.terms[1] if node.comparisons[0] == "<<" else node.terms[0]
+        return isinstance(big, t.Name) and full_name(big) not in self.definitions
+
+    def _about_scores(self, node: t.Node) -> bool:
+        """Whether a statement is about scores alone, by what its names are defined to be, too."""
+        names = {name.base for name in names_in(node)}
+        for full in {full_name(name) for name in names_in(node)} & set(self.definitions):
+            names |= {name.base for name in names_in(self.definitions[full])}
+        return {"k", "q"} <= names and not names & {"alpha", "c", "v"} and not isinstance(node, t.Name | t.Negative)
 
     def _set_aside(self) -> list[t.Node]:
         """Where a length is random and nothing is said of it, the cases that the exercise sets aside do not count."""
@@ -116,7 +130,7 @@ class Question:
     def _going(self) -> list[t.Relation]:
         """What is said of where names go."""
         said = (*self.under, *(one.node for one in self.answer.conditions))
-        return [part for one in said for part in t.walk(one) if isinstance(part, t.Relation) and _tends(part)]
+        return [part for one in said for part in t.walk(one) if isinstance(part, t.Relation) and self._tends(part)]
 
     @cached_property
     def tending(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -145,7 +159,9 @@ class Question:
     @property
     def _states_limit(self) -> bool:
         """'as n grows': then n moves, what else is said to move, and nothing besides; noise vanishes anyway."""
-        said = [part for one in self.under for part in t.walk(one) if isinstance(part, t.Relation) and _tends(part)]
+        said = [
+            part for one in self.under for part in t.walk(one) if isinstance(part, t.Relation) and self._tends(part)
+        ]
         sent = [part for part in said if part.comparisons == ("->",) and _name(part.terms[0]) != VARIANCE]
         return bool(sent) and self.comparison in ("~", "->")
 
@@ -169,7 +185,7 @@ class Question:
         under = [node for node in self.under if not self._places(node)]
         nodes = [self.node, *under, *defined.values(), *(one.node for one in self.answer.conditions)]
         found = [name for node in nodes for name in names_in(node)]
-        bound = {part.index for node in nodes for part in t.walk(node) if isinstance(part, t.BigSum)}
+        bound = {part.index for node in nodes for part in t.walk(node) if isinstance(part, t.BigSum | t.BigCall)}
         given = known | bound | self.letters(exercise.keys)
         return {_name(n) for n in found if _name(n) not in given and not (n.base in letters and n.index is not None)}
 
@@ -177,7 +193,7 @@ class Question:
         """The letters that stand for keys without a name."""
         if setting is None:
             return set()
-        bound = {part.index for part in t.walk(self.node) if isinstance(part, t.BigSum)}
+        bound = {part.index for part in t.walk(self.node) if isinstance(part, t.BigSum | t.BigCall)}
         bases = ("k", "v", "alpha", *setting.also)
         found: set[str] = set()
         for part in t.walk(self.node):
@@ -191,7 +207,7 @@ def names_in(node: t.Node) -> Iterator[t.Name]:
     """The names in a formula, but for those in an index, and those that say over which keys a sum runs."""
     if isinstance(node, t.Name):
         yield node
-    elif isinstance(node, t.BigSum):
+    elif isinstance(node, t.BigSum | t.BigCall):
         for part in (node.body, node.lower, node.upper):
             yield from names_in(part) if part is not None else ()
     else:
@@ -204,19 +220,6 @@ def _name(node: t.Node) -> str:
     if isinstance(node, t.Negative) and isinstance(node.body, t.Name):
         return f"-{full_name(node.body)}"
     return full_name(node) if isinstance(node, t.Name) else ""
-
-
-def _tends(node: t.Node) -> bool:
-    """x -> infinity, t >> n; a condition on scores with >> is another thing."""
-    if not isinstance(node, t.Relation) or not node.comparisons or node.comparisons[0] not in ("->", ">>", "<<"):
-        return False
-    big = node.terms[1] if node.comparisons[0] == "<<" else node.terms[0]
-    return isinstance(big, t.Name)
-
-
-def _about_scores(node: t.Node) -> bool:
-    names = {name.base for name in names_in(node)}
-    return {"k", "q"} <= names and not names & {"alpha", "c", "v"} and not isinstance(node, t.Name | t.Negative)
 
 
 def sequences(question: Question, random: Random, count: int) -> Iterator[list[World]]:

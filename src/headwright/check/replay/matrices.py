@@ -1,6 +1,6 @@
 """Matrices written out: layers, singular value decompositions, bases, from the definitions; formulas entry by entry.
 
-A matrix is a table of its entries that are not 0, each a ball, so that thousands of rows along the axes are no burden.
+Larger ones than can be written out are not looked at.
 """
 
 from __future__ import annotations
@@ -8,87 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, reduce
 from random import Random
 
-from flint import arb, arb_mat, fmpq_mat
+from flint import arb_mat
 
 from headwright.check.answer import Answer, full_name, named
 from headwright.check.decision import Example
 from headwright.check.exercise import Exercise, Matrices, parsed
-from headwright.check.replay.worlds import EQUAL
+from headwright.check.replay.worlds import EQUAL, gap
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError
-from headwright.formula.evaluate import ELEMENTARY, NoValue, Undefined, ball, compare, precision, softmax, spectral
-from headwright.formula.evaluate import power as real_power
+from headwright.formula.evaluate import NoValue, ball, compare, evaluate, precision, scalar
 from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
 
 Rows = Sequence[Sequence[Fraction]]
-MOST_ENTRIES = 2_000_000  # written down for one statement
-LARGEST_DENSE = 40  # rows of a matrix whose spectral norm, inverse or rank is worked out
-LARGEST_POWER = 1000
+ONE = t.Number(Fraction(1))
+LARGEST = 60  # rows of matrices that are written out
 BITS = 192
 LARGE = 6  # sizes of the larger draws
 SCALES = (Fraction(1), Fraction(1), Fraction(1, 50), Fraction(40))
-
-
-@dataclass(frozen=True)
-class Table:
-    """A matrix: rows, columns, and the entries that are not 0 by their places, counted from 1."""
-
-    rows: int
-    columns: int
-    entries: Mapping[tuple[int, int], arb]
-
-    @property
-    def is_number(self) -> bool:
-        """1 x 1."""
-        return self.rows == self.columns == 1
-
-    @property
-    def number(self) -> arb:
-        """The only entry."""
-        if not self.is_number:
-            raise NoValue("a matrix stands where a number is needed")
-        return self.entries.get((1, 1), arb(0))
-
-    def dense(self) -> list[list[arb]]:
-        """All entries."""
-        if max(self.rows, self.columns) > LARGEST_DENSE:
-            raise NoValue("too large to be written out")
-        zero = arb(0)
-        return [[self.entries.get((i, j), zero) for j in range(1, self.columns + 1)] for i in range(1, self.rows + 1)]
-
-    @cached_property
-    def by_column(self) -> Mapping[int, Mapping[tuple[int, int], arb]]:
-        """The columns that are not 0."""
-        found: dict[int, dict[tuple[int, int], arb]] = {}
-        for (i, j), entry in self.entries.items():
-            found.setdefault(j, {})[i, 1] = entry
-        return found
-
-    def along_axes(self) -> bool:
-        """Whether no row and no column has two entries."""
-        return len({i for i, _ in self.entries}) == len({j for _, j in self.entries}) == len(self.entries)
-
-    def mapped(self, function: Callable[[arb], arb]) -> Table:
-        """A function of each entry that is 0 at 0."""
-        return Table(self.rows, self.columns, {place: function(entry) for place, entry in self.entries.items()})
-
-
-def table(rows: Sequence[Sequence[arb]]) -> Table:
-    """A matrix from its rows."""
-    found = {(i, j): entry for i, row in enumerate(rows, 1) for j, entry in enumerate(row, 1) if not entry.is_zero()}
-    return Table(len(rows), len(rows[0]) if rows else 0, found)
-
-
-def single(value: arb) -> Table:
-    """A number."""
-    return Table(1, 1, {(1, 1): value})
-
-
-NOTHING = Table(1, 1, {})  # a written 0, an empty sum: it fits any shape
 
 
 @dataclass
@@ -99,8 +38,7 @@ class MatricesWorld:
     setting: Matrices
     definitions: Mapping[str, t.Node]
     example: Example
-    written: int = 0  # entries so far
-    _values: dict[str, Table] = field(default_factory=dict)
+    _values: dict[str, arb_mat] = field(default_factory=dict)
     _shapes: dict[str, Shape] = field(default_factory=dict)
 
     # Shapes
@@ -135,173 +73,102 @@ class MatricesWorld:
         sizes = {size for one in given.values() for size in one if isinstance(size, str)}
         return SCALAR if full in sizes or full in self.example.sizes else None
 
+    @property
+    def too_large(self) -> bool:
+        """Whether the matrices are too large to be written out."""
+        return max(self.example.sizes.values(), default=0) > LARGEST
+
     def size(self, size: int | str) -> int:
         """The size that a name stands for here."""
         return size if isinstance(size, int) else self.example.sizes[size]
 
     # Values
 
-    def value(self, node: t.Node, bound: Mapping[str, int] | None = None) -> Table:
-        """The value of a typed term; InputError where it has none."""
-        found = self._value(node, bound or {})
-        self.written += len(found.entries) + 1
-        if self.written > MOST_ENTRIES:
-            raise NoValue("more entries than are worth writing down")
-        return found
-
-    def _value(self, node: t.Node, bound: Mapping[str, int]) -> Table:
-        match node:
-            case t.Number(exactly):
-                return single(ball(exactly)) if exactly else NOTHING
-            case t.Name():
-                return self._name(node, bound)
-            case t.Sum(terms):
-                return _total([self.value(term, bound) for term in terms])
-            case t.Negative(body):
-                return self.value(body, bound).mapped(lambda entry: -entry)
-            case t.Product(factors):
-                return reduce(_times, (self.value(factor, bound) for factor in factors))
-            case t.Quotient(over, under):
-                divisor = self.value(under, bound).number
-                if divisor.contains(0):
-                    raise Undefined("a division by what may be 0")
-                return self.value(over, bound).mapped(lambda entry: entry / divisor)
-            case t.Power(base, exponent):
-                return _power(self.value(base, bound), self.value(exponent, bound).number)
-            case t.Transpose(body):
-                return _turned(self.value(body, bound))
-            case t.Inner(left, right):
-                first, second = (self.value(side, bound) for side in (left, right))
-                return _times(
-                    _turned(first) if first.columns == 1 else first, _turned(second) if second.rows == 1 else second
-                )
-            case t.Norm(body, kind):
-                return single(_norm(self.value(body, bound), kind))
-            case t.Call("diag", (t.BigSum() as run, t.Name("I", size))) if size is not None:
-                return self._diagonal(run, self._integer(size, bound), bound)
-            case t.Call(function, arguments):
-                return _call(function, [self.value(part, bound) for part in arguments])
-            case t.BigSum():
-                return self._sum(node, bound)
-            case _:
-                raise NoValue("this has no value")
-
-    def _name(self, node: t.Name, bound: Mapping[str, int]) -> Table:
-        if node.index is None and not node.primes and node.base in bound:
-            return single(arb(bound[node.base]))
-        full = full_name(node)
-        if full in self._values:
-            return self._values[full]
-        found = self._given(full, node)
-        if found is not None:
+    def value_of(self, name: t.Name) -> arb_mat | None:
+        """The value of a name: as written out, as defined, or a part of another."""
+        full = full_name(name)
+        if full not in self._values:
+            found = self._given(full, name)
+            if found is None and name.index is not None and name.base != "I":
+                places = [self._place(item) for item in t.listed(name.index)]
+                known = [one for one in places if one is not None]
+                found = self._part(name.base, known) if len(known) == len(places) else None
+            if found is None:
+                return None
             self._values[full] = found
-            return found
-        if node.index is None:
-            raise NoValue(f"{full} has no value")
-        if node.base == "I":
-            size = self._integer(node.index, bound)
-            return Table(size, size, {(i, i): arb(1) for i in range(1, size + 1)})
-        places = node.index.items if isinstance(node.index, t.Listing) else (node.index,)
-        return self._part(node.base, [self._integer(place, bound) for place in places])
+        return self._values[full]
 
-    def _given(self, full: str, node: t.Name) -> Table | None:
+    def _place(self, index: t.Node) -> int | None:
+        """The number that an index is; None where it is still to be worked out, or is none."""
+        if isinstance(index, t.Number):
+            return int(index.value)
+        return self.example.sizes.get(full_name(index)) if isinstance(index, t.Name) else None
+
+    def _given(self, full: str, node: t.Name) -> arb_mat | None:
         """What is written out, and what is defined."""
         if full in self.example.sizes:
-            return single(arb(self.example.sizes[full]))
-        known = self.shape_of(node) if full in self.setting.shapes or full in self.definitions else None
+            return scalar(self.example.sizes[full])
         if full in self.example.matrices:
-            return table([[ball(entry) for entry in row] for row in self.example.matrices[full]])
+            return arb_mat([[ball(entry) for entry in row] for row in self.example.matrices[full]])
+        known = self.shape_of(node) if full in self.setting.shapes or full in self.definitions else None
+        rows, columns = (1, 1) if known is None else (self.size(known.rows), self.size(known.columns))
         if full in self.definitions:
             equation = typed(t.Relation((node, self.definitions[full]), ("=",)), self.shape_of)  # for the size of an I
             value = self.value(equation.terms[1] if isinstance(equation, t.Relation) else node)
-            if known is not None and value == NOTHING:
-                return Table(self.size(known.rows), self.size(known.columns), {})
-            return value
+            nought = value.nrows() == value.ncols() == 1 and value[0, 0].is_zero()
+            return arb_mat(rows, columns) if known is not None and nought else value
         if known is not None and full == "ones":
-            return Table(self.size(known.rows), 1, {(i, 1): arb(1) for i in range(1, self.size(known.rows) + 1)})
+            return arb_mat([[1]] * rows)
         if known is not None and self.example.ones is not None:  # along the axes
-            rows, columns = self.size(known.rows), self.size(known.columns)
             last = self.example.ones if full in self.families("singular values").values() else min(rows, columns)
-            return Table(rows, columns, {(i, i): arb(1) for i in range(1, last + 1)})
-        if full in ("pi", "e"):
-            return single(arb.pi() if full == "pi" else arb.const_e())
+            return arb_mat([[int(i == j < last) for j in range(columns)] for i in range(rows)])
         return None
 
-    def _part(self, base: str, places: Sequence[int]) -> Table:
+    def _part(self, base: str, places: Sequence[int]) -> arb_mat | None:
         """A column, a singular value, an entry, or the first columns."""
         values, columns = self.families("singular values"), self.families("columns")
-        whole = self._name(t.Name(values.get(base, columns.get(base, base))), {})
-        if len(places) == 2 or base in values:
-            i, j = places[0], places[-1]
-            if not (1 <= i <= whole.rows and 1 <= j <= whole.columns):
-                raise NoValue("there is no such entry")
-            return single(whole.entries.get((i, j), arb(0)))
-        (place,) = places
-        if base in columns:
-            if not 1 <= place <= whole.columns:
-                raise NoValue("there is no such column")
-            return Table(whole.rows, 1, whole.by_column.get(place, {}))
-        if not 0 <= place <= whole.columns:
-            raise NoValue("there are not so many columns")
-        rows = place if "diagonal" in self.setting.facts.get(base, ()) else whole.rows
-        kept = {(i, j): entry for (i, j), entry in whole.entries.items() if j <= place and i <= rows}
-        return Table(rows, place, kept)
-
-    def _integer(self, node: t.Node, bound: Mapping[str, int]) -> int:
-        found = self.value(node, bound).number
-        whole = found.unique_fmpz() if found.is_exact() else None
+        whole = self.value_of(t.Name(values.get(base, columns.get(base, base))))
         if whole is None:
-            raise NoValue("an index that is no integer")
-        return int(whole)
+            return None
+        i, j = places[0], places[-1]
+        if len(places) == 2 or base in values:
+            inside = 1 <= i <= whole.nrows() and 1 <= j <= whole.ncols()
+            return scalar(whole[i - 1, j - 1]) if inside else None
+        if base in columns:
+            return arb_mat([[row[i - 1]] for row in whole.tolist()]) if 1 <= i <= whole.ncols() else None
+        rows = i if "diagonal" in self.setting.facts.get(base, ()) else whole.nrows()
+        cut = [whole[k, m] for k in range(rows) for m in range(i)] if 0 <= i <= whole.ncols() else None
+        return None if cut is None else arb_mat(rows, i, cut)
 
-    def _sum(self, node: t.BigSum, bound: Mapping[str, int]) -> Table:
-        first = 1 if node.lower is None else self._integer(node.lower, bound)
-        last = self._last(node) if node.upper is None else self._integer(node.upper, bound)
-        total = NOTHING
-        collected: dict[tuple[int, int], arb] = {}
-        conditions = [condition for condition in node.conditions if isinstance(condition, t.Relation)]
-        if len(conditions) < len(node.conditions):
-            raise NoValue("a sum over a set")
-        for place in range(first, last + 1):
-            inside = {**bound, node.index: place}
-            if all(self.holds(condition, inside) is True for condition in conditions):
-                part = self.value(node.body, inside)
-                total = part if total == NOTHING else total
-                for where, entry in part.entries.items():
-                    collected[where] = collected[where] + entry if where in collected else entry
-        return Table(total.rows, total.columns, collected)
+    def value(self, node: t.Node) -> arb_mat:
+        """The value of a typed term; InputError where it has none."""
+        if self.too_large:
+            raise NoValue("matrices that are too large to be written out")
+        return evaluate(self._ended(node), self.value_of, bits=BITS)
 
-    def _diagonal(self, run: t.BigSum, size: int, bound: Mapping[str, int]) -> Table:
-        """The terms of a sum along the diagonal, then zeros."""
-        last = 0 if run.upper is None else self._integer(run.upper, bound)
-        if last > size:
-            raise NoValue("a diagonal that is too long")
-        entries = {i: self.value(run.body, {**bound, run.index: i}).number for i in range(1, last + 1)}
-        return Table(size, size, {(i, i): entry for i, entry in entries.items() if not entry.is_zero()})
-
-    def _last(self, node: t.BigSum) -> int:
-        """A sum without an end runs over all columns or singular values that its index counts."""
+    def _ended(self, node: t.Node) -> t.Node:
+        """A sum without an end runs over all columns, singular values or rows that its index counts."""
+        node = t.mapped(node, self._ended)
+        if not isinstance(node, t.BigSum | t.BigCall) or node.upper is not None:
+            return node
         families = {**self.families("columns"), **self.families("singular values")}
-        counted = {
-            families[part.base]
-            for part in t.walk(node.body)
-            if isinstance(part, t.Name) and part.base in families and part.index == t.Name(node.index)
-        }
-        ends = {self.size(self.setting.shapes[matrix][1]) for matrix in counted}
-        for part in t.walk(node.body):
-            if isinstance(part, t.Name) and isinstance(part.index, t.Listing):
-                whole = self._name(t.Name(part.base), {})
-                sides = zip(part.index.items, (whole.rows, whole.columns), strict=False)
-                ends |= {size for item, size in sides if item == t.Name(node.index)}
+        ends = set()
+        for part in t.every_name(node.body):
+            if part.base in families and part.index == t.Name(node.index):
+                ends.add(self.size(self.setting.shapes[families[part.base]][1]))
+            whole = self.shape_of(t.Name(part.base)) if isinstance(part.index, t.Listing) else None
+            if whole is not None and part.index is not None:
+                sides = zip(t.listed(part.index), (whole.rows, whole.columns), strict=False)
+                ends |= {self.size(size) for item, size in sides if item == t.Name(node.index)}
         if len(ends) != 1:
             raise NoValue("a sum without an end")
-        return ends.pop()
+        return replace(node, lower=node.lower or ONE, upper=t.Number(Fraction(ends.pop())))
 
     # Statements
 
-    def holds(self, relation: t.Relation, bound: Mapping[str, int] | None = None) -> bool | None:
+    def holds(self, relation: t.Relation) -> bool | None:
         """Whether a chain of typed comparisons is true: certain, or None; equal up to rounding counts as equal."""
-        values = [self.value(term, bound) for term in relation.terms]
+        values = [self.value(term) for term in relation.terms]
         said = [
             _compared(left, sign, right)
             for left, sign, right in zip(values[:-1], relation.comparisons, values[1:], strict=True)
@@ -340,105 +207,12 @@ class MatricesWorld:
         )
 
 
-def _total(parts: Sequence[Table]) -> Table:
-    kept = [part for part in parts if part != NOTHING] or [NOTHING]
-    if len({(part.rows, part.columns) for part in kept}) != 1:
-        raise NoValue("terms of different shapes")
-    found: dict[tuple[int, int], arb] = {}
-    for part in kept:
-        for place, entry in part.entries.items():
-            found[place] = found[place] + entry if place in found else entry
-    return Table(kept[0].rows, kept[0].columns, {place: entry for place, entry in found.items() if not entry.is_zero()})
-
-
-def _times(left: Table, right: Table) -> Table:
-    for one, other in ((left, right), (right, left)):
-        if one.is_number:
-            return _scaled(other, one.number)
-    if left.columns != right.rows:
-        raise NoValue("factors whose sizes do not meet")
-    by_row: dict[int, list[tuple[int, arb]]] = {}
-    for (i, j), entry in right.entries.items():
-        by_row.setdefault(i, []).append((j, entry))
-    found: dict[tuple[int, int], arb] = {}
-    for (i, k), entry in left.entries.items():
-        for j, other_entry in by_row.get(k, ()):
-            term = entry * other_entry
-            found[i, j] = found[i, j] + term if (i, j) in found else term
-    return Table(left.rows, right.columns, {place: entry for place, entry in found.items() if not entry.is_zero()})
-
-
-def _scaled(value: Table, factor: arb) -> Table:
-    return value.mapped(lambda entry: entry * factor) if not factor.is_zero() else Table(value.rows, value.columns, {})
-
-
-def _turned(value: Table) -> Table:
-    return Table(value.columns, value.rows, {(j, i): entry for (i, j), entry in value.entries.items()})
-
-
-def _power(base: Table, exponent: arb) -> Table:
-    if base.is_number:
-        return single(real_power(base.number, exponent))
-    whole = exponent.unique_fmpz() if exponent.is_exact() else None
-    if whole is None or abs(int(whole)) > LARGEST_POWER:
-        raise NoValue("a power of a matrix that is not small and whole")
-    if whole < 0:
-        try:
-            base = table(arb_mat(base.dense()).inv().tolist())
-        except ZeroDivisionError:
-            raise Undefined("the inverse of a matrix that may have none") from None
-    identity = Table(base.rows, base.rows, {(i, i): arb(1) for i in range(1, base.rows + 1)})
-    return reduce(_times, [base] * abs(int(whole)), identity)
-
-
-def _norm(value: Table, kind: str) -> arb:
-    if kind == "F" or 1 in (value.rows, value.columns):
-        return sum((entry * entry for entry in value.entries.values()), arb(0)).nonnegative_part().sqrt()
-    if value.along_axes():
-        return reduce(arb.max, map(abs, value.entries.values()), arb(0))
-    return spectral(arb_mat(value.dense()))
-
-
-def _call(function: str, values: Sequence[Table]) -> Table:
-    (first, *_) = values
-    match function:
-        case "trace":
-            return single(sum((entry for (i, j), entry in first.entries.items() if i == j), arb(0)))
-        case "softmax":
-            return table(softmax(first.dense()).tolist())
-        case "relu":
-            return first.mapped(lambda entry: entry.max(arb(0)))
-        case "rank":
-            if not all(entry.is_exact() for entry in first.entries.values()):
-                raise NoValue("the rank of a matrix whose entries are not exact")
-            if first.along_axes():
-                return single(arb(len(first.entries)))
-            return single(arb(fmpq_mat([[entry.fmpq() for entry in row] for row in first.dense()]).rank()))
-        case _ if function in ELEMENTARY:
-            return single(ELEMENTARY[function](first.number))
-        case "max" | "min":
-            return single(reduce(arb.max if function == "max" else arb.min, (value.number for value in values)))
-        case "diag":
-            entries = [entry for value in values for row in value.dense() for entry in row]
-            return Table(len(entries), len(entries), {(i, i): entry for i, entry in enumerate(entries, 1)})
-        case _:
-            raise NoValue(f"{function} has no value here")
-
-
-def _compared(left: Table, sign: t.Comparison, right: Table) -> bool | None:
-    if sign in ("<", ">", "<=", ">="):
-        gap = left.number - right.number
-        said = compare(arb_mat([[gap]]), sign, arb_mat([[0]]))
-        return True if said is None and sign in ("<=", ">=") and abs(gap) < EQUAL else said
-    if sign not in ("=", "!="):
-        return None
-    shapes = {(side.rows, side.columns) for side in (left, right) if side != NOTHING}
-    if len(shapes) > 1:
-        raise NoValue("sides of different shapes")
-    places = {*left.entries, *right.entries}
-    gaps = [left.entries.get(place, arb(0)) - right.entries.get(place, arb(0)) for place in places]
-    equal = False if any(not gap.contains(0) for gap in gaps) else True if all(abs(g) < EQUAL for g in gaps) else None
-    return equal if equal is None or sign == "=" else not equal
+def _compared(left: arb_mat, sign: t.Comparison, right: arb_mat) -> bool | None:
+    said = compare(left, sign, right)
+    if said is not None or sign not in ("=", "!=", "<=", ">="):
+        return said
+    near = gap(left, right) < EQUAL
+    return (sign != "!=") if near else None
 
 
 def _satisfies(matrices: Mapping[str, Rows], about: str, facts: Sequence[str]) -> bool:
@@ -506,7 +280,7 @@ def drawn(
 
 def free_names(relation: t.Relation, exercise: Exercise) -> frozenset[str]:
     """The names in indices that nothing counts: A v_i = sigma_i u_i is said for every i."""
-    bound = {part.index for part in t.walk(relation) if isinstance(part, t.BigSum)}
+    bound = {part.index for part in t.walk(relation) if isinstance(part, t.BigSum | t.BigCall)}
     given = {*(exercise.matrices.shapes if exercise.matrices else ()), *exercise.definitions}
     places = [part.index for part in t.walk(relation) if isinstance(part, t.Name) and f"{part.base}_*" in given
               and full_name(part) not in given]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Decisions tried again in explicit worlds; what a world speaks against is not believed."""
+"""Decisions tried again in explicit worlds; a world that contradicts a decision is an internal error."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from headwright.check.replay.worlds import (
     holds_on_average,
     undefined,
 )
+from headwright.errors import ContradictionError
+from headwright.formula import tree as t
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Node, Quantified, Relation, walk
 
 CHANCE = ("P", "E", "Var", "Cov")
 SEARCHED = 200  # sequences in which a counterexample is sought, where only scores are known
@@ -44,14 +45,14 @@ MATRICES = 12  # explicit instances
 FALLS = arb("0.98")  # by so much at least a distance shrinks that may go to 0
 SOME = ("k", "m")  # names of integers that may be claimed to exist
 REACH = 8  # how far such an integer is looked for
-BUG = "a second look, at explicit numbers, contradicts what was found: this is a bug worth reporting"
+UNCONFIRMED = "a counterexample was found, and explicit instances do not confirm it"
 NOISE = "the keys are random: with probability 1 the two sides differ; write \\approx if it is meant up to the noise"
 HAIR = Fraction(1, 2**200)  # how far keys are moved to see in which direction a comparison tips
 STEEP, STRAIGHT = arb("1e-9"), arb("1e-6")
 
 
 def looked_at_twice(exercise: Exercise, answer: Answer, judgements: Sequence[Judged], seed: int) -> list[Judged]:
-    """The same decisions, undecided where a world contradicts one.
+    """The same decisions; a ContradictionError where a world contradicts one.
 
     A claim that is decided case by case, and fails in one case, is looked at again there only: the worlds for a proof
     are of all cases.
@@ -73,7 +74,7 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     if one.decision.word == "undecided" and exercise.keys is not None and exercise.keys.are == "any":
         return _broken(question, one, random) or one
     if one.decision.tie:
-        return one if _tips(question, random) else _instead(one, Decision("undecided", BUG))
+        return one if _tips(question, random) else _instead(one, Decision("undecided", UNCONFIRMED))
     if one.claim.role == "condition" or one.decision.beyond or one.decision.word == "undecided":
         return one
     nowhere = None if one.decision.word == "refuted" else _undefined(question, random)
@@ -83,7 +84,7 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
         return one
     if exercise.integers is not None:
         return _integers(question, one, random)
-    if any(isinstance(part, Call) and part.function in CHANCE for part in walk(one.link)):
+    if any(isinstance(part, t.Call) and part.function in CHANCE for part in t.walk(one.link)):
         return _on_average(question, one, random)
     again = _tried(question, one, random)
     if again.decision.word == "proved" and _noise_breaks(question, one, random):
@@ -95,8 +96,12 @@ def _weighed(one: Judged, said: Sequence[bool | None], wanted: bool, *, lenient:
     """Of a proof every world must agree; of a refutation one at least: a false statement may well hold in others."""
     agree, against = said.count(wanted), said.count(not wanted)
     if against and (wanted or not (agree or lenient)):
-        return _instead(one, Decision("undecided", BUG))
+        raise _contradiction(one)
     return replace(one, part=replace(one.part, replayed=agree))
+
+
+def _contradiction(one: Judged) -> ContradictionError:
+    return ContradictionError(f"{plain(one.link)} was {one.decision.word}, and explicit instances say the opposite")
 
 
 def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> Judged:
@@ -105,20 +110,28 @@ def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -
     if decision.word not in ("proved", "refuted"):
         return one
     wanted = (decision.word == "proved") != one.claim.negated
-    under = [part for part in one.claim.under if isinstance(part, Relation)]
+    under = [part for part in one.claim.under if isinstance(part, t.Relation)]
     if decision.example is not None:
         world = world_of(exercise, answer, decision.example)
+        if world.too_large:
+            return one
         met = world.admissible() and all(world.says(part) is True for part in under)
-        agree = int(met and world.says(one.link) is wanted)
-        return replace(one, part=replace(one.part, replayed=1)) if agree else _instead(one, Decision("undecided", BUG))
+        there = world.says(one.link) if met else None
+        if there is (not wanted):
+            raise _contradiction(one)
+        if there is None:
+            return _instead(one, Decision("undecided", UNCONFIRMED))
+        return replace(one, part=replace(one.part, replayed=1))
     said = [
         False if (found := world.says(one.link)) is None and world.misshapen(one.link) else found
         for world in drawn(exercise, answer, random, MATRICES, free_names(one.link, exercise))
         if all(world.says(part) is not False for part in under)
     ]
     agree, against = said.count(wanted), said.count(not wanted)
-    if against or (decision.word == "refuted" and not agree):
-        return _instead(one, Decision("undecided", BUG))
+    if against:
+        raise _contradiction(one)
+    if decision.word == "refuted" and not agree:
+        return _instead(one, Decision("undecided", UNCONFIRMED))
     return replace(one, part=replace(one.part, replayed=agree))
 
 
@@ -152,7 +165,7 @@ def _on_average(question: Question, one: Judged, random: Random) -> Judged:
     said = [
         holds_on_average(question.node, worlds[0], setting, variance)
         for worlds in sequences(replace(question, values={}), random, MOMENTS)
-        if isinstance(worlds[0], KeysWorld) and isinstance(question.node, Relation) and len(worlds[0].keys) <= FEW
+        if isinstance(worlds[0], KeysWorld) and isinstance(question.node, t.Relation) and len(worlds[0].keys) <= FEW
         if _admits(question, worlds[0])
         for variance in (Fraction(1, 7), Fraction(1, 1000))
     ]
@@ -161,7 +174,7 @@ def _on_average(question: Question, one: Judged, random: Random) -> Judged:
 
 def _undefined(question: Question, random: Random) -> str | None:
     """Where a side of the claim has no value, although all that is assumed holds."""
-    if not isinstance(question.node, Relation) or question.exercise.matrices or question.exercise.integers:
+    if not isinstance(question.node, t.Relation) or question.exercise.matrices or question.exercise.integers:
         return None
     for worlds in sequences(question, random, TRIED):
         if _admits(question, worlds[-1]) and all(undefined(question.node, world) for world in worlds):
@@ -172,7 +185,7 @@ def _undefined(question: Question, random: Random) -> str | None:
 
 def _broken(question: Question, one: Judged, random: Random) -> Judged | None:
     """Where only scores are known: scores that satisfy all conditions, and for which the claim fails."""
-    if any(isinstance(part, Relation) and set(part.comparisons) & {">>", "<<"} for part in walk(question.node)):
+    if any(isinstance(part, t.Relation) and set(part.comparisons) & {">>", "<<"} for part in t.walk(question.node)):
         return None  # how much larger 'much larger' is was said of no claim
     for worlds in sequences(question, random, SEARCHED):
         world = worlds[0]
@@ -190,7 +203,7 @@ def _admits(question: Question, *worlds: World) -> bool:
     return all(_met(condition, world, question) is True for world in worlds for condition in question.conditions)
 
 
-def _met(condition: Node, world: World, question: Question) -> bool | None:
+def _met(condition: t.Node, world: World, question: Question) -> bool | None:
     """Whether a condition holds there: one on k_i for every key without a name."""
     if not isinstance(world, KeysWorld) or world.setting is None:
         return holds(condition, world)
@@ -199,7 +212,7 @@ def _met(condition: Node, world: World, question: Question) -> bool | None:
         letters = [letter for letter in letters if letter not in world.places]  # it is about the key of the claim
     if len(letters) != 1:
         return holds(condition, world)
-    body = condition.body if isinstance(condition, Quantified) else condition  # which keys are meant is said already
+    body = condition.body if isinstance(condition, t.Quantified) else condition  # which keys are meant is said already
     named = len(world.setting.named)
     said = [
         holds(body, replace(world, places={**world.places, letters[0]: place}, _values={}))
@@ -220,7 +233,7 @@ def _in_the_end(question: Question, worlds: Sequence[World]) -> bool | None:
 
 def _closing_in(question: Question, worlds: Sequence[World]) -> bool:
     """Whether the two sides come closer still at the end of a sequence."""
-    if len(worlds) < 2 or not isinstance(question.node, Relation):
+    if len(worlds) < 2 or not isinstance(question.node, t.Relation):
         return False
     before, after = (distance(question.node, world) for world in worlds[-2:])
     return before is not None and after is not None and bool(after < before * FALLS or after < EQUAL)
@@ -245,7 +258,11 @@ def _tips(question: Question, random: Random) -> bool:
     """
     for worlds in sequences(question, random, TRIED):
         world = worlds[0]
-        if not isinstance(world, KeysWorld) or not isinstance(question.node, Relation) or not _admits(question, world):
+        if (
+            not isinstance(world, KeysWorld)
+            or not isinstance(question.node, t.Relation)
+            or not _admits(question, world)
+        ):
             continue
         seed = random.randrange(2**32)
         with precision(FINE):
@@ -262,8 +279,8 @@ def _tips(question: Question, random: Random) -> bool:
 
 def _integers(question: Question, one: Judged, random: Random) -> Judged:
     proved = one.decision.word == "proved"
-    if not proved and isinstance(question.node, Relation) and _alike(question):
-        return _instead(one, Decision("undecided", BUG))  # what is given sets these integers aside
+    if not proved and isinstance(question.node, t.Relation) and _alike(question):
+        raise _contradiction(one)  # what is given sets these integers aside
     worlds = (world for world in integers(question, random, INTEGERS) if _admissible(question, world))
     return _weighed(one, [_with_some(question.node, world) for world in worlds], proved)
 
@@ -285,7 +302,7 @@ def _admissible(question: Question, world: IntegersWorld) -> bool:
     return not any(world.numbers[x] == world.numbers[y] for x, y in setting.different)
 
 
-def _with_some(node: Node, world: IntegersWorld) -> bool | None:
+def _with_some(node: t.Node, world: IntegersWorld) -> bool | None:
     """A statement, in which an integer that only its conclusion names may be any."""
     some = sorted(existential(node, SOME))
     if not some:
@@ -313,7 +330,9 @@ NO_WEIGHTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-def rules_out(exercise: Exercise, answer: Answer, links: Sequence[Relation], kind: Literal["scaled", "signed"]) -> bool:
+def rules_out(
+    exercise: Exercise, answer: Answer, links: Sequence[t.Relation], kind: Literal["scaled", "signed"]
+) -> bool:
     """Whether statements about the weights fail for all numbers of a kind that are none: of another total, or negative.
 
     Every letter stands for each of the keys in turn, and two letters for two keys.
@@ -325,7 +344,7 @@ def rules_out(exercise: Exercise, answer: Answer, links: Sequence[Relation], kin
     return True
 
 
-def _false_of(exercise: Exercise, answer: Answer, link: Relation, weights: tuple[Fraction, ...]) -> bool:
+def _false_of(exercise: Exercise, answer: Answer, link: t.Relation, weights: tuple[Fraction, ...]) -> bool:
     question, setting = Question(exercise, answer, link, (), {"n": Fraction(len(weights))}), exercise.keys
     letters = sorted(question.letters(setting) | set(() if setting is None else setting.named))
     for worlds in sequences(question, Random(0), 1):  # noqa: S311

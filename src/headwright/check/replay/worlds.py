@@ -21,9 +21,9 @@ from flint import arb, arb_mat, ctx
 from headwright.check.answer import full_name, label
 from headwright.check.exercise import Exercise, Keys, Tokens
 from headwright.errors import InputError
+from headwright.formula import tree as t
 from headwright.formula.evaluate import Budget, Undefined, ball, compare, evaluate, identity, precision, softmax
 from headwright.formula.shapes import SCALAR, Shape, typed
-from headwright.formula.tree import Call, Comparison, Listing, Logic, Name, Node, Quantified, Relation, mapped
 
 FAR = arb("0.05")  # what is farther apart is not 'about' the same
 FINE = 3000  # bits of a closer look
@@ -38,52 +38,52 @@ class World(Protocol):
     numbers: Mapping[str, Fraction | int | arb]  # names that are numbers
     tends: bool  # whether it is one of a sequence: then sides may come close without being equal
 
-    def value_of(self, name: Name) -> arb_mat | None:
+    def value_of(self, name: t.Name) -> arb_mat | None:
         """The value of a name."""
 
     def afresh(self) -> Self:
         """The same, with nothing computed yet."""
 
-    def shape_of(self, name: Name) -> Shape | None:
+    def shape_of(self, name: t.Name) -> Shape | None:
         """Its shape."""
 
     def range_of(self, index: str) -> tuple[int, int] | None:
         """Where the index of a sum runs that has no bounds."""
 
 
-def value(node: Node, world: World, bits: int = 128) -> arb_mat:
+def value(node: t.Node, world: World, bits: int = 128) -> arb_mat:
     """The value of a term; InputError where it has none."""
     known = typed(node, world.shape_of)
     return evaluate(known, world.value_of, budget=Budget(MOST), bits=bits, range_of=world.range_of)
 
 
-def holds(node: Node, world: World) -> bool | None:
+def holds(node: t.Node, world: World) -> bool | None:
     """Whether a statement is true there.
 
     What follows may speak of an integer that exists ('t = t' + 2 pi k'): see `worlds`.
     """
     match node:
-        case Logic("and", items):
+        case t.Logic("and", items):
             return _all([holds(item, world) for item in items])
-        case Logic("or", items):
+        case t.Logic("or", items):
             return _not(_all([_not(holds(item, world)) for item in items]))
-        case Logic("not", (item,)):
+        case t.Logic("not", (item,)):
             return _not(holds(item, world))
-        case Logic("implies", (condition, conclusion)):
+        case t.Logic("implies", (condition, conclusion)):
             return _not(_all([holds(condition, world), _not(holds(conclusion, world))]))
-        case Logic("iff", (left, right)):
+        case t.Logic("iff", (left, right)):
             a, b = holds(left, world), holds(right, world)
             return None if a is None or b is None else a == b
-        case Quantified(body, conditions):
-            given = [holds(one, world) for one in conditions if not isinstance(one, Name)]
+        case t.Quantified(body, conditions):
+            given = [holds(one, world) for one in conditions if not isinstance(one, t.Name)]
             return _not(_all([*given, _not(holds(body, world))]))
-        case Relation():
+        case t.Relation():
             return _all([_link(a, sign, b, world) for a, sign, b in _links(node)])
         case _:
             return None
 
 
-def undefined(node: Relation, world: World) -> bool:
+def undefined(node: t.Relation, world: World) -> bool:
     """Whether a side has no value there: the logarithm of 0, a division by 0."""
     for term in node.terms:
         for bits in (128, FINE):
@@ -106,16 +106,16 @@ def _not(said: bool | None) -> bool | None:
     return None if said is None else not said
 
 
-def _links(chain: Relation) -> Iterator[tuple[Node, Comparison, Node]]:
+def _links(chain: t.Relation) -> Iterator[tuple[t.Node, t.Comparison, t.Node]]:
     for a, sign, b in zip(chain.terms[:-1], chain.comparisons, chain.terms[1:], strict=True):
-        left = a.items if isinstance(a, Listing) else (a,)
-        right = b.items if isinstance(b, Listing) else (b,)
+        left = a.items if isinstance(a, t.Listing) else (a,)
+        right = b.items if isinstance(b, t.Listing) else (b,)
         if len(left) != len(right):
             left, right = left * len(right), right * len(left)
         yield from ((x, sign, y) for x, y in zip(left, right, strict=True))
 
 
-def _link(a: Node, sign: Comparison, b: Node, world: World) -> bool | None:
+def _link(a: t.Node, sign: t.Comparison, b: t.Node, world: World) -> bool | None:
     try:
         left, right = value(a, world), value(b, world)
         if sign in ("~", "->"):
@@ -123,6 +123,8 @@ def _link(a: Node, sign: Comparison, b: Node, world: World) -> bool | None:
             return True if apart < FAR else False if apart > FAR else None
         if sign in (">>", "<<"):
             more, less = (left, right) if sign == ">>" else (right, left)
+            if any(isinstance(part, t.Call) and part.function == "exp" for side in (a, b) for part in t.walk(side)):
+                return compare(more, ">=", less * world.much.exp())  # of exponentials the ratio is meant
             return compare(more - less, ">=", arb_mat([[world.much]]))
         said = compare(left, sign, right)
         if said is None and sign in ("<", ">", "<=", ">="):  # the two may differ by e^(-lambda)
@@ -135,7 +137,7 @@ def _link(a: Node, sign: Comparison, b: Node, world: World) -> bool | None:
         return None
 
 
-def difference(node: Relation, world: World) -> arb | None:
+def difference(node: t.Relation, world: World) -> arb | None:
     """The difference of the two sides of a comparison of numbers, closely; None where there is none."""
     sides = _sides(node, world, FINE)
     if sides is None or any(side.nrows() > 1 or side.ncols() > 1 for side in sides):
@@ -143,13 +145,13 @@ def difference(node: Relation, world: World) -> arb | None:
     return sides[0][0, 0] - sides[1][0, 0]
 
 
-def distance(node: Relation, world: World) -> arb | None:
+def distance(node: t.Relation, world: World) -> arb | None:
     """How far the two sides of a comparison are apart; None where one of them has no value."""
     sides = _sides(node, world)
     return None if sides is None else gap(*sides)
 
 
-def _sides(node: Relation, world: World, bits: int = 128) -> tuple[arb_mat, arb_mat] | None:
+def _sides(node: t.Relation, world: World, bits: int = 128) -> tuple[arb_mat, arb_mat] | None:
     try:
         left, right = (value(term, world, bits) for term in node.terms)
     except (InputError, ValueError, OverflowError):  # it has no value here
@@ -188,7 +190,7 @@ def unit(size: int, place: int, length: arb | int = 1) -> arb_mat:
 class _Defined:
     """Names that are numbers, and names that are defined by formulas."""
 
-    definitions: Mapping[str, Node]
+    definitions: Mapping[str, t.Node]
     numbers: Mapping[str, Fraction | int | arb]
     much: arb = field(default_factory=lambda: arb(1000))
     tends: bool = False
@@ -213,12 +215,12 @@ class _Defined:
         """The same, with nothing computed yet."""
         return replace(self, _values={})
 
-    def shape_of(self, name: Name) -> Shape | None:
+    def shape_of(self, name: t.Name) -> Shape | None:
         """Read off the value."""
         found = self.value_of(name)
         return SCALAR if found is None else Shape(found.nrows(), found.ncols())
 
-    def value_of(self, name: Name) -> arb_mat | None:
+    def value_of(self, name: t.Name) -> arb_mat | None:
         """The value of a name."""
         return self.defined(full_name(name))
 
@@ -239,13 +241,13 @@ class KeysWorld(_Defined):
         del index
         return 1, len(self.keys)
 
-    def place(self, index: Node | None) -> int | None:
+    def place(self, index: t.Node | None) -> int | None:
         """The place of the key with this index."""
         which = label(index)
         found = self.places.get(which, int(which) if which.isdigit() else 0)
         return found if 1 <= found <= len(self.keys) else None
 
-    def shape_of(self, name: Name) -> Shape | None:
+    def shape_of(self, name: t.Name) -> Shape | None:
         """By the letter: the index of a sum has no place yet."""
         size = self.keys[0].nrows()
         if name.base in ("k", *self._directions()) and name.index is not None:
@@ -254,7 +256,7 @@ class KeysWorld(_Defined):
             return Shape(len(self.keys), 1)
         return SCALAR if name.base == "alpha" and name.index is not None else super().shape_of(name)
 
-    def value_of(self, name: Name) -> arb_mat | None:
+    def value_of(self, name: t.Name) -> arb_mat | None:
         """Keys, directions, values, queries, weights, outputs; then what is defined."""
         full, place = full_name(name), self.place(name.index)
         setting = self.setting
@@ -279,14 +281,14 @@ class KeysWorld(_Defined):
     def _directions(self) -> tuple[str, ...]:
         return () if self.setting is None else self.setting.also
 
-    def _is_output(self, name: Name) -> bool:
+    def _is_output(self, name: t.Name) -> bool:
         if name.base != "c" or name.primes or "c" in self.numbers:
             return False
         return name.index is None or f"q_{label(name.index)}" in self.heads
 
-    def _weight(self, index: Node) -> arb_mat | None:
+    def _weight(self, index: t.Node) -> arb_mat | None:
         heads, which = self.heads, index
-        if isinstance(index, Listing) and len(index.items) == 2:
+        if isinstance(index, t.Listing) and len(index.items) == 2:
             heads, which = (f"q_{label(index.items[0])}",), index.items[1]
         place = self.place(which)
         return None if place is None else number(self._mean(heads)[place - 1])
@@ -319,7 +321,7 @@ class TokensWorld(_Defined):
         del index
         return 1, len(self.tokens)
 
-    def value_of(self, name: Name) -> arb_mat | None:
+    def value_of(self, name: t.Name) -> arb_mat | None:
         """Directions, the identity, tokens and what is computed from them."""
         full, which = full_name(name), label(name.index)
         setting = self.setting
@@ -338,10 +340,10 @@ class TokensWorld(_Defined):
             return arb_mat(size, 1)
         return self._attention(name) if found is None else found
 
-    def _attention(self, name: Name) -> arb_mat | None:
+    def _attention(self, name: t.Name) -> arb_mat | None:
         if name.base == "alpha" and name.index is not None:
             index = name.index
-            parts = [label(item) for item in index.items] if isinstance(index, Listing) else list(label(index))
+            parts = [label(item) for item in index.items] if isinstance(index, t.Listing) else list(label(index))
             weights = self._weights(parts[0])
             if len(parts) == 1 and weights is not None:
                 return arb_mat([weights])
@@ -368,11 +370,11 @@ class TokensWorld(_Defined):
 
     def _projected(self, weights: str, which: str) -> arb_mat | None:
         token = f"x_{which}"
-        matrix = self.value_of(Name(weights))
+        matrix = self.value_of(t.Name(weights))
         if token not in self.tokens or matrix is None:
             return None
         base, _, index = token.partition("_")
-        vector = self.value_of(Name(base, Name(index)))
+        vector = self.value_of(t.Name(base, t.Name(index)))
         return None if vector is None else matrix * vector
 
     def _weights(self, which: str) -> list[arb] | None:
@@ -399,7 +401,7 @@ class IntegersWorld(_Defined):
         del index
         return None
 
-    def value_of(self, name: Name) -> arb_mat | None:
+    def value_of(self, name: t.Name) -> arb_mat | None:
         """A row of the embedding, a frequency, an integer."""
         if name.base == self.rows and name.index is not None:
             place = arb(0) if self.same else value(name.index, self)[0, 0]
@@ -426,15 +428,15 @@ IDENTITY = "I"
 CLOSE = arb("1e-20")
 
 
-def holds_on_average(claim: Relation, world: KeysWorld, setting: Keys, variance: Fraction) -> bool | None:
+def holds_on_average(claim: t.Relation, world: KeysWorld, setting: Keys, variance: Fraction) -> bool | None:
     """Whether a comparison of moments is true in a world; None where that cannot be seen."""
     found: dict[str, arb_mat] = {}
 
-    def computed(node: Node) -> Node:
-        if not (isinstance(node, Call) and node.function in MOMENTS):
-            return mapped(node, computed)
+    def computed(node: t.Node) -> t.Node:
+        if not (isinstance(node, t.Call) and node.function in MOMENTS):
+            return t.mapped(node, computed)
         found[name := f"moment{len(found)}"] = _moment(node, world, setting, variance)
-        return Name(name)
+        return t.Name(name)
 
     size = world.keys[0].nrows()
     try:
@@ -447,7 +449,7 @@ def holds_on_average(claim: Relation, world: KeysWorld, setting: Keys, variance:
         return None
 
 
-def _moment(call: Call, world: KeysWorld, setting: Keys, variance: Fraction) -> arb_mat:
+def _moment(call: t.Call, world: KeysWorld, setting: Keys, variance: Fraction) -> arb_mat:
     middle = _with_lengths(world, setting, {})
     if call.function == "E":
         return value(call.arguments[0], middle)
@@ -462,7 +464,7 @@ def _moment(call: Call, world: KeysWorld, setting: Keys, variance: Fraction) -> 
     return total
 
 
-def _slope(node: Node, middle: KeysWorld, once: KeysWorld, twice: KeysWorld) -> arb_mat:
+def _slope(node: t.Node, middle: KeysWorld, once: KeysWorld, twice: KeysWorld) -> arb_mat:
     start, one, two = (value(node, world.afresh()) for world in (middle, once, twice))
     if not gap(two - one, one - start) < CLOSE:
         raise InputError("this is not linear in the keys")

@@ -1,27 +1,15 @@
 """Exact numbers made of parameters, exponentials, logarithms and roots, and proofs about them."""
 
-from headwright.check.scalars.instances import Instance, counterexample, smallest
-from headwright.check.scalars.large import Eventually, eventually, limit, never
+from headwright.check.scalars.assumptions import COMPARISONS, Comparison, Hypothesis, Where
+from headwright.check.scalars.forms import Scalar, Thing, number, parameter, pi
+from headwright.check.scalars.functions import absolute, cos, derivative, exp, ln, sin, sqrt
+from headwright.check.scalars.instances import Instance, counterexample
+from headwright.check.scalars.limits import Eventually, eventually, limit, never
 from headwright.check.scalars.numbers import POSITIVE, REAL, Range, TooBig
 from headwright.check.scalars.proving import Proof, prove
-from headwright.check.scalars.scalar import (
-    Scalar,
-    Thing,
-    absolute,
-    cos,
-    derivative,
-    exp,
-    ln,
-    number,
-    parameter,
-    pi,
-    sin,
-    sqrt,
-)
-from headwright.check.scalars.where import COMPARISONS, Comparison, Hypothesis, Where
 
 __all__ = [
     "COMPARISONS", "POSITIVE", "REAL", "Comparison", "Eventually", "Hypothesis", "Instance", "Proof", "Range",
     "Scalar", "Thing", "TooBig", "Where", "absolute", "cos", "counterexample", "derivative", "eventually", "exp",
-    "limit", "ln", "never", "number", "parameter", "pi", "prove", "sin", "smallest", "sqrt",
+    "limit", "ln", "never", "number", "parameter", "pi", "prove", "sin", "sqrt",
 ]  # fmt: skip

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, product
 
 from flint import arb
 
-from headwright.check.scalars.large import eventually, holds_far_out, limit, never
-from headwright.check.scalars.numbers import Range, ball_of
-from headwright.check.scalars.scalar import Number, Scalar
-from headwright.check.scalars.where import ANYTHING, OPPOSITE, SIGNS, Comparison, Where, checked, plain_numbers
+from headwright.check.scalars.assumptions import ANYTHING, OPPOSITE, SIGNS, Comparison, Where, checked, plain_numbers
+from headwright.check.scalars.forms import Number, Scalar, parameter
+from headwright.check.scalars.limits import eventually, holds_far_out, limit, never
+from headwright.check.scalars.numbers import POSITIVE, Range, Symbol
 from headwright.errors import InputError
-from headwright.formula.evaluate import precision
 
 MOST_INTEGERS = 60  # choices of all integers together
 MOST_OTHERS = 300  # choices of all other names together
@@ -42,13 +41,7 @@ def counterexample(
     *,
     large: Sequence[str] = (),
 ) -> Instance | None:
-    """The first choice of plain numbers for which the comparison certainly fails; None where none was met.
-
-    >>> from headwright.check.scalars import Range, parameter
-    >>> n, where = parameter("n"), Where({"n": Range(2, integer=True)})
-    >>> counterexample(n**2, "<=", 3 * n - 2, where).values
-    {'n': Fraction(3, 1)}
-    """
+    """The first choice of plain numbers for which the comparison certainly fails; None where none was met."""
     comparison = checked(comparison)
     left, right = where.settled(left), where.settled(right)
     # What is demanded of large names is looked at once the others are numbers.
@@ -143,74 +136,63 @@ def _ball(value: Scalar | str | None) -> arb:
     return {"infinity": arb("inf"), "-infinity": arb("-inf")}.get(value or "", arb("nan"))
 
 
-HALVINGS = 60
-DOUBLINGS = 40
+MOST_FAR = 12  # choices of the other names, when one is sent far out
+HUGE = 10**5  # decimal digits of a number that is written out
+FAR = Symbol("far")
 
 
-def smallest(left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, name: str) -> arb | None:
-    """A ball around the border: the comparison certainly fails at its lower end and certainly holds at its upper end.
+@dataclass(frozen=True)
+class Beyond:
+    """A name for which a comparison fails far out: from some number on, or for all numbers near enough to 0."""
 
-    It is the smallest value from which on the comparison holds where there is only one such border, as in all
-    comparisons that only grow truer; that there is only one is not proved here (eventually() proves it). The lower end
-    of the range itself, without radius, where the comparison holds there already; None where no large value was met
-    for which it certainly holds.
+    name: str
+    values: dict[str, Fraction]  # of the other names
+    near_zero: bool
+    sides: tuple[Scalar, Scalar]  # in terms of FAR, which is the name or 1 over it
+    where: Where
 
-    >>> from headwright.check.scalars import POSITIVE, exp, parameter
-    >>> x = parameter("x")
-    >>> print(smallest(exp(x), ">=", 10, Where({"x": POSITIVE}), "x").str(5, radius=False))
-    2.3026
-    """
-    comparison = checked(comparison)
-    known = where.range(name).numeric
-    left, right = where.settled(left), where.settled(right)
-
-    def holds(at: Fraction) -> bool:
-        return certain(left, comparison, right, {name: at})
-
-    low = known.lower if isinstance(known.lower, Fraction) else Fraction(-(10**6))
-    start = low + Fraction(1, 2**40) if known.lower_open else low
-    steps = (start + Fraction(2) ** step for step in range(-10, DOUBLINGS))
-    high = low if holds(start) else next((step for step in steps if holds(step)), None)
-    if high is None:
-        return None
-    low = low if high == low else start
-    for _ in range(HALVINGS if high > low else 0):
-        middle = (low + high) / 2
-        if holds(middle):
-            high = middle
-        elif certain(left, OPPOSITE[comparison], right, {name: middle}):
-            low = middle
-        else:
-            break
-    with precision(128):
-        return ball_of(low).union(ball_of(high))
-
-
-MOST_FAR = 12  # choices of the other names, when a huge integer is sought
-HUGE = 10**5  # decimal digits of an integer
+    def at(self, far: Fraction) -> dict[str, Fraction]:
+        """The values of all names there."""
+        return {**self.values, self.name: 1 / far if self.near_zero else far}
 
 
 def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Instance | None:
-    """A counterexample with a huge integer: where the opposite holds from some number on, a power of ten beyond it.
-
-    >>> from headwright.check.scalars import exp, number
-    >>> where = Where({"n": Range(1, integer=True)})
-    >>> far_out(where.name("n"), "<=", exp(number(50)), where).values
-    {'n': Fraction(10000000000000000000000, 1)}
-    """
-    if comparison == "!=" or _tied_to_others(left, right, where):
-        return None
+    """A counterexample far out: where the opposite holds from some number on, a power of ten beyond it."""
     opposite = OPPOSITE[comparison]
-    for name, values, sides in _failing_beyond(left, comparison, right, where):
-        found = eventually(sides[0], opposite, sides[1], where.put(values), (name,))
-        if found is None or name not in found.threshold:
+    for one in fails_far(left, comparison, right, where):
+        found = eventually(one.sides[0], opposite, one.sides[1], one.where, (FAR,))
+        if found is None or FAR not in found.threshold:
             continue
-        border = found.threshold[name].value({})
+        border = found.threshold[FAR].value({})
         digits = int(float(border.log() / arb(10).log()) + 1) if border > 1 else 1
-        far = {**values, name: Fraction(10) ** min(digits, HUGE)}
+        far = one.at(Fraction(10) ** min(digits, HUGE))
         if digits < HUGE and allowed(far, where) and certain(left, opposite, right, far):
             return Instance(far, left.value(far), right.value(far))
     return None
+
+
+def fails_far(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Iterator[Beyond]:
+    """Names, with values of the others, for which it is proved that the comparison fails far out.
+
+    This is quickly told, where a whole proof that fails takes long.
+    """
+    names = sorted(left.names() | right.names() | where.tied())
+    for name in names if comparison != "!=" else ():
+        known = where.range(name)
+        near_zero = known.lower == 0 and known.lower_open and not known.integer
+        if known.upper is not None and not (near_zero and isinstance(known.upper, Fraction | int)):
+            continue  # an end by a formula may come before what is far
+        far = parameter(FAR, POSITIVE)
+        moved = {name: 1 / far if near_zero else far}
+        for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
+            sides = put_in(values, left, right)
+            if not sides or not allowed(values, where):
+                continue
+            here = where.put(values).put(moved)
+            here = replace(here, ranges={**here.ranges, FAR: POSITIVE})
+            both = (sides[0].put(moved), sides[1].put(moved))
+            if reach_large(here, (FAR,)) and holds_far_out(both[0], OPPOSITE[comparison], both[1], here, (FAR,)):
+                yield Beyond(name, values, near_zero, both, here)
 
 
 def _tied_to_others(left: Scalar, right: Scalar, where: Where) -> bool:
@@ -218,36 +200,12 @@ def _tied_to_others(left: Scalar, right: Scalar, where: Where) -> bool:
     return bool(where.tied() - left.names() - right.names())
 
 
-def _failing_beyond(
-    left: Scalar, comparison: Comparison, right: Scalar, where: Where
-) -> Iterator[tuple[str, dict[str, Fraction], list[Scalar]]]:
-    """Integers, with values of the other names and both sides there, for which the opposite holds from some number on.
-
-    This is quickly told, where a whole proof that fails takes long.
-    """
-    names = sorted(left.names() | right.names())
-    for name in names:
-        if not where.range(name).integer or where.range(name).upper is not None:
-            continue
-        for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
-            sides = put_in(values, left, right)
-            if sides and holds_far_out(sides[0], OPPOSITE[comparison], sides[1], where.put(values), (name,)):
-                yield name, values, sides
-
-
 DEPTHS = (9, 13, 25, 60)  # powers of ten: how far out, or how near an open end
 MOST_CORNERS = 300
 
 
 def in_corners(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Instance | None:
-    """A counterexample where several names are extreme at once: huge integers, numbers next to ends of their ranges.
-
-    >>> from headwright.check.scalars import number
-    >>> where = Where({"n": Range(1, integer=True), "x": Range(0, 1, True, True)})
-    >>> n, x = where.name("n"), where.name("x")
-    >>> in_corners((1 - 1 / n) * (1 - x), "<=", 1 - number(Fraction(1, 10**10)), where).values["n"]
-    Fraction(10000000000000, 1)
-    """
+    """A counterexample where several names are extreme at once: huge integers, numbers next to ends of their ranges."""
     if comparison == "!=" or _tied_to_others(left, right, where):
         return None
     names = sorted(left.names() | right.names())
@@ -270,15 +228,6 @@ def _ends(known: Range, depth: int) -> list[Fraction]:
     return [*ends, *([high - near if known.upper_open else high] if isinstance(high, Fraction) else [Fraction(1)])]
 
 
-def fails_far(
-    left: Scalar, comparison: Comparison, right: Scalar, where: Where
-) -> tuple[str, dict[str, Fraction]] | None:
-    """An integer and values of the other names for which the opposite is proved from some (unwritten) number on."""
-    if comparison == "!=" or where.all_hypotheses():
-        return None
-    return next(((name, values) for name, values, _ in _failing_beyond(left, comparison, right, where)), None)
-
-
 def put_in(values: Mapping[str, Fraction], *scalars: Scalar) -> list[Scalar] | None:
     """The numbers at these values; None where one of them is not defined."""
     try:
@@ -288,12 +237,7 @@ def put_in(values: Mapping[str, Fraction], *scalars: Scalar) -> list[Scalar] | N
 
 
 def allowed(values: Mapping[str, Fraction], where: Where) -> bool:
-    """Whether the values certainly satisfy the hypotheses about them.
-
-    >>> where = Where({"x": Range()})
-    >>> allowed({"x": Fraction(1)}, where.given((where.name("x"), ">", 2)))
-    False
-    """
+    """Whether the values certainly satisfy the hypotheses about them."""
     return all(
         certain(left, comparison, right, values)
         for left, comparison, right in where.all_hypotheses()

@@ -19,7 +19,7 @@ from headwright.errors import HeadwrightError, InputError
 from headwright.formula.evaluate import precision
 
 if TYPE_CHECKING:
-    from headwright.check.scalars.scalar import Scalar
+    from headwright.check.scalars.forms import Scalar
 
 
 TERMS = 2_000  # of a sum
@@ -43,13 +43,7 @@ WORK: ContextVar[list[int] | None] = ContextVar("WORK", default=None)  # what is
 
 @contextmanager
 def at_most_work(amount: int = MOST_WORK) -> Iterator[None]:
-    """Within, so much exact work is done and no more: TooLong is raised instead.
-
-    >>> with at_most_work(10):
-    ...     work(11)
-    Traceback (most recent call last):
-    headwright.check.scalars.numbers.TooLong: the exact forms of these numbers take too long to work with
-    """
+    """Within, so much exact work is done and no more: TooLong is raised instead."""
     token = WORK.set([amount])
     try:
         yield
@@ -85,11 +79,7 @@ def small_rational(number: Fraction) -> Fraction:
 
 
 def rational_power(base: Fraction, exponent: int) -> Fraction:
-    """base ** exponent, refused before it is worked out when it would be too long.
-
-    >>> rational_power(Fraction(2, 3), -2)
-    Fraction(9, 4)
-    """
+    """base ** exponent, refused before it is worked out when it would be too long."""
     bits = max(base.numerator.bit_length(), base.denominator.bit_length())
     if abs(base) != 1 and bits * abs(exponent) > BITS:
         raise TooBig(f"a power needs about {bits * abs(exponent):.3g} binary digits, expected at most {BITS}")
@@ -99,12 +89,7 @@ def rational_power(base: Fraction, exponent: int) -> Fraction:
 
 
 class Symbol(str):
-    """A name of the checker's own. It has a space in it, so no formula can mean it; `shown` is what a person reads.
-
-    >>> score = Symbol("score", "a", "k_a^T q")
-    >>> score, shown_name(score), shown_name("lambda")
-    ('score of a', 'k_a^T q', 'lambda')
-    """
+    """A name of the checker's own. It has a space in it, so no formula can mean it; `shown` is what a person reads."""
 
     kind: str
     of: str
@@ -124,13 +109,7 @@ def shown_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Range:
-    """lower <= x <= upper; None: no bound on that side; open: the end itself is excluded.
-
-    >>> Range(2, integer=True)
-    Range(lower=Fraction(2, 1), upper=None, lower_open=False, upper_open=False, integer=True)
-    >>> Range(0, 1, lower_open=True, upper_open=True).positive
-    True
-    """
+    """lower <= x <= upper; None: no bound on that side; open: the end itself is excluded."""
 
     lower: Fraction | Scalar | int | None = None
     upper: Fraction | Scalar | int | None = None

@@ -3,37 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from headwright.check.scalars.numbers import TooBig
-from headwright.check.scalars.scalar import (
-    ONE,
-    Exp,
-    Function,
-    Monomial,
-    Number,
-    Parameter,
-    Scalar,
-    Terms,
-    Thing,
-    content,
-    exp,
-    factored,
-    folded,
-    interval,
-    interval_of_atom,
-    interval_of_terms,
-    monomial_of,
-    number,
-    power,
-    rebuilt,
-    shared_powers,
-    terms_product,
-)
-from headwright.check.scalars.solver import cannot_fail
-from headwright.check.scalars.text import reads_negative
-from headwright.check.scalars.where import (
+from headwright.check.scalars.assumptions import (
     ANYTHING,
     MIRRORED,
     OPPOSITE,
@@ -44,6 +17,33 @@ from headwright.check.scalars.where import (
     checked,
     plain_numbers,
 )
+from headwright.check.scalars.forms import (
+    ONE,
+    Exp,
+    Function,
+    Monomial,
+    Number,
+    Parameter,
+    Scalar,
+    Terms,
+    Thing,
+    content,
+    folded,
+    interval,
+    interval_of_atom,
+    interval_of_terms,
+    monomial_of,
+    number,
+    of_atom,
+    parameter,
+    rebuilt,
+    shared_powers,
+    terms_product,
+)
+from headwright.check.scalars.functions import exp, factored, ln, power
+from headwright.check.scalars.numbers import POSITIVE, Symbol, TooBig
+from headwright.check.scalars.solver import cannot_fail
+from headwright.check.scalars.text import reads_negative
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,7 @@ class Cleared:
     comparison: Comparison
 
     def __str__(self) -> str:
-        """With as few minus signs as possible: what is negative goes to the other side.
-
-        >>> from headwright.check.scalars import parameter
-        >>> str(Cleared(parameter("x") - parameter("n") + 2, ">="))
-        'x >= n - 2'
-        """
+        """With as few minus signs as possible: what is negative goes to the other side."""
         left: Terms = {}
         right: Terms = {}
         for monomial, coefficient in self.value.over.items():
@@ -79,13 +74,7 @@ class Cleared:
 
 
 def without_known_factors(value: Scalar, comparison: Comparison) -> Cleared:
-    """value compared with 0, without the factors that are certainly positive or negative.
-
-    >>> from headwright.check.scalars import POSITIVE, parameter
-    >>> x = parameter("x", POSITIVE)
-    >>> str(without_known_factors(x**2 - x, ">="))
-    'x >= 1'
-    """
+    """value compared with 0, without the factors that are certainly positive or negative."""
     if value == 0:
         return Cleared(value, comparison)
     coefficient, parts = factored(value)
@@ -223,15 +212,83 @@ class _Prover:
         """By z3, which is not asked about what fails at a plain instance."""
         if fails_somewhere(cleared, self.hypotheses):
             return False
-        return cannot_fail((cleared.value, cleared.comparison), self._facts(), self.seconds)
+        return cannot_fail((cleared.value, cleared.comparison), self._facts(cleared.value), self.seconds)
 
-    def _facts(self) -> list[Hypothesis]:
-        """The hypotheses; those between logarithms also as what they say of the numbers themselves."""
+    def _facts(self, goal: Scalar) -> list[Hypothesis]:
+        """The hypotheses; those between logarithms, and on exponents, also as what they say of the exponentials."""
         found = list(self.hypotheses)
+        powers = [atom.power for atom in goal.atoms() if isinstance(atom, Exp)]
         for left, comparison, right in self.hypotheses:
             if _logarithms(left - right):
                 found.append((exp(left), comparison, exp(right)))
+            for monomial in powers:
+                found += _exponential(left - right, comparison, monomial)
         return found
+
+
+def _exponential(gap: Scalar, comparison: Comparison, monomial: Monomial) -> Iterator[Hypothesis]:
+    """From x >= y, of which gap >= 0 is a multiple, exp(w x) >= exp(w y): w x is a monomial, and w is positive."""
+    for atom, exponent in monomial:
+        name = atom.name if isinstance(atom, Parameter) and exponent == 1 else ""
+        place = rebuilt(monomial) / rebuilt(((atom, Fraction(1)),))
+        if name not in gap.names() or name in place.names() or not interval(place).positive:
+            continue
+        found = solved(gap, comparison, name)
+        grown = None if found is None else exp(place * found[1])
+        if (
+            found is not None
+            and grown is not None
+            and not any(isinstance(one, Exp) and one.power for one in grown.atoms())
+        ):
+            yield exp(rebuilt(monomial)), found[0], grown
+
+
+def solved(gap: Scalar, comparison: Comparison, name: str, where: Where = ANYTHING) -> tuple[Comparison, Scalar] | None:
+    """gap compared with 0, solved for a name that enters as itself; None where it does not."""
+    found = linear(gap, name)
+    if found is None or found[0] == 0:
+        return None
+    slope, rest = found
+    place = interval(slope)
+    if comparison in ("=", "!=") or place.positive or prove(slope, ">", 0, where) is not None:
+        return comparison, -rest / slope
+    if place.negative or prove(slope, "<", 0, where) is not None:
+        return MIRRORED[comparison], -rest / slope
+    return None
+
+
+def linear(value: Scalar, name: str) -> tuple[Scalar, Scalar] | None:
+    """The slope and the rest of a number that is a multiple of a name, plus something without it; None if it is not."""
+    own = next((one for one in value.atoms() if isinstance(one, Parameter) and one.name == name), None)
+    if own is None:
+        return number(0), value
+    slope = value.put({name: 2}) - value.put({name: 1})
+    rest = value.put({name: 1}) - slope
+    return (slope, rest) if name not in slope.names() and value == rest + slope * of_atom(own) else None
+
+
+STAND_IN = Symbol("exponential")
+
+
+def isolated(gap: Scalar, comparison: Comparison, name: str, where: Where) -> tuple[Comparison, Scalar] | None:
+    """gap compared with 0 as a bound on a name that enters as itself, as an exponential, or as its inverse."""
+    own, y = where.name(name), parameter(STAND_IN, POSITIVE)
+    known = replace(where, ranges={**where.ranges, STAND_IN: POSITIVE})
+    found = solved(gap, comparison, name, where)
+    if found is not None:
+        return found
+    powers = [*gap.over, *gap.under]
+    rates = [rebuilt(atom.power) / own * abs(by) for one in powers for atom, by in one if isinstance(atom, Exp)]
+    for rate in dict.fromkeys(rates):
+        if name in rate.names() or prove(rate, ">", 0, where) is None:
+            continue
+        grown = gap.put({name: ln(y) / rate})
+        under = prove(Scalar(grown.under, ONE), ">", 0, known) is not None
+        for one in (Scalar(grown.over, ONE) if under else grown, grown * y):
+            found = solved(one, comparison, STAND_IN, known)
+            if found is not None and name not in found[1].names():
+                return found[0], ln(found[1]) / rate
+    return None
 
 
 def needs(*values: Scalar) -> Iterator[tuple[Scalar, Comparison]]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from headwright.check.scalars.numbers import shown_name
-from headwright.check.scalars.scalar import (
+from headwright.check.scalars.forms import (
     ONE,
     UNIT,
     Atom,
@@ -26,10 +25,11 @@ from headwright.check.scalars.scalar import (
     interval_of_terms,
     monomial_of,
     number,
-    power,
     shared_powers,
     terms_product,
 )
+from headwright.check.scalars.functions import power
+from headwright.check.scalars.numbers import shown_name
 
 SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a piece of text holds together
 
@@ -127,12 +127,7 @@ LARGEST = 10**6  # number inside one
 
 
 def with_logs_together(terms: Terms) -> Terms:
-    """The same sum, for writing only: logarithms with the same factor in front have become one.
-
-    >>> from headwright.check.scalars import Range, ln, parameter
-    >>> len(with_logs_together(ln(parameter("x", Range(1)) * 6).over))
-    1
-    """
+    """The same sum, for writing only: logarithms with the same factor in front have become one."""
     groups: dict[Monomial, list[tuple[Monomial, Function, Fraction]]] = {}
     for monomial, coefficient in terms.items():
         logs = [(atom, exponent) for atom, exponent in monomial if isinstance(atom, Function) and atom.kind == "ln"]

@@ -21,9 +21,9 @@ from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Integers, parsed
 from headwright.check.judging import Claim, Judged, at, judged
 from headwright.check.scalars import Range, Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.scalars.forms import ONE as UNDER
+from headwright.check.scalars.forms import Atom, Function, interval, of_atom
 from headwright.check.scalars.numbers import Symbol
-from headwright.check.scalars.scalar import ONE as UNDER
-from headwright.check.scalars.scalar import Atom, Function, interval, of_atom
 from headwright.check.scalars.solver import NotWhole, Whole
 from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
@@ -31,6 +31,7 @@ from headwright.formula.show import plain
 
 TWO = t.Number(Fraction(2))
 WAVES = ("sin", "cos")
+REAL_NAMES = ("x", "y", "z", "theta", "phi")  # of angles, which need not be integers
 MOST = 6  # power of a sine
 WIDEST = 64  # rows whose entries are all looked at
 NEAR = t.Number(Fraction(1, 20))  # as near as numbers are that are said to be about equal
@@ -43,6 +44,7 @@ class Encoder:
     whole: Whole
     integers: Mapping[str, Range]
     rows: str
+    given: tuple[t.Node, ...] = ()  # what is known of some of the integers
     defined: list[Any] = field(default_factory=list)  # where what was read so far has a value
 
     def statement(self, node: t.Node) -> Any:
@@ -81,15 +83,16 @@ class Encoder:
         return z3.Implies(given, z3.Exists([self.whole.name(name) for name in new], claimed) if new else claimed)
 
     def _some(self, body: t.Node, conditions: tuple[t.Node, ...], node: t.Node) -> Any:
-        """t = t' + 2 pi k for some integer k; only of numbers that nothing else is known of."""
-        some = []
-        for condition in conditions:
-            name = condition.left if isinstance(condition, t.Bond) and condition.right == t.Domain("Z") else condition
-            if name not in (t.Name("k"), t.Name("m")) or not isinstance(name, t.Name) or name.base not in self.integers:
-                raise MisfitError("what is said to exist is not understood", node, fix="write 'for some integer k'")
-            some.append(self.whole.name(name.base))
+        """t = t' + 2 pi k for some integer k; Phi_t = Phi_t' for some t != t', which are as given."""
+        bare = [one.left if isinstance(one, t.Bond) and one.right == t.Domain("Z") else one for one in conditions]
+        said = [one for one in bare if isinstance(one, t.Relation)]
+        spoken = {name for one in bare for name in _names(one)} & set(self.integers)
+        if not spoken or any(not isinstance(one, t.Name | t.Relation) for one in bare):
+            raise MisfitError("what is said to exist is not understood", node, fix="write 'for some integer k'")
+        given = [one for one in self.given if _names(one) & spoken]
         done = len(self.defined)
-        found = self.whole.z3.Exists(some, self.statement(body))
+        inner = self.whole.z3.And(*(self.statement(one) for one in (*given, *said, body)))
+        found = self.whole.z3.Exists([self.whole.name(name) for name in sorted(spoken)], inner)
         if self.defined[done:]:
             raise MisfitError("a quotient of what is said to exist", node)
         return found
@@ -226,9 +229,21 @@ class Encoder:
     def _turning(self, said: Callable[[Scalar], list[Scalar]]) -> Any:
         """That one of some numbers is 0, for some integer."""
         m = parameter(Symbol("turns", str(len(self.whole.names))), Range(integer=True))
-        found = [self.whole.vanishes(_cleared(value)) for value in said(m)]
-        turns = self.whole.names.pop(next(iter(m.names())))
-        return self.whole.z3.Exists([turns], self.whole.z3.Or(*found))
+        found, z3 = list[Any](), self.whole.z3
+        unknown: NotWhole | None = None
+        for value in said(m):
+            try:
+                found.append(self.whole.vanishes(_cleared(value)))
+            except NotWhole as error:
+                unknown = error
+        name = next(iter(m.names()))
+        turns = self.whole.names.pop(name) if name in self.whole.names else z3.Int(name)
+        some = z3.Exists([turns], z3.Or(*found))
+        if unknown is None:
+            return some
+        if not found or not self.whole.unsatisfiable([z3.Not(some)], SECONDS):
+            raise unknown
+        return z3.BoolVal(True)  # sin(pi - x) = sin(x), for every real x
 
     def value(self, node: t.Node) -> Scalar:
         """The value of a formula."""
@@ -284,6 +299,11 @@ class Encoder:
         full = full_name(node)
         if full in ("pi", "e", "w_0"):
             return {"pi": pi(), "e": exp(1), "w_0": number(1)}[full]
+        if node.base == "w" and node.index is not None and "d" in self.integers:
+            rate = -2 * self.value(node.index) / self.value(t.Name("d"))
+            return number(10000) ** rate
+        if full in REAL_NAMES and full not in self.integers:
+            return parameter(full)
         if full not in self.integers:
             raise MisfitError(
                 f"{full} is not a name of this exercise", node, fix=f"it has {', '.join(sorted(self.integers))}"
@@ -426,7 +446,7 @@ class IntegersCourt:
     def _encoded(self, node: t.Node, values: Mapping[str, int]) -> tuple[Encoder, Any]:
         integers = dict.fromkeys(self.setting.integers, Range(integer=True))
         integers |= {name: known.range() for name, known in self.exercise.parameters.items()}
-        encoder = Encoder(Whole(values), integers, self.setting.rows)
+        encoder = Encoder(Whole(values), integers, self.setting.rows, tuple(map(parsed, self.setting.given)))
         return encoder, encoder.statement(node)
 
     def _decision(self, node: t.Node, values: Mapping[str, int], scope: t.Node) -> Decision:
@@ -434,6 +454,9 @@ class IntegersCourt:
         own = set(encoder.whole.names)
         given = [*self._given(node, encoder, scope), *self._ranges(encoder.whole)]
         found = _decide(claim, given, encoder)
+        some = any(isinstance(part, t.Exists) and _names(part) - {"k", "m", "pi"} for part in t.walk(node))
+        if found.word == "refuted" and some and not encoder.whole.unsatisfiable([*given, claim], SECONDS):
+            found = Decision("undecided", "whether there are such integers depends on the others")
         if found.word == "proved":
             premises = [encoder.statement(premise) for premise in _premises(node)]
             vacuous = bool(premises) and encoder.whole.unsatisfiable([*given, *premises], SECONDS)

@@ -9,10 +9,10 @@ from typing import Literal
 from headwright.check.answer import MisfitError, full_name, named
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, derivative, limit, parameter, prove
 from headwright.errors import InputError
-from headwright.formula.tree import Name, Negative, Node, Number, Relation, walk
+from headwright.formula import tree as t
 
 GROWS = ("->", ">>", "<<")  # conditions of this kind
-Read = Callable[[Node, Range], Scalar]  # a formula whose own names lie in that range
+Read = Callable[[t.Node, Range], Scalar]  # a formula whose own names lie in that range
 
 
 @dataclass(frozen=True)
@@ -23,36 +23,32 @@ class Way:
     to: Literal["infinity", "0", "-infinity"]
 
 
-def way(link: Relation, given: Callable[[Name], bool], defined: Collection[str], read: Read) -> Way | None:
+def way(link: t.Relation, given: Callable[[t.Name], bool], defined: Collection[str], read: Read) -> Way | None:
     """Which name goes where; None if this is another kind of condition.
 
     `given` tells the names of the exercise that go nowhere; nor does what is `defined` by a formula, by itself.
-
-    >>> from headwright.check.exercise import parsed
-    >>> way(parsed(r"\\beta \\to 0"), lambda name: True, (), lambda node, known: parameter("beta", known))
-    Way(name='beta', to='0')
     """
     (sign,) = link.comparisons
     if sign not in GROWS:
         return None
     big, other = link.terms if sign != "<<" else reversed(link.terms)
-    name = full_name(big) if isinstance(big, Name) and full_name(big) not in defined else ""
+    name = full_name(big) if isinstance(big, t.Name) and full_name(big) not in defined else ""
     if sign != "->":
-        moving = next((part for part in walk(other) if isinstance(part, Name) and not given(part)), None)
+        moving = next((part for part in t.walk(other) if isinstance(part, t.Name) and not given(part)), None)
         if moving is not None:  # which of the two is larger would be forgotten
             raise MisfitError(f"{full_name(moving)} is said to be small: how small?", link, fix="state a bound")
         return Way(name, "infinity") if name else _made_large(big, link, given, read)
     match other:
-        case Name("infinity", None) if name:
+        case t.Name("infinity", None) if name:
             return Way(name, "infinity")
-        case Negative(Name("infinity", None)) if name:
+        case t.Negative(t.Name("infinity", None)) if name:
             return Way(name, "-infinity")
-        case Number(value) if value == 0 and name:
+        case t.Number(value) if value == 0 and name:
             return Way(name, "0")
     raise MisfitError("this limit is not understood", link, fix="write \\lambda \\to \\infty or \\epsilon \\to 0")
 
 
-def _made_large(big: Node, link: Relation, given: Callable[[Name], bool], read: Read) -> Way:
+def _made_large(big: t.Node, link: t.Relation, given: Callable[[t.Name], bool], read: Read) -> Way:
     """What makes something large is that t is large (e^t), small (1/t), or far below 0 (e^(-t))."""
     value = read(big, POSITIVE)
     names = value.names()
@@ -69,12 +65,7 @@ def _made_large(big: Node, link: Relation, given: Callable[[Name], bool], read: 
 
 
 def grows_with(value: Scalar, name: str) -> bool:
-    """Whether it is large where the name is large, and nowhere else: it increases, and beyond all bounds.
-
-    >>> x = parameter("x", POSITIVE)
-    >>> grows_with(x**2, "x"), grows_with(x + 1 / x, "x")
-    (True, False)
-    """
+    """Whether it is large where the name is large, and nowhere else: it increases, and beyond all bounds."""
     where = Where({name: POSITIVE})
     try:
         if prove(derivative(value, name), ">=", 0, where) is None:

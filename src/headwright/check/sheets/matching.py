@@ -1,90 +1,67 @@
-"""Which exercise a part of a document is about: by what it defines, by its words, and by those of its question.
+"""Which exercise a section answers: similarity (tf-idf) with the exercise's statement, and the names that it defines.
 
-Every exercise has cues: words and bits of formulas that speak for it, or against it, each with a weight. What is chosen
-is told with its reasons; where two exercises fit about as well, none is.
+Where two exercises fit about as well, none is chosen.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from functools import lru_cache
 
 from headwright.check.exercise import Exercise
-from headwright.check.reading.written import find_formulas
+from headwright.check.markdown import find_formulas
 
-ENOUGH = 3.0  # points that an exercise must have
-AHEAD = 1.0  # and so many more than the next
-TELLING = 2.0  # of them, so many for cues
-WORDED = 0.8  # and so many for one that is no formula, where several ask for the same: q = ... tells too little
-LONGEST = 20_000  # characters that are looked at, of each kind
-_WEIGHTS = {"heading": 1.2, "asked": 1.0, "said": 0.8, "around": 0.4}
-
-_GREEK = {
-    "α": "alpha", "β": "beta", "δ": "delta", "ε": "epsilon", "ϵ": "epsilon", "λ": "lambda", "μ": "mu", "π": "pi",
-    "σ": "sigma", "Σ": "sigma", "φ": "phi", "ϕ": "phi", "Φ": "phi", "∼": "~", "≈": "~",
-}  # fmt: skip
-_SPELLED: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
-    (re.compile("|".join(_GREEK)), lambda found: _GREEK[found[0]]),
-    (re.compile(r"\\mathcal\s*\{?N\}?"), " normal"),
-    (
-        re.compile(r"\\(?:text|mathrm|mathbf|mathbb|boldsymbol|operatorname|textbf|emph|mathcal)\*?\s*\{([^{}]*)\}"),
-        r"\1",
-    ),
-    (re.compile(r"\\(?:left|right|big|Big|bigl|bigr|displaystyle|quad|qquad|cdot|,|;|!|:)(?![a-zA-Z])"), " "),
-    (re.compile(r"\\var(epsilon|phi)"), r"\1"),
-    (re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}"), r"\1/\2"),
-    (re.compile(r"\\[dt]?frac\s*(\d)\s*(\d)"), r"\1/\2"),
-    (re.compile(r"\\sqrt\s*\{([^{}]*)\}|\\sqrt\s*(\w)"), lambda found: f"sqrt({found[1] or found[2]})"),
-    (re.compile(r"\^\s*(?:\{?\s*\\top\s*\}?|\{?T\}?(?![a-z]))"), "^t "),
-    (re.compile(r"\\(?:lVert|rVert|Vert|lvert|rvert|\||langle|rangle)"), "|"),
-    (re.compile(r"\|\|"), "|"),
-    (re.compile(r"\\sim(?![a-z])"), "~"),
-    (re.compile(r"\\[{}]"), ""),
-    (re.compile(r"\\"), " "),
-    (re.compile(r"[$*{}&]"), ""),
-    (re.compile(r"\s*([+\-=/,|~<>])\s*"), r"\1"),
-    (re.compile(r"\(\s+"), "("),
-    (re.compile(r"\s+\)"), ")"),
-    (re.compile(r"\s+"), " "),
-]
-
-
-_PROSE = re.compile(r"[a-z][a-z' -]{2,}")
-
-
-def spelled(text: str) -> str:
-    r"""A text as cues are looked for in it: small letters, formulas in a plain spelling.
-
-    >>> spelled(r"**Average** $\frac{1}{2}(v_a + v_{b})$ with $\Sigma_a$")
-    'average 1/2(v_a+v_b) with sigma_a'
-    """
-    for pattern, spelling in _SPELLED:
-        text = pattern.sub(spelling, text)
-    return text.strip().lower()
-
-
-@dataclass(frozen=True)
-class Words:
-    """The words about a part: its heading, its question, its answer, and what stands around it."""
-
-    heading: str = ""
-    asked: str = ""
-    said: str = ""
-    around: str = ""
+ENOUGH, AHEAD = 0.28, 0.04  # the similarity that an exercise must have, and how much more than the next
+SHARED = 3  # words or names at least
+WEIGHTS = {"heading": 1.5, "asked": 1.0, "said": 0.7, "around": 0.3}
+ALL_DEFINED, NONE_DEFINED, OTHERS_DEFINED, KEYS_NAMED = 0.15, -0.2, -0.15, 0.05
+LONGEST = 20_000  # characters that are looked at
+_LETTERS = {"α": "alpha", "β": "beta", "δ": "delta", "ε": "epsilon", "λ": "lambda", "μ": "mu", "Σ": "Sigma", "Φ": "Phi"}
+_GREEK = str.maketrans({letter: f"\\{name} " for letter, name in _LETTERS.items()} | {"ϵ": "\\epsilon ", "ϕ": "\\Phi "})
+_PLAIN = re.compile(
+    r"\\(?:text|mathrm|mathbf|boldsymbol|operatorname|textbf|emph|mathcal|bm)\*?\s*\{([^{}]*)\}"
+    r"|\\(?:begin|end)\{\w+\*?\}|\\(?:left|right|quad|[dt]?frac|tag|cdot|l?dots|item)(?![a-z])|[$*]"
+)
+_TOKEN = re.compile(r"\\?[A-Za-z]+_(?:\{[\w,']{1,6}\}|\w)'?|\\?[A-Za-z]{3,}|\b[A-Zb-hj-z]\b|\\(?:ll|gg|ge|le|ne)")
+_ENDING = re.compile(r"(?:ations?|ings?|ed|es|s|ly|al|e)$")
+_COMMON = re.compile(
+    "the|and|for|with|that|this|which|are|from|its|where|then|what|all|one|has|have|let|can|not|but|such|each|every|when"
+    "|will|would|than|there|their|them|they|must|may|most|more|some|any|only|also|both|into|our|you|your|see|say|show|find"
+    "|give|name|write|how|why|was|were|been|being|does|did|make|made|namely|since|because|thus|hence|well|same|others?"
+    "|becomes?|rightarrow|approx|top|sum|k_i|v_i|alpha_i|notin"
+)
+_DEFINES = re.compile(
+    r"(?:^|[,;&]|\\q?quad|\\\\|\band\b|\})\s*([A-Za-z]+(?:_\{?\w+\}?|\d)?)\s*&?\s*(?::?=|\\propto|\\coloneqq)"
+)
+_BEFORE = re.compile(r"^\W*(?:\w+\s+)*?(?:let|set|choose|take|use|try|is|pick|define|and|with|then)\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Match:
-    """The exercise that fits, with the reasons; or none, with those that would."""
+    """The exercise that fits, with the reason; or none, with those that come near."""
 
     exercise_id: str = ""
     why: str = ""
-    candidates: tuple[str, ...] = ()
-    score: float = 0.0
+    near: tuple[str, ...] = ()
+
+
+def tokens(text: str) -> dict[str, list[str]]:
+    r"""The words of a text without their endings, and the names of its formulas; each with its spellings.
+
+    >>> list(tokens(r"Averaging: $\mathbf{k}_a + \mu_{b}$"))
+    ['averag', 'k_a', 'mu_b']
+    """
+    found: dict[str, list[str]] = {}
+    for token in _TOKEN.findall(_PLAIN.sub(r"\1", text[:LONGEST].translate(_GREEK))):
+        word = re.sub(r"[\\{}]", "", token)
+        stem = word if "_" in word or len(word) == 1 else word.lower()
+        stem = _ENDING.sub("", stem)[:8] if "_" not in stem and len(stem) > 3 else stem
+        if not (_COMMON.fullmatch(stem) or _COMMON.fullmatch(word.lower())):
+            found.setdefault(stem, []).append(word)
+    return found
 
 
 def defined(text: str, names: Collection[str]) -> tuple[str, ...]:
@@ -93,45 +70,27 @@ def defined(text: str, names: Collection[str]) -> tuple[str, ...]:
     >>> defined(r"Set $q_1 = \lambda k_a$ and $q_{2} = k_b$, so that $k_a^\top q = 1$", ["q", "q_1", "q_2"])
     ('q_1', 'q_2')
     """
-    text = text[:LONGEST]
-    pieces = [piece.text for piece in find_formulas(text)[0]] if "$" in text or "\\" in text else []
-    pieces += [
-        re.sub(r"^\W*(?:\w+\s+)*?(?:let|set|choose|take|use|try|is|pick|define|and|with|then)\s+", "", line, flags=re.I)
-        for line in text.split("\n")
-    ]
-    sides = re.compile(
-        r"(?:^|[,;&]|\\quad|\\qquad|\\\\|\band\b|\})\s*([A-Za-z]+(?:_\{?\w+\}?|\d)?)\s*&?\s*(?::?=|\\propto|\\coloneqq)"
-    )
-    found = {side.replace("{", "").replace("}", "") for piece in pieces for side in sides.findall(piece)}
+    pieces = [piece.text for piece in find_formulas(text[:LONGEST])[0]]
+    pieces += [_BEFORE.sub("", line[:500]) for line in text[:LONGEST].split("\n")]
+    found = {re.sub("[{}]", "", side) for piece in pieces for side in _DEFINES.findall(_PLAIN.sub(r"\1", piece))}
     found |= {f"{side[0]}_{side[1:]}" for side in found if re.fullmatch(r"[a-z]\d", side)}
     return tuple(name for name in names if name in found)
 
 
 class Matcher:
-    """Compares parts with exercises."""
+    """Compares sections with exercises."""
 
     def __init__(self, exercises: Mapping[str, Exercise]) -> None:
-        """The exercises, each with patterns made of its cues, and how rare every word of their statements is."""
+        """Each exercise as a vector of the words of its title, statement, goals and right samples."""
         self.exercises = dict(exercises)
-        self.ids = {each.lower(): each for each in exercises}
-        self.names = tuple(dict.fromkeys(name for each in exercises.values() for name in each.answer))
-        self._cues = {
-            each.id: [(cue.lower().rstrip("*"), _pattern(cue), weight) for cue, weight in each.cues.items()]
-            for each in exercises.values()
-        }
-        wanted = [each.answer for each in exercises.values()]
-        self._alone = {each.id for each in exercises.values() if not each.answer or wanted.count(each.answer) == 1}
-        told = {each.id: _content(f"{each.title} {each.statement}") for each in exercises.values()}
-        count = len(told) or 1
-        self._rare = {
-            word: math.log((1 + count) / (1 + sum(word in words for words in told.values()))) + 0.1
-            for word in set().union(*told.values())
-        }
-        self._told = told
-        self._titles = {" ".join(sorted(_content(each.title))): each.id for each in exercises.values()}
+        self.names = tuple(dict.fromkeys(name for each in self.exercises.values() for name in each.answer))
+        told = {name: tokens(_words(each)) for name, each in self.exercises.items()}
+        count = Counter(word for words in told.values() for word in words)
+        self._rare = {word: math.log(1 + len(told) / number) for word, number in count.items()}
+        self._told = {name: self._vector({"asked": words}) for name, words in told.items()}
 
     def named(self, heading: str) -> str:
-        """The exercise that a heading names by its id; '' where it names none, or says more than an ordinary word.
+        """The exercise that a heading names by its id, or that has this title; '' where there is none.
 
         >>> from headwright.check.exercise import load_exercises
         >>> matcher = Matcher(load_exercises())
@@ -140,105 +99,58 @@ class Matcher:
         """
         words = re.findall(r"\w+(?:-\w+)*", re.sub(r"\([^)]*\)", " ", heading[:300].lower().replace("_", "-")))
         for word in words:
-            if word in self.ids and ("-" in word or all(other == word or len(other) < 3 for other in words)):
-                return self.ids[word]
-        return ""
+            if word in self.exercises and ("-" in word or all(other == word or len(other) < 3 for other in words)):
+                return str(word)
+        title = heading.strip(" .:#*").lower()
+        return next((name for name, each in self.exercises.items() if each.title.lower() == title), "")
 
-    def misspelt(self, heading: str) -> bool:
-        """Whether a heading is one word that was meant to be an id, most likely."""
-        words = [word for word in re.findall(r"\w+(?:-\w+)*", heading[:300].lower()) if len(word) > 2]
-        return len(words) == 1 and bool(get_close_matches(words[0].replace("_", "-"), list(self.ids), n=1, cutoff=0.85))
+    def match(self, texts: Mapping[str, str], carried: Collection[str] = (), done: Collection[str] = ()) -> Match:
+        """The exercise that a section answers, by its texts (see WEIGHTS).
 
-    def is_title(self, line: str) -> bool:
-        """Whether a line is nothing but the id or the title of an exercise."""
-        line = line.strip()
-        if not 0 < len(line) <= 100 or re.search(r"[=$\\]", line):
-            return False
-        return line.lower().strip("#*: ") in self.ids or " ".join(sorted(_content(line))) in self._titles
+        `carried` names were defined before; of exercises that come near, one that is `done` is not meant again.
+        """
+        words = {kind: tokens(text) for kind, text in texts.items()}
+        given = self._vector(words)
+        asked = defined(texts["asked"], self.names)
+        defines = {name for name in defined(texts["said"], self.names) if name not in asked}
+        known = {*defines, *(carried if texts["said"].strip() else self.names)}
+        scores = {name: self._score(each, given, defines, known) for name, each in self.exercises.items()}
+        first, *rest = sorted(scores, key=lambda name: -scores[name])
+        near = [name for name in (first, *rest) if scores[name] > scores[first] - AHEAD and scores[name] >= ENOUGH]
+        near = [name for name in near if name not in done] or near
+        shared = sorted((w for w in given if w in self._told[near[0]]), key=lambda w: -given[w]) if near else []
+        if len(near) != 1 or len(shared) < SHARED:
+            return Match(near=tuple(near[:4]) if len(shared) >= SHARED else ())
+        best, other = self.exercises[near[0]], next(name for name in (first, *rest) if name != near[0])
+        spelled = [next(found[word][0] for found in words.values() if word in found) for word in shared[:3]]
+        mine = f"defines {', '.join(best.answer)} and " if best.answer and defines.issuperset(best.answer) else ""
+        similar = f"(score {scores[best.id]:.2f}; next {other} {scores[other]:.2f})"
+        return Match(best.id, f"{mine}shares {', '.join(map(repr, spelled))} {similar}")
 
-    def match(self, words: Words, carried: Collection[str] = ()) -> Match:
-        """The exercise that fits best, where it is certain; `carried` names were defined before."""
-        texts = {kind: spelled(getattr(words, kind)[:LONGEST]) for kind in _WEIGHTS}
-        defines = defined(words.said, self.names)
-        scored = [(*self._score(each, texts, defines, carried), each.id) for each in self.exercises.values()]
-        scored.sort(key=lambda each: -each[0])
-        if not scored or scored[0][0] < ENOUGH:
-            return Match(candidates=tuple(found for score, _, found in scored[:2] if score > ENOUGH - AHEAD))
-        close = tuple(found for score, _, found in scored if score > scored[0][0] - AHEAD)
-        best, why, chosen = scored[0]
-        return Match(chosen, why, (), best) if len(close) == 1 else Match("", "", close[:4], best)
+    def _vector(self, words: Mapping[str, Mapping[str, list[str]]]) -> dict[str, float]:
+        """The known words with their weights, of length 1; of a word in several texts, the largest weight counts."""
+        found: dict[str, float] = {}
+        for kind, several in words.items():
+            for word, spellings in several.items():
+                weight = WEIGHTS[kind] * self._rare.get(word, 0.0) * (1 + math.log(len(spellings)))
+                found[word] = max(weight, found.get(word, 0.0))
+        length = math.sqrt(sum(weight * weight for weight in found.values())) or 1.0
+        return {word: weight / length for word, weight in found.items() if weight}
 
-    def _score(
-        self, exercise: Exercise, texts: Mapping[str, str], defines: Sequence[str], carried: Collection[str]
-    ) -> tuple[float, str]:
-        total, heard = 0.0, []
-        everything = "\n".join(texts.values())
-        for literal, pattern, weight in self._cues[exercise.id]:
-            if literal not in everything:  # most are not, and this is fast
-                continue
-            best, words = max(
-                ((_WEIGHTS[kind], found[0]) for kind, text in texts.items() if (found := pattern.search(text))),
-                default=(0.0, ""),
-            )
-            total += weight * best
-            if weight > 0 and best:
-                heard.append((weight * best, words.strip("( ")))
-        wanted = exercise.answer
-        mine = [name for name in wanted if name in defines]
-        if wanted:
-            total += 2.0 if len(mine) == len(wanted) else 0.0
-            if not mine and not all(name in carried for name in wanted):
-                total -= 1.0 * bool(texts["said"])
-                total -= 1.5 * (not any(_pattern(name).search(text) for name in wanted for text in texts.values()))
-        total -= 1.5 * bool(set(defines) - set(wanted) - set(exercise.definitions) - set(exercise.redefines))
-        total += self._named_keys(exercise, texts)
-        words_of = _content(" ".join((texts["heading"], texts["asked"], texts["said"])))
-        told = self._told[exercise.id]
-        total += 1.5 * sum(self._rare[word] for word in told & words_of) / (sum(self._rare[word] for word in told) or 1)
-        title = _content(exercise.title)
-        if title and title <= _content(texts["heading"]):
-            total += 2.5
-        telling = sum(points for points, _ in heard) + 2.0 * (title <= _content(texts["heading"]))
-        worded = sum(points for points, words in heard if texts["asked"] or _PROSE.fullmatch(words))
-        if telling < TELLING or (worded < WORDED and exercise.id not in self._alone):
-            total = min(total, ENOUGH - 1 + telling / 10)
-        return total, _why(mine, heard)
-
-    def _named_keys(self, exercise: Exercise, texts: Mapping[str, str]) -> float:
-        """Points for speaking of the keys that the exercise names, k_1 or k_a."""
-        if exercise.keys is None:
-            return 0.0
-        text = " ".join(texts[kind] for kind in ("heading", "asked", "said"))
-        marks = {found[1] for found in re.finditer(r"(?<![a-z])(?:k|v|alpha|mu|s|u)_([a-z0-9])(?![a-z0-9])", text)}
-        mine = set(exercise.keys.named)
-        return 0.5 if mine <= marks else -1.0 if marks & {"a", "b", "j", "1", "2"} and not mine & marks else 0.0
+    def _score(self, each: Exercise, given: Mapping[str, float], defines: set[str], known: Iterable[str]) -> float:
+        told, wanted = self._told[each.id], set(each.answer)
+        score = sum(weight * told[word] for word, weight in given.items() if word in told)
+        score += (
+            ALL_DEFINED
+            if wanted and wanted <= defines
+            else NONE_DEFINED * (wanted != set() and wanted.isdisjoint(known))
+        )
+        marks = {word.partition("_")[2] for word in given}
+        score += KEYS_NAMED if each.keys is not None and each.keys.named and marks.issuperset(each.keys.named) else 0.0
+        return score + OTHERS_DEFINED * (not defines <= {*wanted, *each.definitions, *each.redefines})
 
 
-def _why(mine: Sequence[str], heard: list[tuple[float, str]]) -> str:
-    heard.sort(key=lambda each: -each[0])
-    words = list(dict.fromkeys(f"'{word}'" for _, word in heard if word.count("(") == word.count(")")))[:3]
-    reasons = [f"defines {_and(list(mine))}"] if mine else []
-    reasons += [f"speaks of {_and(words)}"] if words else []
-    return f"it {' and '.join(reasons)}" if reasons else "its words are those of the exercise"
-
-
-def _and(words: list[str]) -> str:
-    return ", ".join(words[:-1]) + (" and " if len(words) > 1 else "") + words[-1]
-
-
-@lru_cache(maxsize=4096)
-def _pattern(cue: str) -> re.Pattern[str]:
-    cue = cue.lower()
-    start = r"(?<![\w^])" if cue[:1].isalnum() else ""
-    if cue.endswith("*"):
-        return re.compile(start + re.escape(cue[:-1]) + r"\w*")
-    return re.compile(start + re.escape(cue) + (r"(?!\w)" if cue[-1:].isalnum() else ""))
-
-
-_COMMON = frozenset(
-    ["the", "and", "for", "with", "that", "this", "which", "are", "from", "its", "where", "then", "what", "all", "one"]
-)
-
-
-def _content(text: str) -> set[str]:
-    return {word for word in re.findall(r"[a-z]{3,}", text.lower()) if word not in _COMMON}
+def _words(each: Exercise) -> str:
+    right = [formula for answer in each.samples.right for formula in answer]
+    keys = [f"{letter}_{name}" for letter in each.keys.also for name in each.keys.named] if each.keys else []
+    return "\n".join([each.title, each.title, each.statement, *each.goals, *each.answer, *right, *keys])

@@ -21,7 +21,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from headwright.trusted.certificate import Json, Vector, listed, named, whole
-from headwright.trusted.keys import Reject
+from headwright.trusted.keys import Reject, affordable
 
 HIGHEST = 8  # the bound that is checked at most: there are 2^HIGHEST - 1 splits
 MOST = 4096  # rules, and tokens
@@ -47,8 +47,9 @@ class View:
 
     def above(self, tokens: Sequence[Vector]) -> list[list[bool]]:
         """For each two of these tokens: equals of both are seen, and the first beats the second."""
-        places = [[i for i, y in self.seen.items() if y == x] for x in tokens]
-        return [[any(self.beats(a, b) for a in x for b in y) for y in places] for x in places]
+        p, left = self.attend, 1 - sum(self.attend.values())
+        equal = [[p.get(i, 0) for i, y in self.seen.items() if y == x] for x in tokens]
+        return [[bool(x and y) and max(x) - min(y) > left for y in equal] for x in equal]
 
 
 def check_dimension(least: Fraction, evidence: Json, views: dict[int, View]) -> None:
@@ -70,6 +71,7 @@ def check_dimension(least: Fraction, evidence: Json, views: dict[int, View]) -> 
 
 def _check_walk(walk: list[Json], views: dict[int, View]) -> None:
     """Reject, unless the product of the facts' factors along this closed walk is below 0."""
+    affordable(len(walk) * sum(len(view.attend) for view in views.values()) << 10)
     facts = []
     for step in walk:
         s = named(step, "a step of a walk", "rule", "target", "rival")

@@ -24,7 +24,7 @@ from headwright.trusted.certificate import Json, listed, named, rational, table,
 from headwright.trusted.heads.dimension import View, check_dimension
 from headwright.trusted.heads.matrices import NONE, Rows, dot, length, mix, plus, product, spectral
 from headwright.trusted.heads.run import CERTAIN, Head, Rule, Run, World, added, error_above
-from headwright.trusted.keys import Malformed, Reject
+from headwright.trusted.keys import Malformed, Reject, affordable
 from headwright.trusted.numbers import ln_below
 from headwright.trusted.words import digest_of, shown, told
 
@@ -107,6 +107,8 @@ def _check_some(s: dict[str, Json], proof: Json, scene: Scene) -> str:
     proofs = listed(named(proof, "the evidence", "bounds")["bounds"], "bounds")
     if len(claims) != len(proofs):
         raise Reject(f"there is evidence for {len(proofs)} bounds: expected it for {len(claims)}")
+    each = ((len(r.at_most) + len(heads) ** (r.head is None)) * len(r.seen) for r in scene.rules)
+    affordable(sum(each) << (17 if scene.world.low < scene.world.high else 11))
     runs = [Run(scene.sequences, scene.world, head) for head in heads]
     words = [_check_rule(rule, runs) for rule in scene.rules]
     words += [_check_bound(*both, scene, heads) for both in zip(claims, proofs, strict=True)]
@@ -202,10 +204,9 @@ def _check_attended(given: Json, scene: Scene) -> None:
         c = named(entry, "an entry", "rule", "multipliers", "distribution")
         rule = scene.rules[whole(c["rule"], 0, len(scene.rules) - 1, "a rule")]
         mine, shares = (table(c[x], MOST, x) for x in ("multipliers", "distribution"))
-        if not set(shares) <= set(rule.seen) or not set(mine) <= set(rule.attend):
-            raise Reject("a distribution is over tokens not seen, or a multiplier has no target")
-        if any(x < 0 for x in (*shares.values(), *mine.values())) or sum(shares.values()) != 1:
-            raise Reject("a multiplier or a share is below 0, or shares do not sum to 1")
+        fits = set(shares) <= set(rule.seen) and set(mine) <= set(rule.attend)
+        if not fits or min((*shares.values(), *mine.values())) < 0 or sum(shares.values()) != 1:
+            raise Reject("a token is not seen, or no target, or has a number that does not fit")
         terms.append(_term(rule, scene, shares, mine))
     A, B, right = _gram(terms)
     if sum(map(dot, A, B), NONE) != 0 or right <= 0:
@@ -221,9 +222,7 @@ def _check_outputs(given: Json, scene: Scene, bias: Rows) -> None:
     count). If so sum_i mu_i y_i = 0 (and sum_i mu_i = 0 for b_V) whatever the head, the outputs
     cancel as well: |sum_i mu_i wanted_i| <= sum_i |mu_i| tolerance_i.
     """
-    entries = [
-        named(entry, "an entry", "rule", "multiplier") for entry in listed(given, "output", 1)
-    ]
+    entries = [named(e, "an entry", "rule", "multiplier") for e in listed(given, "output", 1)]
     rules = [scene.rules[whole(e["rule"], 0, len(scene.rules) - 1, "a rule")] for e in entries]
     factors, outputs = [rational(e["multiplier"]) for e in entries], [r.output for r in rules]
     if len({len(output) for output in outputs}) > 1:
@@ -267,9 +266,9 @@ def _read_scene(s: dict[str, Json]) -> Scene:
     T, biases = max(map(len, sequences)), s["biases"]
     if sum(map(len, sequences)) > MOST or len(rules) > MOST or type(biases) is not bool:
         raise Reject(f"expected at most {MOST} tokens and rules, and true or false for biases")
-    tables = [listed(B, "a bias", T) for B in listed(s["bias"], "bias")]
+    tables, mask = [listed(B, "a bias", T) for B in listed(s["bias"], "bias")], _mask(s["mask"], T)
     bias = [[vector(row, T, "a bias") for row in rows] for rows in tables]
-    read = [_rule(rule, sequences, _mask(s["mask"], T)) for rule in rules]
+    read = [_rule(rule, sequences, mask) for rule in rules]
     if bias and any(rule.head is not None and rule.head >= len(bias) for rule in read):
         raise Reject("a rule is of a head without biases of places, and others have them")
     w = named(s["world"], "the world", "ball", "scale")
@@ -293,8 +292,7 @@ def _rule(given: Json, sequences: Sequence[Rows], mask: list[str]) -> Rule:
     names = ("sequence", "token", "head", "attend", "at_most", "output", "tolerance")
     r = named(given, "a rule", *names)
     sequence = whole(r["sequence"], 0, len(sequences) - 1, "a sequence")
-    T = len(sequences[sequence])
-    token = whole(r["token"], 0, T - 1, "a token")
+    token = whole(r["token"], 0, (T := len(sequences[sequence])) - 1, "a token")
     head = None if r["head"] == "sum" else whole(r["head"], 0, MOST, "a head")
     attend, at_most = (table(r[x], T, x) for x in ("attend", "at_most"))
     output = vector(r["output"], len(listed(r["output"], "an output")), "an output")
@@ -302,10 +300,9 @@ def _rule(given: Json, sequences: Sequence[Rows], mask: list[str]) -> Rule:
     seen = tuple(j for j in range(T) if mask[token][j] == "1")
     if not {*attend, *at_most} <= set(seen) or not seen or (head is None and weights):
         raise Reject("a rule is about what its token does not see, or weights in a sum of heads")
-    if not all(0 < p <= 1 for p in weights) or not (weights or output):
-        raise Reject("a rule has a weight that is not above 0 and at most 1, or no wish")
-    if tolerance < 0 or (tolerance and not output):
-        raise Reject("a rule has a tolerance that is below 0, or one without an output")
+    fits = all(0 < p <= 1 for p in weights) and bool(weights or output)
+    if not fits or tolerance < 0 or (tolerance and not output):
+        raise Reject("a rule has no wish, or a weight or a tolerance that does not fit")
     return Rule(sequence, token, head, attend, at_most, output, tolerance, seen)
 
 

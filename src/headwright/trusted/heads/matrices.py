@@ -1,11 +1,11 @@
 """Exact matrices: rows of fractions, multiplied as whole numbers."""
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from operator import mul
 
-from headwright.trusted.keys import Reject
+from headwright.trusted.certificate import common_denominator
+from headwright.trusted.keys import Reject, affordable
 from headwright.trusted.numbers import sqrt_above
 
 NONE = Fraction(0)
@@ -14,7 +14,7 @@ Rows = Sequence[Sequence[Fraction]]
 
 def whole_numbers(rows: Rows) -> tuple[list[list[int]], int]:
     """Whole numbers, and what to divide them by."""
-    below = math.lcm(*(x.denominator for row in rows for x in row))
+    below = common_denominator(x for row in rows for x in row)
     return [[x.numerator * (below // x.denominator) for x in row] for row in rows], below
 
 
@@ -55,6 +55,7 @@ def spectral(A: Rows, B: Rows, most: Fraction) -> bool:
     ABA = product(A, product(A, B))  # all of these are symmetric
     size = range(len(A))
     N, before = whole_numbers([[most**2 * A[i][j] - ABA[i][j] for j in size] for i in size])[0], 1
+    affordable(len(N) ** 4 * max(x.bit_length() for row in N for x in row) >> 2)
     while N:
         at = max(range(len(N)), key=lambda i: N[i][i])
         top, others = N.pop(at), [j for j in range(len(N) + 1) if j != at]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.check import check
+from tests.check.settings.bench import check
 
 AVERAGE = r"q = \lambda(k_a + k_b)"
 

@@ -9,20 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.check import check
-from headwright.check.checker import Formula, check_answer
 from headwright.check.exercise import load_exercises, parse_exercise, parsed
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import FIRST, REST, Vec, opening
-from headwright.check.verdict import Verdict
 from headwright.errors import InputError
+from tests.check.settings.bench import Found, check
 
 MANY = load_exercises()["averaging-many"]
 RIGHT = r"q = \lambda \sum_{i \in S} k_i"
 
 
-def _verdict(*formulas: str) -> Verdict:
-    return check_answer(MANY, [Formula(text, line) for line, text in enumerate(formulas, 1)])
+def _verdict(*formulas: str) -> Found:
+    return check(MANY, *formulas)
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(-3, 3), st.integers(-3, 3))
@@ -95,7 +93,7 @@ def test_what_is_false_of_them_is_refuted(claim: str) -> None:
     "claim", [r"\alpha_i \to \frac1m", r"\alpha_1 \to \frac1m", r"\alpha_i > 0 \text{ for all } i < m"]
 )
 def test_where_it_is_not_said_which_keys_are_meant_nothing_is_judged(claim: str) -> None:
-    assert _verdict(RIGHT, claim).word == "undecided"
+    assert _verdict(RIGHT, claim).word in ("undecided", "unreadable")
 
 
 def test_the_threshold_is_told_with_the_number_of_the_other_keys() -> None:

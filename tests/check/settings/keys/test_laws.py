@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.check import check
-from headwright.check.checker import Formula, check_answer
 from headwright.check.exercise import load_exercises, parsed
 from headwright.check.settings.keys.laws import Laws, drawn_as_moments
 from headwright.check.settings.keys.scene import opening
-from headwright.check.verdict import Verdict
 from headwright.formula import parse
 from headwright.formula.show import plain
+from tests.check.settings.bench import Found, check
 
 EXERCISES = load_exercises()
 NOISY, SCALED = EXERCISES["averaging-gaussian"], EXERCISES["averaging-scaled"]
@@ -23,12 +21,12 @@ QUERY = r"q = \lambda(\mu_a + \mu_b)"
 CASE = r"g > 1 \Rightarrow c \approx v_a"
 
 
-def _noisy(*claims: str) -> Verdict:
-    return check_answer(NOISY, [Formula(text, line) for line, text in enumerate((QUERY, *claims), 1)])
+def _noisy(*claims: str) -> Found:
+    return check(NOISY, *(QUERY, *claims))
 
 
-def _scaled(*claims: str) -> Verdict:
-    return check_answer(SCALED, [Formula(text, line) for line, text in enumerate((QUERY, CASE, *claims), 1)])
+def _scaled(*claims: str) -> Found:
+    return check(SCALED, *(QUERY, CASE, *claims))
 
 
 @given(st.integers(-3, 3), st.integers(-3, 3), st.integers(-3, 3), st.integers(-3, 3))
@@ -120,9 +118,9 @@ def test_as_the_noise_vanishes_moments_of_weights_are_those_at_the_means() -> No
 
 def test_the_mean_output_is_found_as_queries_grow() -> None:
     varies = EXERCISES["averaging-varies"]
-    about = Formula(r"\operatorname{Var}(\alpha_a) \to \frac14", 1)
+    about = r"\operatorname{Var}(\alpha_a) \to \frac14"
     for mean, word in ((r"\frac12(v_a + v_b)", "proved"), ("v_a", "refuted"), (r"\frac13(v_a + v_b)", "refuted")):
-        assert check_answer(varies, [about, Formula(rf"\mathbb{{E}}[c] \to {mean}", 2)]).word == word
+        assert check(varies, about, rf"\mathbb{{E}}[c] \to {mean}").word == word
 
 
 def test_a_law_is_what_it_says_of_mean_and_variance() -> None:
@@ -131,10 +129,8 @@ def test_a_law_is_what_it_says_of_mean_and_variance() -> None:
 
 
 def test_keys_that_are_given_have_no_law() -> None:
-    found = check_answer(
-        EXERCISES["averaging-two"], [Formula(r"q = \lambda(k_a + k_b)", 1), Formula(r"\mathbb{E}[k_a] = 0", 2)]
-    )
-    assert found.word == "undecided"
+    found = check("averaging-two", r"q = \lambda(k_a + k_b)", r"\mathbb{E}[k_a] = 0")
+    assert found.word == "unreadable"
     assert "keys with normal noise only" in found.reason
 
 
@@ -156,7 +152,8 @@ def test_both_sides_are_told_without_the_noise_where_keys_are_noisy() -> None:
         r"\operatorname{Var}(k_a^\top q) = (\frac12 + 2a)\lambda^2",
     )
     assert said.word == "proved"
-    assert said.reason.startswith("without the noise both sides are g lambda; both sides are (2 a + 1/2) lambda^2")
+    reasons = [part.reason for part in said.parts]
+    assert reasons == ["without the noise both sides are g lambda", "both sides are (2 a + 1/2) lambda^2"]
 
 
 def test_the_equality_of_vectors_is_not_told_by_one_coordinate() -> None:

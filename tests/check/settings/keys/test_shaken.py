@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.check import check
+from tests.check.settings.bench import check
 
 AVERAGE = r"q = \lambda(\mu_a + \mu_b)"
 HEADS = (r"q_1 = \lambda\mu_a", r"q_2 = \lambda\mu_b")

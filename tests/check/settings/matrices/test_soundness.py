@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from headwright.check.scalars.scalar import Atom, Exp, Function, Monomial, Parameter, Pi, Prime, Scalar, Terms, Thing
+from headwright.check.scalars.forms import Atom, Exp, Function, Monomial, Parameter, Pi, Prime, Scalar, Terms, Thing
 from headwright.check.settings.matrices.deciding import prepared
 from headwright.check.settings.matrices.forms import (
     Applied,

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING
 
 from flint import arb, fmpq
@@ -24,11 +25,12 @@ from flint import arb, fmpq
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, most_telling
 from headwright.check.exercise import NormalLaw
-from headwright.check.scalars import POSITIVE, Scalar, Where, eventually, exp, number, parameter, prove
+from headwright.check.scalars import POSITIVE, REAL, Scalar, Where, eventually, exp, limit, number, parameter, prove
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys.meaning import Reader, scalars_in
 from headwright.check.settings.keys.scene import REST, ZERO, Classes, Hypothesis, Scene, Vec, anything
-from headwright.formula.tree import Call, Comparison, Listing, Name, Node, Relation, walk
+from headwright.formula import tree as t
+from headwright.formula.show import plain
 
 if TYPE_CHECKING:
     from headwright.check.settings.keys.deciding import Decider
@@ -38,12 +40,7 @@ GROWN = Symbol("length")  # a large name enters scores as itself or as its logar
 
 
 def growth(score: Scalar, large: str) -> tuple[Scalar, Scalar] | None:
-    """A score as rate * length + rest, where the length is the large name, or its logarithm; None if it is neither.
-
-    >>> from headwright.check.scalars import ln, parameter, POSITIVE
-    >>> growth(ln(parameter("t", POSITIVE)) * 2, "t")
-    (<2>, <0>)
-    """
+    """A score as rate * length + rest, where the length is the large name, or its logarithm; None if it is neither."""
     grown = parameter(GROWN, POSITIVE)
     for stretched in (score.put({large: grown}), score.put({large: exp(grown)})):
         rate = stretched.put({GROWN: 2}) - stretched.put({GROWN: 1})
@@ -264,15 +261,20 @@ def _below(law: NormalLaw, end: Fraction | None) -> arb:
     return (1 + z.erf()) / 2
 
 
+FAR = Fraction(1, 20)
 NEAR = fmpq(1, 100)  # how near a probability is that is written with 'approximately'
 
 
-def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -> Decision:
+def decide_event(decider: Decider, event: t.Call, sign: t.Comparison, right: t.Node) -> Decision:
     """Decide what is said of the probability of an event, in the limit of long queries."""
+    p = Reader(decider.scene, {}).scalar(right)
+    mass = _of_the_length(decider, event)
+    if mass is not None and not p.names():
+        return _weighed(mass, sign, p.value({}), f"the probability is {plain_ball(mass)}", "it is not certain")
     found, wanted = chances_of(decider, event)
     if found is None:
-        return Decision("undecided", "the probability could not be found exactly")
-    p = Reader(decider.scene, {}).scalar(right)
+        away = _never_near(decider, wanted) if p == number(1) and sign in ("=", "~", "->", ">=") else None
+        return away or Decision("undecided", "the probability could not be found exactly")
     if p.names():
         return Decision("undecided", f"the probability is compared with {p}, which is not a number")
     if p == number(1) and sign in ("=", "~", "->") and found.always(wanted):
@@ -286,7 +288,42 @@ def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -
     return _weighed(value, sign, p.value({}), reason, f"the probability is {value.str(10)}")
 
 
-def decide_moment(decider: Decider, moment: Call, sign: Comparison, right: Node) -> Decision:
+def _of_the_length(decider: Decider, event: t.Call) -> arb | None:
+    """The probability that the random length lies above or below a number; None where something else is asked."""
+    for scale in decider.scene.setting.scales.values():
+        match event.arguments:
+            case (t.Relation((t.Name() as name, bound), ("<" | "<=" | ">" | ">=" as sign,)),) if (
+                scale.normal is not None and full_name(name) == scale.name and not decider.hypotheses
+            ):
+                end = Reader(decider.scene, {}).scalar(bound).rational
+                if end is not None:
+                    below = _below(scale.normal, end)
+                    return below if sign in ("<", "<=") else 1 - below
+    return None
+
+
+MANY = (100, 10**6)  # keys among which a query of a fixed length is lost
+
+
+def _never_near(decider: Decider, wanted: Vec) -> Decision | None:
+    """Refuted where queries have a fixed length: with many keys, the output is far from the wanted one, mostly."""
+    scene = decider.scene
+    ((scale, law),) = [(one.name, one.normal) for one in scene.setting.scales.values() if one.normal is not None]
+    output = Reader(scene, {}).value(t.Name("c"))
+    if not isinstance(output, Vec) or any(x.names() - {scale, "n"} for x in output.coordinates.values()):
+        return None
+    longest = law.mean + 3 * law.variance
+    where = Where({scale: REAL}).given((parameter(scale), "<=", number(longest)))
+    for keys, name in product(MANY, wanted.coordinates):
+        gap = wanted.of(name) - output.of(name).put({"n": keys})
+        if prove(gap, ">=", number(FAR), where) is not None:
+            likely = _below(law, longest).str(4, radius=False)
+            said = f"the weight of v_{name} is too small by {float(FAR):g} at least for {scale} <= {longest}"
+            return Decision("refuted", f"{said}, which has probability {likely}", values={"n": Fraction(keys)})
+    return None
+
+
+def decide_moment(decider: Decider, moment: t.Call, sign: t.Comparison, right: t.Node) -> Decision:
     """Decide what is said of the mean or the variance of a weight, or of the mean output, in the limit of long queries.
 
     Weights lie between 0 and 1 and have a limit for almost every length of the key, so the limit of their mean is the
@@ -294,13 +331,17 @@ def decide_moment(decider: Decider, moment: Call, sign: Comparison, right: Node)
     """
     what = moment.arguments[0] if len(moment.arguments) == 1 else None
     output = moment.function == "E" and what is not None and is_output(what)
-    if not isinstance(what, Name) or not (output or (what.base == "alpha" and not isinstance(what.index, Listing))):
+    if not isinstance(what, t.Name) or not (output or (what.base == "alpha" and not isinstance(what.index, t.Listing))):
         raise MisfitError("the mean or variance of a weight was expected", moment, fix="write \\alpha_a in it")
     if sign not in ("~", "->"):
         return Decision("undecided", "moments are found in the limit of long queries only: write \\to")
     scene, reader = decider.scene, Reader(decider.scene, {})
     target, value = reader.value(right), reader.value(what)
     wanted = target.coordinates if isinstance(target, Vec) else {label(what.index): target}
+    if isinstance(target, Scalar) and target.names():
+        where, large = decider.where([target], decider.given(reader) or ())
+        if limit(target, where, large) in ("infinity", "-infinity"):
+            return Decision("refuted", f"{plain(right)} grows beyond all bounds, and the other side does not")
     if isinstance(target, Vec) != output or any(x.names() for x in wanted.values()):
         return Decision("undecided", "a number was expected for a weight, or a combination of values for an output")
     heads = (f"q_{label(what.index)}",) if output and what.index is not None else scene.queries
@@ -310,14 +351,14 @@ def decide_moment(decider: Decider, moment: Call, sign: Comparison, right: Node)
         moments = None if found is None or conditions or which not in scene.classes.all else found.moments(which)
         if moments is None:
             return Decision("undecided", "the moments could not be found exactly")
-        limit, there = moments[moment.function == "Var"], wanted.get(which, ZERO).value({})
-        reason, unsure = f"in the limit it is {plain_ball(limit)}", f"the limit is {limit.str(10)}"
-        decision = _weighed(limit, sign, there, reason, unsure)
+        end, there = moments[moment.function == "Var"], wanted.get(which, ZERO).value({})
+        reason, unsure = f"in the limit it is {plain_ball(end)}", f"the limit is {end.str(10)}"
+        decision = _weighed(end, sign, there, reason, unsure)
         decisions.append(replace(decision, about=f"the weight of v_{which}" if output else ""))
     return most_telling(decisions)
 
 
-def _weighed(value: arb, sign: Comparison, wanted: arb, reason: str, unsure: str) -> Decision:
+def _weighed(value: arb, sign: t.Comparison, wanted: arb, reason: str, unsure: str) -> Decision:
     true = _compared(value, sign, wanted)
     if true is None:
         return Decision("undecided", unsure)
@@ -327,16 +368,12 @@ def _weighed(value: arb, sign: Comparison, wanted: arb, reason: str, unsure: str
 
 
 def plain_ball(value: arb) -> str:
-    """Six digits of a number that is known.
-
-    >>> plain_ball(arb(1) / 4)
-    '0.25'
-    """
+    """Six digits of a number that is known."""
     text: str = value.str(6, radius=False)
     return text.rstrip("0") if "." in text and "e" not in text else text
 
 
-def _compared(value: arb, sign: Comparison, target: arb) -> bool | None:
+def _compared(value: arb, sign: t.Comparison, target: arb) -> bool | None:
     """The comparison of two balls, where it is certain."""
     if value.is_exact() and target.is_exact() and value == target:
         return sign in ("=", "~", "->", "<=", ">=")
@@ -349,10 +386,10 @@ def _compared(value: arb, sign: Comparison, target: arb) -> bool | None:
     return sign in (">", ">=", "!=") if value > target else None
 
 
-def chances_of(decider: Decider, event: Call) -> tuple[Chances | None, Vec]:
+def chances_of(decider: Decider, event: t.Call) -> tuple[Chances | None, Vec]:
     """The regions of the random length, and the output that an event speaks of."""
     match event.arguments:
-        case (Relation((left, right), ("~" | "->" | "=",)),):
+        case (t.Relation((left, right), ("~" | "->" | "=",)),):
             pass
         case _:
             raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
@@ -363,14 +400,14 @@ def chances_of(decider: Decider, event: Call) -> tuple[Chances | None, Vec]:
     if not is_output(left) or speaks_of_output(right):
         raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
     output, wanted = reader.value(left), reader.value(right)
-    if not (isinstance(output, Vec) and isinstance(wanted, Vec) and isinstance(left, Name)):
+    if not (isinstance(output, Vec) and isinstance(wanted, Vec) and isinstance(left, t.Name)):
         raise MisfitError("an event about outputs was expected", event)
     heads = scene.queries if left.index is None else (f"q_{label(left.index)}",)
     return _regions(decider, event, heads, output)[0], wanted
 
 
 def _regions(
-    decider: Decider, spoken: Node, heads: Sequence[str], value: Scalar | Vec
+    decider: Decider, spoken: t.Node, heads: Sequence[str], value: Scalar | Vec
 ) -> tuple[Chances | None, list[Hypothesis]]:
     """The regions of the random length, and the conditions on it that are in force."""
     scene = decider.scene
@@ -388,14 +425,14 @@ def _regions(
     return chances(reader, heads, scale, random[0].normal, large, Where(where.ranges), given), given
 
 
-def is_output(node: Node) -> bool:
+def is_output(node: t.Node) -> bool:
     """c, or c_1."""
-    return isinstance(node, Name) and node.base == "c"
+    return isinstance(node, t.Name) and node.base == "c"
 
 
-def speaks_of_output(node: Node) -> bool:
+def speaks_of_output(node: t.Node) -> bool:
     """Whether an output or a weight occurs."""
-    return any(isinstance(part, Name) and part.base in ("c", "alpha") for part in walk(node))
+    return any(isinstance(part, t.Name) and part.base in ("c", "alpha") for part in t.walk(node))
 
 
 TIED = "at the means of the keys the two sides may be equal, and noise can tip that either way, however small it is"
@@ -407,24 +444,24 @@ STEP = Symbol("step")  # by how much a key is moved
 DEEPEST = 20  # definitions inside definitions
 
 
-def shaken(node: Node, scene: Scene, depth: int = 0) -> bool:
+def shaken(node: t.Node, scene: Scene, depth: int = 0) -> bool:
     """Whether a formula speaks of noisy keys, or of what depends on them."""
     if scene.setting.noise != "vanishing":
         return False
-    return any(isinstance(part, Name) and _noisy(part, scene, depth) for part in walk(node))
+    return any(isinstance(part, t.Name) and _noisy(part, scene, depth) for part in t.walk(node))
 
 
-def _noisy(name: Name, scene: Scene, depth: int) -> bool:
+def _noisy(name: t.Name, scene: Scene, depth: int) -> bool:
     defined = scene.definitions.get(full_name(name))
     if defined is not None:
         return depth > DEEPEST or shaken(defined, scene, depth + 1)
     return name.base in ("k", "alpha", "c")
 
 
-def with_any_keys(node: Node, scene: Scene) -> Scene | None:
+def with_any_keys(node: t.Node, scene: Scene) -> Scene | None:
     """The scene with any keys and any query instead; None where the formula speaks of more than the pattern."""
     setting = scene.setting
-    spoken = {part.base for part in walk(node) if isinstance(part, Name)}
+    spoken = {part.base for part in t.walk(node) if isinstance(part, t.Name)}
     if spoken & {"k", "q", *setting.also, *setting.directions, *scene.definitions} or len(scene.queries) > 1:
         return None
     return replace(anything(scene), definitions={})

@@ -9,38 +9,109 @@ key, with a slack that is at least 0, or as large as one likes where the answer 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from headwright.check.answer import MisfitError, Said, comparisons, full_name
 from headwright.check.decision import Decision, decide
 from headwright.check.judging import at
-from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, exp, ln, number, parameter, prove
+from headwright.check.scalars import POSITIVE, Range, Scalar, Where, exp, ln, number, parameter, prove
+from headwright.check.scalars.assumptions import MIRRORED, OPPOSITE, checked
+from headwright.check.scalars.forms import Parameter
 from headwright.check.scalars.instances import allowed, choices
-from headwright.check.scalars.proving import needs
-from headwright.check.scalars.scalar import Parameter
-from headwright.check.scalars.where import MIRRORED, OPPOSITE, checked
-from headwright.check.settings.keys.deciding import BENT, MARGIN, SLACK, Decider, own_name, solved_for
+from headwright.check.scalars.numbers import Symbol
+from headwright.check.scalars.proving import isolated, linear, needs
+from headwright.check.settings.keys.indices import DEEPEST, about_indices, apart, is_every_key, renamed
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
     ONE,
-    REST,
     ZERO,
     Hypothesis,
     Scene,
     UndeterminedError,
-    Vec,
-    about_indices,
-    apart,
-    is_every_key,
-    renamed,
+    is_place,
     score_name,
 )
+from headwright.formula import tree as t
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Name, Node, Quantified, Relation, walk
+from headwright.formula.statements import for_every
+
+if TYPE_CHECKING:
+    from headwright.check.settings.keys.deciding import Decider
+
+BENT = Symbol("exponential", shown="e^(k_i^T q)")
+MARGIN, SLACK = "margin", "slack"  # by how much a condition on scores is met: as much as one likes, or at all
+
+
+def own_name(kind: str, of: str, scene: Scene) -> Symbol:
+    """A name that the scene does not use yet: each condition has one of its own."""
+    name = Symbol(kind, of, "the difference")
+    while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
+        of += "'"
+        name = Symbol(kind, of, "the difference")
+    return name
+
+
+def solved_for(gap: Scalar, name: str) -> Scalar | None:
+    """The gap set to 0 and solved for a score that enters it as itself."""
+    found = linear(gap, name)
+    return -found[1] / found[0] if found is not None and found[0] in (number(1), number(-1)) else None
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """A condition on scores, solved for one of them with a slack, or as a hypothesis."""
+
+    slack: tuple[str, Range] | None = None  # of which any value will do; None where it is large, or there is none
+    known: Mapping[str, Scalar] = field(default_factory=dict)
+    hypothesis: Hypothesis | None = None
+
+    def told(self, decider: Decider) -> Decider:
+        """The decider under it."""
+        if self.hypothesis is not None:
+            return replace(decider, solved=(*decider.solved, self.hypothesis))
+        ranges = decider.scene.ranges if self.slack is None else {**decider.scene.ranges, self.slack[0]: self.slack[1]}
+        return replace(decider, scene=replace(decider.scene, ranges=ranges).knowing(**self.known))
+
+
+def check_common(reader: Reader, relation: t.Relation) -> None:
+    """What holds for all other scores holds for their common score, if it bounds them from one side only."""
+    left, right = (reader.scalar(term) for term in relation.terms)
+    gap, name = left - right, score_name(MEMBER)
+    turned = gap.put({name: ln(parameter(BENT, POSITIVE))})
+    if linear(gap, name) is None and linear(turned, BENT) is None:
+        raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
+
+
+def given_as(left: Scalar, sign: str, right: Scalar, score: str, of: str, scene: Scene) -> Assumed:
+    """left (sign) right as what it says of a score: it is solved for that, or kept as a hypothesis.
+
+    'Much larger' is read of the difference of scores, and of the ratio of exponentials.
+    """
+    if sign in ("<", "<=", "<<"):
+        left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]
+    own = {atom.name: atom.range for atom in (*left.atoms(), *right.atoms()) if isinstance(atom, Parameter)}
+    much, where = sign == ">>", Where({**own, **scene.ranges})
+    name = own_name(MARGIN if much else SLACK, of, scene)
+    known = Range(0, lower_open=sign != ">=")
+    slack = ZERO if sign == "=" else parameter(name, known)
+    ranges = None if much or sign == "=" else (name, known)
+    positive = all(prove(side, ">", 0, where) for side in (left, right))
+    found = solved_for(left - right - slack, score)
+    if found is None and much and positive:
+        left, right = ln(left), ln(right)
+        found = solved_for(left - right - slack, score)
+    if found is not None:
+        return Assumed(ranges, {score: found})
+    for one, other in () if much else ((left, right), (exp(left), exp(right))):
+        bound = isolated(one - other, checked(sign), score, where)
+        if bound is not None and all(prove(need, kind, 0, where) for need, kind in needs(bound[1])):
+            return Assumed(ranges, {score: bound[1] - slack if "<" in bound[0] else bound[1] + slack})
+    gap = left - right
+    return Assumed(hypothesis=(gap, "=", slack) if much else (gap, sign, ZERO))
 
 
 @dataclass(frozen=True)
@@ -50,14 +121,14 @@ class Bound:
     name: str
     sign: str
     value: Scalar
-    link: Relation
+    link: t.Relation
 
 
 @dataclass(frozen=True)
 class Doubt:
     """A condition that cannot always be met, or of which that is not known."""
 
-    link: Relation
+    link: t.Relation
     decision: Decision
     said: Said
 
@@ -66,19 +137,28 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
     """The decider under what the answer says of its own names, and what is doubtful about that."""
     doubts: list[Doubt] = []
     bounds: list[tuple[Bound, Said]] = []
+    before: dict[str, set[str]] = {}
     for said in conditions:
         link = said.node
-        if not isinstance(link, Relation):
+        if not isinstance(link, t.Relation) or is_place(link, decider.scene):
             continue
         try:
             after = decider.under(link)
             if after.hypotheses == decider.hypotheses:  # it says that a name is large, or small
                 decider = after
                 continue
-            bound = _bound(after.scene, link)
+            bound = _bound(after.scene, link, before)
+            if bound is None:
+                continue
             given, doubt = _defined(after, bound)
         except UndeterminedError as error:
             raise MisfitError(str(error), link) from error
+        if bound.sign == "=" and doubt is None:  # then it is an abbreviation
+            decider = replace(
+                after, hypotheses=decider.hypotheses, scene=after.scene.knowing(**{bound.name: bound.value})
+            )
+            bounds.append((bound, said))
+            continue
         if given is not None:
             after = replace(after, hypotheses=decider.hypotheses, solved=(*decider.solved, given))
         turned = _turned(after, bound)
@@ -98,15 +178,28 @@ def _own(value: Scalar, scene: Scene) -> set[str]:
     return set(value.names()) - set(scene.ranges)
 
 
-def _bound(scene: Scene, link: Relation) -> Bound:
-    """The link as a bound on one name by names that come before it, so that one can be chosen after the other."""
+def _bound(scene: Scene, link: t.Relation, before: dict[str, set[str]]) -> Bound | None:
+    """The link as a bound on one name by names that are chosen before it; None where it is true of what is given.
+
+    `before` has the names on which the choice of each depends, so far.
+    """
     (left, right), (sign,) = link.terms, link.comparisons
     reader = Reader(scene, {})
-    for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
-        if isinstance(one, Name) and not scene.gives(one) and full_name(one) not in scene.definitions:
-            value = reader.scalar(other)
-            if all(name < full_name(one) for name in _own(value, scene)):
-                return Bound(full_name(one), turned, value, link)
+    gap = reader.scalar(left) - reader.scalar(right)
+    own = sorted(_own(gap, scene), reverse=True)
+    where = Where({**scene.ranges, **{x: scene.range_of(x) for x in own}})
+    if not own and prove(gap, sign, ZERO, where) is not None:
+        return None
+    alone = [full_name(term) for term in link.terms if isinstance(term, t.Name) and full_name(term) in own]
+    for name in (*alone, *own):
+        found = isolated(gap, checked(sign), name, where)
+        needed = set() if found is None else _own(found[1], scene)
+        earlier = set(needed)
+        while more := set().union(*(before.get(other, set()) for other in earlier)) - earlier:
+            earlier |= more
+        if found is not None and name not in earlier:
+            before[name] = before.get(name, set()) | needed
+            return Bound(name, *found, link)
     raise MisfitError("this condition ties names to one another in a way that is not understood", link)
 
 
@@ -121,7 +214,7 @@ def _defined(decider: Decider, bound: Bound) -> tuple[Hypothesis | None, Decisio
     if all(prove(need, kind, 0, where) for need, kind in needs(bound.value)):
         return None, None
     grown = exp(bound.value)
-    if all(prove(need, kind, 0, where) for need, kind in needs(grown)):
+    if bound.sign in (">", ">=") and all(prove(need, kind, 0, where) for need, kind in needs(grown)):
         return (exp(decider.scene.scalar(bound.name)), bound.sign, grown), None
     return None, Decision("undecided", f"{bound.value} is not known to be defined for all that is given")
 
@@ -168,98 +261,91 @@ def _against(decider: Decider, bound: Bound, others: Sequence[Bound]) -> list[De
 MOST_TRIED = 200
 
 
-def assuming(
-    decider: Decider, claims: tuple[Said, ...], *, terse: bool = False
-) -> tuple[Decider, tuple[Said, ...], tuple[str, ...], list[Doubt]]:
-    """The decider under the conditions among the claims, the other claims, how conditions were read, and what fails.
-
-    `terse` says that nothing else was said, in words or in formulas that could not be read.
-    """
+def assuming(decider: Decider, claims: tuple[Said, ...]) -> tuple[Decider, tuple[Said, ...], list[Doubt]]:
+    """The decider under the conditions among the claims, the other claims, and what fails."""
     left: list[Said] = []
-    readings: list[str] = []
     doubts: list[Doubt] = []
-    alike = _all_alike(decider, claims) if terse else None
-    if alike is not None:
-        return alike, (), (), [_only_alike(said) for said in claims]
     claims = _with_the_exercises_letters(claims, decider)
-    firm = any(states_condition(said.node) and not _follows(said) for said in claims)
-    for said in claims:
-        relations = [] if firm and _follows(said) else _score_relations(said.node)
+    written = [replace(said, node=in_scores(said.node, decider.scene)) for said in claims]
+    firm = any(states_condition(said.node) and not _follows(said) for said in written)
+    for said, plainly in zip(claims, written, strict=True):
+        relations = [] if firm and _follows(said) else _score_relations(plainly.node)
+        relations = [one for one in relations if not _holds_anyway(decider, one)]
         if not relations:
+            _check_understood(plainly.node)
             left.append(said)
             continue
-        left += [replace(said, node=one) for one in _without_scores(said.node)]
-        left_out = _left_out(said.node, decider)
+        left += [replace(said, node=one) for one in _without_scores(plainly.node)]
+        left += [said] if isinstance(said.node, t.Logic) and said.node.word == "implies" else []
+        left_out = _left_out(plainly.node, decider)
         for relation in relations:
             if left_out:
                 reason = f"it says nothing of k_{left_out[0]}, whose score may be the largest of all"
                 doubts.append(Doubt(relation, Decision("refuted", reason), said))
                 continue
-            decider, reading = _assumed(decider, relation)
-            readings += [reading] if reading else []
-    for said in claims:
+            decider = decider.assume(relation)
+    for said in written:
         doubts += [Doubt(one, Decision("undecided", OF_ITSELF), said) for one in _of_the_named_key(said, decider)]
     if not _can_be_met(decider):
-        raise MisfitError("no scores were found that meet this condition", Name("q"))
-    return decider, tuple(left), tuple(dict.fromkeys(readings)), doubts
+        raise MisfitError("no scores were found that meet this condition", t.Name("q"))
+    return decider, tuple(left), doubts
 
 
-def _all_alike(decider: Decider, claims: tuple[Said, ...]) -> Decider | None:
-    """Where nothing is said but equations on all scores that hold when these are 0: the decider for such scores.
+def in_scores(node: t.Node, scene: Scene) -> t.Node:
+    """A statement with scores in place of the names that are defined by them: min_i (k_j - k_i)^T q for Delta."""
 
-    They are one case of what is said; what fails there is refuted, and nothing is proved by it.
-    """
-    scene = decider.scene
-    relations = [relation for said in claims for relation in _score_relations(said.node)]
-    if not relations or not all(_says_equal(said, scene) for said in claims):
-        return None
-    nought: dict[str, Scalar] = {score_name(which): ZERO for which in (*scene.classes.named, MEMBER, REST)}
-    for relation in relations:
-        letters = {
-            part.index.base for part in walk(relation) if isinstance(part, Name) and isinstance(part.index, Name)
-        }
-        reader = Reader(scene, dict.fromkeys(letters - set(scene.classes.named), MEMBER))
-        try:
-            left, right = (reader.value(term) for term in relation.terms)
-        except (MisfitError, UndeterminedError):
-            return None
-        if isinstance(left, Vec) or isinstance(right, Vec) or left == right or (left - right).put({**nought}) != ZERO:
-            return None
-    return replace(decider, scene=scene.knowing(**nought), assumed=(*decider.assumed, *relations))
+    def written(part: t.Node, depth: int = 0) -> t.Node:
+        defined = scene.definitions.get(full_name(part)) if isinstance(part, t.Name) else None
+        if defined is not None and depth < DEEPEST and t.speaks_of(written(defined, depth + 1), "q"):
+            return written(defined, depth + 1)
+        return t.mapped(part, lambda one: written(one, depth))
+
+    def each(part: t.Node) -> t.Node:
+        if isinstance(part, t.Relation) and len(part.terms) == 2:
+            return for_every(part)
+        return t.mapped(part, each)
+
+    found = written(node)
+    return node if found == node else each(found)
 
 
-def _says_equal(said: Said, scene: Scene) -> bool:
-    """Whether a claim consists of equations about the named key, or about all keys; not of the other keys alone."""
-    relations = _score_relations(said.node)
-    if not relations or any(one.comparisons != ("=",) for one in relations):
+def _holds_anyway(decider: Decider, relation: t.Relation) -> bool:
+    """An equation that is true whatever the scores are is no condition."""
+    letters = {
+        part.index.base for part in t.walk(relation) if isinstance(part, t.Name) and isinstance(part.index, t.Name)
+    }
+    reader = Reader(decider.scene, dict.fromkeys(letters - set(decider.scene.classes.named), MEMBER))
+    try:
+        left, right = (reader.value(term) for term in relation.terms)
+    except (MisfitError, UndeterminedError):
         return False
-    if said.perhaps or said.unknown or (said.statement is not None and said.statement.role != "claim"):
-        return False
-    conditions = [one for part in walk(said.node) if isinstance(part, Quantified) for one in part.conditions]
-    every = bool(conditions) and all(isinstance(one, Name) for one in conditions)
-    indices = {part.index for part in walk(said.node) if isinstance(part, Name)}
-    return every or (not conditions and {Name(name) for name in scene.classes.named} <= indices)
+    return relation.comparisons == ("=",) and left == right
 
 
-def _only_alike(said: Said) -> Doubt:
-    reason = "an equation between scores was tried with scores that are all 0, and not judged beyond"
-    return Doubt(_score_relations(said.node)[0], Decision("undecided", reason), said)
+def _check_understood(node: t.Node) -> None:
+    """What speaks of scores in another way, 'for some i', is no condition that can be relied on, and no claim."""
+    spoken = [
+        part for part in t.walk(node) if isinstance(part, t.Exists) or (isinstance(part, t.Logic) and part.word == "or")
+    ]
+    for part in spoken:
+        if any(_score_relations(one) for one in t.walk(part) if isinstance(one, t.Relation)):
+            raise MisfitError("this condition on scores is not understood", part, fix="say it for all i \\ne j")
 
 
 def _follows(said: Said) -> bool:
     """'then ..., so ...': what is claimed to follow from a condition is none."""
-    return said.statement is not None and said.statement.follows
+    return said.follows
 
 
-def _without_scores(node: Node) -> Iterator[Relation]:
+def _without_scores(node: t.Node) -> Iterator[t.Relation]:
     """The links of a condition that speak of no scores, and so are claims: x >= ln(n/delta) >= ln(1/delta)."""
-    body = node.body if isinstance(node, Quantified) else node
-    for link in comparisons(body) if isinstance(body, Relation) and len(body.terms) > 2 else ():
-        if not any(isinstance(part, Name) and part.base in ("k", "q") for part in walk(link)):
+    body = node.body if isinstance(node, t.Quantified) else node
+    for link in comparisons(body) if isinstance(body, t.Relation) and len(body.terms) > 2 else ():
+        if not any(isinstance(part, t.Name) and part.base in ("k", "q") for part in t.walk(link)):
             yield link
 
 
-def states_condition(node: Node) -> bool:
+def states_condition(node: t.Node) -> bool:
     """Whether a statement is a condition on scores."""
     return bool(_score_relations(node))
 
@@ -268,23 +354,23 @@ def _with_the_exercises_letters(claims: tuple[Said, ...], decider: Decider) -> t
     """'k_i^T q >> k_j^T q for all j != i' names the key i that the exercise names j: the letters are exchanged."""
     named = decider.scene.classes.named
     for said in claims:
-        for part in walk(said.node):
-            conditions = part.conditions if isinstance(part, Quantified) else ()
+        for part in t.walk(said.node):
+            conditions = part.conditions if isinstance(part, t.Quantified) else ()
             for mine, yours in apart(conditions, decider.scene):
                 if mine in named and len(named) == 1 and yours.isalpha() and _score_relations(said.node):
                     swap = {mine: yours, yours: mine}
-                    return tuple(Said(renamed(one.node, swap), one.formula) for one in claims)
+                    return tuple(replace(one, node=renamed(one.node, swap)) for one in claims)
     return claims
 
 
-def _left_out(node: Node, decider: Decider) -> list[str]:
+def _left_out(node: t.Node, decider: Decider) -> list[str]:
     """The keys, besides the one to be copied, that a condition does not speak of."""
     found: list[str] = []
-    for part in walk(node) if isinstance(node, Logic | Quantified) else ():
-        conditions = part.conditions if isinstance(part, Quantified) else ()
+    for part in t.walk(node) if isinstance(node, t.Logic | t.Quantified) else ():
+        conditions = part.conditions if isinstance(part, t.Quantified) else ()
         for condition in conditions:
-            fine = isinstance(condition, Name) or (
-                isinstance(condition, Relation) and about_indices(condition, decider.scene)
+            fine = isinstance(condition, t.Name) or (
+                isinstance(condition, t.Relation) and about_indices(condition, decider.scene)
             )
             # 'i = 1, ..., n' would hold of i = j too, where nothing sets that aside
             fine = fine or (is_every_key(condition) and bool(apart(conditions, decider.scene)))
@@ -298,25 +384,20 @@ def _left_out(node: Node, decider: Decider) -> list[str]:
 OF_ITSELF = "for all keys, it is said of the key itself too: no scores meet that"
 
 
-_OTHERS = re.compile(r"\b(?:others?|else|rest|remaining|different|distinct)\b")
-
-
-def _of_the_named_key(said: Said, decider: Decider) -> Iterator[Relation]:
+def _of_the_named_key(said: Said, decider: Decider) -> Iterator[t.Relation]:
     """'k_j^T q > k_i^T q + 1 for all i' is said for i = j too: the relations that no scores meet then."""
     scene = decider.scene
-    if said.statement is not None and _OTHERS.search(said.statement.sentence):
-        return  # for all other i
-    for part in [one for one in walk(said.node) if isinstance(one, Quantified)]:
-        letters = [one.base for one in part.conditions if isinstance(one, Name)]
+    for part in [one for one in t.walk(said.node) if isinstance(one, t.Quantified)]:
+        letters = [one.base for one in part.conditions if isinstance(one, t.Name)]
         different = {letter for pair in apart(part.conditions, scene) for letter in pair}
         for letter in letters:
             for relation in _score_relations(part.body) if letter not in different else ():
                 there = renamed(relation, {letter: scene.classes.named[0]})
-                if isinstance(there, Relation) and there != relation and _never_met(there, decider):
+                if isinstance(there, t.Relation) and there != relation and _never_met(there, decider):
                     yield relation
 
 
-def _never_met(relation: Relation, decider: Decider) -> bool:
+def _never_met(relation: t.Relation, decider: Decider) -> bool:
     """Whether it is proved that no scores meet a relation, beside all that is assumed."""
     (a, b), (sign,) = relation.terms, relation.comparisons
     reader = Reader(decider.scene, {})
@@ -345,71 +426,21 @@ def _can_be_met(decider: Decider) -> bool:
     return True
 
 
-def _score_relations(node: object) -> list[Relation]:
+def _score_relations(node: object) -> list[t.Relation]:
     match node:
-        case Logic("and", items):
+        case t.Logic("and", items):
             return [relation for item in items for relation in _score_relations(item)]
-        case Quantified(body, _):
+        case t.Logic("implies", (condition, conclusion)) if t.speaks_of(conclusion, "alpha", "c"):
+            return _score_relations(condition)
+        case t.Quantified(body, _):
             return _score_relations(body)
-        case Relation(terms, signs):
-            names = {n.base for n in walk(node) if isinstance(n, Name)}
+        case t.Relation(terms, signs):
+            names = {n.base for n in t.walk(node) if isinstance(n, t.Name)}
             if {"c", "alpha", "v"} & names or not {"k", "q"} <= names:
                 return []
             pairs = zip(terms[:-1], signs, terms[1:], strict=True)
-            found = [Relation((a, b), (sign,), span=node.span) for a, sign, b in pairs]
+            found = [t.Relation((a, b), (sign,), span=node.span) for a, sign, b in pairs]
             apart_from = list(_without_scores(node))
             return [one for one in found if not any(one.terms == other.terms for other in apart_from)]
         case _:
             return []
-
-
-def _assumed(decider: Decider, relation: Relation) -> tuple[Decider, str]:
-    (a, b), (sign,) = relation.terms, relation.comparisons
-    scene = decider.scene
-    indices = (part.index for part in walk(relation) if isinstance(part, Name) and part.base == "k")
-    others = {index.base for index in indices if isinstance(index, Name)} - set(scene.classes.named)
-    reader = Reader(scene, dict.fromkeys(others, MEMBER))
-    try:
-        left, right = reader.value(a), reader.value(b)
-    except UndeterminedError as error:
-        raise MisfitError(str(error), relation, fix="compare scores: k_j^\\top q and k_i^\\top q") from error
-    if isinstance(left, Vec) or isinstance(right, Vec):
-        raise MisfitError("a condition on numbers was expected", relation)
-    decider = replace(decider, assumed=(*decider.assumed, relation))
-    if sign in ("<", "<=", "<<"):
-        left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]  # type: ignore[assignment]
-    if sign not in (">", ">=", ">>"):
-        raise MisfitError(f"a condition with {sign} is not understood", relation, fix="write >, \\ge or \\gg")
-    _check_common(Reader(replace(scene, fixed={}), reader.bound), relation)
-    known = Range(0, lower_open=sign in (">", ">>"))
-    name = own_name(MARGIN if sign == ">>" else SLACK, "", scene)
-    slack = parameter(name, known)
-    reading = f"{plain(relation)} is read as: the difference is as large as one likes" if sign == ">>" else ""
-    solved = solved_for(left - right - slack, score_name(scene.classes.named[0]))
-    if solved is None:
-        hypothesis: Hypothesis = (left - right, "=" if sign == ">>" else sign, slack if sign == ">>" else ZERO)
-        if not (left - right).names() - set(scene.exercise.parameters):
-            raise MisfitError("this says nothing of the scores", relation)
-        return replace(decider, solved=(*decider.solved, hypothesis)), reading
-    ranges = {**scene.ranges} if sign == ">>" else {**scene.ranges, name: known}
-    return replace(decider, scene=replace(scene, ranges=ranges).knowing(**{solved[0]: solved[1]})), reading
-
-
-def _check_common(reader: Reader, relation: Relation) -> None:
-    """What holds for all other scores holds for their common score, if it bounds them from one side only."""
-    left, right = (reader.scalar(term) for term in relation.terms)
-    gap, name = left - right, score_name(MEMBER)
-    bent = gap.put({name: ln(parameter(BENT, POSITIVE))})
-    if not (_straight(gap, name) or _straight(bent, BENT)):
-        raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
-
-
-def _straight(value: Scalar, name: str) -> bool:
-    """Whether it is a multiple of the name plus something that does not depend on it."""
-    start, one = value.put({name: ONE}), value.put({name: number(2)})
-    slope = one - start
-    return name not in slope.names() and value == start + slope * (parameter(name, _range(value, name)) - ONE)
-
-
-def _range(value: Scalar, name: str) -> Range:
-    return next((atom.range for atom in value.atoms() if isinstance(atom, Parameter) and atom.name == name), REAL)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from headwright.check.answer import Answer, MisfitError, Said, full_name
-from headwright.check.decision import EMPTY, Decision
+from flint import arb
+
+from headwright.check.answer import Answer, MisfitError, Said, full_name, label
+from headwright.check.decision import EMPTY, Decision, Threshold
 from headwright.check.exercise import Exercise, Keys, parsed
-from headwright.check.judging import Claim, Judged, at, contrasted, judged, plain_number, shown
-from headwright.check.reading.discourse import Read
-from headwright.check.scalars import Scalar
-from headwright.check.scalars.numbers import Symbol, shown_name
-from headwright.check.settings.keys.advice import advice
-from headwright.check.settings.keys.chance import shaken
+from headwright.check.judging import Claim, Judged, at, claims, contrasted, judged, plain_number, shown
+from headwright.check.scalars import POSITIVE, Scalar, Where, number, parameter
+from headwright.check.scalars.numbers import Symbol, TooLong, shown_name
+from headwright.check.settings.keys.chance import chances_of, shaken
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
+from headwright.check.settings.keys.indices import spelt
 from headwright.check.settings.keys.laws import drawn_as_moments, speaks_of_moments, variance_named
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
@@ -27,12 +28,14 @@ from headwright.check.settings.keys.scene import (
     ZERO,
     Scene,
     UndeterminedError,
+    Vec,
     opening,
     score_name,
 )
-from headwright.check.verdict import Verdict
+from headwright.check.verdict import Curve, Verdict
+from headwright.errors import InputError
+from headwright.formula import tree as t
 from headwright.formula.show import plain
-from headwright.formula.tree import Bond, Call, Logic, Name, Node, Norm, Relation, mapped, walk
 
 
 def described(finding: Finding) -> str:
@@ -131,7 +134,7 @@ def _names(value: object) -> frozenset[str]:
 def _others(finding: Finding, values: Mapping[str, Fraction], free: list[str]) -> str:
     """': the other eight keys share 66% of the weight', where a pattern is spoken of and all is known."""
     scene = finding.scene
-    spoken = any(isinstance(n, Name) and n.base in ("alpha", "c") for n in walk(finding.link))
+    spoken = any(isinstance(n, t.Name) and n.base in ("alpha", "c") for n in t.walk(finding.link))
     if not spoken or free or len(scene.queries) > 1:
         return ""
     try:
@@ -149,48 +152,8 @@ def _others(finding: Finding, values: Mapping[str, Fraction], free: list[str]) -
     return f": {keys} {100 * float(share):.0f}% of the weight"
 
 
-def argument(scene: Scene) -> str:
-    """Why, in one sentence: the scores, class by class."""
-    if scene.setting.are != "orthonormal" or scene.setting.scales:
-        return ""
-    said = []
-    for head in scene.queries:
-        scores = scene.scores(Reader(scene, {}).query(head))
-        told = {REST: "the others", FIRST: f"the first {scene.setting.first.size}" if scene.setting.first else ""}
-        keys = [f"{score} for {told.get(name, f'k_{name}')}" for name, score in scores.items()]
-        noise = "" if scene.setting.noise == "none" else "without the noise "
-        said.append(f"{noise}the scores of {head} are {', '.join(keys[:-1])} and {keys[-1]}")
-    return "; ".join(said)
-
-
-def without_sets(found: Read, exercise: Exercise) -> Read:
-    """The same with i <= m for 'i in S', and m for |S|, where the exercise calls the first m indices S."""
-    first = None if exercise.keys is None else exercise.keys.first
-    if first is None or not first.set:
-        return found
-    called, size = Name(first.set), Name(first.size)
-
-    def spelt(node: Node) -> Node:
-        match node:
-            case Bond("in", left, right) if right == called:
-                return Relation((left, size), ("<=",), span=node.span)
-            case Logic("not", (Bond("in", left, right),)) if right == called:
-                return Relation((left, size), (">",), span=node.span)
-            case Norm(body) if body == called:
-                return size
-            case _:
-                return mapped(node, spelt)
-
-    statements = []
-    for one in found.statements:
-        under, perhaps = (tuple(map(spelt, nodes)) for nodes in (one.under, one.perhaps))
-        statements.append(replace(one, node=one.node and spelt(one.node), under=under, perhaps=perhaps))
-    return replace(found, statements=tuple(statements))
-
-
 COUNTED = 1e6  # keys that are told by their number
 NO_CASE = "it speaks of no case that can occur"
-CONTINUOUS = "the pattern is continuous in the keys: as the noise vanishes, the probability of all this tends to 1"
 
 
 @dataclass(frozen=True)
@@ -201,7 +164,7 @@ class KeysSetting:
     setting: Keys
     whole = False
 
-    def gives(self, name: Name) -> bool:
+    def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
         noisy = self.setting.noise == "vanishing" and full_name(name) == VARIANCE
         return noisy or opening(self.exercise, self.setting).gives(name)
@@ -212,21 +175,21 @@ class KeysSetting:
         if self.setting.noise == "vanishing":
             scene = scene.defining(variance_named((said.node for said in answer.claims), scene))
         self._check_fair(scene)
-        decider, doubts = stated(Decider(scene), answer.conditions)
-        claims = tuple(replace(said, node=drawn_as_moments(said.node)) for said in answer.claims)
-        readings: tuple[str, ...] = ()
+        decider, doubts = stated(Decider(scene), [_spelt(said, scene) for said in answer.conditions])
+        claims = tuple(_spelt(replace(said, node=drawn_as_moments(said.node)), scene) for said in answer.claims)
         if self.exercise.condition:
-            decider, claims, readings, more = assuming(decider, claims, terse=answer.terse)
+            decider, claims, more = assuming(decider, claims)
             doubts += more
         conditions = tuple(
             judged(Claim(one.link, "condition", one.said), one.decision, one.decision.reason) for one in doubts
         )
-        return KeysCourt(self.exercise, self.setting, decider, claims, conditions, readings)
+        return KeysCourt(self.exercise, self.setting, decider, claims, conditions)
 
     def _scene(self, answer: Answer) -> Scene:
         given = {name: parsed(source) for name, source in self.exercise.definitions.items()}
         own = {name: said.node for name, said in answer.definitions.items()}
-        return opening(self.exercise, self.setting).defining({**given, **own})
+        scene = opening(self.exercise, self.setting).defining({**given, **own})
+        return scene.defining({name: spelt(node, scene) for name, node in own.items()})
 
     def _check_fair(self, scene: Scene) -> None:
         """A query is chosen before chance decides on the lengths: it must not depend on them."""
@@ -237,7 +200,7 @@ class KeysSetting:
                 directions = [*self.setting.directions, *(f"{letter}_i" for letter in self.setting.also)]
                 raise MisfitError(
                     f"{head} depends on {' and '.join(sorted(spoken & random))}, which is random",
-                    Name(head),
+                    t.Name(head),
                     fix=f"use the directions instead: {', '.join(directions)}",
                 )
 
@@ -251,15 +214,14 @@ class KeysCourt:
     decider: Decider
     claims: tuple[Said, ...]
     conditions: tuple[Judged, ...]
-    readings: tuple[str, ...]  # how conditions were read
 
     def decide(self, claim: Claim) -> list[Judged]:
         """One part for every case of a claim."""
         decider = self.decider
-        spoken = walk(claim.node) if claim.role == "goal" and isinstance(claim.node, Relation) else ()
-        if any(isinstance(part, Call) and part.function == "P" for part in spoken):
+        spoken = t.walk(claim.node) if claim.role == "goal" and isinstance(claim.node, t.Relation) else ()
+        if any(isinstance(part, t.Call) and part.function == "P" for part in spoken):
             decider = decider.under(*(parsed(source) for source in self.setting.given))
-        findings = list(decider.findings(claim))
+        findings = [one for plainly in _each(claim, decider.scene) for one in decider.findings(plainly)]
         if not findings:
             return [judged(claim, Decision("undecided", NO_CASE), NO_CASE)]
         if any(one.decision.word == "proved" for one in findings):  # of keys that there are none of, nothing is said
@@ -268,15 +230,24 @@ class KeysCourt:
 
     def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """With thresholds, probabilities and pictures."""
-        if verdict.word == "no answer" and self.exercise.asks_in_vain(self.decider.scene.definitions, condition=False):
+        if verdict.word == "missing":
             return verdict
-        more: dict[str, Any] = advice(self.exercise, self.decider, judgements)
-        readings = list(self.readings)
-        if self.setting.noise == "vanishing" and not self.setting.scales and verdict.word == "proved":
-            readings.append(CONTINUOUS)
-        before = argument(self.decider.scene) if verdict.word == "proved" else ""
-        reason = "; ".join(said for said in (before, verdict.reason, *readings) if said)
-        return replace(verdict, reason=reason, **more)
+        return replace(verdict, **advice(self.exercise, self.decider, judgements))
+
+
+def _spelt(said: Said, scene: Scene) -> Said:
+    return replace(said, node=spelt(said.node, scene))
+
+
+def _each(claim: Claim, scene: Scene) -> Iterator[Claim]:
+    """The claim without sets of indices: one for each index of a set that is listed."""
+    node = t.said_under(claim.link, claim.under)
+    plainly = spelt(node, scene)
+    if plainly == node:
+        yield claim
+        return
+    for one in claims(plainly, claim.role, claim.said):
+        yield replace(one, negated=claim.negated)
 
 
 def _judged(finding: Finding, claim: Claim) -> Judged:
@@ -291,3 +262,200 @@ def _judged(finding: Finding, claim: Claim) -> Judged:
         found = {name: v if isinstance(v, str) else plain_number(v) for name, v in there.items()} | sides
     found = {shown_name(name): value for name, value in found.items()}
     return replace(one, part=replace(one.part, counterexample=found or None))
+
+
+# What a teacher would add
+
+KEYS = 10  # for which a deviation is told
+
+
+def luck(decider: Decider) -> dict[str, Any] | None:
+    """How likely the output is near the average, as the queries grow; None if nothing is random."""
+    scene = decider.scene
+    law = next((s.normal for s in scene.setting.scales.values() if s.normal is not None), None)
+    event = _event(decider)
+    if law is None or event is None:
+        return None
+    given = decider.under(*(parsed(source) for source in scene.setting.given))
+    found, wanted = chances_of(given, event)
+    if found is None:
+        return None
+    overall, conditional = found.probability(wanted, conditional=False), found.probability(wanted)
+    if overall is None:
+        return None
+    told: dict[str, Any] = {"limit": shown(overall, 6)}
+    if scene.setting.given and conditional is not None:
+        told["limit_given"] = shown(conditional, 6)
+        told["given"] = " and ".join(plain(parsed(source)) for source in scene.setting.given)
+    moments = found.moments(scene.setting.named[0], KEYS)
+    if moments is not None:
+        mean, variance = moments
+        told["limit_mean"] = shown(mean, 6)
+        told["limit_deviation"] = shown(variance.sqrt() if variance > 0 else arb(0), 6)
+    return told
+
+
+def in_words(told: dict[str, Any]) -> str:
+    """The probabilities as a sentence."""
+    said = f"as the queries grow, the output tends to the average with probability {told['limit']}"
+    if "limit_given" in told:
+        said += f" ({told['limit_given']} given {told['given']})"
+    if "limit_deviation" in told:
+        said += f", and the weight of the uncertain key has a standard deviation of {told['limit_deviation']}"
+    return said
+
+
+def _event(decider: Decider) -> t.Call | None:
+    reported = decider.scene.setting.reports
+    node = None if reported is None else parsed(reported)
+    return node if isinstance(node, t.Call) and node.function == "P" else None
+
+
+LAMBDA = "lambda"
+LENGTH_ONLY = "the direction is right, the length is not"
+TOO_LONG = "the direction is right, and the query is too long"
+OPPOSITE = "the direction is the opposite of one that works"
+DRAWN = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
+
+
+def advice(exercise: Exercise, decider: Decider, judgements: Sequence[Judged]) -> dict[str, Any]:
+    """The further fields of the verdict."""
+    goals = [one for one in judgements if one.part.role == "goal"]
+    met = bool(goals) and all(one.decision.word == "proved" for one in goals)
+    failed = next((one for one in goals if one.decision.word == "refuted"), None)
+    found: dict[str, Any] = {}
+    if met:
+        found["threshold"] = _threshold([one.decision for one in goals], decider)
+    try:
+        chances = luck(decider)
+        found["probability"] = chances
+        if chances is not None:
+            found["suggestion"] = in_words(chances)
+        elif failed is not None:
+            found["hint"], found["suggestion"] = _rescaled(exercise, decider, failed) or (None, None)
+            found["curve"] = _curve(decider, failed)
+    except (UndeterminedError, MisfitError, InputError, TooLong):
+        pass  # advice is a gift: the verdict stands without it
+    return found
+
+
+def _threshold(decisions: Sequence[Decision], decider: Decider) -> str | None:
+    """The thresholds of several goals as one, as far as one certainly covers the others."""
+    kept: list[Threshold] = []
+    for one in (decision.threshold for decision in decisions):
+        if one is None:
+            continue
+        names = set().union(*(value.names() for value in one.least.values()), one.least)
+        own = {name: decider.scene.range_of(name) for name in names - set(decider.scene.ranges)}
+        where = Where({**decider.scene.ranges, **own})
+        if not any(other == one or other.covers(one, where) for other in kept):
+            kept = [other for other in kept if not one.covers(other, where)] + [one]
+    return "; ".join(str(one) for one in kept) or None
+
+
+def direction(query: Vec) -> tuple[Scalar, Vec] | None:
+    """A query as a length times a direction with rational coordinates; None where it is not of that form."""
+    length = next((x for x in query.coordinates.values() if x != ZERO), None)
+    if length is None:
+        return None
+    if length.rational is not None and length.rational < 0:
+        length = -length
+    along = query.times(number(1) / length)
+    if any(x.rational is None for x in along.coordinates.values()):
+        return None
+    return length, along
+
+
+def _rescaled(exercise: Exercise, decider: Decider, failed: Judged) -> tuple[str | None, str] | None:
+    """What is wrong with the number before a query, and for which numbers it works; None if not the number is wrong."""
+    scene, values = decider.scene, failed.decision.values
+    if scene.setting.are != "orthonormal" or not set(scene.queries) <= set(exercise.answer):
+        return None
+    lengths: dict[str, Scalar] = {}
+    vectors: dict[str, Vec] = {}
+    for head in scene.queries:
+        parts = direction(Reader(scene, {}).query(head))
+        if parts is None or parts[0].names() - set(scene.ranges):
+            return None
+        lengths[head], along = parts
+        vectors[head] = along.times(parameter(LAMBDA, POSITIVE))
+    free = replace(decider, scene=replace(scene, vectors=vectors))
+    goals = [parsed(source) for source in exercise.goals]
+    bounds = [plain(goal) for goal in goals if _bounds_length(goal)]
+    asked = [goal for goal in goals if not _bounds_length(goal)]
+    found = [finding.decision for goal in asked for claim in claims(goal, "goal") for finding in free.findings(claim)]
+    if not found or any(one.word != "proved" for one in found):
+        return None
+    longest = _threshold(found, free)
+    if longest is None:
+        return None
+    wrong = _wrong_length(lengths.values(), failed)
+    said = ", ".join(f"{head} = {LAMBDA} ({_combination(vectors[head], scene)})" for head in vectors)
+    yours = ", ".join(dict.fromkeys(_number(length, values) for length in lengths.values()))
+    here = f" at {at(values)}" if values else ""
+    works = f"{said} works from {longest}" + (f", as long as {' and '.join(bounds)}" if bounds else "")
+    return wrong, f"{wrong + ': ' if wrong else ''}{works}; yours is {yours}{here}"
+
+
+def _bounds_length(goal: t.Node) -> bool:
+    return any(isinstance(node, t.Norm) for node in t.walk(goal))
+
+
+def _wrong_length(lengths: Iterable[Scalar], failed: Judged) -> str | None:
+    """Too short, too long, or the wrong way round, where that is certain at the counterexample."""
+    known = failed.decision.values
+    if not all(length.names() <= set(known) for length in lengths):
+        return None
+    there = [length.value({name: known[name] for name in length.names()}) for length in lengths]
+    if any(value < 0 for value in there):
+        return OPPOSITE if all(value < 0 for value in there) else None
+    if not all(value > 0 for value in there):
+        return None
+    return TOO_LONG if _bounds_length(failed.link) else LENGTH_ONLY
+
+
+def _number(length: Scalar, values: Mapping[str, Fraction]) -> str:
+    known = {name: value for name, value in values.items() if name in length.names()}
+    if not length.names() <= set(known):
+        return str(length)
+    value = length.value(known)
+    return shown(value) if value.is_finite() else f"{length}, which is no number"
+
+
+def _combination(query: Vec, scene: Scene) -> str:
+    setting = scene.setting
+    letter = setting.also[0] if setting.also and (setting.scales or setting.noise != "none") else "k"
+    named = {place: name for name, place in setting.directions.items()}
+    parts = []
+    for name, x in query.coordinates.items():
+        weight = x / parameter(LAMBDA, POSITIVE)
+        if weight != ZERO:
+            first = "" if setting.first is None else setting.first.size
+            sums = {REST: f"the sum of all other {letter}_i", FIRST: f"the sum of {letter}_1, ..., {letter}_{first}"}
+            what = sums.get(name) or named.get(name, f"{letter}_{name}")
+            factor = {number(1): "", number(-1): "-"}.get(weight, f"{weight} ")
+            parts.append(f"{factor}{what}")
+    return " + ".join(parts).replace("+ -", "- ")
+
+
+def _curve(decider: Decider, failed: Judged) -> Curve | None:
+    """The weights of the named keys against n, the other parameters as in the counterexample."""
+    scene, decision = decider.scene, failed.decision
+    if "n" not in decision.values or not isinstance(failed.link, t.Relation):
+        return None
+    fixed = {name: number(value) for name, value in decision.values.items() if name != "n"}
+    here = replace(decider, scene=scene.knowing(**fixed))
+    spoken = [node for node in t.walk(failed.link.terms[0]) if isinstance(node, t.Name) and node.base == "alpha"]
+    if not spoken:
+        return None
+    reader = Reader(here.scene, {})
+    weight, wanted = reader.scalar(spoken[0]), reader.scalar(failed.link.terms[1])
+    if (weight.names() | wanted.names()) - {"n"}:
+        return None
+    last = spoken[0].index.items[-1] if isinstance(spoken[0].index, t.Listing) else spoken[0].index
+    series = tuple(float(weight.value({"n": n})) for n in DRAWN)
+    level = float(wanted.value({"n": decision.values["n"]}))
+    name = f"weight of key {label(last)}"
+    others = {name: value for name, value in decision.values.items() if name != "n"}
+    words = f"The weight as the number of keys grows{', with ' + at(others) if others else ''}."
+    return Curve("n", tuple(float(n) for n in DRAWN), {name: series}, {"wanted": level}, words)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import islice
 from typing import Literal
 
@@ -18,11 +19,26 @@ from headwright.check.answer import MisfitError, compared, comparisons, full_nam
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import parsed
 from headwright.check.judging import Claim, shown
-from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, derivative, exp, ln, number, parameter, prove
+from headwright.check.scalars import (
+    POSITIVE,
+    REAL,
+    Range,
+    Scalar,
+    Where,
+    derivative,
+    exp,
+    limit,
+    ln,
+    number,
+    parameter,
+    prove,
+)
+from headwright.check.scalars.assumptions import MIRRORED, checked
+from headwright.check.scalars.forms import Function, of_atom
+from headwright.check.scalars.functions import roundings
 from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
-from headwright.check.scalars.scalar import Function, of_atom, roundings
-from headwright.check.scalars.where import MIRRORED, checked
+from headwright.check.scalars.proving import linear
 from headwright.check.settings.keys.chance import (
     STEP,
     TIED,
@@ -35,43 +51,49 @@ from headwright.check.settings.keys.chance import (
     stepping,
     with_any_keys,
 )
+from headwright.check.settings.keys.conditions import BENT, SLACK, check_common, given_as
+from headwright.check.settings.keys.indices import (
+    Meant,
+    Order,
+    about_indices,
+    extremes,
+    free_indices,
+    meant,
+    places_keys,
+)
 from headwright.check.settings.keys.laws import (
     decide_exactly,
     is_vanishing_noise,
     speaks_of_moments,
     speaks_of_variance,
 )
-from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
+from headwright.check.settings.keys.meaning import UNLIKE, Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
     FIRST,
+    MEMBER,
     REST,
     SEPARATED,
     VARIANCE,
     ZERO,
     Hypothesis,
-    Meant,
     Scene,
     UndeterminedError,
     Vec,
-    about_indices,
     closeness_name,
-    free_indices,
-    meant,
-    places_keys,
     score_name,
 )
 from headwright.check.settings.matrices.known import names_in
 from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
+from headwright.formula import tree as t
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Number, Relation, walk
 
 
-def bounded(scene: Scene, link: Relation) -> Mapping[str, Range]:
+def bounded(scene: Scene, link: t.Relation) -> Mapping[str, Range]:
     """What is known of such names once a comparison is told: lambda < 0 makes lambda negative, not positive."""
     (left, right), (sign,) = link.terms, link.comparisons
     for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
-        if not isinstance(one, Name) or scene.gives(one) or full_name(one) in scene.definitions:
+        if not isinstance(one, t.Name) or scene.gives(one) or full_name(one) in scene.definitions:
             continue
         value, name = number_of(other), full_name(one)
         if value is not None:
@@ -99,7 +121,6 @@ def _cut(known: Range, sign: str, value: Fraction) -> Range:
 ORDER = "what else goes where, and whether before or after, is not said"
 CLOSEST, FARTHEST = Fraction(1, 2), Fraction(-1)
 NAME, SCORE = closeness_name(REST), score_name(REST)
-BENT = Symbol("exponential", shown="e^(k_i^T q)")
 
 
 def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:
@@ -126,29 +147,34 @@ MOST_TRIED = 200
 
 
 def decide_vectors(
-    scene: Scene, link: Relation, sides: tuple[Value, Value], where: Where, tending: Tending
+    scene: Scene, link: t.Relation, sides: tuple[Value, Value], where: Where, tending: Tending
 ) -> Decision:
     """Decide a comparison of two vectors, coordinate by coordinate.
 
     A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
     """
-    a, b = _vector(sides[0], sides[1], link), _vector(sides[1], sides[0], link)
+    sign, values = link.comparisons[0], any(isinstance(side, Vec) and side.space == "value" for side in sides)
+    found = decide_all(coordinates(scene, link, *sides), sign, where, tending)
+    if sign == "!=" and values and found.word == "proved":
+        return Decision("undecided", "the mixtures differ, but the values may be alike, or 0")
+    return found
+
+
+def coordinates(scene: Scene, link: t.Relation, left: Value, right: Value) -> dict[str, tuple[Scalar, Scalar]]:
+    """The coordinates of two vectors that are compared, each by what it is called."""
+    a, b = _vector(left, right, link), _vector(right, left, link)
     if a.space != b.space:
         raise MisfitError("the two sides are vectors of different kinds", link)
-    sign = link.comparisons[0]
-    if sign not in ("=", "~", "->", "!="):
+    if link.comparisons[0] not in ("=", "~", "->", "!="):
         raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
     pairs: dict[str, tuple[Scalar, Scalar]] = {}
     for name in sorted({*a.coordinates, *b.coordinates}):
         count = scene.classes.count(name)
         pairs[_coordinate(a.space, name)] = count * a.of(name), count * b.of(name)
-    found = decide_all(pairs, sign, where, tending)
-    if sign == "!=" and a.space == "value" and found.word == "proved":
-        return Decision("undecided", "the mixtures differ, but the values may be alike, or 0")
-    return found
+    return pairs
 
 
-def _vector(value: Value, other: Value, link: Relation) -> Vec:
+def _vector(value: Value, other: Value, link: t.Relation) -> Vec:
     if isinstance(value, Vec):
         return value
     if value == ZERO and isinstance(other, Vec):
@@ -164,33 +190,25 @@ def _coordinate(space: str, name: str) -> str:
     return groups.get(name, f"the part along k_{name}")
 
 
-MARGIN, SLACK = "margin", "slack"  # by how much a condition on scores is met: as much as one likes, or at all
+LARGER = "the condition says nothing of the other scores: they may be larger still"
 
 
-def own_name(kind: str, of: str, scene: Scene) -> Symbol:
-    """A name that the scene does not use yet: each condition has one of its own."""
-    name = Symbol(kind, of, "the difference")
-    while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
-        of += "'"
-        name = Symbol(kind, of, "the difference")
-    return name
+def _elsewhere(found: Decision) -> Decision:
+    """Refuted where the other scores are larger than all that is said: they have no value to be shown."""
+    values = {name: value for name, value in found.values.items() if name != SCORE}
+    return replace(found, reason=LARGER, values=values, left=None, right=None)
 
 
-def solved_for(gap: Scalar, name: str) -> tuple[str, Scalar] | None:
-    """The gap set to 0 and solved for a score that enters it as itself."""
-    rest = gap.put({name: ZERO})
-    slope = gap - rest
-    own = parameter(name)
-    if name not in gap.names() or slope not in (own, -own):
-        return None
-    return name, -rest if slope == own else rest
+def _is_open(name: str) -> bool:
+    """Whether a name stands for what conditions on scores leave open."""
+    return isinstance(name, Symbol) and name.kind in ("score", SLACK)
 
 
 @dataclass(frozen=True)
 class Finding:
     """One comparison of a statement and what was found about it, in the scene where it was decided."""
 
-    link: Relation
+    link: t.Relation
     decision: Decision
     scene: Scene
     vanishing: frozenset[str] = frozenset()  # names that go to 0
@@ -207,38 +225,46 @@ class Decider:
     """Decides statements in a scene under hypotheses; free names go to infinity unless the answer bounds them."""
 
     scene: Scene
-    hypotheses: tuple[Relation, ...] = ()
+    hypotheses: tuple[t.Relation, ...] = ()
     bounded: frozenset[str] = frozenset()  # free names with a stated range
     solved: tuple[Hypothesis, ...] = ()  # hypotheses that are scalars already
-    assumed: tuple[Relation, ...] = ()  # conditions on scores: on that of every other key
+    assumed: tuple[t.Relation, ...] = ()  # conditions on scores: on that of every other key
     growing: frozenset[str] = frozenset()  # names that are said to go to infinity
     vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
     sent: frozenset[str] = frozenset()  # the names in which a claim states a limit: then no tolerance goes to 0 unsaid
+    spoken: frozenset[str] = frozenset()  # the indices in a claim: a condition on k_i is on that key then
     moving: Literal["sent", "told", "free"] = "free"  # what else moves then: nothing, what is said to, all free names
 
-    def under(self, *conditions: Node) -> Decider:
+    def under(self, *conditions: t.Node) -> Decider:
         """The same under further conditions."""
         here = self
         for condition in conditions:
             here = here._under(condition)
         return here
 
-    def _under(self, condition: Node) -> Decider:
+    def _under(self, condition: t.Node) -> Decider:
         match condition:
-            case Logic("and", items):
+            case t.Logic("and", items):
                 return self.under(*items)
-            case Relation():
+            case t.Quantified(t.Relation() as body, conditions) if self.scene.setting.are == "any":
+                if not all(isinstance(one, t.Relation) and about_indices(one, self.scene) for one in conditions):
+                    raise MisfitError("this condition is not understood", condition)
+                return reduce(Decider.assume, comparisons(body), self)
+            case t.Relation():
                 here = self
                 for link in comparisons(condition):
-                    if not about_indices(link, self.scene):
+                    others = set(free_indices(link, self.scene))
+                    if others and not others & self.spoken and self.scene.setting.are == "any":
+                        here = here.assume(link)
+                    elif not about_indices(link, self.scene):
                         here = here._told(link)
                 return here
-            case Name():
+            case t.Name():
                 return self  # 'for all n'
             case _:
                 raise MisfitError("this condition is not understood", condition)
 
-    def _told(self, link: Relation) -> Decider:
+    def _told(self, link: t.Relation) -> Decider:
         """The same under one further comparison."""
         sign = link.comparisons[0]
         if is_vanishing_noise(link, self.scene):
@@ -248,41 +274,62 @@ class Decider:
             return self._tending(found)
         if sign == "~":
             raise MisfitError("how near is not said: a condition must be exact", link, fix="write =, < or >")
-        names = [node for node in walk(link) if isinstance(node, Name)]
+        names = [node for node in t.walk(link) if isinstance(node, t.Name)]
         own = {full_name(name) for name in names if not self.scene.gives(name)}
         scene = replace(self.scene, own=bounded(self.scene, link))
         match link:
-            case Relation((Name() as name, Number(value)), ("=",)) if full_name(name) in scene.random:
+            case t.Relation((t.Name() as name, t.Number(value)), ("=",)) if full_name(name) in scene.random:
                 scene = scene.knowing(**{full_name(name): number(value)})
         return replace(self, scene=scene, hypotheses=(*self.hypotheses, link), bounded=self.bounded | own)
+
+    def assume(self, relation: t.Relation) -> Decider:
+        """The same under a condition on the scores of all other keys."""
+        (a, b), (sign,) = relation.terms, relation.comparisons
+        others = set(free_indices(relation, self.scene))
+        reader = Reader(self.scene, dict.fromkeys(others, MEMBER))
+        try:
+            left, right = reader.value(a), reader.value(b)
+        except UndeterminedError as error:
+            raise MisfitError(str(error), relation, fix="compare scores: k_j^\\top q and k_i^\\top q") from error
+        if isinstance(left, Vec) or isinstance(right, Vec):
+            raise MisfitError("a condition on numbers was expected", relation)
+        if sign not in ("=", ">", ">=", ">>", "<", "<=", "<<"):
+            raise MisfitError(f"a condition with {sign} is not understood", relation, fix="write >, \\ge or \\gg")
+        if not (left - right).names() - set(self.scene.exercise.parameters):
+            raise MisfitError("this says nothing of the scores", relation)
+        if others:
+            check_common(Reader(replace(self.scene, fixed={}), reader.bound), relation)
+        here = replace(self, assumed=(*self.assumed, relation))
+        return given_as(left, sign, right, score_name(self.scene.classes.named[0]), "", self.scene).told(here)
 
     def _tending(self, found: Way) -> Decider:
         """The same with a name that goes somewhere."""
         if found.name in (self.vanishing if found.to == "infinity" else self.growing):
-            raise MisfitError(f"{found.name} is said to go to 0 and to infinity", Name(found.name))
+            raise MisfitError(f"{found.name} is said to go to 0 and to infinity", t.Name(found.name))
         if found.to == "infinity":
             return replace(self, growing=self.growing | {found.name})
         if found.to == "0":
             return replace(self, vanishing=self.vanishing | {found.name})
         if found.name in self.scene.own:
-            raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", Name(found.name))
+            raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", t.Name(found.name))
         minus = parameter(Symbol("minus", found.name, f"-{found.name}"), POSITIVE)
         return replace(self, scene=self.scene.knowing(**{found.name: -minus}))
 
-    def _still(self, name: Name) -> bool:
+    def _still(self, name: t.Name) -> bool:
         """Whether the exercise gives a name, and it does not go to infinity."""
         known = self.scene.exercise.parameters.get(full_name(name))
         return self.scene.gives(name) and (known is None or not known.large)
 
-    def _read(self, node: Node, known: Range) -> Scalar:
+    def _read(self, node: t.Node, known: Range) -> Scalar:
         """A formula, where names of the answer's own lie in that range."""
-        names = [full_name(name) for name in walk(node) if isinstance(name, Name) and not self.scene.gives(name)]
+        names = [full_name(name) for name in t.walk(node) if isinstance(name, t.Name) and not self.scene.gives(name)]
         return Reader(replace(self.scene, own={**self.scene.own, **dict.fromkeys(names, known)}), {}).scalar(node)
 
     def findings(self, claim: Claim) -> Iterator[Finding]:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
         letters = free_indices(claim.link, self.scene)
-        here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
+        here = replace(self, spoken=frozenset(letters))
+        here = here.under(*(one for one in claim.under if not places_keys(one, letters)))
         if claim.link.comparisons and claim.link.comparisons[0] not in ("~", "->"):
             here = replace(here, growing=here.growing - {name for one in claim.under for name in _from_some_value(one)})
         if claim.said is not None:
@@ -307,12 +354,12 @@ class Decider:
         """
         if not {"~", "->"} & set(claim.link.comparisons):
             return frozenset()
-        links = [part for one in claim.under for part in walk(one) if isinstance(part, Relation)]
+        links = [part for one in claim.under for part in t.walk(one) if isinstance(part, t.Relation)]
         going = [(one, one.terms[0]) for one in links if one.comparisons == ("->",)]
         sent = {
             VARIANCE if is_vanishing_noise(one, self.scene) else full_name(name)
             for one, name in going
-            if isinstance(name, Name)
+            if isinstance(name, t.Name)
         }
         return frozenset(sent if "->" in claim.link.comparisons else sent - {VARIANCE})
 
@@ -338,17 +385,40 @@ class Decider:
                 yield finding
 
     def _link(self, one: Meant) -> Iterator[Finding]:
+        for case in extremes(one, self.scene):
+            for finding in self._case(case):
+                yield replace(finding, link=one.link)
+
+    def _case(self, one: Meant) -> Iterator[Finding]:
         scene, link, picked = self.scene, one.link, one.homes
         for index, home in picked.items():
             scene = scene.picking(index, home)
+        none_left = tuple((scene.classes.count(home), "=", ZERO) for home in one.absent)
         for case in scene.cases():
-            here = replace(self, scene=case, solved=(*self.solved, *scene.there_are))
+            here = replace(self, scene=case, solved=(*self.solved, *scene.there_are, *none_left))
             for index in picked:
                 here = here._bound(index)
-            decision = here._decided(link)
-            if decision is not None:
-                found = here._cautious(link, here._near_the_means(link, decision))
-                yield Finding(link, found, here.scene, self.vanishing)
+            ordered = here._ordered(one.orders)
+            decision = None if ordered is None else ordered._decided(link)
+            if ordered is not None and decision is not None:
+                found = ordered._cautious(link, ordered._near_the_means(link, decision))
+                yield Finding(link, found, ordered.scene, self.vanishing)
+
+    def _ordered(self, orders: Sequence[Order]) -> Decider | None:
+        """The same where a key has the largest score of some; None where it cannot have."""
+        given = list(self.solved)
+        for order in orders:
+            more = Reader(self.scene, {}).scalar(order.more)
+            less = Reader(self.scene, {order.index: MEMBER} if order.index else {}).scalar(order.less)
+            for name in UNLIKE & less.names() if order.index else ():
+                if linear(less, name) is None:
+                    raise MisfitError("which key has the largest or smallest value is not understood", order.less)
+            if more.rational is not None and less.rational is not None:
+                if more.rational < less.rational:
+                    return None
+            elif more != less:
+                given.append((more, ">=", less))
+        return replace(self, solved=tuple(given))
 
     def _bound(self, index: str) -> Decider:
         """The conditions on scores hold for a key that was picked, too."""
@@ -358,29 +428,17 @@ class Decider:
             unpicked = replace(scene, classes=replace(scene.classes, picked={}))
             reader = Reader(scene, dict.fromkeys(free_indices(relation, unpicked), index))
             (a, b), (sign,) = relation.terms, relation.comparisons
-            if sign in ("<", "<=", "<<"):
-                a, b = b, a
-            gap = reader.scalar(a) - reader.scalar(b)
-            if score_name(index) not in gap.names():
-                continue  # it is not about this key
-            much = sign in (">>", "<<")
-            name = own_name(MARGIN if much else SLACK, index, scene)
-            known = Range(0, lower_open=len(sign) == 1 or much)
-            found = solved_for(gap - parameter(name, known), score_name(index))
-            if found is None:
-                much_more: Hypothesis = (gap, "=", parameter(name, known))
-                here = replace(here, solved=(*here.solved, much_more if much else (gap, sign.replace("<", ">"), ZERO)))
-                continue
-            ranges = scene.ranges if much else {**scene.ranges, name: known}
-            here = replace(here, scene=replace(scene, ranges=ranges).knowing(**{found[0]: found[1]}))
+            left, right = reader.scalar(a), reader.scalar(b)
+            if score_name(index) in (left - right).names():  # else it is not about this key
+                here = given_as(left, sign, right, score_name(index), index, scene).told(here)
         return here
 
-    def _near_the_means(self, link: Relation, decision: Decision) -> Decision:
+    def _near_the_means(self, link: t.Relation, decision: Decision) -> Decision:
         """Where keys are noisy, an inequality must be strict at their means, or hold for all keys."""
         sign = link.comparisons[0]
         if decision.word not in ("proved", "holds") or sign not in ("<=", ">=") or not shaken(link, self.scene):
             return decision
-        found = self._decided(Relation(link.terms, (">" if sign == ">=" else "<",), span=link.span))
+        found = self._decided(t.Relation(link.terms, (">" if sign == ">=" else "<",), span=link.span))
         if found is None or found.word == "proved":
             return decision if found is None else found
         anywhere = with_any_keys(link, self.scene)
@@ -390,7 +448,7 @@ class Decider:
                 return replace(always, reason="it holds for all keys")
         return self._tipped(link) or (found if decision.word == found.word == "holds" else Decision("undecided", TIED))
 
-    def _tipped(self, link: Relation) -> Decision | None:
+    def _tipped(self, link: t.Relation) -> Decision | None:
         """Refuted where both sides are equal at the means, and their difference has a slope as a key moves."""
         try:
             gap, slopes = self._gap(self.scene, link), list(self._slopes(link))
@@ -406,32 +464,32 @@ class Decider:
                 return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
         return None
 
-    def _slopes(self, link: Relation) -> Iterator[Scalar]:
+    def _slopes(self, link: t.Relation) -> Iterator[Scalar]:
         for scene in stepping(self.scene):
             try:
                 yield derivative(self._gap(scene, link), STEP).put({STEP: 0})
             except InputError:
                 continue  # it has none
 
-    def _gap(self, scene: Scene, link: Relation) -> Scalar:
+    def _gap(self, scene: Scene, link: t.Relation) -> Scalar:
         reader = Reader(scene, {})
         return reader.scalar(link.terms[0]) - reader.scalar(link.terms[1])
 
-    def _cautious(self, link: Relation, decision: Decision) -> Decision:
+    def _cautious(self, link: t.Relation, decision: Decision) -> Decision:
         """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
         if decision.word != "refuted" or link.comparisons[0] not in ("~", "->"):
             return decision
-        spoken: list[Relation | Hypothesis] = [*self.hypotheses, *self.solved]
+        spoken: list[t.Relation | Hypothesis] = [*self.hypotheses, *self.solved]
         names = [_names_of(one, self.scene) for one in spoken]
         if any(one & set(self.scene.small) and one - set(self.scene.ranges) for one in names):
             return Decision("undecided", "the limit could not be found")
         return decision
 
-    def _decided(self, link: Relation) -> Decision | None:
+    def _decided(self, link: t.Relation) -> Decision | None:
         """The decision in one case; None where the hypotheses exclude the case."""
         (left, right), (sign,) = link.terms, link.comparisons
         reader = Reader(self.scene, {})
-        if isinstance(left, Call) and left.function == "P":
+        if isinstance(left, t.Call) and left.function == "P":
             return decide_event(self, left, sign, right)
         if speaks_of_moments(link) or speaks_of_variance(link, self.scene):
             return self._moments(link)
@@ -445,22 +503,28 @@ class Decider:
         if given is None:
             return None
         where, large = self.where(scalars_in(a) + scalars_in(b), given)
+        tending = self._tends(large, self.small(given))
+        if self.scene.setting.are == "any" and sign in ("~", "->"):
+            pairs = (
+                {"": (a, b)} if isinstance(a, Scalar) and isinstance(b, Scalar) else coordinates(self.scene, link, a, b)
+            )
+            return self._uniformly(pairs, sign, where, tending)
         if isinstance(a, Vec) or isinstance(b, Vec):
-            return decide_vectors(self.scene, link, (a, b), where, self._tends(large, self.small(given)))
+            return decide_vectors(self.scene, link, (a, b), where, tending)
         if self.scene.setting.are == "separated" and not large:
             return self._separated(link, a, sign, b, where)
         if self.scene.setting.are == "any" and large and SCORE in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
-        return decide(a, sign, b, where, self._tends(large, self.small(given)))
+        return decide(a, sign, b, where, tending)
 
-    def _moments(self, link: Relation) -> Decision | None:
+    def _moments(self, link: t.Relation) -> Decision | None:
         """What is said of means, variances and covariances: of weights as queries grow, else exactly."""
         (left, right), (sign,) = link.terms, link.comparisons
-        moving = [part for part in walk(left) if isinstance(part, Name) and part.base in ("alpha", "c")]
-        weighed = isinstance(left, Call) and bool(moving) and not speaks_of_moments(right)
+        moving = [part for part in t.walk(left) if isinstance(part, t.Name) and part.base in ("alpha", "c")]
+        weighed = isinstance(left, t.Call) and bool(moving) and not speaks_of_moments(right)
         if self.sent - {VARIANCE} and not (weighed and self.scene.setting.scales):
             return Decision("undecided", ORDER)  # the noise may vanish before, or after
-        if isinstance(left, Call) and weighed:
+        if isinstance(left, t.Call) and weighed:
             return self._as_noise_vanishes(link, left) or decide_moment(self, left, sign, right)
         given = self.given(Reader(self.scene, {}))
         if given is None:
@@ -468,25 +532,25 @@ class Decider:
         where, _ = self.where([], given)
         return decide_exactly(self.scene, link, given, where)
 
-    def _as_noise_vanishes(self, link: Relation, moment: Call) -> Decision | None:
+    def _as_noise_vanishes(self, link: t.Relation, moment: t.Call) -> Decision | None:
         """Weights are bounded and continuous in the keys: where only noise is random, their moments have limits.
 
         As the noise vanishes, the mean tends to what the weight is at the means of the keys, and the variance to 0.
         """
         setting, sign = self.scene.setting, link.comparisons[0]
         (what,) = moment.arguments if len(moment.arguments) == 1 else (moment,)
-        plainly = is_output(what) or (isinstance(what, Name) and what.base == "alpha")
+        plainly = is_output(what) or (isinstance(what, t.Name) and what.base == "alpha")
         if setting.noise != "vanishing" or setting.scales or sign not in ("~", "->") or not plainly:
             return None
         if moment.function == "Var":
-            what = Number(Fraction(0))
-        return self._decided(Relation((what, link.terms[1]), link.comparisons, span=link.span))
+            what = t.Number(Fraction(0))
+        return self._decided(t.Relation((what, link.terms[1]), link.comparisons, span=link.span))
 
     def _tends(self, large: tuple[str, ...], small: tuple[str, ...]) -> Tending:
         vanishing = self.vanishing & self.sent if self.moving == "sent" else self.vanishing
         return Tending(large, vanishing, small, frozenset(self.scene.exercise.parameters))
 
-    def _leaves_to_chance(self, link: Relation) -> bool:
+    def _leaves_to_chance(self, link: t.Relation) -> bool:
         """c ~ x, where a length is random and nothing is said of it: that is meant but for cases of probability 0."""
         random = [scale.name for scale in self.scene.setting.scales.values() if scale.normal is not None]
         if not random or link.comparisons[0] not in ("~", "->") or not is_output(link.terms[0]):
@@ -494,9 +558,9 @@ class Decider:
         spoken = {name for one in self.hypotheses for name in _names_of(one, self.scene)} | set(self.scene.fixed)
         return not spoken & set(random) and not speaks_of_output(link.terms[1])
 
-    def _almost_surely(self, link: Relation) -> Decision:
+    def _almost_surely(self, link: t.Relation) -> Decision:
         asked = self.under(*(parsed(source) for source in self.scene.setting.given))
-        found = decide_event(asked, Call("P", (link,)), "->", Number(Fraction(1)))
+        found = decide_event(asked, t.Call("P", (link,)), "->", t.Number(Fraction(1)))
         if found.word == "refuted" and found.left is not None:
             return Decision("refuted", f"{plain(link)} with probability {shown(found.left)} only")
         return found
@@ -512,7 +576,7 @@ class Decider:
         fixed: set[str] = set().union(*held)
         return tuple(name for name in self.scene.small if name not in fixed)
 
-    def _relative(self, a: Scalar, sign: Comparison, b: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
+    def _relative(self, a: Scalar, sign: t.Comparison, b: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
         """Scores of the others that the condition does not bind: they may grow along with what is large."""
         for name in large:
             along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * where.name(name)}
@@ -522,10 +586,63 @@ class Decider:
                 a.put(along), sign, b.put(along), where, Tending(large, small=() if self.sent else self.scene.small)
             )
             if found.word == "refuted":
-                return replace(found, reason="the condition says nothing of the other scores: they may be larger still")
+                return _elsewhere(found)
         return Decision("undecided", "how large is large enough depends on the other scores")
 
-    def _separated(self, link: Relation, a: Scalar, sign: Comparison, b: Scalar, where: Where) -> Decision:
+    def _uniformly(
+        self, pairs: Mapping[str, tuple[Scalar, Scalar]], sign: t.Comparison, where: Where, tending: Tending
+    ) -> Decision:
+        """Limits where only scores are known: what conditions leave open may depend on what moves.
+
+        A difference that rises or falls with such a score, or slack, is small for all of its values if it is so at
+        both ends of them. Otherwise nothing is proved.
+        """
+        found = decide_all(pairs, sign, where, tending)
+        moving = [where.name(name) for name in tending.large] + [-ln(where.name(name)) for name in tending.small]
+        if found.word != "proved" or not moving:
+            return found
+        for a, b in pairs.values():
+            gaps = [a - b]
+            for name in sorted(name for name in gaps[0].names() if _is_open(name)):
+                gaps = [end for gap in gaps for end in self._ends(gap, name, where)]
+            if any(decide(gap, sign, ZERO, where, tending).word != "proved" for gap in gaps):
+                return self._along(pairs, sign, where, tending, moving)
+        return found
+
+    def _ends(self, gap: Scalar, name: str, where: Where) -> Iterator[Scalar]:
+        """A number at the ends of what a name may be, between which it rises or falls; 1 where that is not known."""
+        if name not in gap.names():
+            yield gap
+            return
+        slope, known, away = derivative(gap, name), where.range(name).lower, number(1)
+        tied = any(name in x.names() | y.names() for x, _, y in where.all_hypotheses())
+        if tied or all(prove(slope, comparison, ZERO, where) is None for comparison in (">=", "<=")):
+            yield away
+            return
+        below = gap.put({name: -parameter(name, POSITIVE)}), Where({**where.ranges, name: POSITIVE})
+        low = gap.put({name: number(known)}) if isinstance(known, Fraction) else limit(*below, (name,))
+        high = limit(gap, where, (name,))
+        yield from (end if isinstance(end, Scalar) else away for end in (low, high))
+
+    def _along(
+        self,
+        pairs: Mapping[str, tuple[Scalar, Scalar]],
+        sign: t.Comparison,
+        where: Where,
+        tending: Tending,
+        moving: Sequence[Scalar],
+    ) -> Decision:
+        """Refuted where the other scores grow along with what is large, and no condition binds them."""
+        bound = any(SCORE in x.names() | y.names() for x, _, y in where.all_hypotheses())
+        for mover in moving if not bound else ():
+            along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * mover}
+            moved = {name: (a.put(along), b.put(along)) for name, (a, b) in pairs.items()}
+            found = decide_all(moved, sign, where, tending)
+            if found.word == "refuted":
+                return _elsewhere(found)
+        return Decision("undecided", "how near it is depends on the other scores")
+
+    def _separated(self, link: t.Relation, a: Scalar, sign: t.Comparison, b: Scalar, where: Where) -> Decision:
         turned = bent(self.scene)
         if turned is not None and BENT not in self.scene.ranges:
             scene, known = turned
@@ -583,18 +700,18 @@ def rounding(atom: Function) -> Iterator[Hypothesis]:
     yield from ((exp(value), above, exp(over)), (exp(value), below, exp(under)))
 
 
-def _from_some_value(condition: Node) -> Iterator[str]:
+def _from_some_value(condition: t.Node) -> Iterator[str]:
     """'as soon as lambda >= ln n': from there on, and not only for the large ones that lambda may be said to be."""
     match condition:
-        case Relation((Name() as name, bound), (">" | ">=",)) | Relation((bound, Name() as name), ("<" | "<=",)) if (
-            bound != Number(Fraction(0))
-        ):
+        case t.Relation((t.Name() as name, bound), (">" | ">=",)) | t.Relation(
+            (bound, t.Name() as name), ("<" | "<=",)
+        ) if bound != t.Number(Fraction(0)):
             yield full_name(name)
 
 
-def _names_of(condition: Relation | Hypothesis, scene: Scene) -> set[str]:
+def _names_of(condition: t.Relation | Hypothesis, scene: Scene) -> set[str]:
     """All names in a condition, in definitions too."""
-    if not isinstance(condition, Relation):
+    if not isinstance(condition, t.Relation):
         return set(condition[0].names() | condition[2].names())
     reader = Reader(scene, {})
     return set().union(*(reader.scalar(term).names() for term in condition.terms))

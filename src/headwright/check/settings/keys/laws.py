@@ -14,7 +14,7 @@ from functools import reduce
 
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, Tending, decide, decide_all
-from headwright.check.exercise import NormalLaw, parsed
+from headwright.check.exercise import NormalLaw
 from headwright.check.scalars import Range, Scalar, Where, number
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import ONE, VARIANCE, ZERO, Hypothesis, Scene, UndeterminedError, Vec
@@ -152,7 +152,7 @@ class Laws:
                 return Form(self.moment(node))
             case t.Name("I", _, 0):
                 return Form(Spread(ONE))
-            case t.Name() if self._random(node, depth):
+            case t.Name() if self._random(node, depth) or full_name(node) in self.scene.definitions:
                 return self._name(node, depth)
             case t.Sum(terms):
                 return reduce(Form.plus, (self.form(term, depth) for term in terms))
@@ -204,6 +204,10 @@ class Laws:
             if isinstance(one.constant, Scalar) and not one.random:
                 return other.times(one.constant)
         left, right = x.constant, y.constant
+        if isinstance(left, Vec) and isinstance(right, Spread) and left.row and not (x.random or y.random):
+            return Form(self._applied(right, left))  # q^T Sigma
+        if isinstance(left, Spread) and isinstance(right, Vec) and not right.row and not (x.random or y.random):
+            return Form(self._applied(Spread(left.identity, {(d, c): x for (c, d), x in left.outer.items()}), right))
         if not (isinstance(left, Vec) and isinstance(right, Vec)) or (x.random and y.random):
             raise UndeterminedError(NOT_LINEAR)
         if right.row and not (left.row or x.random or y.random):
@@ -219,6 +223,14 @@ class Laws:
         if isinstance(x, Vec) and isinstance(y, Vec) and {x.space, y.space} == {"key"}:
             return self.reader.scene.inner(x, y)
         raise UndeterminedError(NOT_LINEAR)
+
+    def _applied(self, spread: Spread, vector: Vec) -> Vec:
+        """x^T (s I + sum of w_cd c d^T), lying or standing as x does."""
+        total = vector.times(spread.identity)
+        for (c, d), factor in spread.outer.items():
+            along = self._inner(vector, Vec("key", {c: ONE}))
+            total = total.plus(Vec(vector.space, {d: factor * along}, vector.row))
+        return total
 
     def _outer(self, x: Vec, y: Vec) -> Spread:
         if {*x.coordinates, *y.coordinates} - set(self.scene.classes.singles) or {x.space, y.space} != {"key"}:
@@ -313,7 +325,7 @@ def decide_exactly(scene: Scene, link: t.Relation, given: Sequence[Hypothesis], 
     dropped = not any(VARIANCE in right.names() for _, right in pairs.values())
     if not dropped or not _without_noise(pairs, known):
         return found
-    asked = scene.exercise.determines and left in map(parsed, scene.exercise.about)
+    asked = scene.exercise.asks_value_of(left)
     return Decision("undecided", NOT_NOTHING if asked else UP_TO_NOISE)
 
 

@@ -8,7 +8,7 @@ from functools import reduce
 
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, exp, number, parameter, pi, sqrt
-from headwright.check.scalars.scalar import FUNCTIONS
+from headwright.check.scalars.functions import FUNCTIONS
 from headwright.check.settings.keys.scene import (
     FIRST,
     MEMBER,
@@ -237,7 +237,7 @@ class Reader:
         if self.sums >= MOST_SUMS:
             raise MisfitError(f"more than {MOST_SUMS} sums stand inside one another", node)
         total: Value | None = None
-        for which in self._members(node):
+        for which in self.members(node):
             value = self._summed(node, which) if which in self.scene.classes.many else self._at(which, node)
             total = value if total is None else _plus(total, value, node)
         return ZERO if total is None else total
@@ -245,8 +245,9 @@ class Reader:
     def _at(self, which: str, node: t.BigSum) -> Value:
         return replace(self, bound={**self.bound, node.index: which}, sums=self.sums + 1).value(node.body)
 
-    def _members(self, node: t.BigSum) -> list[str]:
-        members = list(self.scene.classes.all)
+    def members(self, node: t.BigSum) -> list[str]:
+        """The classes of keys over which a sum runs."""
+        members = [which for which in self.scene.classes.all if self.scene.classes.count(which) != ZERO]
         for condition in node.conditions:
             members = [which for which in members if self._allowed(which, condition, node.index)]
         if node.lower is None:
@@ -313,6 +314,9 @@ class Reader:
             return weights
         if any(which == MEMBER for index, which in self.bound.items() if index != node.index):
             raise UndeterminedError("it depends on how the other keys lie to one another")
+        weight, mine = t.Name("alpha", t.Name(node.index)), t.Name("v", t.Name(node.index))
+        if isinstance(node.body, t.Product) and set(node.body.factors) == {weight, mine}:
+            return Vec("value", {REST: self.scene.pattern(self.query(self.scene.queries[0]))[REST]})  # as in c
         value = replace(self, bound={**self.bound, node.index: MEMBER}).value(node.body)
         if isinstance(value, Vec):
             raise UndeterminedError("the other keys may lie anywhere")

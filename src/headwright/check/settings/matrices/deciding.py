@@ -8,7 +8,7 @@ proved by the same `prove`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
@@ -29,7 +29,6 @@ from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError, ShapeError
 from headwright.formula.evaluate import Budget
-from headwright.formula.reading.dots import written_out
 from headwright.formula.shapes import SCALAR, Shape
 from headwright.formula.show import plain
 
@@ -347,46 +346,7 @@ class MatricesSetting:
             sizes=self.setting.sizes,
             assume=tuple(link for node in assumed for link in comparisons(node)),
         )
-        return MatricesCourt(self.exercise, given, tuple(replace(said, node=_run(said.node)) for said in answer.claims))
-
-
-def _run(node: t.Node) -> t.Node:
-    """s_1 >= s_2 >= ... >= s_k >= t says that s_i >= s_{i+1} for 1 <= i <= k - 1, and s_k >= t.
-
-    So does s_1, ..., s_k >= t say that s_i >= t for 1 <= i <= k.
-    """
-    if isinstance(node, t.Logic | t.Quantified):
-        return t.mapped(node, _run)
-    match node:
-        case t.Relation((t.Listing(items), other), (sign,)) if any(isinstance(item, t.Dots) for item in items):
-            return _each(items, lambda run, _: t.Relation((run.body, other), (sign,), span=node.span), ZERO) or node
-        case t.Relation(terms, (sign, *_) as signs) if any(isinstance(term, t.Dots) for term in terms[1:-1]):
-            last = next(place for place, term in enumerate(terms) if isinstance(term, t.Dots)) + 1
-            if set(signs[:last]) != {sign} or any(isinstance(term, t.Dots) for term in terms[last:]):
-                return node
-
-            def link(run: t.BigSum, place: t.Name) -> t.Relation:
-                return t.Relation((run.body, t.put(run.body, run.index, t.Sum((place, ONE)))), (sign,), span=node.span)
-
-            said = _each(terms[: last + 1], link, ONE)
-            rest = t.Relation(terms[last:], signs[last:], span=node.span)
-            return (
-                node if said is None else t.Logic("and", (said, rest), span=node.span) if len(rest.terms) > 1 else said
-            )
-    return node
-
-
-def _each(terms: Sequence[t.Node], link: Callable[[t.BigSum, t.Name], t.Relation], less: t.Node) -> t.Node | None:
-    """What is said of each of a run of terms, but for the last few."""
-    try:
-        run = written_out(terms, terms[0].span)
-    except FormulaError:  # what the dots stand for is not certain: they are not read
-        return None
-    if not isinstance(run, t.BigSum) or run.lower is None or run.upper is None:
-        return None
-    place = t.Name(run.index)
-    inside = t.Relation((run.lower, place, t.Sum((run.upper, t.Negative(less)))), ("<=", "<="))
-    return t.Quantified(link(run, place), (inside,), span=terms[0].span)
+        return MatricesCourt(self.exercise, given, tuple(answer.claims))
 
 
 @dataclass(frozen=True)

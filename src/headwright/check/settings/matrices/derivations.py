@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 from headwright.check.answer import named
@@ -12,8 +13,8 @@ from headwright.check.settings.matrices.deciding import gap, prepared, proves
 from headwright.check.settings.matrices.forms import Form, scaled
 from headwright.check.settings.matrices.inequalities import adds_up
 from headwright.check.settings.matrices.known import Given, Known, names_in
+from headwright.formula import tree as t
 from headwright.formula.shapes import spelt
-from headwright.formula.tree import BigSum, Call, Listing, Name, Node, Product, Relation, Transpose, put, walk
 
 ORDERS = ("<", "<=", ">", ">=")
 
@@ -22,8 +23,8 @@ ORDERS = ("<", "<=", ">", ">=")
 class Aim:
     """What is to be shown: how the two ends compare."""
 
-    start: Node
-    end: Node
+    start: t.Node
+    end: t.Node
     given: Given
 
     @cached_property
@@ -54,10 +55,10 @@ class Aim:
         return frozenset(spelt(name) for end in (self.start, self.end) for name in names_in(end))
 
     @cached_property
-    def factors(self) -> list[Node]:
+    def factors(self) -> list[t.Node]:
         """What both sides of an equation, or of an inequality between numbers, may be multiplied by."""
-        turning = [Name(name) for name, facts in self.given.facts.items() if facts & {"permutation", "orthogonal"}]
-        return [factor for name in turning for factor in (name, Transpose(name))]
+        turning = [t.Name(name) for name, facts in self.given.facts.items() if facts & {"permutation", "orthogonal"}]
+        return [factor for name in turning for factor in (name, t.Transpose(name))]
 
     @cached_property
     def wanted(self) -> str:
@@ -65,11 +66,11 @@ class Aim:
         whole = gap((self.start, self.end), self.given)
         if whole is not None and whole.is_zero:
             return "="
-        if proves(Relation((self.start, self.end), ("<=",)), self.given):
+        if proves(t.Relation((self.start, self.end), ("<=",)), self.given):
             return "<="
-        return ">=" if proves(Relation((self.start, self.end), (">=",)), self.given) else "="
+        return ">=" if proves(t.Relation((self.start, self.end), (">=",)), self.given) else "="
 
-    def is_leap(self, link: Relation) -> bool:
+    def is_leap(self, link: t.Relation) -> bool:
         """Whether a step says what was to be shown, up to algebra in passing and a number in front.
 
         Two sums that are equal term by term say no more than their terms do.
@@ -85,11 +86,11 @@ class Aim:
         """What is to be shown, and the same times a matrix that has an inverse."""
         return [gap(sides, self.bare) for sides in self._times((self.start, self.end))]
 
-    def _times(self, sides: tuple[Node, ...]) -> list[tuple[Node, ...]]:
+    def _times(self, sides: tuple[t.Node, ...]) -> list[tuple[t.Node, ...]]:
         """The two, and the two times a matrix that has an inverse."""
-        return [sides, *(tuple(Product((factor, side)) for side in sides) for factor in self.factors)]
+        return [sides, *(tuple(t.Product((factor, side)) for side in sides) for factor in self.factors)]
 
-    def leads(self, steps: Sequence[Relation]) -> bool:
+    def leads(self, steps: Sequence[t.Relation]) -> bool:
         """Whether what is to be shown is a sum of multiples of steps: a chain is, and so is one with a term moved.
 
         An equation may be taken any number of times, also less than none; an inequality not less than none.
@@ -97,7 +98,7 @@ class Aim:
         passing = self.passing
         whole = gap((self.start, self.end), passing)
         equal, above = [], []
-        for step in steps:
+        for step in [one for link in steps for one in _squared(link)]:
             sign = step.comparisons[0]
             if sign == "=":
                 equal += [one for sides in self._times(step.terms) if (one := gap(sides, passing)) is not None]
@@ -107,13 +108,13 @@ class Aim:
         sizes = [prepared(Known(passing)).algebra.sizes.of(size) for size in Known(passing).sized]
         return whole is not None and adds_up(whole, equal, above, sizes)
 
-    def follows(self, steps: Sequence[Relation], leaps: Sequence[Relation]) -> bool:
+    def follows(self, steps: Sequence[t.Relation], leaps: Sequence[t.Relation]) -> bool:
         """Whether a leap is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
         if _written_out(steps, leaps) or self._part_of_the_way(steps):
             return True
         given = self.given
         equal = [sides for link in steps if link.comparisons == ("=",) for sides in self._times(link.terms)]
-        shown: dict[str, Node] = {}
+        shown: dict[str, t.Node] = {}
         for name, definition in given.definitions.items():
             if name not in self.spoken:
                 found = _reached(named(name), equal, self.passing)
@@ -122,9 +123,9 @@ class Aim:
                     shown[name] = new[-1]
         opened = {name: given.definitions[name] for name in self.spoken if name in given.definitions}
         taken = replace(self.bare, definitions={**opened, **shown})
-        return bool(shown) and proves(Relation((self.start, self.end), ("=",)), taken)
+        return bool(shown) and proves(t.Relation((self.start, self.end), ("=",)), taken)
 
-    def _part_of_the_way(self, steps: Sequence[Relation]) -> bool:
+    def _part_of_the_way(self, steps: Sequence[t.Relation]) -> bool:
         """Whether an inequality goes from one end to something between them: sum_{i <= k} sigma_i^2 >= k sigma_k^2.
 
         One that stays where it is (x <= x), or goes a fixed share of the way (half of what is to be shown), is none.
@@ -139,30 +140,38 @@ class Aim:
             if share is not None and share != 1:
                 continue
             ends = _same(below, low, self.bare), _same(above, high, self.bare)
-            if ends == (True, False) and proves(Relation((above, high), ("<=",)), self.given):
+            if ends == (True, False) and proves(t.Relation((above, high), ("<=",)), self.given):
                 return True
-            if ends == (False, True) and proves(Relation((low, below), ("<=",)), self.given):
+            if ends == (False, True) and proves(t.Relation((low, below), ("<=",)), self.given):
                 return True
         return False
 
 
-def _terms(link: Relation, given: Given) -> tuple[Node, Node] | None:
+def _squared(link: t.Relation) -> list[t.Relation]:
+    """A step, and the same between the squares, where both sides are lengths."""
+    if not all(isinstance(term, t.Norm) for term in link.terms) or link.comparisons[0] not in ("=", *ORDERS):
+        return [link]
+    squares = tuple(t.Power(term, t.Number(Fraction(2)), span=term.span) for term in link.terms)
+    return [link, replace(link, terms=squares)]
+
+
+def _terms(link: t.Relation, given: Given) -> tuple[t.Node, t.Node] | None:
     """The terms of two sums that are equal because these are: |A v_k|^2 of sum |A v_i|^2 = sum |sigma_i u_i|^2."""
     place = next((name for name in given.shapes if name in Known(given).assumed()), None)  # 1 <= k <= d
     match link.terms:
-        case (BigSum(i, x, low, high, ()), BigSum(j, y, other_low, other_high, ())) if place is not None:
-            terms = put(x, i, Name(place)), put(y, j, Name(place))
-            if (low, high) == (other_low, other_high) and proves(Relation(terms, ("=",)), given):
+        case (t.BigSum(i, x, low, high, ()), t.BigSum(j, y, other_low, other_high, ())) if place is not None:
+            terms = t.put(x, i, t.Name(place)), t.put(y, j, t.Name(place))
+            if (low, high) == (other_low, other_high) and proves(t.Relation(terms, ("=",)), given):
                 return terms
     return None
 
 
-def _written_out(steps: Sequence[Relation], leaps: Sequence[Relation]) -> bool:
+def _written_out(steps: Sequence[t.Relation], leaps: Sequence[t.Relation]) -> bool:
     """Whether a leap begins at a trace that a step has taken for a sum over entries: it may then be taken for known."""
     equal = [link.terms for link in steps if link.comparisons == ("=",)]
     for trace, other in (pair for sides in equal for pair in (sides, sides[::-1])):
-        is_trace = isinstance(trace, Call) and trace.function == "trace"
-        entries = any(isinstance(part, Name) and isinstance(part.index, Listing) for part in walk(other))
+        is_trace = isinstance(trace, t.Call) and trace.function == "trace"
+        entries = any(isinstance(part, t.Name) and isinstance(part.index, t.Listing) for part in t.walk(other))
         if is_trace and entries and any(trace in leap.terms for leap in leaps):
             return True
     return False
@@ -183,7 +192,7 @@ def _loose(facts: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     return {about: said & kept for about, said in facts.items()}
 
 
-def _reached(first: Node, links: Sequence[tuple[Node, ...]], passing: Given) -> list[Node]:
+def _reached(first: t.Node, links: Sequence[tuple[t.Node, ...]], passing: Given) -> list[t.Node]:
     """Where links lead to, one after the other."""
     reached = [link[0] for link in links if _same(link[0], first, passing)]
     for place in reached:  # grows while it is read
@@ -191,7 +200,7 @@ def _reached(first: Node, links: Sequence[tuple[Node, ...]], passing: Given) -> 
     return reached
 
 
-def _same(x: Node, y: Node, passing: Given) -> bool:
+def _same(x: t.Node, y: t.Node, passing: Given) -> bool:
     """Written alike, up to algebra that needs no definition: an index named otherwise, factors in another order."""
     found = None if x == y else gap((x, y), passing)
     return x == y or (found is not None and found.is_zero)

@@ -13,11 +13,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Thing, Where, number, parameter, prove
-from headwright.check.scalars.scalar import content, of_atom, power
+from headwright.check.scalars.forms import content, of_atom
+from headwright.check.scalars.functions import power
 from headwright.check.settings.matrices.known import Known, NoForm
+from headwright.formula import tree as t
 from headwright.formula.evaluate import Budget
 from headwright.formula.parse import parse
-from headwright.formula.tree import Name, Negative, Node, Number, Sum
 
 Size = int | str
 ZERO, ONE = number(0), number(1)
@@ -269,16 +270,16 @@ class Sizes:
             return number(size)
         return self.name(size) if size.isidentifier() else self.index(parse(size), {})
 
-    def index(self, node: Node | None, bound: Mapping[str, Scalar]) -> Scalar:
+    def index(self, node: t.Node | None, bound: Mapping[str, Scalar]) -> Scalar:
         """An index: a number, a name, or a sum of those; some names are the indices of sums around."""
         match node:
-            case Number(value):
+            case t.Number(value):
                 return number(value)
-            case Name(base, None, 0):
+            case t.Name(base, None, 0):
                 return bound[base] if base in bound else self.name(base)
-            case Negative(body):
+            case t.Negative(body):
                 return -self.index(body, bound)
-            case Sum(terms):
+            case t.Sum(terms):
                 return sum((self.index(part, bound) for part in terms), ZERO)
             case _:
                 raise NoForm("an index that is neither a number nor a name")

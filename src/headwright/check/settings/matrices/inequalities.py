@@ -17,9 +17,9 @@ from itertools import product
 
 from headwright.check.decision import Example
 from headwright.check.scalars import Scalar, Thing, number, prove, sqrt
-from headwright.check.scalars.scalar import ONE as UNDER
+from headwright.check.scalars.assumptions import Where
+from headwright.check.scalars.forms import ONE as UNDER
 from headwright.check.scalars.solver import bounded
-from headwright.check.scalars.where import Where
 from headwright.check.settings.matrices.forms import ZERO, Algebra, Applied, Form, Member, Partial, scaled
 from headwright.check.settings.matrices.known import NoForm
 from headwright.check.settings.matrices.normal import candidates, rank_bound

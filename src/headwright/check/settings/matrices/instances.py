@@ -8,14 +8,14 @@ from fractions import Fraction
 from hashlib import sha256
 from itertools import islice, permutations, product
 
-from flint import arb_mat, fmpq_mat
+from flint import arb_mat
 
 from headwright.check.decision import Example
 from headwright.check.settings.matrices.known import Known, names_in
 from headwright.errors import InputError
+from headwright.formula import tree as t
 from headwright.formula.evaluate import Budget, NoValue, ball, compare, evaluate, precision, scalar
 from headwright.formula.shapes import Shape, spelt
-from headwright.formula.tree import Call, Listing, Name, Node, Number, Relation, mapped, walk
 
 Values = list[list[Fraction]]
 MOST_COMBINATIONS = 40
@@ -200,14 +200,14 @@ class Trial:
         try:
             assumed = all(self.said(self.known.typed(relation)) for relation in self.known.given.assume)
             return assumed and all(
-                self.said(self.known.typed(Relation(pair, ("!=",)))) for pair in self.known.given.different
+                self.said(self.known.typed(t.Relation(pair, ("!=",)))) for pair in self.known.given.different
             )
         except InputError:
             return False
 
-    def said(self, relation: Node) -> bool | None:
+    def said(self, relation: t.Node) -> bool | None:
         """Whether a chain holds here: certain, or None."""
-        if not isinstance(relation, Relation):
+        if not isinstance(relation, t.Relation):
             return None
         values = [self.value(term) for term in relation.terms]
         answers = [
@@ -216,22 +216,11 @@ class Trial:
         ]
         return False if False in answers else None if None in answers else True
 
-    def value(self, node: Node) -> arb_mat:
+    def value(self, node: t.Node) -> arb_mat:
         """The value of a typed term; NoValue and its like where it has none here."""
-        return evaluate(self._ranked(node), self.of, budget=self.budget)
+        return evaluate(node, self.of, budget=self.budget)
 
-    def _ranked(self, node: Node) -> Node:
-        """Ranks are counted exactly, and only where all entries are exact."""
-        node = mapped(node, self._ranked)
-        if not isinstance(node, Call) or node.function != "rank":
-            return node
-        matrix = self.value(node.arguments[0])
-        if not all(entry.is_exact() for entry in matrix.entries()):
-            raise NoValue("the rank of a matrix whose entries are not exact")
-        exact = [[entry.fmpq() for entry in row] for row in matrix.tolist()]
-        return Number(Fraction(int(fmpq_mat(exact).rank())))
-
-    def of(self, name: Name) -> arb_mat | None:
+    def of(self, name: t.Name) -> arb_mat | None:
         """The value of a name."""
         key = spelt(name)
         if key not in self._values:
@@ -241,7 +230,7 @@ class Trial:
             self._values[key] = found
         return self._values[key]
 
-    def _find(self, name: Name) -> arb_mat | None:
+    def _find(self, name: t.Name) -> arb_mat | None:
         key = spelt(name)
         if key in self.instance.matrices:
             rows = self.instance.matrices[key]
@@ -253,12 +242,12 @@ class Trial:
         if key in self.instance.sizes:
             return scalar(self.instance.sizes[key])
         family = self.known.family(name)
-        if family is None and isinstance(name.index, Listing):
+        if family is None and isinstance(name.index, t.Listing):
             return self._entry(name.base, name.index.items)
-        if family is None and isinstance(name.index, Number) and Name(name.base) != name:
+        if family is None and isinstance(name.index, t.Number) and t.Name(name.base) != name:
             return self._cut(name.base, int(name.index.value))
-        if family is not None and isinstance(name.index, Number):
-            whole = self.of(Name(family.of))
+        if family is not None and isinstance(name.index, t.Number):
+            whole = self.of(t.Name(family.of))
             place = int(name.index.value) - 1
             if whole is None or not 0 <= place < whole.ncols():
                 raise NoValue(f"there is no {key} here")
@@ -267,22 +256,22 @@ class Trial:
             return arb_mat([[row[place]] for row in whole.tolist()])
         return None
 
-    def _entry(self, base: str, places: Sequence[Node]) -> arb_mat | None:
-        whole = self.of(Name(base))
-        at = [int(p.value) if isinstance(p, Number) else self.instance.sizes.get(spelt(p), 0) for p in places]
+    def _entry(self, base: str, places: Sequence[t.Node]) -> arb_mat | None:
+        whole = self.of(t.Name(base))
+        at = [int(p.value) if isinstance(p, t.Number) else self.instance.sizes.get(spelt(p), 0) for p in places]
         if whole is None or len(at) != 2 or not (1 <= at[0] <= whole.nrows() and 1 <= at[1] <= whole.ncols()):
             return None
         return scalar(whole[at[0] - 1, at[1] - 1])
 
     def _cut(self, base: str, columns: int) -> arb_mat | None:
         """The first columns; of a diagonal matrix the first rows too."""
-        whole = self.of(Name(base)) if any(family.of == base for family in self.known.families.values()) else None
+        whole = self.of(t.Name(base)) if any(family.of == base for family in self.known.families.values()) else None
         if whole is None or not 0 <= columns <= whole.ncols():
             return None
         rows = columns if self.known.fact(base, "diagonal") else whole.nrows()
         return arb_mat(rows, columns, [whole[i, j] for i in range(rows) for j in range(columns)])
 
-    def _shaped(self, name: Name, value: arb_mat) -> arb_mat:
+    def _shaped(self, name: t.Name, value: arb_mat) -> arb_mat:
         """A written 0, or a sum of nothing, in the shape that its name has."""
         shape = self.known.shape_of(name)
         if shape is None or value.nrows() * value.ncols() != 1 or not value[0, 0].is_zero():
@@ -290,7 +279,7 @@ class Trial:
         return arb_mat(*sized(shape, self.instance.sizes))
 
 
-def foundations(known: Known, node: Node) -> tuple[frozenset[str], frozenset[str]]:
+def foundations(known: Known, node: t.Node) -> tuple[frozenset[str], frozenset[str]]:
     """What a statement rests on, behind all definitions: names without a definition, and integers."""
     found: set[str] = set()
     integers: set[str] = set()
@@ -298,7 +287,7 @@ def foundations(known: Known, node: Node) -> tuple[frozenset[str], frozenset[str
     seen: set[str] = set()
     while waiting:
         tree = waiting.pop()
-        places = (part.index for part in walk(tree) if isinstance(part, Name) and part.index is not None)
+        places = (part.index for part in t.walk(tree) if isinstance(part, t.Name) and part.index is not None)
         for part in (*names_in(tree), *(name for place in places for name in names_in(place))):
             key = spelt(part)
             if key in seen:
@@ -314,9 +303,9 @@ def foundations(known: Known, node: Node) -> tuple[frozenset[str], frozenset[str
             elif definition is not None:
                 waiting.append(definition)
             elif family is not None:
-                waiting.append(Name(family.of))
+                waiting.append(t.Name(family.of))
             elif key in known.given.shapes:
                 found.add(key)
-            elif part.index is not None and known.shape_of(Name(part.base)) is not None:
-                waiting.append(Name(part.base))  # an entry, or the first columns
+            elif part.index is not None and known.shape_of(t.Name(part.base)) is not None:
+                waiting.append(t.Name(part.base))  # an entry, or the first columns
     return frozenset(found), frozenset(integers)

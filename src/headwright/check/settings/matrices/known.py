@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from headwright.errors import InputError
+from headwright.formula import tree as t
 from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
-from headwright.formula.tree import BigSum, Listing, Name, Node, Number, Relation, mapped, walk
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Given:
     """
 
     shapes: Mapping[str, Shape]
-    definitions: Mapping[str, Node] = field(default_factory=dict)
+    definitions: Mapping[str, t.Node] = field(default_factory=dict)
     facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    different: tuple[tuple[Node, Node], ...] = ()
+    different: tuple[tuple[t.Node, t.Node], ...] = ()
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    assume: tuple[Relation, ...] = ()
+    assume: tuple[t.Relation, ...] = ()
 
 
 _ONE = Fraction(1)
@@ -47,13 +47,9 @@ class NoMember(InputError):  # noqa: N818
     """A column or singular value that need not exist: the statement has no meaning for some sizes."""
 
 
-def names_in(node: Node) -> Iterator[Name]:
-    """The names in a formula. Those inside an index are labels or places, not names of things: W_Q does not speak of Q.
-
-    >>> [name.base for name in names_in(Name("W", Name("Q")))]
-    ['W']
-    """
-    if isinstance(node, Name):
+def names_in(node: t.Node) -> Iterator[t.Name]:
+    """The names in a formula. Those inside an index are labels or places: W_Q does not speak of Q."""
+    if isinstance(node, t.Name):
         yield node
     else:
         for part in node.children():
@@ -75,9 +71,10 @@ class Known:
     """A Given with its definitions typed, once."""
 
     given: Given
-    statement: Node | None = None  # what will be asked: names that it uses as indices are integers
-    _definitions: dict[str, Node] = field(default_factory=dict)
+    statement: t.Node | None = None  # what will be asked: names that it uses as indices are integers
+    _definitions: dict[str, t.Node] = field(default_factory=dict)
     _shapes: dict[str, Shape] = field(default_factory=dict)
+    _open: set[str] = field(default_factory=set)  # definitions whose shape is being found
     doubts: list[str] = field(default_factory=list)  # members of families that were taken to exist
     shrunk: list[str] = field(default_factory=list)  # where that leaves out matrices: a sum up to n of d terms
 
@@ -125,20 +122,20 @@ class Known:
     def _indices(self) -> Iterator[str]:
         """Numbers that stand in an index or at the end of a sum."""
         for tree in (*self.given.definitions.values(), *(() if self.statement is None else (self.statement,))):
-            for part in walk(tree):
-                places: tuple[Node | None, ...] = ()
-                if isinstance(part, Name) and f"{part.base}_*" in self.given.shapes and self._alone(part) is None:
+            for part in t.walk(tree):
+                places: tuple[t.Node | None, ...] = ()
+                if isinstance(part, t.Name) and f"{part.base}_*" in self.given.shapes and self._alone(part) is None:
                     places = (part.index,)
-                elif isinstance(part, BigSum):
+                elif isinstance(part, t.BigSum | t.BigCall):
                     places = (part.lower, part.upper, *part.conditions)
-                names = (name for place in places if place is not None for name in walk(place))
+                names = (name for place in places if place is not None for name in t.walk(place))
                 yield from (
                     name.base
                     for name in names
-                    if isinstance(name, Name) and name.index is None and self._counts(name.base)
+                    if isinstance(name, t.Name) and name.index is None and self._counts(name.base)
                 )
 
-    def _alone(self, name: Name) -> Shape | None:
+    def _alone(self, name: t.Name) -> Shape | None:
         """The shape of a name that is given by itself, not as one of a family."""
         key = spelt(name)
         return self.given.shapes.get(key, SCALAR if key in self.given.definitions else None)
@@ -150,7 +147,7 @@ class Known:
     def assumed(self) -> Iterator[str]:
         """The names in what is assumed of sizes."""
         for relation in self.given.assume:
-            yield from (part.base for part in walk(relation) if isinstance(part, Name))
+            yield from (part.base for part in t.walk(relation) if isinstance(part, t.Name))
 
     def _families(self) -> Iterator[Family]:
         for names, facts in self.given.facts.items():
@@ -171,15 +168,15 @@ class Known:
         )
         return fact in both
 
-    def family(self, name: Name) -> Family | None:
+    def family(self, name: t.Name) -> Family | None:
         """The family of columns or singular values that a name belongs to; names given by themselves do not."""
         if name.index is None or spelt(name) in self.given.shapes or spelt(name) in self.given.definitions:
             return None
         return self.families.get(name.base)
 
-    def is_cut(self, name: Name) -> bool:
+    def is_cut(self, name: t.Name) -> bool:
         """Whether this is a matrix without its last columns: U_{k-1}. U_1, and U_i in a sum over i, are not."""
-        if name.index is None or name.primes or isinstance(name.index, Number | Listing):
+        if name.index is None or name.primes or isinstance(name.index, t.Number | t.Listing):
             return False
         spoken = {part.base for part in names_in(name.index)}
         cuttable = {family.of for family in self.families.values()}
@@ -188,9 +185,9 @@ class Known:
     def _bound(self) -> set[str]:
         """The indices of all sums that are spoken of."""
         spoken = (*self.given.definitions.values(), *(() if self.statement is None else (self.statement,)))
-        return {part.index for tree in spoken for part in walk(tree) if isinstance(part, BigSum)}
+        return {part.index for tree in spoken for part in t.walk(tree) if isinstance(part, t.BigSum | t.BigCall)}
 
-    def shape_of(self, name: Name) -> Shape | None:
+    def shape_of(self, name: t.Name) -> Shape | None:
         """The shape of a name: as given, by its family, or that of its definition."""
         key = spelt(name)
         if key in self.given.shapes:
@@ -198,8 +195,8 @@ class Known:
         if key in self.given.definitions:
             return self._defined_shape(key)
         if name.index is not None and not name.primes:
-            whole = self.shape_of(Name(name.base))
-            if isinstance(name.index, Listing) and len(name.index.items) == 2 and whole not in (None, SCALAR):
+            whole = self.shape_of(t.Name(name.base))
+            if isinstance(name.index, t.Listing) and len(name.index.items) == 2 and whole not in (None, SCALAR):
                 return SCALAR  # an entry
             if f"{name.base}_*" in self.given.shapes:
                 return self.given.shapes[f"{name.base}_*"]
@@ -209,46 +206,52 @@ class Known:
         return SCALAR if key in self.integers else None
 
     def _defined_shape(self, key: str) -> Shape:
+        if key in self._open:
+            raise InputError(f"{key} is defined by itself")
         if key not in self._shapes:
-            self._shapes[key] = shape(self.given.definitions[key], self.shape_of)
+            self._open.add(key)
+            try:
+                self._shapes[key] = shape(self.given.definitions[key], self.shape_of)
+            finally:
+                self._open.remove(key)
         return self._shapes[key]
 
-    def definition(self, name: Name) -> Node | None:
+    def definition(self, name: t.Name) -> t.Node | None:
         """What a name stands for, typed; FormulaError if it does not have the shape that is given for the name."""
         key = spelt(name)
         if key not in self.given.definitions:
             return None
         if key not in self._definitions:
-            equation = self.typed(Relation((name, self.given.definitions[key]), ("=",)))
-            assert isinstance(equation, Relation)  # noqa: S101  typed keeps the kind of a statement
+            equation = self.typed(t.Relation((name, self.given.definitions[key]), ("=",)))
+            assert isinstance(equation, t.Relation)  # noqa: S101  typed keeps the kind of a statement
             self._definitions[key] = equation.terms[1]
         return self._definitions[key]
 
-    def typed(self, node: Node) -> Node:
+    def typed(self, node: t.Node) -> t.Node:
         """A formula with its products given their meaning and its sums their bounds."""
         return self._bounded(typed(node, self.shape_of))
 
-    def _counted(self, name: Name, bound: Name) -> Iterator[int | str]:
+    def _counted(self, name: t.Name, bound: t.Name) -> Iterator[int | str]:
         """The sizes that an index counts in an entry: the rows of A, the columns of A in A_ij."""
-        whole = self.shape_of(Name(name.base)) if isinstance(name.index, Listing) else None
-        if whole is not None and isinstance(name.index, Listing) and len(name.index.items) == 2:
+        whole = self.shape_of(t.Name(name.base)) if isinstance(name.index, t.Listing) else None
+        if whole is not None and isinstance(name.index, t.Listing) and len(name.index.items) == 2:
             sides = zip(name.index.items, (whole.rows, whole.columns), strict=True)
             yield from (size for item, size in sides if item == bound)
 
-    def _bounded(self, node: Node) -> Node:
+    def _bounded(self, node: t.Node) -> t.Node:
         """sum_i sigma_i runs over all singular values there are; sum_i a_i a_i^T over all columns."""
-        node = mapped(node, self._bounded)
-        if not isinstance(node, BigSum) or (node.lower is not None and node.upper is not None):
+        node = t.mapped(node, self._bounded)
+        if not isinstance(node, t.BigSum | t.BigCall) or (node.lower is not None and node.upper is not None):
             return node
-        lower = Number(_ONE) if node.lower is None else node.lower
+        lower = t.Number(_ONE) if node.lower is None else node.lower
         upper = node.upper
         if upper is None:
-            bound = Name(node.index)
-            names = [part for part in walk(node.body) if isinstance(part, Name)]
+            bound = t.Name(node.index)
+            names = [part for part in t.walk(node.body) if isinstance(part, t.Name)]
             sizes = {one.size for name in names if name.index == bound and (one := self.family(name)) is not None}
             sizes |= {size for name in names for size in self._counted(name, bound)}
             if len(sizes) != 1:
                 return node
             (size,) = sizes
-            upper = Name(size) if isinstance(size, str) else Number(_ONE * size)
-        return BigSum(node.index, node.body, lower, upper, node.conditions, span=node.span)
+            upper = t.Name(size) if isinstance(size, str) else t.Number(_ONE * size)
+        return replace(node, lower=lower, upper=upper)

@@ -13,8 +13,8 @@ from functools import cmp_to_key
 from itertools import pairwise
 
 from headwright.check.scalars import Scalar, Thing, absolute, cos, exp, ln, number, pi, sin, sqrt
-from headwright.check.scalars.scalar import ONE as UNDER
-from headwright.check.scalars.scalar import Monomial, Terms, rebuilt
+from headwright.check.scalars.forms import ONE as UNDER
+from headwright.check.scalars.forms import Monomial, Terms, rebuilt
 from headwright.check.settings.matrices.forms import (
     NONNEGATIVE,
     ONE,
@@ -102,6 +102,8 @@ class Normal:
                 return self.call(function, [self.of(part) for part in arguments])
             case t.BigSum():
                 return self.big_sum(node)
+            case t.BigCall("max" | "min"):
+                return self.extreme(node)
             case _:
                 raise NoForm(f"a {type(node).__name__.lower()} has no form")
 
@@ -259,17 +261,9 @@ class Normal:
 
     def big_sum(self, node: t.BigSum, along: Size | None = None) -> Form:
         """A sum with its conditions turned into bounds; or its terms along the diagonal of a matrix of a size."""
-        if node.lower is None or node.upper is None:
-            raise NoForm(f"the sum over {node.index} has no bounds")
         symbol = Index(len(self.bound))
         inside = replace(self, bound={**self.bound, node.index: thing(symbol)})
-        ends = self.of(node.lower).scalar, self.of(node.upper).scalar
-        left_out: list[Scalar] = []
-        for condition in node.conditions:
-            if not isinstance(condition, t.Relation):
-                raise NoForm(f"the sum over {node.index} is over a set")
-            for left, sign, right in links(condition):
-                ends = self.restricted(t.Name(node.index), (left, sign, right), ends, left_out)
+        ends, left_out = self.ends(node)
         parts = [(node.body, ends)]
         for choice in [part for part in t.walk(node.body) if isinstance(part, t.Call) and part.function in LARGEST]:
             parts = [one for body, inner in parts for one in inside.split(body, choice, symbol, inner)]
@@ -279,6 +273,34 @@ class Normal:
             without = replace(self, bound={**self.bound, node.index: place}).of(node.body)
             total = minus(total, without)
         return total
+
+    def ends(self, node: t.BigSum | t.BigCall) -> tuple[Ends, list[Scalar]]:
+        """From where to where an index runs, and the places that are left out."""
+        if node.lower is None or node.upper is None:
+            raise NoForm(f"the sum over {node.index} has no bounds")
+        ends = self.of(node.lower).scalar, self.of(node.upper).scalar
+        left_out: list[Scalar] = []
+        for condition in node.conditions:
+            if not isinstance(condition, t.Relation):
+                raise NoForm(f"the sum over {node.index} is over a set")
+            for left, sign, right in links(condition):
+                ends = self.restricted(t.Name(node.index), (left, sign, right), ends, left_out)
+        return ends, left_out
+
+    def extreme(self, node: t.BigCall) -> Form:
+        """The largest or smallest of powers of singular values, which fall with their index: the first, or the last."""
+        (low, high), left_out = self.ends(node)
+        symbol = Index(len(self.bound))
+        inside = replace(self, bound={**self.bound, node.index: thing(symbol)}).of(node.body)
+        body = inside.scalar if inside.is_scalar else ZERO
+        match list(body.over.items()) if body.whole else []:
+            case [(((Thing(of=Member(family, place)), power),), factor)] if power > 0 and place == thing(symbol):
+                kind = self.known.families.get(family)
+                falls = kind is not None and kind.kind == "singular values"
+                if falls and not left_out and self.algebra.sizes.at_most(low, high):
+                    end = low if (factor > 0) == (node.word == "max") else high
+                    return replace(self, bound={**self.bound, node.index: end}).of(node.body)
+        raise NoForm("this largest or smallest has no form")
 
     def term(self, body: t.Node, symbol: Index, along: Size | None) -> Form:
         """What is summed."""

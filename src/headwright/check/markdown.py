@@ -1,0 +1,301 @@
+r"""Answers as text: blocks of Markdown or LaTeX (by markdown-it), the formulas in them, tables as sentences.
+
+Formulas stand in running text between the marks $ $, $$ $$, \\( \\), \\[ \\] and in environments. Displayed formulas
+stay whole. A table becomes sentences: each row is a case, and its other cells are what is said for it.
+
+| $c$ | $\alpha_1/\alpha_2$ |
+|---|---|
+| $3/2$ | $\sqrt{n/\epsilon}$ |
+
+says 'Case $c = 3/2$: $\alpha_1/\alpha_2 = \sqrt{n/\epsilon}$'.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.token import Token
+
+Form = Literal["markdown", "latex", "plain"]
+MOST_FORMULAS = 200  # of one answer
+
+
+@dataclass(frozen=True)
+class Written:
+    r"""The text that answers one exercise, and the line of its file at which the text begins (counted from 1).
+
+    >>> Written("Take $q = k_a$.", 3).lines
+    1
+    """
+
+    text: str
+    line: int = 1
+    form: Form = "markdown"
+    macros: str = ""  # definitions of a LaTeX preamble, which hold for the whole document
+
+    @property
+    def lines(self) -> int:
+        """How many lines it has."""
+        return self.text.count("\n") + 1
+
+
+ENVIRONMENTS = "equation|align|gather|multline|eqnarray|displaymath|math"
+_MARK = re.compile(rf"\\[\\()\[\]$]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}|\$+|\\?`+")
+_COMPARES = re.compile(
+    r"[=<>≤≥≠≈∼~≪≫→≡∈∉⊥]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|lt|gt|approx|sim|simeq|cong|equiv|propto|to"
+    r"|(?:long)?(?:left)?rightarrow|(?:Long)?(?:Left)?[Rr]ightarrow|implies|iff|lesssim|gtrsim|in|notin|perp|not"
+    r"|(?:down|up|se|ne|left|longleft)arrow|x(?:right|left|mapsto|Right)arrow|lessapprox|gtrapprox|prec|succ|preceq|succeq"
+    r"|asymp|doteq|triangleq|coloneqq|mapsto|longmapsto|subset|subseteq|ni|lll|ggg|nless|ngtr|nleq|ngeq|leadsto|gets"
+    r"|leqq|geqq|varpropto)(?![a-zA-Z])"
+)
+_INDICES = re.compile(r"[_^]\s*\{[^{}]*\}")  # what is compared in an index states nothing
+_CLOSING = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A formula found in text: what stands between its marks, and at which character of the text it starts.
+
+    >>> Piece("n = 2", 4).start
+    4
+    """
+
+    text: str
+    start: int
+    mention: bool = False  # a name or term in running prose, such as $n$, which states nothing
+
+
+def compares(text: str) -> bool:
+    """Whether a formula compares things; a name or a term states nothing.
+
+    >>> compares("n = 2"), compares("n"), compares(r"\\{k_i\\}_{i \\ne j}")
+    (True, False, False)
+    """
+    return _COMPARES.search(_INDICES.sub("", text)) is not None
+
+
+def closing(mark: str) -> str | None:
+    r"""The mark that ends a formula begun with this one; None if it begins none.
+
+    >>> closing(r"\["), closing(r"\begin{align}"), closing("$$$")
+    ('\\]', '\\end{align}', None)
+    """
+    if mark.startswith("\\begin"):
+        return mark.replace("begin", "end")
+    return _CLOSING.get(mark)
+
+
+def find_formulas(text: str) -> tuple[list[Piece], list[Piece]]:
+    r"""The formulas of a text, and the marks that begin a formula which never ends. Code spans are left alone.
+
+    >>> found, open_ended = find_formulas(r"Take $q = k_a$, or \(q = k_b\); `$x$` is code, \$5 is money; $n")
+    >>> [piece.text for piece in found], [piece.text for piece in open_ended]
+    (['q = k_a', 'q = k_b'], ['$'])
+    """
+    marks = [(match[0], match.start()) for match in _MARK.finditer(text)]
+    places: dict[str, list[int]] = {}
+    for number, (mark, _) in enumerate(marks):
+        places.setdefault(mark.lstrip("\\") if mark.endswith("`") else mark, []).append(number)
+    found, open_ended = [], []
+    number = 0
+    while number < len(marks):
+        mark, start = marks[number]
+        code = mark.startswith("`")
+        end = mark if code else closing(mark)
+        if end is not None:
+            later = places.get(end, [])
+            at = bisect_right(later, number)
+            if at < len(later):
+                inner = start + len(mark)
+                if not code:
+                    found.append(_piece(text[inner : marks[later[at]][1]], inner, mark in ("$", r"\(")))
+                number = later[at]
+            elif not code:
+                open_ended.append(Piece(mark, start))
+        number += 1
+    return [piece for piece in found if piece.text], open_ended
+
+
+def _piece(inside: str, start: int, in_prose: bool) -> Piece:
+    """Without the blanks around it, and without the backticks of $`..`$."""
+    if len(inside) > 1 and inside[0] == inside[-1] == "`":
+        inside, start = inside[1:-1], start + 1
+    mention = in_prose and not compares(inside)
+    return Piece(inside.strip(), start + len(inside) - len(inside.lstrip()), mention)
+
+
+_LEADING = re.compile(
+    r"(?:&|\\quad|\\qquad|\\;|\\,|\s)*(?:[=<>≤≥≈≠]|\\(?:leq?|geq?|approx|neq?|ll|gg|to|sim|equiv|implies|Rightarrow|Longrightarrow"
+    r"|iff|Leftrightarrow)(?![a-zA-Z]))"
+)
+
+
+def leads_on(text: str) -> bool:
+    """Whether a formula begins with a relation, so that it continues the one before."""
+    return _LEADING.match(text) is not None
+
+
+DEEPEST = 20  # quotes within lists within quotes; what is nested deeper is left out
+_DISPLAY = re.compile(rf"\\\\|\$\$|\\\[|\\\]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}")
+_HEADING = re.compile(r"[\s>]*#{1,6}\s")
+_OTHER = re.compile(r">|[-+*](?:\s|$)|\d{1,9}[.)](?:\s|$)|#{1,6}(?:\s|$)|```|~~~")  # begins a block of another kind
+_SECTION = re.compile(r"\s*\\((?:sub){0,2})section\*?\{(.*)\}\s*")
+
+
+def blocks(text: str, *, latex: bool = False) -> Iterator[Token]:
+    r"""Tokens of headings (an opening one, then its words), paragraphs and code, in order.
+
+    >>> [(token.type, token.map) for token in blocks("# a\n\n- $$x\n  + y$$\n")]
+    [('heading_open', [0, 1]), ('inline', [0, 1]), ('inline', [2, 4])]
+    """
+    text = without_comments(text)
+    lines = text.split("\n")
+    if latex:
+        lines = [as_markdown(line) for line in lines]
+    marks: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        for mark in set(_DISPLAY.findall(line)):
+            marks.setdefault(mark, []).append(number)
+    environment = {"marks": marks, "walls": [number for number, line in enumerate(lines) if _HEADING.match(line)]}
+    for token in _PARSER.parse("\n".join(lines), environment):
+        if token.type in ("heading_open", "inline", "fence", "code_block"):
+            yield token
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).disable(["reference", "html_block"])
+    parser.core.ruler.enableOnly(["normalize", "block"])  # formulas are found in the text as it was written
+    parser.block.ruler.before("code", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
+    return parser
+
+
+def _display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    if state.is_code_block(start):
+        return False
+    line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    wanted = None if _OTHER.match(line) else left_open(line)
+    if wanted is None:
+        return False
+    env: dict[str, Any] = dict(state.env)
+    places: list[int] = env["marks"].get(wanted, [])
+    at = bisect_right(places, start)
+    if at == len(places) or places[at] >= end:
+        return False
+    last, walls = places[at], env["walls"]
+    if bisect_left(walls, last + 1) > bisect_right(walls, start):  # a heading in between: the end was forgotten
+        return False
+    if not silent:
+        state.line = last + 1
+        token = state.push("inline", "", 0)
+        token.content = state.getLines(start, last + 1, state.blkIndent, False)
+        token.map = [start, last + 1]
+    return True
+
+
+def left_open(line: str) -> str | None:
+    """The mark that would end a displayed formula which starts in this line and goes on in the next."""
+    if "$$" not in line and "\\" not in line:
+        return None
+    wanted: str | None = None
+    for mark in _DISPLAY.findall(line):
+        if wanted is None:
+            wanted = closing(mark)
+        elif mark == wanted:
+            wanted = None
+    return wanted
+
+
+def as_markdown(line: str) -> str:
+    """A line of LaTeX: sections are headings, and what follows a % is a comment."""
+    section = _SECTION.fullmatch(line)
+    if section:
+        return f"{'#' * (2 + len(section[1]) // 3)} {section[2]}"
+    return re.sub(r"(?<!\\)%.*", "", line).lstrip()  # in LaTeX, indentation means nothing
+
+
+def without_comments(text: str) -> str:
+    """Comments blanked out: a teacher's hints in them are not answers. Lines stay where they are."""
+    parts, done = [], 0
+    while (start := text.find("<!--", done)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:
+        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start : stop + 3])]
+        done = stop + 3
+    return "".join([*parts, text[done:]])
+
+
+_PARSER = _parser()
+
+
+# Tables.
+
+_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_FORMULA = re.compile(r"\s*\$([^$\n]+)\$\s*")
+
+
+def is_table(text: str) -> bool:
+    r"""Whether a paragraph is a table: a row of names, a rule, and rows below it.
+
+    >>> is_table("| a | b |\n|---|---|\n| 1 | 2 |"), is_table("a | b")
+    (True, False)
+    """
+    rows = text.strip("\n").split("\n")
+    return len(rows) > 2 and "|" in rows[0] and _RULE.fullmatch(rows[1]) is not None and "|" in rows[1]
+
+
+def as_sentences(text: str) -> Iterator[str]:
+    r"""One line of prose for each line of a table; lines stay where they are.
+
+    >>> list(as_sentences("| $c$ | $x$ |\n|---|---|\n| $3/2$ | $y$ |"))
+    ['', '', 'Case $c = 3/2$: $x = y$.']
+    """
+    names: list[str] = []
+    for row in text.split("\n"):
+        cells = _cells(row)
+        if not cells or _RULE.fullmatch(row):
+            yield ""
+        elif not names:
+            names = cells
+            yield ""
+        else:
+            first, *others = [_said(name, cell) for name, cell in zip(names, cells, strict=False)]
+            more = cells[len(names) :]
+            opening = "Case " if "$" in first else "If "  # in words, it is not known which case it is
+            yield f"{opening}{first}: {', '.join(cell for cell in (*others, *more) if cell)}."
+    if not names:
+        yield text
+
+
+def _cells(row: str) -> list[str]:
+    """What stands between the bars, but for those within formulas."""
+    cells, inside = [""], False
+    for sign in row.strip().removeprefix("|").removesuffix("|"):
+        inside ^= sign == "$"
+        if sign == "|" and not inside:
+            cells.append("")
+        else:
+            cells[-1] += sign
+    return [cell.strip() for cell in cells] if row.strip() else []
+
+
+def _said(name: str, cell: str) -> str:
+    """A cell under its name: '$c = 3/2$' for $3/2$ under $c$."""
+    above, inside = _FORMULA.fullmatch(name), _FORMULA.fullmatch(cell)
+    if above is not None and inside is not None and leads_on(inside[1]):
+        return f"${above[1].strip()} {inside[1].strip()}$"
+    if inside is not None and not compares(inside[1]):
+        return f"${above[1].strip()} = {inside[1].strip()}$" if above is not None else f"{name} is {cell}"
+    return cell
+
+
+def of_formulas(formulas: Sequence[str]) -> Written:
+    """Bare formulas as a text, one to a line.
+
+    >>> of_formulas(["q = k_a"]).text
+    '$$q = k_a$$'
+    """
+    return Written("\n".join(f"$${formula}$$" for formula in formulas))

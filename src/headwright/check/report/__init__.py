@@ -1,0 +1,1 @@
+"""Verdicts for people and scripts: text, JSON, pages."""

@@ -1,0 +1,236 @@
+"""Verdicts as text, for terminals and graders, and as JSON, for scripts.
+
+How much of a verdict is shown is one of three `Hints`:
+
+full        the reasons, the counterexamples, from where on an answer works, what a teacher would add
+direction   which part or formula fails and at which instance; not what is true instead, and nothing that would mend it
+none        the word on each part; how many formulas are true and false
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from headwright.check.report.typeset import SIDES, in_words, instance, readable
+from headwright.check.running import Checked
+from headwright.check.sheets.files import clean, shortened
+from headwright.check.sheets.sheet import Note, Problem
+from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, Verdict, Word, by_what, to_json
+
+VERSION = 2  # of what --json prints
+MOST_LISTED = 12  # formulas of one answer
+LISTED: tuple[Status, ...] = ("false", "open", "quoted")
+ALL: tuple[Status, ...] = ("true", *LISTED)
+Hints = Literal["none", "direction", "full"]
+BARE: Mapping[Word, str] = {
+    "proved": "it is right",
+    "refuted": "it is wrong",
+    "undecided": "no verdict was reached",
+    "missing": "no formula gives what was asked for",
+}
+
+
+def as_text(each: Checked, *, file: bool = True) -> list[str]:
+    r"""The lines for one answer; `file` tells whether its file is named.
+
+    >>> from headwright.check.markdown import Written
+    >>> from headwright.check.sheets.sheet import AnswerText
+    >>> from headwright.check.verdict import ToRead
+    >>> part = Asked("q", "proved", 14, r"q = \lambda(k_a + k_b)", r"both weights are at least 1/(2 + epsilon)")
+    >>> false = Formula(17, r"\alpha_a = \frac{1}{2}", "false", "claim", True, "", {"n": 3, "left": 0.4223})
+    >>> verdict = Verdict("proved", "", (part,), (false,), (ToRead(15, "This is so."),), "lambda >= ln(n/epsilon)")
+    >>> answer = AnswerText("sheet.md", 12, "averaging-two", Written("..."))
+    >>> print("\n".join(as_text(Checked(answer, verdict), file=False)))
+    averaging-two (line 12)
+      proved     q = lambda (k_a + k_b) (line 14): both weights are at least 1/(2 + epsilon);
+                 from lambda >= ln(n/epsilon)
+      formulas   1 false
+        line 17  false   alpha_a = 1/2: with n = 3, left side = 0.4223
+      to read    line 15
+    """
+    answer, verdict = each.answer, each.verdict
+    place = answer.place if file else f"line {answer.line}"
+    lines = [f"{answer.exercise_id} ({place})"]
+    if answer.chosen:
+        lines.append(f"  matched    {answer.chosen}")
+    for part in verdict.asked:
+        lines += _spread(f"  {part.word:<10} ", _part(part))
+    if not verdict.asked:
+        lines += _spread(f"  {verdict.word:<10} ", verdict.reason)
+    elif verdict.word == "undecided" and verdict.reason not in "".join(one.reason for one in verdict.asked):
+        lines += _spread("  undecided  ", verdict.reason)
+    for lead, more in (("from", verdict.threshold), ("suggestion:", verdict.suggestion)):
+        if more and more not in "".join(lines):
+            lines[-1] += ";" if lead == "from" else ""
+            lines.append(f"{'':<13}{lead} {more}")
+    if verdict.formulas:
+        lines.append(f"  formulas   {counted(verdict)}")
+        listed = sorted((one for one in verdict.formulas if _says_more(one)), key=_order)
+        width = max([8, *(len(f"line {one.line}") + 1 for one in listed[:MOST_LISTED])])
+        for one in listed[:MOST_LISTED]:
+            lines += _spread(f"    {f'line {one.line}':<{width}} {one.status:<7} ", _formula(one))
+        if len(listed) > MOST_LISTED:
+            lines.append(f"    ... and {len(listed) - MOST_LISTED} more: --json and --out list them all")
+    if verdict.to_read:
+        lines.append(f"  to read    {to_read(verdict)}")
+    return [clean(line) for line in lines]
+
+
+def counted(verdict: Verdict) -> str:
+    """How many formulas are what, in words.
+
+    >>> counted(Verdict("proved", "", formulas=(Formula(1, "a", "true", "claim", True),)))
+    '1 true'
+    """
+    counts = Counter(one.status for one in verdict.formulas)
+    aside = sum(one.status == "false" and not one.counts for one in verdict.formulas)
+    said = [f"{counts[status]} {status}" for status in ALL if counts[status]]
+    return ", ".join(said) + (f" ({aside} false only as it stands: read the sentence)" if aside else "")
+
+
+def to_read(verdict: Verdict) -> str:
+    """The lines with sentences to read."""
+    numbers = list(dict.fromkeys(one.line for one in verdict.to_read))
+    more = f" and {len(numbers) - 20} more" if len(numbers) > 20 else ""
+    return f"{'line' if len(numbers) == 1 else 'lines'} {', '.join(map(str, numbers[:20]))}{more}"
+
+
+def _says_more(one: Formula) -> bool:
+    """A definition that is open is what was asked for: its reason stands above."""
+    return one.status in ("false", "quoted") or (
+        one.status == "open" and (one.reason != "" or one.role != "definition")
+    )
+
+
+def _order(one: Formula) -> tuple[int, int]:
+    return LISTED.index(one.status), one.line
+
+
+def _part(one: Asked) -> str:
+    what = f"{shortened(readable(one.latex), 160)} (line {one.line})" if one.line else one.part
+    what += " (optional)" if one.optional else ""
+    reason = said_with(one.reason, one.counterexample)
+    return f"{what}: {reason}" if reason else what
+
+
+def _formula(one: Formula) -> str:
+    if "\n" in one.reason:  # an error that points into the formula
+        return one.reason
+    said = said_with(one.reason, one.counterexample)
+    return shortened(readable(one.latex), 120) + (f": {said}" if said else "") + (by_what(one.used) if said else "")
+
+
+def said_with(reason: str, counterexample: Mapping[str, Any] | None) -> str:
+    """A reason with the counterexample, where it does not say its numbers already.
+
+    >>> said_with("it is too short", {"n": 3}), said_with("with n = 3 it is too short", {"n": 3})
+    ('with n = 3: it is too short', 'with n = 3 it is too short')
+    """
+    values = instance(counterexample)
+    if not values or "\n" in reason or any(f"{name} = " in reason for name in values):
+        return reason
+    where = f"with {in_words(values)}"
+    return f"{where}: {reason}" if reason else where
+
+
+def _spread(lead: str, text: str) -> list[str]:
+    """A text behind a lead; its further lines stand below its first."""
+    first, *more = text.split("\n")
+    return [lead + first, *(" " * len(lead) + line for line in more)]
+
+
+def results(
+    checked: Sequence[Checked], problems: Sequence[Problem] = (), seed: int = 0, notes: Sequence[Note] = ()
+) -> dict[str, Any]:
+    """What `headwright check --json` prints."""
+    counts = Counter(each.verdict.word for each in checked)
+    return {
+        "version": VERSION,
+        "answers": [as_json(each) for each in checked],
+        "problems": [{"file": one.file, "line": one.line, "sentence": one.sentence} for one in problems],
+        "notes": [{"file": n.file, "line": n.line, "sentence": n.sentence, "unjudged": n.unjudged} for n in notes],
+        "counts": {word: counts[word] for word in reversed(WORST_FIRST)},
+        "seed": seed,
+    }
+
+
+def as_json(each: Checked) -> dict[str, Any]:
+    """One answer with its verdict.
+
+    >>> from headwright.check.markdown import Written
+    >>> from headwright.check.sheets.sheet import AnswerText
+    >>> found = as_json(Checked(AnswerText("a.md", 1, "copying", Written("...")), Verdict("proved", "so"), 0.5))
+    >>> found["line"], found["exercise"], found["verdict"], found["asked"]
+    (1, 'copying', 'proved', [])
+    """
+    answer = each.answer
+    return {
+        "file": answer.file,
+        "line": answer.line,
+        "exercise": answer.exercise_id,
+        "chosen": answer.chosen,
+        **to_json(each.verdict),
+        "seconds": round(each.seconds, 3),
+    }
+
+
+def code(checked: Sequence[Checked], problems: Sequence[Problem] = (), notes: Sequence[Note] = ()) -> int:
+    """The exit code: 4 internal error, 2 unusable input, 1 refuted, missing or a false formula, 3 undecided, else 0."""
+    words = {each.verdict.word for each in checked}
+    if any(each.failed for each in checked):
+        return 4
+    if problems or not checked:
+        return 2
+    if words & {"refuted", "missing"} or any(each.verdict.false_formulas for each in checked):
+        return 1
+    return 3 if "undecided" in words or any(note.unjudged for note in notes) else 0
+
+
+def hinted(each: Checked, hints: Hints) -> Checked:
+    """The same answer with as much of its verdict as these hints show.
+
+    >>> from headwright.check.markdown import Written
+    >>> from headwright.check.sheets.sheet import AnswerText
+    >>> part = Asked("c", "refuted", 3, "c = u_b", "c is u_a, not u_b", {"n": 2, "left": "u_a"})
+    >>> answer = Checked(AnswerText("a.md", 1, "copying", Written("")), Verdict("refuted", "c is u_a", (part,)))
+    >>> [hinted(answer, hints).verdict.asked[0].reason for hints in ("none", "direction")]
+    ['it is wrong', 'it is wrong, for instance with n = 2']
+    """
+    if hints == "full":
+        return each
+    verdict, bare = each.verdict, hints == "none"
+    asked = tuple(_asked_hinted(one, bare) for one in verdict.asked)
+    return replace(
+        each,
+        verdict=replace(
+            verdict,
+            reason=BARE[verdict.word] if verdict.asked else verdict.reason,
+            asked=asked,
+            formulas=tuple(_formulas_hinted(verdict.formulas, bare)),
+            threshold=None,
+            probability=None,
+            suggestion=None if bare else verdict.hint,
+            hint=None,
+            curve=None if bare or verdict.word != "refuted" else verdict.curve,
+        ),
+    )
+
+
+def _asked_hinted(one: Asked, bare: bool) -> Asked:
+    where = None if bare or one.word != "refuted" else _without_sides(one.counterexample)
+    reason = BARE[one.word] + (f", for instance with {in_words(where)}" if where else "")
+    return replace(one, reason=reason, counterexample=where)
+
+
+def _formulas_hinted(formulas: Sequence[Formula], bare: bool) -> Iterator[Formula]:
+    for one in formulas:
+        where = None if bare or one.status != "false" else _without_sides(one.counterexample)
+        keeps = one.status in ("open", "quoted")  # that a formula cannot be read gives nothing away
+        yield replace(one, reason=one.reason if keeps else "", counterexample=where, used="")
+
+
+def _without_sides(counterexample: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return {name: value for name, value in instance(counterexample).items() if name not in SIDES.values()} or None

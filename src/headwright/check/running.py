@@ -1,0 +1,191 @@
+"""Many answers, in parallel, each within its time and memory; a check that runs wild is stopped and says so.
+
+`python -m headwright.check.running MEMORY [FOLDER]` is the process in which they are checked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headwright.check.markdown import Written
+from headwright.check.sheets.sheet import AnswerText
+from headwright.check.verdict import Verdict, from_json, to_json
+from headwright.errors import InputError
+from headwright.running.process import StoppedError, Worker, cores
+from headwright.running.worker import Handle, Tell, listen
+
+TIMEOUT = 20.0  # seconds for one answer
+MEMORY = 2 * 2**30  # bytes for one check
+# -P: modules that lie about here are not for us
+COMMAND = (sys.executable, "-P", "-m", "headwright.check.running")
+Check = Callable[[str, Written, int], Verdict]  # of an exercise's id, an answer and a seed
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An answer, the verdict on it, the seconds it took, and whether the check failed: an internal error."""
+
+    answer: AnswerText
+    verdict: Verdict
+    seconds: float = 0.0
+    failed: bool = False
+
+
+@contextlib.contextmanager
+def warm(folder: Path | None = None, *, memory: int = MEMORY, command: Sequence[str] = COMMAND) -> Iterator[Worker]:
+    """A worker that starts while other things are done, for `run`."""
+    worker = _worker(folder, memory, command)
+    try:
+        worker.launch()
+        yield worker
+    finally:
+        worker.dismiss()
+
+
+def run(
+    answers: Sequence[AnswerText],
+    folder: Path | None = None,
+    *,
+    seed: int = 0,
+    timeout: float = TIMEOUT,
+    workers: int | None = None,
+    memory: int = MEMORY,
+    within: float | None = None,
+    progress: Callable[[float], None] = lambda _: None,
+    command: Sequence[str] = COMMAND,
+    warmed: Worker | None = None,
+) -> list[Checked]:
+    """The verdicts on answers, in their order.
+
+    `folder` holds further exercises; `within` bounds the seconds for all answers together. `command` starts a worker,
+    unless one was `warmed` already.
+    """
+    if not timeout > 0:
+        raise InputError(f"the timeout is {timeout} s, expected more than 0")
+    until = time.monotonic() + within if within is not None else float("inf")
+    results: list[Checked | None] = [None] * len(answers)
+    jobs: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for number in range(len(answers)):
+        jobs.put(number)
+    wanted = min(len(answers), workers or cores())
+    team = [warmed] if warmed is not None and wanted else []
+    team += [_worker(folder, memory, command) for _ in range(wanted - len(team))]
+    finished: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def serve(worker: Worker) -> None:
+        try:
+            for number in _taken(jobs):
+                if time.monotonic() >= until:
+                    results[number] = _undecided(answers[number], "no time was left for this answer")
+                else:
+                    results[number] = _checked(worker, answers[number], seed, timeout, until)
+                progress(sum(result is not None for result in results) / len(results))
+        finally:
+            finished.put(None)
+
+    threads = [threading.Thread(target=serve, args=(worker,), daemon=True) for worker in team]
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in threads:
+            finished.get()
+    finally:  # Ctrl-C comes this way too
+        for _ in _taken(jobs):
+            pass
+        for worker in team:
+            worker.dismiss()
+    left = "the check was not begun"  # every answer gets a verdict, even should a thread of ours have died
+    return [result or _undecided(answers[number], left) for number, result in enumerate(results)]
+
+
+def _worker(folder: Path | None, memory: int, command: Sequence[str]) -> Worker:
+    return Worker([*command, str(memory), *([str(folder)] if folder else [])])
+
+
+def _taken(jobs: queue.SimpleQueue[int]) -> Iterator[int]:
+    with contextlib.suppress(queue.Empty):
+        while True:
+            yield jobs.get_nowait()
+
+
+def _undecided(answer: AnswerText, reason: str) -> Checked:
+    return Checked(answer, Verdict("undecided", reason))
+
+
+def _checked(worker: Worker, answer: AnswerText, seed: int, timeout: float, until: float) -> Checked:
+    try:
+        worker.start(until)
+    except StoppedError as stopped:
+        worker.stop()
+        return Checked(answer, Verdict("undecided", f"the checker did not start ({stopped})"), 0.0, stopped.bug)
+    started = time.monotonic()
+    allowed = max(0.001, min(timeout, until - started))
+    written = answer.written
+    job = {
+        "exercise": answer.exercise_id,
+        "written": [written.text, written.line, written.form, written.macros],
+        "seed": seed,
+        "timeout": allowed,
+    }
+    try:
+        reply = worker.ask(job, allowed, f"no verdict within {allowed:.3g} s")
+        verdict, failed = from_json(reply["verdict"]), bool(reply["failed"])
+        if reply["memory"]:
+            worker.stop()  # what is left of it would fail the next answer too
+    except StoppedError as stopped:
+        worker.stop()
+        verdict, failed = Verdict("undecided", f"the check was stopped: {stopped}"), stopped.bug
+    except (ValueError, KeyError, TypeError) as error:
+        worker.stop()
+        verdict, failed = (
+            Verdict("undecided", f"the checker's reply cannot be read ({error!r}): please report it"),
+            True,
+        )
+    return Checked(answer, verdict, time.monotonic() - started, failed)
+
+
+def serve(prepare: Callable[[], Check], memory: int) -> None:
+    """Check what comes in until nothing more does; `prepare` makes the checking function, imports and all."""
+
+    def prepared() -> Handle:
+        check = prepare()
+
+        def handle(job: dict[str, Any], _: Tell) -> dict[str, Any]:
+            memory_ended, failed = False, False
+            try:
+                verdict = check(job["exercise"], Written(*job["written"]), job["seed"])
+            except MemoryError:
+                verdict, memory_ended = Verdict("undecided", "the check was stopped: it ran out of memory"), True
+            except Exception as error:  # noqa: BLE001  (a mistake of ours must not be held against an answer)
+                words = f"the check failed ({type(error).__name__}: {str(error)[:300]}): please report this answer"
+                verdict, failed = Verdict("undecided", words), True
+            return {"verdict": to_json(verdict), "failed": failed, "memory": memory_ended}
+
+        return handle
+
+    listen(prepared, memory)
+
+
+def checker(folder: Path | None) -> Check:
+    """The checking function, for the exercises of Headwright and those in the folder."""
+    from headwright.check.catalogue import load_exercises
+    from headwright.check.checker import check_answer
+
+    exercises = load_exercises(folder)
+
+    def check(exercise: str, written: Written, seed: int) -> Verdict:
+        return check_answer(exercises[exercise], written, seed=seed)
+
+    return check
+
+
+if __name__ == "__main__":
+    serve(lambda: checker(Path(sys.argv[2]) if len(sys.argv) > 2 else None), int(sys.argv[1]))

@@ -1,1 +1,0 @@
-"""Many answers at once: processes with bounded time and memory, which exchange JSON."""

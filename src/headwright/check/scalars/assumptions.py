@@ -1,0 +1,143 @@
+"""What is known of the names: a range for each, hypotheses, and plain numbers to try."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal
+
+from headwright.check.scalars.forms import Number, Parameter, Scalar, parameter, scalar
+from headwright.check.scalars.numbers import REAL, Range
+from headwright.errors import InputError
+
+Comparison = Literal["=", "!=", "<", ">", "<=", ">="]
+COMPARISONS: tuple[Comparison, ...] = ("=", "!=", "<", ">", "<=", ">=")
+OPPOSITE: dict[Comparison, Comparison] = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
+MIRRORED: dict[Comparison, Comparison] = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+SIGNS: dict[Comparison, tuple[int, ...]] = {  # of left - right where the comparison holds
+    "=": (0,), "!=": (-1, 1), "<": (-1,), ">": (1,), "<=": (-1, 0), ">=": (0, 1),
+}  # fmt: skip
+Hypothesis = tuple[Scalar, Comparison, Scalar]
+
+
+def checked(comparison: str) -> Comparison:
+    """The comparison, if it is one that is decided here."""
+    for known in COMPARISONS:
+        if comparison == known:
+            return known
+    raise InputError(f"the comparison is {comparison!r}, expected one of {' '.join(COMPARISONS)}")
+
+
+@dataclass(frozen=True)
+class Where:
+    """Ranges of names, and comparisons that may be relied on. A name without a range is any real number."""
+
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    hypotheses: tuple[Hypothesis, ...] = ()
+    hints: tuple[int, ...] = ()  # further integers that are worth a try where a counterexample is sought
+
+    def range(self, name: str) -> Range:
+        """What is known of one name."""
+        return self.ranges.get(name, REAL)
+
+    def name(self, name: str) -> Scalar:
+        """The name as a scalar that knows its range."""
+        return parameter(name, self.range(name))
+
+    def settled(self, value: Scalar | Number) -> Scalar:
+        """The number with all its names knowing their ranges."""
+        value = scalar(value)
+        fresh: dict[str, Scalar] = {}
+        for atom in value.atoms():
+            if isinstance(atom, Parameter):
+                declared = self.range(atom.name).numeric
+                if not atom.range.holds(declared):
+                    raise InputError(
+                        f"{atom.name} was used as {atom.key}, but is declared as {Parameter(atom.name, declared).key}; "
+                        "make scalars from names that promise no more than is declared"
+                    )
+                if atom.range != declared:
+                    fresh[atom.name] = parameter(atom.name, declared)
+        return value.put(fresh)
+
+    def all_hypotheses(self) -> tuple[Hypothesis, ...]:
+        """The hypotheses, those among them that are bounds of a range by a formula, all with names that know ranges."""
+        found: list[Hypothesis] = list(self.hypotheses)
+        for name, known in self.ranges.items():
+            if isinstance(known.lower, Scalar):
+                found.append((self.name(name), ">" if known.lower_open else ">=", known.lower))
+            if isinstance(known.upper, Scalar):
+                found.append((self.name(name), "<" if known.upper_open else "<=", known.upper))
+        return tuple(
+            (self.settled(left), checked(comparison), self.settled(right)) for left, comparison, right in found
+        )
+
+    def tied(self) -> frozenset[str]:
+        """The names that hypotheses speak of."""
+        return frozenset().union(*(left.names() | right.names() for left, _, right in self.all_hypotheses()))
+
+    def given(self, *hypotheses: tuple[Scalar | Number, str, Scalar | Number]) -> Where:
+        """The same with more hypotheses."""
+        more = tuple((scalar(left), checked(comparison), scalar(right)) for left, comparison, right in hypotheses)
+        return replace(self, hypotheses=self.hypotheses + more)
+
+    def put(self, values: Mapping[str, Scalar | Number]) -> Where:
+        """The same once some names have become numbers: their ranges, and hypotheses about numbers alone, are gone."""
+        ranges = {
+            name: replace(known, lower=_put(known.lower, values), upper=_put(known.upper, values))
+            for name, known in self.ranges.items()
+            if name not in values
+        }
+        hypotheses = tuple(
+            (scalar(left).put(values), comparison, scalar(right).put(values))
+            for left, comparison, right in self.hypotheses
+        )
+        kept = tuple(one for one in hypotheses if one[0].names() | one[2].names())
+        return Where(ranges, kept, self.hints)
+
+
+ANYTHING = Where()  # nothing is known of any name
+
+
+def _put(bound: Fraction | Scalar | int | None, values: Mapping[str, Scalar | Number]) -> Fraction | Scalar | None:
+    if isinstance(bound, int):
+        return Fraction(bound)
+    if not isinstance(bound, Scalar):
+        return bound
+    new = bound.put(values)
+    return new if new.rational is None else new.rational
+
+
+WHOLE = (0, 1, 2, 3, 4, 6, 8, 10, 20, 50, 100, 1000, 10**6)
+SHARES = tuple(Fraction(*pair) for pair in ((1, 2), (1, 10), (9, 10), (1, 100), (99, 100), (1, 1000), (1, 10**6)))
+STEPS = tuple(
+    Fraction(*pair)
+    for pair in ((1, 1), (2, 1), (1, 2), (3, 1), (1, 10), (10, 1), (100, 1), (1, 100), (1000, 1), (1, 10**6))
+)
+
+
+def plain_numbers(known: Range) -> list[Fraction]:
+    """Numbers to try, each certainly within the numeric ends of the range."""
+    known = known.numeric
+    low, high = known.lower, known.upper
+    if known.integer:
+        tried = _integers(low, high)
+    elif isinstance(low, Fraction) and isinstance(high, Fraction):
+        tried = [low + (high - low) * share for share in SHARES] + [low, high]
+    elif isinstance(low, Fraction):
+        tried = [low, *(low + step for step in STEPS)]
+    elif isinstance(high, Fraction):
+        tried = [high, *(high - step for step in STEPS)]
+    else:
+        tried = [Fraction(0)] + [sign * step for step in STEPS for sign in (1, -1)]
+    return [value for value in dict.fromkeys(tried) if known.holds(Range(value, value, integer=known.integer))]
+
+
+def _integers(low: object, high: object) -> list[Fraction]:
+    if isinstance(low, Fraction):
+        first = [low + step for step in range(5)]
+        return first + [Fraction(value) for value in WHOLE if value > first[-1]] + [low + value for value in WHOLE]
+    if isinstance(high, Fraction):
+        return [high - value for value in WHOLE]
+    return [Fraction(sign * value) for value in WHOLE for sign in (1, -1)]

@@ -1,1 +1,0 @@
-"""Verdicts for people and scripts: pages, text, JSON."""
