@@ -87,6 +87,10 @@ def test_a_statement_without_keys_is_unreadable() -> None:
     assert words(made) == "keys: expected a list that is not empty"
 
 
+def test_other_claims_are_unreadable() -> None:
+    assert verify(json.dumps(certificate(LINE, {0: "0.1"}, claim="other"))).word == "unreadable"
+
+
 def test_nothing_is_claimed_of_queries_that_are_longer_than_nothing() -> None:
     assert verify(json.dumps(certificate(LINE, {0: "0.1"}, claim="longer"))).word == "unreadable"
 

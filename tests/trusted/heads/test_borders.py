@@ -78,6 +78,8 @@ CHANGED: dict[str, tuple[Change, str]] = {
     "a weight of at most less": (lambda s: s["rules"][0].update(at_most={"0": "0.49999999999999"}), "rejected"),
     "a scale from 0": (lambda s: s["world"].update(scale=["0", "1"]), "rejected"),
     "a scale from almost 0": (lambda s: s["world"].update(scale=["1/1000", "1"]), "verified"),
+    "a tolerance without an output": (lambda s: s["rules"][0].update(tolerance="1"), "rejected"),
+    "a tolerance below 0": (lambda s: s["rules"][0].update(output=["0"], tolerance="-1"), "rejected"),
     "an output with values that are 0": (lambda s: s["rules"][0].update(output=["0"]), "verified"),
 }
 
@@ -278,6 +280,12 @@ def test_a_causal_mask_is_told_after_the_tokens() -> None:
     said = verify((CORPUS / "previous-token-causal.json").read_text()).words
     assert said.startswith("For these ")
     assert ") under a causal mask, " in said
+
+
+def test_biases_of_places_are_told_after_the_tokens() -> None:
+    said = verify((CORPUS / "alibi.json").read_text()).words
+    assert said.startswith("For these ")
+    assert ", with biases of places in the scores (sha256 " in said
 
 
 def test_the_digest_of_a_circuit_is_that_of_its_statement() -> None:

@@ -177,6 +177,25 @@ def test_a_target_does_not_beat_another_that_gets_as_much() -> None:
     assert not accepts(2, {"walk": TRIANGLE}, even)
 
 
+def test_a_token_without_a_floor_beats_nobody() -> None:
+    assert not accepts(2, {"walk": TRIANGLE}, {**COPIES, 2: View(THREE[2], dict(enumerate(THREE)), {0: MOST})})
+
+
+def test_steps_of_a_walk_share_a_whole_direction() -> None:
+    """Tokens 1 and (0, 1, 1) agree in their first number that is not 0, and not in the next."""
+    more = {**COPIES, 3: View((Fraction(0), Fraction(1), Fraction(1)), dict(enumerate(THREE)), {1: MOST})}
+    assert not accepts(2, {"walk": [*TRIANGLE[:3], step(3, 1, 2), *TRIANGLE[4:]]}, more)
+    same = {**more, 3: View((Fraction(0), Fraction(2), Fraction(0)), dict(enumerate(THREE)), {1: MOST})}
+    assert accepts(2, {"walk": [*TRIANGLE[:3], step(3, 1, 2), *TRIANGLE[4:]]}, same)
+
+
+def test_one_half_splits_nothing() -> None:
+    given, evidence = shattering()
+    for p, forced in ((HALF, False), (HALF + Fraction(1, 10**9), True)):
+        given[0] = View(given[0].token, given[0].seen, {0: p})
+        assert accepts(3, evidence, given) is forced
+
+
 @pytest.mark.parametrize("size", ["1/2", "1", "-1/3", "7"])
 def test_the_size_of_tokens_changes_nothing_in_a_walk(size: str) -> None:
     tokens = tuple(tuple(Fraction(size) * x for x in token) for token in THREE)

@@ -25,6 +25,7 @@ def matrix(*rows: tuple[int, ...]) -> list[list[Fraction]]:
         (matrix((1, 0), (0, 1)), matrix((1, 0), (0, 0)), 1),
         (matrix((1, 0, 0), (0, 4, 0), (0, 0, 9)), EYE, 3),
         (matrix((1,)), matrix((4,)), 2),
+        (EYE, EYE, 1),  # nothing is left
     ],
 )
 def test_a_norm_is_at_most_itself_and_not_at_most_less(
