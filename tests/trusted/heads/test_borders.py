@@ -276,16 +276,19 @@ def test_every_part_is_told(name: str, said: str) -> None:
     assert said in verify((CORPUS / f"{name}.json").read_text()).words
 
 
-def test_a_causal_mask_is_told_after_the_tokens() -> None:
-    said = verify((CORPUS / "previous-token-causal.json").read_text()).words
-    assert said.startswith("For these ")
-    assert ") under a causal mask, " in said
-
-
-def test_biases_of_places_are_told_after_the_tokens() -> None:
-    said = verify((CORPUS / "alibi.json").read_text()).words
-    assert said.startswith("For these ")
-    assert ", with biases of places in the scores (sha256 " in said
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("previous-token-causal", ") under a causal mask, "),
+        ("mask-window", ") under the mask "),
+        ("world-ball", "), wherever in this world they are ("),
+        ("alibi", ", with biases of places in the scores (sha256 "),
+    ],
+)
+def test_all_else_is_told_after_the_tokens(name: str, said: str) -> None:
+    told = verify((CORPUS / f"{name}.json").read_text()).words
+    assert told.startswith("For these ")
+    assert said in told
 
 
 def test_the_digest_of_a_circuit_is_that_of_its_statement() -> None:
