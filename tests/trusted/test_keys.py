@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from headwright.trusted.keys import Keys, Malformed
+from headwright.trusted.keys import Keys, Malformed, Reject, affordable
 
 matrices = arrays(
     np.float64,
@@ -106,3 +106,9 @@ def test_another_byte_order_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.byteorder", "big")
     with pytest.raises(Malformed, match="little-endian"):
         Keys.of_rows([[1.0]])
+
+
+def test_work_is_done_up_to_a_limit() -> None:
+    affordable(2**33)
+    with pytest.raises(Reject):
+        affordable(2**33 + 1)
