@@ -178,7 +178,9 @@ def test_a_target_does_not_beat_another_that_gets_as_much() -> None:
 
 
 def test_a_token_without_a_floor_beats_nobody() -> None:
-    assert not accepts(2, {"walk": TRIANGLE}, {**COPIES, 2: View(THREE[2], dict(enumerate(THREE)), {0: MOST})})
+    four = dict(enumerate((*THREE, (Fraction(1),) * 3)))
+    for target in (0, 3):
+        assert not accepts(2, {"walk": TRIANGLE}, {**COPIES, 2: View(THREE[2], four, {target: MOST})})
 
 
 def test_steps_of_a_walk_share_a_whole_direction() -> None:
