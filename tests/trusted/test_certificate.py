@@ -78,7 +78,7 @@ def test_a_bound_without_parts_or_constraints_is_unreadable(proof: Any) -> None:
     ],
 )
 def test_numbers_of_heads(heads: int, said: str) -> None:
-    assert words(certificate(LINE, {0: "0.1"}, 0.0, heads=heads)) == said
+    assert said in words(certificate(LINE, {0: "0.1"}, 0.0, heads=heads))
 
 
 def test_a_statement_without_keys_is_unreadable() -> None:
