@@ -14,7 +14,7 @@ def listed(document: Mapping[str, Any], base: str) -> str:
     >>> from headwright.lab.openapi import described
     >>> from headwright.lab.rooms import CALLS
     >>> listed(described(CALLS.values()), "http://127.0.0.1:8417").count("<h2")
-    17
+    16
     """
     shapes = document["components"]["schemas"]
     body = json.dumps({"keys": [[1, 0], [0, 1], [-1, -1]], "copy": 0})

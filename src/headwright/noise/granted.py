@@ -106,7 +106,7 @@ def not_by_chance(nearly: int, clearly: int, samples: int, proven: Enclosure, wh
 
     >>> not_by_chance(90, 90, 100, Enclosure(0.1, 0.2), "a wish")
     Traceback (most recent call last):
-    headwright.errors.ContradictionError: a wish: at most 0.2 was proved, and an instance gives 0.551...
+    headwright.errors.ContradictionError: a wish: at most 0.2 was proved, and an instance gives 0.570...
     """
     held_to(clopper_pearson(nearly, samples, NEVER)[1], what, least=proven.lower)
     held_to(clopper_pearson(clearly, samples, NEVER)[0], what, most=proven.upper)

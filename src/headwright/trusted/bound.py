@@ -22,7 +22,7 @@ from headwright.trusted.numbers import exp_between, ln_below, normal_tail, sqrt_
 from headwright.trusted.scores import NONE, ONE, Scores, dot, world_of
 from headwright.trusted.words import shown
 
-BITS = 320  # binary digits after the point, of shares: fewer make bounds weaker, never wrong
+BITS = 448  # binary digits after the point, of shares: fewer make bounds weaker, never wrong
 NO_SHARE = "a distribution has no mass, or gives some to a key that has no part in it"
 Whole = dict[int, int]  # a whole number for each key
 Weights = tuple[Whole, Whole, int]  # as rivals and in own constraints, and what they are divided by
