@@ -64,7 +64,7 @@ def test_a_verdict_shows_its_word_and_its_counterexample() -> None:
     assert "refuted" in shown
     assert "n = 3, epsilon = 1/10, left side = 0.4011" in shown
     assert "works from lambda" in shown  # what would mend it
-    assert "alpha_a &gt;= 1/(2 + epsilon)" in shown
+    assert "refuted: q = (1/sqrt(2)) (k_a + k_b)" in shown
     assert "\\" not in shown
 
 
