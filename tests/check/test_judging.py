@@ -33,7 +33,8 @@ def test_no_internal_name_is_shown(exercise: str, answer: list[str]) -> None:
     told = [
         verdict.reason,
         json.dumps(verdict.counterexample),
-        *(one.reason for one in (*verdict.asked, *verdict.formulas)),
+        *(part.reason for part in verdict.asked),
+        *(formula.reason for formula in verdict.formulas),
     ]
     assert not any(INTERNAL.search(text) for text in told), told
 

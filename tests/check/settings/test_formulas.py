@@ -30,7 +30,7 @@ def _word(row: dict[str, Any]) -> str:
     exercise = EXERCISES[row["exercise"]]
     setting = setting_of(exercise)
     definitions = [parse(text) for text in row.get("definitions", ())]
-    named = {full_name(node.terms[0]): Said(node.terms[-1], "", 1) for node in definitions}  # type: ignore[attr-defined, arg-type]
+    named = {full_name(node.terms[0]): Said(node.terms[-1], "", 1) for node in definitions}  # type: ignore[attr-defined]
     given, bounds = ([Said(parse(text), text, 1) for text in row.get(key, ())] for key in ("given", "conditions"))
     answer = Answer(named, tuple(bounds), tuple(given))
     asked = [parsed(source) for source in exercise.goals]
