@@ -136,4 +136,6 @@ def test_an_interruption_says_how_many_parts_are_kept_and_how_to_go_on(what: tup
     out, said = running.communicate(timeout=60)
     count = len(list(Path("cache").rglob("[!.]*.npz")))
     assert (running.returncode, out) == (130, "")
-    assert f"interrupted; {count} finished parts are kept, and the same command with --resume goes on" in " ".join(said.split())
+    assert f"interrupted; {count} finished parts are kept, and the same command with --resume goes on" in " ".join(
+        said.split()
+    )

@@ -22,7 +22,11 @@ WIDEST = 100  # columns of a source line that are shown; a longer one is cut aro
 
 
 class FormulaError(InputError):
-    r"""A formula that cannot be read. Its text shows the source, a caret under the place, and a likely remedy."""
+    r"""A formula that cannot be read. Its text shows the source, a caret under the place, and a likely remedy.
+
+    >>> str(FormulaError("a term was expected", "q = k_a +", t.Span(8, 9))).splitlines()[0]
+    'q = k_a +'
+    """
 
     def __init__(self, message: str, source: str, span: t.Span, *, fix: str = "", understood: str = "") -> None:
         """Say what was expected; `understood` is the part before it, as it was read.

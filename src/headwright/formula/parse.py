@@ -55,7 +55,11 @@ class Expanded:
 
 
 def macros(text: str) -> dict[str, Macro]:
-    r"""The commands that a text defines."""
+    r"""The commands that a text defines.
+
+    >>> list(macros(r"\newcommand{\R}{\mathbb{R}}"))
+    ['R']
+    """
     return {name: macro for name, macro, _ in _definitions(text[: 10 * LONGEST])}
 
 
@@ -255,7 +259,11 @@ _TEXT = re.compile(r"\\(?:text|textrm|textit|textbf|textnormal|mbox)\s*\{([^{}]*
 
 
 def goes_on(node: t.Node) -> str:
-    r"""The sign or word with which a formula goes on from the one before; nothing where it stands by itself."""
+    r"""The sign or word with which a formula goes on from the one before; nothing where it stands by itself.
+
+    >>> goes_on(parse("= P Z"))
+    '='
+    """
     match node:
         case t.Relation((t.Gap(), *_), (sign, *_)):
             return sign
@@ -272,7 +280,11 @@ def goes_on(node: t.Node) -> str:
 
 
 def joined(before: t.Node, node: t.Node) -> t.Node:
-    r"""A formula with what stood before it in its gap: a chain is made longer, 'for all i' is said of it."""
+    r"""A formula with what stood before it in its gap: a chain is made longer, 'for all i' is said of it.
+
+    >>> joined(parse("a = b"), parse("= c")).comparisons
+    ('=', '=')
+    """
     match node:
         case t.Relation((t.Gap(), *terms)):
             return _chained(before, tuple(terms), node)
@@ -316,7 +328,11 @@ _PIECE = re.compile(r"\\\\\*?(?:\[[^\]]{0,20}\])?|\\(begin|end)\s*\{([A-Za-z]+)\
 def parse_each(
     source: str, *, names: Collection[str] = (), macros: Mapping[str, Macro] | None = None
 ) -> tuple[t.Node | FormulaError, ...]:
-    r"""The statements of a source; where it cannot be read, its rows one by one, with an error for each that cannot."""
+    r"""The statements of a source; where it cannot be read, its rows one by one, with an error for each that cannot.
+
+    >>> len(parse_each(r"a = b \\\\ c = d"))
+    2
+    """
     try:
         return parse_lines(source, names=names, macros=macros)
     except FormulaError as error:
@@ -359,5 +375,9 @@ def _rows(source: str) -> list[str]:
 
 
 def texts(source: str) -> tuple[str, ...]:
-    r"""The words in \text{...} of a formula, as they are written."""
+    r"""The words in \text{...} of a formula, as they are written.
+
+    >>> texts(r"x = y \quad \text{(since it is so)}")
+    ('(since it is so)',)
+    """
     return tuple(found for found in (match.strip() for match in _TEXT.findall(source)) if found)

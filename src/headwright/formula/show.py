@@ -307,5 +307,10 @@ def latex(node: t.Node) -> str:
 
 
 def plain(node: t.Node) -> str:
-    r"""The formula on one line, with Greek letters spelt out."""
+    r"""The formula on one line, with Greek letters spelt out.
+
+    >>> from headwright.formula import parse
+    >>> plain(parse(r"\alpha_a \ge 1"))
+    'alpha_a >= 1'
+    """
     return _Writer(latex=False).at(node, STATEMENT)
