@@ -17,5 +17,6 @@ def test_no_checker_accepts_a_false_statement(kind: str) -> None:
     assert not sum(count.crashed.values()), found
     assert not count.stopped, found
     assert count.mutants == MUTANTS and (kind == TEXTS or count.large >= MUTANTS // 3)
+    assert count.accepted
     for name, accepted in count.accepted.items():  # neither is everything rejected, nor everything accepted
         assert MUTANTS / 8 < accepted < MUTANTS * 3 / 4, name

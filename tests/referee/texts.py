@@ -221,9 +221,9 @@ def _documents(model: Any, name: str) -> list[str]:
     return [written(statement) for statement in found]
 
 
-def verdict(document: Any, model: Known) -> str:
+def verdict(text: str, model: Known) -> str:
     try:
-        return judged(read(json.dumps(document)), model.layer)[0]
+        return judged(read(text), model.layer)[0]
     except HeadwrightError:
         return "unreadable"
 
