@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def tiny(family: str, folder: Path) -> tuple[Model, Any]:
     """A model for the audit, read from a folder, and the network that was saved there, with eager attention."""
     kind, config = TINY[family]
     torch.manual_seed(0)
-    network = kind._from_config(config, attn_implementation="eager").eval()
+    network = kind._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.7)
     network.save_pretrained(folder)
