@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float
 
-from headwright.positions.rounded import RoundedRows
-from headwright.positions.rounding import Precision
+from headwright.positions.rounding import Precision, RoundedRows
 from headwright.positions.schemes import Scheme
 
 WINDOW, MOST_COLUMNS, MOST_DIFFERENCES = 48, 128, 1024
