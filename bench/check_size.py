@@ -1,4 +1,4 @@
-"""How large the house of check is: its lines and files, and how many of its functions one answer passes.
+"""The size of `check`: its lines and files, and how many of its functions one answer calls.
 
 Counted are the functions of the package that a profiler sees entered while one answer becomes a verdict (those without
 a name, comprehensions and lambdas, apart: which comprehensions are functions depends on Python's version; imports, the
@@ -19,9 +19,9 @@ from types import CodeType, FrameType
 import headwright
 from bench.measure import Contender
 
-TITLE = "The house of check: its size, and what one answer passes"
+TITLE = "The size of check: lines and files, and the functions that one answer calls"
 PACKAGE = Path(headwright.__file__).parent
-ROOMS = ("check", "formula")
+PACKAGES = ("check", "formula")
 FIRST = "averaging-two"
 ANSWERS = {  # a short answer of each setting
     FIRST: r"q = \lambda (k_a + k_b)",
@@ -38,7 +38,7 @@ CONTENDERS = [
 
 
 def size() -> Callable[[], str]:
-    files = [path for room in ROOMS for path in (PACKAGE / room).rglob("*.py")]
+    files = [path for package in PACKAGES for path in (PACKAGE / package).rglob("*.py")]
     return lambda: f"{sum(len(path.read_text().splitlines()) for path in files)} lines in {len(files)} files"
 
 

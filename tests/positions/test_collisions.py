@@ -206,7 +206,7 @@ def test_rounding_moves_no_row_further_than_its_bound(
     scheme = Sinusoidal(2 * half, base)
     rounded = RoundedRows(scheme, last + 1, Precision(angle=angle, rows=rows))
     moved = np.linalg.norm(rounded(np.arange(last + 1)) - scheme.rows(np.arange(last + 1.0)), axis=1)
-    bound = rounded.moved(last)
+    bound = rounded.rounding_bound(last)
     assert bound is not None
     assert moved.max() <= bound + 1e-11  # the float64 rows to compare with are off themselves
 
