@@ -13,10 +13,9 @@ from scipy.special import logsumexp
 
 from bench.measure import Contender
 from headwright import fast
-from headwright.design.certify import certificate
-from headwright.design.checking import as_npy
+from headwright.design.certify import as_npy, certificate
 from headwright.design.program import program
-from headwright.design.proving.places import bound_at
+from headwright.design.proving.key_placement import bound_at
 from headwright.design.solving.problem import Problem
 from headwright.design.solving.solver import dual_bound, solve, violation
 from headwright.design.statement import Question

@@ -36,7 +36,7 @@ from headwright.audit.texts.reading import first_layer
 from headwright.audit.texts.statement import Statement
 from headwright.audit.texts.two_layers import Floor, repeated_pair
 from headwright.design import copy, design
-from headwright.design.chance import chance
+from headwright.design.designer import chance
 from headwright.design.statement import Question
 from headwright.enclosure import Enclosure
 from headwright.errors import ContradictionError, HeadwrightError, InputError
@@ -98,7 +98,7 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
     "a query that was verified": (
         "headwright.design.designer._norm", lambda found: found / 2, lambda: design(np.eye(3), copy(0))),
     "what can be granted instead": (
-        "headwright.design.least._impossible_below", lambda found: found * 100,
+        "headwright.design.best_eps._impossible_below", lambda found: found * 100,
         lambda: design(np.array([[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]]), copy(2))),
     "a head's weights": (
         "headwright.weights.builder.judged", lambda facts: [(e, dict.fromkeys(least, 0.9999)) for e, least in facts],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headwright.design import copy
-from headwright.design.checking import Checker
+from headwright.design.certify import Checker
 from headwright.design.statement import Question
 from headwright.noise import World
 from tests.test_verification import only_exact

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headwright import attend
 from headwright.design import Wish, average, copy, design
-from headwright.design.plane import granting_region, hull
+from headwright.design.picture import granting_region, hull
 from headwright.pictures import told
 
 KEYS = np.array([[1.2, 0.3], [0.2, 1.1], [-0.9, 0.6], [-0.5, -1.0], [0.9, -0.8], [0.3, 0.2]])

@@ -39,7 +39,7 @@ from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.design import Design, Wish
-    from headwright.design.chance import Chance
+    from headwright.design.designer import Chance
     from headwright.weights import Built
 
 SHORT = "From a wish to the shortest query, with a certificate."

@@ -173,7 +173,7 @@ def _npy(path: Path) -> bytes:
 
 
 def _as_npy(keys: np.ndarray) -> bytes:
-    from headwright.design.checking import as_npy
+    from headwright.design.certify import as_npy
 
     return as_npy(keys)
 

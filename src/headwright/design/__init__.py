@@ -1,21 +1,16 @@
-"""From a wish to the shortest query that grants it, or to the proof that none does.
+"""Find the shortest query that meets an attention target (a wish), or prove that there is none.
 
-    wish         what should be attended to: copy, average, lower bounds
-    statement    the question, written exactly; sizes refuses what floats cannot be computed with
-    guard        random keys: how many deviations to withstand
-    program      the same as arrays for the solver
-    solving      the shortest query in floating point (untrusted)
-    proving      evidence for bounds: that no query is shorter, or that there is none
-    certify      statement and evidence as data, in the form that the checker reads; checking asks the checker
-    answer       one query: solve, certify, and let the checker decide
-    longer       none of any use: every query that grants the wish is longer than this
-    least        an impossible wish: what can be granted instead
-    heads        several heads that share the targets out; descend improves them
-    chance       how often a wish is granted when keys are random
-    instances    a design that was verified, tried out in floating point
-    designer     all of it, behind one function; phases tell how far it is
-    plane        two dimensions: the region of all queries that grant a wish
-    drawing      a design as a picture; wire: as JSON
+    wish           what should be attended to: copy, average, lower bounds
+    statement      the question, written exactly
+    certify        the certificate: statement and evidence as data; guards for random keys; the checkers' verdict
+    program        the question as arrays for the solver
+    solving        the shortest query in floating point (untrusted)
+    proving        evidence for bounds: that no query is shorter, or that there is none
+    single_query   one query: solve, certify, check; or a lower bound on the length of every query
+    several_heads  several heads that divide the targets among them
+    best_eps       an impossible wish: the smallest tolerance that can be met instead
+    designer       all of it, behind one function
+    picture        a design as a picture; wire: as JSON
 
 The package can be called: headwright.design(keys, wish) is headwright.design.design(keys, wish).
 """

@@ -1,9 +1,9 @@
-"""From a wish to a verdict: solve, certify, and let the checkers decide. What they do not verify is undecided."""
+"""Design a query for a wish: solve, certify, and let the checkers decide. What they do not verify is undecided."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -11,26 +11,27 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.cards import card
-from headwright.design.answer import Answer, answer
-from headwright.design.chance import Chance, chance
-from headwright.design.checking import Checker
-from headwright.design.heads import Share, gather, share_out
-from headwright.design.instances import try_out
-from headwright.design.least import best_eps
-from headwright.design.longer import prove_longer
-from headwright.design.phases import SOLVED, SOLVED_FAST, Phases
+from headwright.design.best_eps import best_eps
+from headwright.design.certify import Checker, ways_to_fail
 from headwright.design.proving.impossible import prove_impossible
-from headwright.design.proving.oneworld import prove_impossible_for_heads
-from headwright.design.sizes import check_sizes
+from headwright.design.proving.several_heads import prove_impossible_for_heads
+from headwright.design.several_heads import Share, divide_targets, search_jointly
+from headwright.design.single_query import SOLVED, SOLVED_FAST, Phases, QueryResult, prove_longer, shortest_query
 from headwright.design.statement import Question
 from headwright.design.wish import Number, Wish, exact
-from headwright.enclosure import float_above
+from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to
 from headwright.errors import InputError
 from headwright.files import finite
+from headwright.noise.granted import granted, not_by_chance
+from headwright.noise.sampling import sample_weights
 from headwright.noise.world import World
 from headwright.trusted.numbers import sqrt_above
 from headwright.verification import in_words
 
+LARGEST, LARGEST_IN_WORLDS = 1e300, 1e100  # of the keys' largest number, or 1 over it; in worlds squares are taken
+FARTHEST = 1e50  # times that: what keys may be off their places; and the largest scale
+SAMPLES, NUMBERS = 100_000, 2 * 10**8  # draws; fewer if they would take more scores than this in all
+DRAWS = 8  # of a world that is not fixed; and four for each scenario
 FIXED = World()
 MOST_HEADS = 64
 SURE = Fraction(19, 20)  # the confidence, unless given
@@ -43,6 +44,77 @@ SEEMS = {  # what floating point makes of it is no verdict, and is not told in t
     "impossible": "there seems to be none",
     "stalled": "the search stalled",
 }
+
+
+def _check_sizes(keys: Sequence[Float[np.ndarray, "n d"]], world: World) -> None:
+    """Refuse keys of the size of the largest and smallest floats, and worlds that dwarf the keys."""
+    size = max(float(np.abs(matrix).max()) for matrix in keys)
+    most = LARGEST if world.fixed or world.scenarios else LARGEST_IN_WORLDS
+    if size > most:
+        raise InputError(f"the keys hold a number of size {size:g}: expected at most {most:g}; divide all of them "
+                         "by a common number")  # fmt: skip
+    if 0 < size < 1 / most:
+        raise InputError(f"the largest number of the keys is {size:g}: expected at least {1 / most:g}, or 0; multiply "
+                         "all of them by a common number")  # fmt: skip
+    for noise in world.noises:
+        if noise.scale is not None:
+            largest = max(*map(abs, noise.scale.ends), math.sqrt(noise.scale.variance))
+            if largest > FARTHEST:
+                raise InputError(f"the world has a scale of {largest:g}: expected at most {FARTHEST:g}")
+        if noise.spread is not None and (far := noise.spread.reach) > FARTHEST * (size or 1.0):
+            raise InputError(f"the world has keys {far:g} off their places, which are of size {size:g}: expected at "
+                             f"most {FARTHEST:g} times as much")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A sampled probability with its 95% Clopper-Pearson interval, and its exact value where that can be had."""
+
+    probability: float
+    interval: tuple[float, float]
+    samples: int
+    conservative: bool  # several ways to fail were counted as if they never coincided
+    exact: Enclosure | None = None
+    evenly: bool = False  # what may be any of several things was drawn as if each were as likely
+
+
+def chance(question: Question, queries: Float[np.ndarray, "heads d"], seed: int = 0) -> Chance:
+    """Draw the world many times and count how often the mean of the patterns grants the wish."""
+    keys, world = question.keys[0], question.world
+    samples = max(100, min(SAMPLES, NUMBERS // (len(keys) * len(queries))))
+    found = granted(keys, queries, world, question.wish.least, samples=samples, scale=question.scale, seed=seed)
+    # However what is not random is drawn, the wish is granted as often as was proved.
+    not_by_chance(found.held.nearly, 0, samples, Enclosure(float(question.confidence), 1.0), "how often it is granted")
+    evenly = bool(world.sampled_sets) or world.lists_scales
+    return Chance(
+        found.probability, found.interval, samples,
+        conservative=min(ways_to_fail(question, kind) for kind in ("keys", "pairs")) > 1,
+        exact=None if evenly else found.exact, evenly=evenly,
+    )  # fmt: skip
+
+
+def _check_by_sampling(
+    question: Question, queries: Float[np.ndarray, "heads d"], norm: float, lower_bound: float
+) -> None:
+    """Nothing, if queries that were verified do what was proved; else a ContradictionError.
+
+    The longest is not shorter than the bound, and every target gets its least weight in every draw of the world. What
+    is drawn where keys are random is held against the proof in `chance`.
+    """
+    held_to(norm, "the longest query", least=lower_bound, tolerance=TOLERANCE * norm)
+    if question.random:
+        return
+    ends = [abs(float(end)) for entry in question.entries for end in entry.ends]
+    with np.errstate(over="ignore", invalid="ignore"):
+        longest = max(float(np.linalg.norm(keys, axis=1).max()) for keys in question.keys) * max([1.0, *ends])
+        room = TOLERANCE + 8 * question.d * 2.0**-53 * abs(float(question.scale)) * norm * longest
+    if not room < 1:  # scores are so large that floating point says nothing of the pattern
+        return
+    least, scale = question.wish.least, float(question.scale)
+    draws = 1 if question.world.fixed else max(DRAWS, 4 * len(question.keys))
+    for block in sample_weights(question.keys[0], queries, question.world, list(least), draws, scale=scale):
+        for target, weight in zip(least, block.min(axis=0).tolist(), strict=True):
+            held_to(weight, f"the weight of key {target}", least=float(least[target]), tolerance=room)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +173,7 @@ class Design:
 
     def picture(self) -> object:
         """The design as a chart: keys and queries in the plane where there are two dimensions, else the pattern."""
-        from headwright.design.drawing import picture
+        from headwright.design.picture import picture
 
         queries = self.queries.reshape(-1, self.question.keys[0].shape[1])
         return picture(self.question, queries, self.word, self.gap)
@@ -133,7 +205,7 @@ def design(
     >>> print(found.words)
     For these 4 keys in R^4 (sha256 ...), the query ... gives each of keys 0, 1 a weight of at least 0.497512 ...
     """
-    question = ask(keys, wish, world, scale, confidence, heads)
+    question = _question(keys, wish, world, scale, confidence, heads)
     checks = Checker(question, checker)
     phases = Phases(progress, SOLVED if "exact" in checks.names else SOLVED_FAST)
     # Floats that overflow on the way prove nothing, and neither do the others: the checker decides.
@@ -144,10 +216,10 @@ def design(
         found = replace(found, checkers=checks.names)
     elif checks.unconfirmed:
         found = replace(found, words=f"{found.words}. Not confirmed: {checks.unconfirmed[0]}")
-    return _with_chance(found)
+    return _with_probability(found)
 
 
-def ask(
+def _question(
     keys: Float[np.ndarray, "n d"],
     wish: Wish,
     world: World = FIXED,
@@ -155,13 +227,7 @@ def ask(
     confidence: Number | None = None,
     heads: int = 1,
 ) -> Question:
-    """The question, checked. The confidence is 19/20 unless given, which it may be only where a key is random.
-
-    >>> from headwright.design.wish import copy
-    >>> ask(np.eye(2), copy(0), scale=0)
-    Traceback (most recent call last):
-    headwright.errors.InputError: scale is 0: expected another number
-    """
+    """The question, checked. The confidence is 19/20 unless given, which it may be only where a key is random."""
     keys = finite(keys, "keys", axes=2)
     if not isinstance(world, World):
         raise InputError(f"the world is {world!r}: expected one such as read_world(path) gives")
@@ -178,7 +244,7 @@ def ask(
         raise InputError(f"confidence is {float(sure):g}: expected at least 1/2, below which the problem is not convex")
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
-    check_sizes(world.scenarios or (keys,), world)
+    _check_sizes(world.scenarios or (keys,), world)
     question = Question(world.scenarios or (keys,), wish, world, factor, sure, heads)
     if confidence is not None and not question.random:
         raise InputError(f"confidence is {float(sure):g}, and every key is certain: leave it out, or give a world in "
@@ -187,9 +253,9 @@ def ask(
 
 
 def _one(question: Question, checker: Checker, phases: Phases) -> Design:
-    found = answer(question, checker, phases)
+    found = shortest_query(question, checker, phases)
     if found.certificate is None:
-        return _without(question, checker, found)
+        return _without_query(question, checker, found)
     query, share = found.attempt.solution.query, Share(0, tuple(question.wish.targets))
     return Design(
         question, "designed", found.words, found.certificate, query[None], _norm(query), found.lower_bound, (share,)
@@ -197,12 +263,12 @@ def _one(question: Question, checker: Checker, phases: Phases) -> Design:
 
 
 def _several(question: Question, checker: Checker, phases: Phases) -> Design:
-    shared = share_out(question, checker, phases)
+    shared = divide_targets(question, checker, phases)
     if shared is None:
         proof = None if question.wider else prove_impossible_for_heads(question, checker)
         if proof is not None:
             return Design(question, "impossible", proof.words, proof.certificate, norm_lower_bound=math.inf)
-        shared = gather(question, checker)
+        shared = search_jointly(question, checker)
     if shared is None:
         why = LISTED if question.wider else "no way of sharing the targets out among the heads was found"
         return Design(question, "undecided", why)
@@ -212,16 +278,16 @@ def _several(question: Question, checker: Checker, phases: Phases) -> Design:
     )  # fmt: skip
 
 
-def _with_chance(found: Design) -> Design:
+def _with_probability(found: Design) -> Design:
     """The same, tried out; where keys are random with the probability that was sampled: a lower bound is proven."""
     if found.word == "designed":
-        try_out(found.question, found.queries, found.norm, found.norm_lower_bound)
+        _check_by_sampling(found.question, found.queries, found.norm, found.norm_lower_bound)
     if found.word != "designed" or not found.question.random:
         return found
     return replace(found, probability=chance(found.question, found.queries))
 
 
-def _without(question: Question, checker: Checker, found: Answer) -> Design:
+def _without_query(question: Question, checker: Checker, found: QueryResult) -> Design:
     """No query was verified: is there a proof that there is none, or none of any use?"""
     if question.wider:
         return Design(question, "undecided", LISTED)

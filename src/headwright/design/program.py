@@ -7,23 +7,14 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.guard import Guard
+from headwright.design.certify import Guard
 from headwright.design.solving.problem import Problem, Solution
 from headwright.design.solving.solver import solve
 from headwright.design.statement import Question
 
 
 def program(question: Question, guard: Guard | None = None) -> Problem:
-    """The convex program whose solution is the shortest query, in floating point; random keys are guarded against.
-
-    >>> from fractions import Fraction
-    >>> from headwright.design.wish import average
-    >>> from headwright.noise import Ball, Noise, World
-    >>> noisy = World(others=Noise(spread=Ball(0.1)))
-    >>> problem = program(Question((np.eye(3),), average([0, 1]), noisy, Fraction(1), Fraction(1)))
-    >>> problem.slacks.tolist(), problem.ball.tolist()
-    ([1.01, 1.01], [0.1, 0.1, 0.1])
-    """
+    """The convex program whose solution is the shortest query, in floating point; random keys are guarded against."""
     n, targets = question.n, question.wish.targets
     floors = [question.wish.least[a] for a in targets]
     low, high, ball, stretch, random = np.ones(n), np.ones(n), np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool)
@@ -58,12 +49,7 @@ def program(question: Question, guard: Guard | None = None) -> Problem:
 def ends(
     problem: Problem, scenario: int, query: Float[np.ndarray, " d"], smoothing: float = 0.0
 ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
-    """The highest and the lowest score that each key can have, in floating point; kinks may be smoothed.
-
-    >>> problem = Problem((np.eye(2),), np.array([0]), np.array([0.5]), np.array([1.0]), ball=np.array([0.0, 0.5]))
-    >>> ends(problem, 0, np.array([0.0, 2.0]))
-    (array([0., 3.]), array([0., 1.]))
-    """
+    """The highest and the lowest score that each key can have, in floating point; kinks may be smoothed."""
     scores = problem.scale * (problem.keys[scenario] @ query)
     squared, moves = np.zeros_like(scores), np.zeros(len(scores), dtype=bool)
     if problem.ball is not None:
@@ -84,11 +70,7 @@ def ends(
 
 
 def solved(problem: Problem, progress: Callable[[float], None] | None = None) -> Solution:
-    """What the solver says; nothing where numbers are beyond what floats can tell.
-
-    >>> solved(Problem((np.eye(2),), np.array([0]), np.array([0.5]), np.array([1.0]))).status
-    'solved'
-    """
+    """What the solver says; nothing where numbers are beyond what floats can tell."""
     try:
         return solve(problem, progress=progress)
     except (FloatingPointError, OverflowError, np.linalg.LinAlgError):

@@ -22,12 +22,7 @@ INLINE_NUMBERS = 4096  # keys up to this size are written into the certificate
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One entry of the world in floating point: what some keys may be.
-
-    >>> one = Fraction(1)
-    >>> Entry(np.array([0]), (one, 2 * one), 0.5, 0.0, np.empty((3, 0)), random=False).scale
-    (1.0, 2.0)
-    """
+    """One entry of the world in floating point: what some keys may be."""
 
     keys: Int[np.ndarray, " some"]
     ends: tuple[Fraction, Fraction]  # of the scale
@@ -49,12 +44,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Question:
-    """A wish for given keys in a world, at a scale; where keys are random, with a confidence.
-
-    >>> from headwright.design.wish import copy
-    >>> Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(19, 20)).random
-    False
-    """
+    """A wish for given keys in a world, at a scale; where keys are random, with a confidence."""
 
     keys: tuple[Float[np.ndarray, "n d"], ...]  # one matrix for each scenario
     wish: Wish
@@ -103,15 +93,7 @@ class Question:
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """The world of the statement, entry by entry, in floating point; none with scenarios.
-
-        >>> from headwright.design.wish import copy
-        >>> from headwright.noise import Ball
-        >>> world = World({1: Noise()}, others=Noise(spread=Ball(0.5)))
-        >>> question = Question((np.eye(3),), copy(0), world, Fraction(1), Fraction(1))
-        >>> [entry.keys.tolist() for entry in question.entries]
-        [[1], [0, 2]]
-        """
+        """The world of the statement, entry by entry, in floating point; none with scenarios."""
         named = np.zeros(self.n, dtype=bool)
         named[list(self.world.noise)] = True
         found = []
@@ -131,12 +113,7 @@ def statement(
     queries: Float[np.ndarray, "heads d"] | None = None,
     none_shorter: Fraction = Fraction(0),
 ) -> dict[str, Any]:
-    """The statement of a certificate.
-
-    >>> from headwright.design.wish import copy
-    >>> statement(Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(1)), "impossible")["wish"]
-    {'0': '100/101'}
-    """
+    """The statement of a certificate."""
     return {
         "claim": claim,
         "heads": question.heads,
@@ -151,11 +128,7 @@ def statement(
 
 
 def hex_floats(numbers: Float[np.ndarray, " k"]) -> list[str]:
-    """Floats written exactly.
-
-    >>> hex_floats(np.array([1.5]))
-    ['0x1.8000000000000p+0']
-    """
+    """Floats written exactly."""
     return [float(number).hex() for number in numbers]
 
 
@@ -171,12 +144,7 @@ def _name(keys: Float[np.ndarray, "n d"]) -> dict[str, Any]:
 
 
 def world_entries(world: World, n: int, d: int) -> list[dict[str, Any]]:
-    """The world as the checker knows it, and nothing for keys that there are none of; no entry with scenarios.
-
-    >>> from headwright.noise import Between
-    >>> world_entries(World({0: Noise(scale=Between(0.5, 1.5))}), 2, 2)[0]["scale"]
-    ['1/2', '3/2']
-    """
+    """The world as the checker knows it, and nothing for keys that there are none of; no entry with scenarios."""
     if world.scenarios:
         return []
     found = [_spread(noise, [key], d) for key, noise in world.noise.items()]
@@ -186,12 +154,7 @@ def world_entries(world: World, n: int, d: int) -> list[dict[str, Any]]:
 
 
 def rounded_deviations(world: World) -> bool:
-    """Whether a standard deviation is irrational, and so the next float above it in every statement.
-
-    >>> from headwright.noise import Isotropic
-    >>> [rounded_deviations(World({0: Noise(spread=Isotropic(variance))})) for variance in (0.01, 0.001)]
-    [False, True]
-    """
+    """Whether a standard deviation is irrational, and so the next float above it in every statement."""
     spreads = [each.spread.square for each in (*world.noise.values(), world.others) if each.spread is not None]
     scales = [each.scale.variance for each in (*world.noise.values(), world.others) if each.scale is not None]
     return any(_ratio_root(square) is None for square in (*spreads, *(exact(each, "a variance") for each in scales)))

@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from headwright.design.solving.bound import dual_bound, violation
-from headwright.design.solving.equal import apart, levelled
+from headwright.design.solving.bounds import dual_bound, violation
+from headwright.design.solving.equal_scores import apart, levelled
 from headwright.design.solving.problem import Problem, Solution
 from headwright.design.solving.solver import solve
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwright.design.solving.bound import dual_bound, violation
+from headwright.design.solving.bounds import dual_bound, violation
 from headwright.design.solving.problem import Problem, Solution
 from headwright.design.solving.solver import solve
 from headwright.errors import InputError

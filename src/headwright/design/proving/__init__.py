@@ -1,9 +1,9 @@
-"""Evidence that no query is shorter, or that there is none at all; the checker decides whether it is.
+"""Evidence that no query is shorter, or that there is none; the checkers decide whether it is valid.
 
-places       where uncertain keys stand in a bound
-anyquery     bounds about any query where keys are random; pushing moves the keys
-nearest      the query that comes closest to an impossible wish
-cancel       shares, scales and moves corrected by exact rationals, so that the keys cancel
-impossible   proofs that there is no query
-oneworld     several heads: bounds and proofs in one fixed world
+key_placement    where uncertain keys stand in a bound
+random_keys      bounds for any query where keys are random
+least_violation  the query with the smallest violation of an impossible wish
+cancellation     distributions corrected by exact rationals, so that the keys cancel
+impossible       proofs that there is no query
+several_heads    several heads: bounds and proofs in one fixed world
 """

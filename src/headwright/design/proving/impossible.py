@@ -15,14 +15,12 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright import attention
-from headwright.design.certify import Bound, Constraint, Part, certificate
-from headwright.design.checking import Checker
-from headwright.design.guard import deviations_of_any
+from headwright.design.certify import Bound, Checker, Constraint, Part, certificate, deviations_of_any
 from headwright.design.program import ends
-from headwright.design.proving.anyquery import Search
-from headwright.design.proving.cancel import Guess, cancelled
-from headwright.design.proving.nearest import Nearest, nearest, shrunk
-from headwright.design.proving.places import places
+from headwright.design.proving.cancellation import Guess, cancelled
+from headwright.design.proving.key_placement import places
+from headwright.design.proving.least_violation import Nearest, nearest, shrunk
+from headwright.design.proving.random_keys import Search
 from headwright.design.solving.problem import Problem, Solution
 from headwright.design.statement import Question
 
@@ -46,18 +44,7 @@ class Proof:
 
 
 def prove_impossible(question: Question, checker: Checker, problem: Problem, solution: Solution) -> Proof | None:
-    """A proof that was verified, or None where none was found; the problem and its solution are where to look.
-
-    >>> from fractions import Fraction
-    >>> from headwright.design.program import program
-    >>> from headwright.design.solving.solver import solve
-    >>> from headwright.design.wish import copy
-    >>> from headwright.noise import World
-    >>> twins = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0]])
-    >>> question = Question((twins,), copy(0), World(), Fraction(1), Fraction(1))
-    >>> print(prove_impossible(question, Checker(question), program(question), solve(program(question))).words)
-    For these 3 keys in R^2 (sha256 ...), no query whatever gives key 0 a weight of at least 0.990099 ...
-    """
+    """A proof that was verified, or None where none was found; the problem and its solution are where to look."""
     for bound in _bounds(question, problem, solution):
         text = certificate(question, "impossible", bound)
         verdict = checker.verify(text)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.design.solving.cloud import QUIET, Cloud, Pass, Scenario, one_blas_thread
-from headwright.design.solving.rows import Vector, View
+from headwright.design.solving.log_sum_exp import QUIET, Cloud, Pass, Scenario, one_blas_thread
+from headwright.design.solving.score_ranges import Vector, View
 
 OWN_REFERENCE = 1e4  # size of the scores from which on each target is its own reference
 MOST_PASSES = 1 << 22  # numbers to read at most for that

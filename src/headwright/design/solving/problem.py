@@ -32,12 +32,7 @@ Status = Literal["solved", "impossible", "stalled"]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A wish in a world, as arrays.
-
-    >>> problem = Problem((np.eye(3),), targets=np.array([0]), floors=np.array([0.9]), slacks=np.array([1 / 9]))
-    >>> problem.shape, problem.certain
-    ((3, 3), True)
-    """
+    """A wish in a world, as arrays."""
 
     keys: tuple[Float[np.ndarray, "n d"], ...]  # one matrix for each scenario
     targets: Int[np.ndarray, " m"]
@@ -75,12 +70,7 @@ class Problem:
         return self.scale_low is None and self.ball is None and self.stretch is None and not self.factors
 
     def tightened(self, part: float) -> Problem:
-        """A little more is asked for: a part of what the wish leaves to others.
-
-        >>> problem = Problem((np.eye(3),), np.array([0]), np.array([0.5]), np.array([1.0]), spare=np.array([1.0]))
-        >>> problem.tightened(0.25).slacks.tolist(), problem.tightened(0.25).spare.tolist()
-        ([0.75], [0.75])
-        """
+        """A little more is asked for: a part of what the wish leaves to others."""
         spare = self.slacks if self.spare is None else self.spare
         if self.spare is None and len(self.targets) > 1:
             spare = np.minimum(self.slacks, max(0.0, 1 - float(self.floors.sum())) or 1.0)
@@ -125,9 +115,6 @@ class Solution:
 
     The bound of `dual_bound` is tight at `witness`, with these multipliers, scales and smoothing; for certain keys
     the witness is the query itself, there are no scales and the smoothing is 0.
-
-    >>> Solution(np.zeros(2), np.ones((1, 1)), "solved", 0, witness=np.zeros(2), best=np.zeros(2)).scales is None
-    True
     """
 
     query: Float[np.ndarray, " d"]  # the shortest query; the best one if the status is not 'solved'

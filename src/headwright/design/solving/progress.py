@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from headwright.design.solving.constraints import Program
-from headwright.design.solving.sample import count, enough_keys
+from headwright.design.solving.key_sample import count, enough_keys
 
 PASSES, STEPS = 5, 22  # over many keys, and on few rows that stand for them
 FEW_STEPS = 11  # on keys that are few
@@ -31,15 +31,7 @@ def step_work(program: Program) -> float:
 
 @dataclass
 class Progress:
-    """Tells a number that grows from 0 to 1.
-
-    >>> told = []
-    >>> progress = Progress(told.append, expected=10.0)
-    >>> progress(5.0), progress(5.0), progress(5.0), progress.end()
-    (None, None, None, None)
-    >>> [round(x, 2) for x in told]
-    [0.5, 0.89, 0.98, 1.0]
-    """
+    """Tells a number that grows from 0 to 1."""
 
     tell: Callable[[float], None] | None
     expected: float

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from headwright.design.solving.bound import shares_of_multipliers, state_bound
+from headwright.design.solving.bounds import shares_of_multipliers, state_bound
 from headwright.design.solving.constraints import Program, evaluate
-from headwright.design.solving.descent import NOTHING, Descent, Tick
+from headwright.design.solving.key_sample import enough_keys, picked, strided
 from headwright.design.solving.progress import pass_work
-from headwright.design.solving.sample import enough_keys, picked, strided
+from headwright.design.solving.sqp import NOTHING, Descent, Tick
 
 SMOOTHEST, WITNESSED = 1, 7  # smoothings are 10^-these: where they start, and the last that names a witness
 RESUMED, LAST = 4, 12  # where they start for rows picked anew, and where they end

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.solving.bound import (
+from headwright.design.solving.bounds import (
     Unit,
     dual_bound,
     program_of,
@@ -22,14 +22,14 @@ from headwright.design.solving.bound import (
     state_bound,
     violation,
 )
-from headwright.design.solving.cloud import QUIET, Scenario, one_blas_thread
 from headwright.design.solving.constraints import Program, State, evaluate
-from headwright.design.solving.descent import Tick
-from headwright.design.solving.equal import Equal, Leaning, apart, levelled, room
+from headwright.design.solving.equal_scores import Equal, Leaning, apart, levelled, room
+from headwright.design.solving.log_sum_exp import QUIET, Scenario, one_blas_thread
 from headwright.design.solving.problem import Problem, Solution
 from headwright.design.solving.progress import Progress
-from headwright.design.solving.rows import Vector
+from headwright.design.solving.score_ranges import Vector
 from headwright.design.solving.search import Found, search
+from headwright.design.solving.sqp import Tick
 
 __all__ = ["dual_bound", "solve", "violation"]
 
@@ -40,11 +40,6 @@ def solve(problem: Problem, *, progress: Callable[[float], None] | None = None, 
     """The shortest query that grants the wish, longer than need be by the tolerance at most (relative).
 
     Progress is told a number that grows from 0 to 1.
-
-    >>> problem = Problem((np.eye(3),), targets=np.array([0]), floors=np.array([0.9]), slacks=np.array([1 / 9]))
-    >>> solution = solve(problem)
-    >>> solution.status, solution.query.round(4)
-    ('solved', array([ 1.9269, -0.9635, -0.9635]))
     """
     if problem.shape[0] - 1 <= float(problem.slacks.min()):  # where all keys weigh the same
         tick, solution = Progress(progress, 1.0), _nothing_to_do(problem)

@@ -1,4 +1,4 @@
-"""Where the keys of a set stand in a bound: pushed by a query as far as they may be, or a little less at a kink.
+"""Where in its set each key stands in a bound: at the worst place for a query, or inside at a kink.
 
 Smoothed by tau, a worst case |x| is sqrt(x^2 + tau^2), and its slope x / sqrt(x^2 + tau^2) is a place inside the set:
 so are the scales c = middle + half m / sqrt(m^2 + tau^2) and the moves u = E^T q / sqrt(|E^T q|^2 + tau^2). Where the
@@ -23,11 +23,7 @@ INSIDE = 1 - 4e-16  # so that |u| <= 1 in spite of rounding
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """The scale of each key as a rival, of each target as itself, and the move and lift of each entry of the world.
-
-    >>> Places({}, {}, (), ()).lifts
-    ()
-    """
+    """The scale of each key as a rival, of each target as itself, and the move and lift of each entry of the world."""
 
     scales: dict[int, float]
     own_scales: dict[int, float]
@@ -36,17 +32,7 @@ class Places:
 
 
 def places(question: Question, query: Float[np.ndarray, " d"], smoothing: float, shrink: float = 0.0) -> Places:
-    """Where the sets of the world stand at a query, or sets smaller by a part; random entries are not moved.
-
-    >>> from fractions import Fraction
-    >>> from headwright.design.wish import copy
-    >>> from headwright.noise import Between, Ellipsoid, Noise, World
-    >>> world = World({0: Noise(scale=Between(0.5, 1.5)), 1: Noise(spread=Ellipsoid(np.eye(2)))})
-    >>> question = Question((np.eye(2),), copy(0), world, Fraction(1), Fraction(1))
-    >>> found = places(question, np.array([0.0, 2.0]), 1e-9)
-    >>> found.scales, found.own_scales, found.moves[1].round(9).tolist(), round(found.lifts[1], 9)
-    ({0: 1.0}, {0: 1.0}, [0.0, 1.0], 2.0)
-    """
+    """Where the sets of the world stand at a query, or sets smaller by a part; random entries are not moved."""
     scale, keys = float(question.scale), question.keys[0]
     scales: dict[int, float] = {}
     own: dict[int, float] = {}
@@ -69,15 +55,7 @@ def bound_at(
     multipliers: Table,
     smoothing: float = 0.0,
 ) -> Bound:
-    """The evidence that a query, multipliers and a smoothing name, for one head where nothing is random.
-
-    >>> from fractions import Fraction
-    >>> from headwright.design.wish import copy
-    >>> from headwright.noise import World
-    >>> question = Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(1))
-    >>> bound_at(question, np.ones(2), {(0, 0): 1.0}).parts[0].constraints
-    (Constraint(scenario=0, target=0, multiplier=1.0, distribution=None),)
-    """
+    """The evidence that a query, multipliers and a smoothing name, for one head where nothing is random."""
     constraints = tuple(Constraint(w, a, x) for (w, a), x in multipliers.items())
     part = Part(query, constraints)
     if question.world.fixed or question.world.scenarios:

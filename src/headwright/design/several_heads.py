@@ -1,8 +1,12 @@
-"""Several heads: the targets are shared out, so that the mean of the patterns grants the wish.
+"""Several heads: the targets are divided among them, so that the mean of the patterns meets the wish.
 
 A head that serves a group of targets alone, one of c such heads among h, must give each of its targets h/c times the
-wished weight. All ways of splitting few targets into groups are tried; the way with the shortest longest query is
-taken, and improved by a descent over all queries at once.
+wished weight. All partitions of few targets into groups are tried. The one with the shortest longest query is taken,
+and improved by a descent over all queries at once:
+
+    minimise the longest |q_h|   subject to   sum_h 1 / (1 + S_a(q_h)) >= h p_a   for every target a,
+
+where S_a sums up what competes with a. That is not convex: it descends from a good start, in floating point.
 """
 
 from __future__ import annotations
@@ -13,18 +17,23 @@ from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Float
+from scipy.optimize import minimize
 
-from headwright.design.certify import certificate
-from headwright.design.checking import Checker
-from headwright.design.descend import descended, gathered
-from headwright.design.guard import Guard, guards
-from headwright.design.phases import Phases
+from headwright.design.certify import Checker, Guard, certificate, guards
 from headwright.design.program import program, solved
-from headwright.design.proving.oneworld import best_common_bound
+from headwright.design.proving.several_heads import best_common_bound
+from headwright.design.single_query import Phases
+from headwright.design.solving.bounds import program_of
+from headwright.design.solving.constraints import evaluate
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
 from headwright.enclosure import float_below
 
+MOST_NUMBERS = 256  # in all queries; beyond, a step costs more than it is worth
+MOST_KEYS = 20_000  # numbers in the keys
+STARTS = 4
+HAIR = 1e-10  # of what the wish leaves open: so that rounding does no harm
+Queries = Float[np.ndarray, "heads d"]
 FEW = 6  # targets up to which all groupings are tried: 203 of them
 LONGER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)  # how much longer queries are made until the checker takes them
 SHRINKS = (1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1.0)  # of a bound, until the checker takes it; 1: nothing is claimed
@@ -32,13 +41,74 @@ Group = tuple[int, ...]
 Heads = list[tuple[Group, Float[np.ndarray, " d"]]]
 
 
+def _from_several_starts(question: Question, guard: Guard | None) -> Queries | None:
+    """Queries that grant the wish together though no way of sharing it out does, from several starts; None if none."""
+    rng, keys, targets = np.random.default_rng(0), question.keys[0], question.wish.targets
+    away = keys[targets] - keys.mean(axis=0)
+    size = float(np.square(away).sum(axis=1).max()) * abs(float(question.scale)) or 1.0
+    found = []
+    for number in range(STARTS):
+        shares = rng.dirichlet(np.ones(len(targets)), size=question.heads)
+        start = shares @ away * (3.0 * 2.0**number / size * np.sign(float(question.scale)))
+        better = _improved(question, guard, start, shorter=False)
+        if better is not None:
+            found.append(better)
+    return min(found, key=lambda queries: float(np.linalg.norm(queries, axis=1).max()), default=None)
+
+
+def _improved(question: Question, guard: Guard | None, queries: Queries, *, shorter: bool = True) -> Queries | None:
+    """Shorter queries that grant the wish together, or any, in floating point; None if none were found."""
+    problem = program(question, guard)
+    if queries.size > MOST_NUMBERS or problem.keys[0].size > MOST_KEYS:
+        return None
+    heads, d = queries.shape
+    scene, unit = program_of(problem)
+    slacks = np.tile(scene.log_slacks, len(scene.scenarios))
+    wanted = np.tile(problem.floors, len(scene.scenarios)) * heads
+    smoothing = 0.0 if problem.certain else 1e-9
+
+    def weights(x: Float[np.ndarray, " all"]) -> tuple[Float[np.ndarray, "heads c"], Float[np.ndarray, "heads c d"]]:
+        given, slopes = [], []
+        for query in x[1:].reshape(heads, d):
+            state = evaluate(scene, query, smoothing, curved=False)
+            log_sums = state.values + slacks
+            given.append(np.exp(-np.logaddexp(0.0, log_sums)))
+            slopes.append(-np.exp(log_sums - 2 * np.logaddexp(0.0, log_sums))[:, None] * state.slopes)
+        return np.array(given), np.array(slopes)
+
+    def spare(x: Float[np.ndarray, " all"]) -> Float[np.ndarray, " all"]:
+        lengths = x[0] - np.square(x[1:].reshape(heads, d)).sum(axis=1)
+        return np.concatenate([lengths, weights(x)[0].sum(axis=0) - wanted * (1 + HAIR)])
+
+    def spare_slope(x: Float[np.ndarray, " all"]) -> Float[np.ndarray, "all all"]:
+        table = np.zeros((heads + len(wanted), 1 + heads * d))
+        table[:heads, 0] = 1.0
+        slopes = weights(x)[1]
+        for h, query in enumerate(x[1:].reshape(heads, d)):
+            columns = slice(1 + h * d, 1 + (h + 1) * d)
+            table[h, columns] = -2 * query
+            table[heads:, columns] = slopes[h]
+        return table
+
+    inside = np.stack([unit.inside(query) for query in queries])
+    start, longest = inside.ravel(), float(np.square(inside).sum(axis=1).max())
+    objective = np.zeros(1 + heads * d)
+    objective[0] = 1.0
+    found = minimize(  # type: ignore[call-overload]
+        lambda x: float(x[0]), np.concatenate([[longest], start]), jac=lambda _: objective, method="SLSQP",
+        constraints={"type": "ineq", "fun": spare, "jac": spare_slope}, options={"maxiter": 100, "ftol": 1e-12},
+    )  # fmt: skip
+    x = np.asarray(found.x)
+    if not np.all(np.isfinite(x)) or float(spare(x)[heads:].min()) < -HAIR:
+        return None
+    if shorter and float(np.square(x[1:].reshape(heads, d)).sum(axis=1).max()) >= longest:
+        return None
+    return np.stack([unit.outside(query) for query in x[1:].reshape(heads, d)])
+
+
 @dataclass(frozen=True)
 class Share:
-    """Which targets a head serves.
-
-    >>> Share(0, (1, 4))
-    Share(head=0, targets=(1, 4))
-    """
+    """Which targets a head serves."""
 
     head: int
     targets: Group
@@ -55,19 +125,12 @@ class Shared:
     words: str
 
 
-def share_out(question: Question, checker: Checker, phases: Phases) -> Shared | None:
-    """The best way of sharing that was found, verified; None if there is none.
-
-    >>> from headwright.design.wish import average
-    >>> from headwright.noise import World
-    >>> question = Question((np.eye(8),), average([0, 1]), World(), Fraction(1), Fraction(1), heads=2)
-    >>> [share.targets for share in share_out(question, Checker(question), Phases()).shares]
-    [(0,), (1,)]
-    """
+def divide_targets(question: Question, checker: Checker, phases: Phases) -> Shared | None:
+    """The best way of sharing that was found, verified; None if there is none."""
     found = [(guard, heads) for guard in guards(question) or (None,) if (heads := _split(question, guard, phases))]
     for guard, heads in sorted(found, key=lambda one: _longest(_queries(one[1]))):
         queries = _queries(heads)
-        better = descended(question, guard, queries) if queries.any() else None  # nothing is shorter than 0
+        better = _improved(question, guard, queries) if queries.any() else None  # nothing is shorter than 0
         for candidate in (better, queries) if better is not None else (queries,):
             shared = _certified(question, checker, guard, heads, candidate)
             if shared is not None:
@@ -75,19 +138,11 @@ def share_out(question: Question, checker: Checker, phases: Phases) -> Shared | 
     return None
 
 
-def gather(question: Question, checker: Checker) -> Shared | None:
-    """Where no way of sharing works: heads that grant the wish together all the same, verified; None if none are found.
-
-    >>> from headwright.design.wish import at_least
-    >>> from headwright.noise import World
-    >>> thirds = at_least({0: "0.3", 1: "0.3", 2: "0.3"})
-    >>> question = Question((np.eye(4),), thirds, World(), Fraction(1), Fraction(1), heads=2)
-    >>> gather(question, Checker(question)).queries.shape
-    (2, 4)
-    """
+def search_jointly(question: Question, checker: Checker) -> Shared | None:
+    """Where no way of sharing works: heads that grant the wish together all the same, verified; None if none are found."""
     everybody = tuple(question.wish.targets)
     for guard in guards(question) or (None,):
-        together = gathered(question, guard)
+        together = _from_several_starts(question, guard)
         if together is not None:
             shared = _certified(question, checker, guard, [(everybody, query) for query in together], together)
             if shared is not None:

@@ -1,4 +1,4 @@
-"""In two dimensions a wish can be seen: the queries that grant it form a convex region."""
+"""A design as a picture. In two dimensions the queries that meet a wish form a convex region, which is drawn."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from jaxtyping import Float
 
-from headwright import attention
+from headwright import attention, pictures
+from headwright.design.statement import Question
 from headwright.design.wish import Wish
 
 SLACK = 1e-9  # of a logarithm: the shortest query lies on the border
 SECTIONS, NARROWINGS, HALVINGS = 120, 70, 45
+FAR = 4.0  # times the size of what is drawn: from there on nobody sees whether the region ends
+SHORT = 1e-3  # the proven gap, up to which a query is called the shortest
 
 
 def granting_region(
@@ -26,12 +29,6 @@ def granting_region(
     In floating point. The region is convex, and all of it lies on the far side of the line through the shortest query
     that is square to it. So it is cut by lines parallel to that one; on each, how well the wish is granted is a concave
     function: its top is narrowed down, and from there both ends are halved out. That sees a region as thin as a thread.
-
-    >>> from headwright.design.wish import copy
-    >>> keys = np.array([[1.0, 0.0], [-1.0, 0.0]])
-    >>> border = granting_region(keys, copy(0, eps=0.1), np.array([np.log(10) / 2, 0.0]), 5.0)
-    >>> bool(border[:, 0].min().round(3) == round(np.log(10) / 2, 3)), bool(border[:, 0].max().round(3) > 5)
-    (True, True)
     """
     length = float(np.linalg.norm(shortest)) or 1.0
     along = shortest / length
@@ -75,11 +72,7 @@ def _end(
 
 
 def hull(points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "corners 2"]:
-    """The corners of the convex hull, one after the other; in floating point, for a picture.
-
-    >>> hull(np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5], [1.0, 2.0]])).tolist()
-    [[0.0, 0.0], [2.0, 0.0], [1.0, 2.0]]
-    """
+    """The corners of the convex hull, one after the other; in floating point, for a picture."""
     ordered = sorted(map(tuple, points.tolist()))
 
     def half(given: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -95,3 +88,28 @@ def hull(points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "corners 2"]:
 
 def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def picture(
+    question: Question, queries: Float[np.ndarray, "heads d"], verdict: str, gap: float
+) -> pictures.Chart:  # fmt: skip
+    """Keys, region and queries in the plane where there are two dimensions; else the pattern that the queries give."""
+    keys, scale, wish = question.keys[0], float(question.scale), question.wish
+    if keys.shape[1] == 2:
+        others = np.delete(keys, wish.targets, axis=0)
+        forbidden = hull(others) if verdict == "impossible" and question.world.fixed and len(others) else None
+        # Where keys are uncertain the queries that grant the wish are fewer than those that do for the keys as given.
+        region = None
+        if len(queries) == 1 and question.world.fixed and np.any(queries[0]):
+            far = FAR * max(float(np.abs(keys).max()), float(np.linalg.norm(queries[0])))
+            region = granting_region(keys, wish, queries[0], far, scale)
+        return pictures.plane_picture(keys, wish.targets, queries, region=region, hull=forbidden, shortest=gap < SHORT)
+    if len(queries) == 0:
+        queries = np.zeros((1, keys.shape[1]))
+        names, title = ["no query at all"], "No query was found; this is the pattern of none"
+    elif len(queries) == 1:
+        names, title = ["query"], "The pattern of the query"
+    else:
+        names, title = [f"head {h}" for h in range(len(queries))], "The patterns of the queries"
+    pattern = attention.pattern(attention.scores(keys, queries, scale=scale))
+    return pictures.pattern_bars(pattern, title, names, targets=wish.targets)

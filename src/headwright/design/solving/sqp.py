@@ -1,4 +1,4 @@
-"""From a start to the shortest query: sequential quadratic programming on an exact penalty.
+"""The shortest query from a start: sequential quadratic programming on an exact penalty.
 
     price(q) = |q|^2 / 2 + rho * max(0, max_c f_c(q))
 
@@ -20,7 +20,7 @@ from jaxtyping import Float
 from headwright.design.solving.constraints import Program, State, evaluate
 from headwright.design.solving.problem import Status
 from headwright.design.solving.progress import step_work
-from headwright.design.solving.step import Step, best_step
+from headwright.design.solving.qp_step import Step, best_step
 
 Vector = Float[np.ndarray, " d"]
 

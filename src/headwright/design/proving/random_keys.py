@@ -1,4 +1,4 @@
-"""No query whatever is shorter, where keys are random: not only none that guards in the way ours does.
+"""Lower bounds on the length of any query where keys are random, whatever guard it uses.
 
 A query that succeeds with probability Phi(z) or more meets, for each target a and every distribution pi over the keys,
 
@@ -19,15 +19,18 @@ from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.optimize import brentq
 
-from headwright.design.certify import Bound, Constraint, Part
-from headwright.design.guard import Guard, deviations_of_any
+from headwright.design.certify import Bound, Constraint, Guard, Part, deviations_of_any
 from headwright.design.program import program, solved
-from headwright.design.proving.nearest import nearest
-from headwright.design.proving.places import Places, places
-from headwright.design.proving.pushing import shortest
+from headwright.design.proving.key_placement import Places, places
+from headwright.design.proving.least_violation import nearest
 from headwright.design.statement import Question
 
+Vector = Float[np.ndarray, " d"]
+Matrix = Float[np.ndarray, "d d"]
+SMOOTHINGS = (1e-1, 1e-3, 1e-5, 1e-7)  # of the roots, next to their size
+MOST_STEPS, SHORTEST, CLOSE = 20, 1e-3, 1e-12
 ROUNDS, FEW_ROUNDS, HALVINGS = 60, 5, 12
 NOTHING = 1e-6  # a vector this much shorter than it was is 0; the proof makes it so exactly
 LEVELS = (1e-2, 1e-4, 1e-6)  # how much kinks are smoothed on the way to the nearest query
@@ -36,21 +39,83 @@ ENOUGH = 1e-10  # a round that gains less than this is the last
 MOST_SHARES = 4000  # numbers in the distributions that are written out
 HAIR = 1e-13  # the push is shorter by this, so that it stays within z in spite of rounding
 
-Vector = Float[np.ndarray, " d"]
+
+def _shortest(
+    V: Vector, C: Sequence[Matrix], multipliers: Float[np.ndarray, " c"], z: float
+) -> tuple[Vector, Float[np.ndarray, "c d"]]:
+    """The vector and the pushes that make it."""
+    if len(C) == 1:
+        y, p = _by_one(V, C[0], z)
+        return y, p[None]
+    if z == 0 or not any(one.any() for one in C):
+        return V, np.zeros((len(C), len(V)))
+    return _by_several(V, np.stack(C), multipliers, z)
+
+
+def _by_one(V: Vector, C: Matrix, z: float) -> tuple[Vector, Vector]:
+    c, axes = np.linalg.eigh(C)
+    c = np.where(c > 1e-15 * max(float(c.max()), 0.0), c, 0.0)
+    v = axes.T @ V
+    moving = c > 0
+    if z == 0 or not moving.any():
+        return V, np.zeros_like(V)
+    inside, spread = v[moving], c[moving]
+    if float((inside**2 / spread).sum()) <= z * z:
+        y, p = np.where(moving, 0.0, v), np.zeros_like(v)
+        p[moving] = -inside / spread
+        return axes @ y, axes @ p
+
+    def beyond(log_theta: float) -> float:
+        share = spread * math.exp(log_theta)
+        return float(((share / (1 + share)) ** 2 * (inside**2 / spread)).sum()) - z * z
+
+    low, high = -math.log(float(spread.max())) - 60, -math.log(float(spread.min())) + 60
+    if beyond(low) > 0 or beyond(high) < 0:  # beyond what floats can tell
+        theta = math.exp(low if beyond(low) > 0 else high)
+    else:
+        theta = math.exp(float(brentq(beyond, low, high, xtol=1e-14, rtol=1e-15)))
+    y = v / (1 + theta * c)
+    used = float((theta * theta * c * y * y).sum())
+    p = -theta * y * min(1.0, z / math.sqrt(used)) if used > 0 else np.zeros_like(v)
+    return axes @ y, axes @ p
+
+
+def _by_several(
+    V: Vector, C: Float[np.ndarray, "c d d"], multipliers: Float[np.ndarray, " c"], z: float
+) -> tuple[Vector, Float[np.ndarray, "c d"]]:
+    length = float(np.linalg.norm(V)) or 1.0
+    size, tau, q = math.sqrt(float(np.trace(C, axis1=1, axis2=2).max())) * length, math.inf, -V
+    price = z * multipliers
+
+    def roots(x: Vector) -> Float[np.ndarray, " c"]:
+        found: Float[np.ndarray, " c"] = np.sqrt(np.maximum(C @ x @ x, 0.0) + tau * tau)
+        return found
+
+    def height(x: Vector) -> float:
+        return float(x @ x) / 2 + float(V @ x) + float(price @ roots(x))
+
+    for smoothing in SMOOTHINGS:
+        before, tau = tau, smoothing * size
+        q = min(q, q * min(1.0, tau / before), key=height)  # where V can be pushed to 0, q goes down with tau
+        for _ in range(MOST_STEPS):
+            images, root = C @ q, roots(q)
+            slope = q + V + (price / root) @ images
+            if float(np.linalg.norm(slope)) <= CLOSE * length:
+                break
+            bent = images * np.sqrt(price / root**3)[:, None]
+            curvature = np.eye(len(V)) + np.tensordot(price / root, C, axes=1) - bent.T @ bent
+            step, here, length = np.linalg.solve(curvature, -slope), height(q), 1.0
+            while length > SHORTEST and height(q + length * step) > here:
+                length /= 2
+            q = q + length * step
+    pushes = z * q / roots(q)[:, None]
+    y = V + np.einsum("c,cij,cj->i", multipliers, C, pushes)
+    return y, pushes
 
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """The Gaussian part of a world: the covariance of key j is ball_j^2 I + stretch_j^2 mu_j mu_j^T + E E^T.
-
-    >>> from fractions import Fraction
-    >>> from headwright.design.wish import copy
-    >>> from headwright.noise import Isotropic, Noise, World
-    >>> world = World({0: Noise(spread=Isotropic(4.0))})
-    >>> chances = Chances.of(Question((np.eye(2),), copy(0), world, Fraction(1), Fraction(19, 20)))
-    >>> chances.covariance(np.array([0.5, 1.0])).round(6).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
+    """The Gaussian part of a world: the covariance of key j is ball_j^2 I + stretch_j^2 mu_j mu_j^T + E E^T."""
 
     keys: Float[np.ndarray, "n d"]
     ball: Float[np.ndarray, " n"]
@@ -255,7 +320,7 @@ class Search:
         none = np.zeros((len(C), len(V)))
         if right <= 0:
             return Value(shares, 0.0, np.zeros_like(V), none)
-        y, pushes = shortest(V, C, shares.multipliers, self.z)
+        y, pushes = _shortest(V, C, shares.multipliers, self.z)
         length = float(np.linalg.norm(y))
         if length - room <= NOTHING * size:
             return Value(shares, math.inf, np.zeros_like(V), pushes)

@@ -1,4 +1,4 @@
-"""What a query is worth, in floating point: how far it misses a wish, and how much shorter another could be.
+"""How far a query misses a wish, and a dual bound on how much shorter another could be; in floating point.
 
 For any multipliers lambda_c >= 0 with sum 1 over the constraints, any distributions pi^c over the keys and any
 admissible differences D^c_i = k_i - k_a, every query that grants the wish has
@@ -14,20 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.solving.cloud import QUIET, Scenario
 from headwright.design.solving.constraints import Program, State, evaluate
-from headwright.design.solving.equal import NEAR, Equal, Leaning, apart, worst_value
+from headwright.design.solving.equal_scores import NEAR, Equal, Leaning, apart, worst_value
+from headwright.design.solving.log_sum_exp import QUIET, Scenario
 from headwright.design.solving.problem import Problem, Solution
-from headwright.design.solving.rows import Uncertainty, Vector
+from headwright.design.solving.score_ranges import Uncertainty, Vector
 
 
 def violation(problem: Problem, query: Vector) -> float:
-    """The largest of ln(sum_{i != a} exp(up_i - low_a) / slack_a): at most 0 if the query grants the wish.
-
-    >>> problem = Problem((np.eye(2),), targets=np.array([0]), floors=np.array([0.5]), slacks=np.array([1.0]))
-    >>> violation(problem, np.array([3.0, 1.0]))
-    -2.0
-    """
+    """The largest of ln(sum_{i != a} exp(up_i - low_a) / slack_a): at most 0 if the query grants the wish."""
     program, unit = program_of(problem)
     worst = float(evaluate(program, unit.inside(query), curved=False).values.max())
     equal = Equal.of(program)
@@ -42,25 +37,19 @@ def dual_bound(problem: Problem, solution: Solution) -> float:
     """No query that grants the wish is shorter, up to rounding; inf if the bound says that there is none.
 
     It uses the witness, the multipliers and the worlds (scales, smoothing) of the solution; not its query.
-
-    >>> problem = Problem((np.eye(2),), targets=np.array([0]), floors=np.array([0.9]), slacks=np.array([1 / 9]))
-    >>> q = np.log(9) / 2 * np.array([1.0, -1.0])
-    >>> bound = dual_bound(problem, Solution(q, np.ones((1, 1)), "solved", 0, witness=q, best=q))
-    >>> round(bound / float(np.linalg.norm(q)), 12)
-    1.0
     """
     program, unit = program_of(problem)
     if solution.leans is None or solution.shares is None:
-        return bound_of(program, unit, solution)
+        return _bound_of(program, unit, solution)
     equal = Equal.of(program)
     if equal is None:
-        return bound_of(program, unit, solution)
+        return _bound_of(program, unit, solution)
     state = equal.state(unit.inside(solution.witness) - equal.offset, solution.smoothing)
     bound = Leaning(solution.shares, solution.leans).bound(equal, state, apart(problem, solution.witness))
     return unit.length(bound)
 
 
-def bound_of(program: Program, unit: Unit, solution: Solution) -> float:
+def _bound_of(program: Program, unit: Unit, solution: Solution) -> float:
     """The same for a problem whose program is at hand."""
     scales, own = solution.scales, solution.own_scales
     scenarios = tuple(
@@ -75,11 +64,7 @@ def bound_of(program: Program, unit: Unit, solution: Solution) -> float:
 
 @dataclass(frozen=True)
 class Unit:
-    """What queries of the program are counted in: factor times 2^exponent, which a float may be too small to hold.
-
-    >>> Unit(3.0, 2000).outside(Unit(3.0, 2000).inside(np.array([1e-320]))).tolist()
-    [1e-320]
-    """
+    """What queries of the program are counted in: factor times 2^exponent, which a float may be too small to hold."""
 
     factor: float  # 1 <= |factor| < 2
     exponent: int
@@ -113,12 +98,7 @@ def _times_power(x: Vector, exponent: int) -> Vector:
 
 
 def program_of(problem: Problem) -> tuple[Program, Unit]:
-    """The program of a problem in other units: scale 1, keys of moderate size. Its queries are these times the unit.
-
-    >>> problem = Problem((np.array([[2.0], [1.0]]),), np.array([0]), np.array([0.5]), np.array([1.0]), scale=-3.0)
-    >>> program_of(problem)[1]
-    Unit(factor=-1.5, exponent=1)
-    """
+    """The program of a problem in other units: scale 1, keys of moderate size. Its queries are these times the unit."""
     keys = [np.asarray(matrix, dtype=np.float64) for matrix in problem.keys]
     uncertainty = Uncertainty.of(problem)
     size = max(max(float(matrix.max()), -float(matrix.min())) for matrix in keys)

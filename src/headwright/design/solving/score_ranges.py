@@ -1,4 +1,4 @@
-"""Uncertain keys seen through a query: how far each score may leave the given one, and the slope of that.
+"""The range of the scores of uncertain keys for a query, and its slopes.
 
 A worst case has kinks, |m| at m = 0 and |E^T q| at E^T q = 0. Smoothed, |x| is sqrt(x^2 + tau^2), whose slope
 x / sqrt(x^2 + tau^2) is that of an admissible world at every x.

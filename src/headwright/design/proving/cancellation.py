@@ -1,4 +1,4 @@
-"""From shares that nearly cancel to shares that cancel exactly: the last step of a proof that there is no query.
+"""Make distributions that nearly cancel cancel exactly: the last step of a proof that there is no query.
 
 All that V is made of enters it linearly, once it is written as amounts: the multipliers lambda_c, the shares X_cj =
 lambda_c pi^c_j, for a key of uncertain scale the amount G_j = c_j sum_c X_cj that stands at it (and O_c = own_c
@@ -21,7 +21,7 @@ from jaxtyping import Float
 from scipy.linalg import qr
 
 from headwright.design.certify import Bound, Constraint, Part
-from headwright.design.proving.places import Places
+from headwright.design.proving.key_placement import Places
 from headwright.design.statement import Question
 from headwright.trusted.keys import Keys
 
@@ -33,11 +33,7 @@ Name = tuple[str, int, int]  # what it is: 'share', 'multiplier', 'scaled', 'own
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """What floating point found: constraints with multipliers and distributions, and where the keys stand.
-
-    >>> Guess(((0, 1),), np.ones(1), (0,), (np.array([0.5, 0.5]),)).stand is None
-    True
-    """
+    """What floating point found: constraints with multipliers and distributions, and where the keys stand."""
 
     constraints: tuple[tuple[int, int], ...]  # scenario and target
     multipliers: Float[np.ndarray, " c"]
@@ -49,15 +45,7 @@ class Guess:
 
 
 def cancelled(question: Question, guess: Guess) -> Bound | None:
-    """The evidence with V = 0 exactly; None where that takes a larger correction than there is room for.
-
-    >>> from headwright.design.wish import copy
-    >>> from headwright.noise import World
-    >>> twins = Question((np.array([[1.0], [1.0]]),), copy(0), World(), Fraction(1), Fraction(1))
-    >>> found = cancelled(twins, Guess(((0, 0),), np.ones(1), (0,), (np.array([0.5, 0.5]),)))
-    >>> found.parts[0].constraints[0].distribution
-    {0: Fraction(1, 2), 1: Fraction(1, 2)}
-    """
+    """The evidence with V = 0 exactly; None where that takes a larger correction than there is room for."""
     system = _System(question, guess)
     values = system.corrected()
     return None if values is None or not system.admissible(values) else system.bound(values)

@@ -1,4 +1,4 @@
-"""The query that comes nearest to granting a wish that none grants, in floating point.
+"""The query with the smallest violation of a wish that no query meets, in floating point.
 
 Minimised is (1/b) ln sum_c exp(b f_c(q)), which is smooth, convex and tends to the largest violation as b grows. At
 its minimum the slopes cancel, weighted by exp(b f_c): so the shares there, in the worlds there, have V = 0 for every
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.solving.bound import program_of
+from headwright.design.solving.bounds import program_of
 from headwright.design.solving.constraints import Program, State, evaluate
 from headwright.design.solving.problem import Problem
 
@@ -25,11 +25,7 @@ Vector = Float[np.ndarray, " d"]
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """The query, and the multipliers of ln(1 + sum) + ln p with which the slopes cancel there.
-
-    >>> Nearest(np.zeros(2), np.ones(1), 0.5, 0.0).violation
-    0.5
-    """
+    """The query, and the multipliers of ln(1 + sum) + ln p with which the slopes cancel there."""
 
     query: Vector
     multipliers: Float[np.ndarray, " constraints"]
@@ -38,13 +34,7 @@ class Nearest:
 
 
 def nearest(problem: Problem, start: Vector, smoothing: float, sharpness: float) -> Nearest:
-    """From a start to the minimum, by Newton's method with a trust in its steps that is earned.
-
-    >>> twins = Problem((np.array([[1.0], [-1.0], [0.0]]),), np.array([2]), np.array([0.9]), np.array([1 / 9]))
-    >>> found = nearest(twins, np.array([0.3]), 0.0, 10.0)
-    >>> bool(abs(found.query[0]) < 1e-9), round(math.exp(found.violation) / 9, 9)
-    (True, 2.0)
-    """
+    """From a start to the minimum, by Newton's method with a trust in its steps that is earned."""
     program, unit = program_of(problem)
     state = evaluate(program, unit.inside(start), smoothing)
     damping = 1e-3
@@ -70,12 +60,7 @@ def nearest(problem: Problem, start: Vector, smoothing: float, sharpness: float)
 
 
 def shrunk(problem: Problem, by: float) -> Problem:
-    """The problem with every set smaller by a part of it, so that what is found leaves room in the sets as they are.
-
-    >>> problem = Problem((np.eye(2),), np.array([0]), np.array([0.5]), np.array([1.0]), ball=np.array([0.5, 0.5]))
-    >>> shrunk(problem, 0.5).ball.tolist()
-    [0.25, 0.25]
-    """
+    """The problem with every set smaller by a part of it, so that what is found leaves room in the sets as they are."""
     low, high = problem.scale_low, problem.scale_high
     if low is not None and high is not None:
         low, high = low + (high - low) * (by / 2), high - (high - low) * (by / 2)

@@ -1,4 +1,4 @@
-"""What can be granted instead of an impossible wish: the least eps, from both sides."""
+"""The smallest tolerance that an impossible wish can be given: bounds from both sides."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from headwright.design.answer import Attempt, granted
-from headwright.design.checking import Checker
+from headwright.design.certify import Checker
 from headwright.design.program import program
 from headwright.design.proving.impossible import prove_impossible
-from headwright.design.proving.nearest import nearest
+from headwright.design.proving.least_violation import nearest
+from headwright.design.single_query import Attempt, granted
 from headwright.design.solving.solver import violation
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
@@ -43,15 +43,8 @@ def best_eps(question: Question, checker: Checker, attempt: Attempt) -> tuple[fl
     return math.nextafter(float(low - others), -math.inf), math.nextafter(float(high - others), math.inf)
 
 
-def with_slack(question: Question, slack: Fraction) -> Question:
-    """The same wish with 1/(1 + slack) for each target.
-
-    >>> from headwright.design.wish import copy
-    >>> from headwright.noise import World
-    >>> question = Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(1))
-    >>> with_slack(question, Fraction(1)).wish.least
-    {0: Fraction(1, 2)}
-    """
+def _with_slack(question: Question, slack: Fraction) -> Question:
+    """The same wish with 1/(1 + slack) for each target."""
     return replace(question, wish=Wish(dict.fromkeys(question.wish.targets, 1 / (1 + slack))))
 
 
@@ -72,7 +65,7 @@ def _granted_above(
     guess = asked * Fraction(math.exp(min(violation(attempt.problem, close), 700.0)))
     for digits in MORE:
         slack = guess * (1 + Fraction(1, 10**digits))
-        if granted(with_slack(question, slack), checker, close[None], attempt.guard):
+        if granted(_with_slack(question, slack), checker, close[None], attempt.guard):
             return slack
     return None
 
@@ -83,7 +76,7 @@ def _impossible_below(
     """The largest slack that a proof was verified for; at least the one asked for, which is known to be impossible."""
 
     def impossible(slack: Fraction) -> bool:
-        less = with_slack(question, slack)
+        less = _with_slack(question, slack)
         return prove_impossible(less, checker, program(less, attempt.guard), attempt.solution) is not None
 
     if not question.random:  # what is granted and what is impossible meet

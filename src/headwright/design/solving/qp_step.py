@@ -1,4 +1,4 @@
-"""One step of sequential quadratic programming, with a price on what cannot be had.
+"""One step of sequential quadratic programming, with an exact penalty on violated constraints.
 
     minimise over the step x:   <q, x> + <x, W x>/2 + price * max(0, max_c (f_c + <g_c, x>))
 
@@ -39,12 +39,7 @@ def best_step(
     price: float,
     guess: Float[np.ndarray, " constraints"] | None = None,
 ) -> Step:
-    """The step that the model likes best; a guess of the multipliers saves time.
-
-    >>> step = best_step(np.zeros(1), np.array([1.0]), np.array([[-2.0]]), np.zeros((1, 1)), price=10.0)
-    >>> step.direction, step.multipliers, step.gain
-    (array([0.5]), array([0.25]), 9.875)
-    """
+    """The step that the model likes best; a guess of the multipliers saves time."""
     R = _root(curvature)
     guess = np.zeros(len(values)) if guess is None else guess * min(1.0, price / max(float(guess.sum()), 1e-300))
     A = _solve(R, slopes.T, trans=True)  # (d, constraints)

@@ -1,4 +1,4 @@
-"""Wishes that leave next to nothing to other keys: then all constraints are tight, and that is a subspace.
+"""Wishes that leave next to nothing to other keys: all constraints are tight, which restricts queries to a subspace.
 
 Where every constraint sum_b e^{t_b} + R <= e^{t_a} / p_a of the targets' scores t is tight, all t_a - ln p_a are equal.
 On the queries that make them so, one constraint is left, R e^{-t_a} <= (1 - sum p) / p_a over the other keys alone, and
@@ -21,10 +21,10 @@ import numpy as np
 from flint import fmpz_mat
 from jaxtyping import Float
 
-from headwright.design.solving.cloud import Scenario
 from headwright.design.solving.constraints import Program, State, evaluate
+from headwright.design.solving.log_sum_exp import Scenario
 from headwright.design.solving.problem import Problem
-from headwright.design.solving.rows import Vector
+from headwright.design.solving.score_ranges import Vector
 
 MOST_SPARE = 0.1  # of one target's slack: beyond, constraints are seldom all tight
 FLAT = 1e-13  # a difference of targets this much shorter than the longest is rounding
@@ -125,12 +125,7 @@ def _projected(scenario: Scenario, basis: Float[np.ndarray, "d rank"]) -> Scenar
 
 
 def apart(problem: Problem, query: Vector) -> Float[np.ndarray, "scenarios m"]:
-    """How far each target's score less ln p is from the first one's: exact, then rounded.
-
-    >>> problem = Problem((np.array([[1.0, 1e-30], [1.0, 0.0]]),), np.array([0, 1]), np.full(2, 0.4), np.full(2, 1.5))
-    >>> apart(problem, np.ones(2)).tolist()
-    [[0.0, -1e-30]]
-    """
+    """How far each target's score less ln p is from the first one's: exact, then rounded."""
     u = [[0.0, *map(float, row)] for row in _Differences.of(problem).at([Fraction(x) for x in query.tolist()])]
     return np.array(u)
 
@@ -230,12 +225,6 @@ def levelled(problem: Problem, query: Vector, wanted: float) -> Vector:
 
     Rounding a query to floats leaves its scores apart by 1e-16 of their size, which a wish may not leave room for. A
     few coordinates, each moved by a whole number of units in its last place, undo that: a short vector of a lattice.
-
-    >>> keys = np.sqrt(np.array([[2.0, 3, 5, 7, 11, 13], [17, 19, 23, 29, 31, 37]]))
-    >>> problem = Problem((keys,), np.array([0, 1]), np.full(2, 0.5), np.ones(2))
-    >>> rough = np.array([5 / (keys[1, 0] - keys[0, 0]), -5 / (keys[1, 1] - keys[0, 1]), 0, 0, 0, 0])
-    >>> [f"{abs(apart(problem, query)).max():.0e}" for query in (rough, levelled(problem, rough, 1e-24))]
-    ['3e-16', '2e-25']
     """
     before = float(np.abs(apart(problem, query)).max())
     if before <= wanted or not np.isfinite(query).all():

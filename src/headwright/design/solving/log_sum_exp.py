@@ -1,4 +1,4 @@
-"""The keys that compete, summed up in one blocked pass: ln sum exp(up_i), its slope, and if asked for its curvature.
+"""ln sum exp of the scores of the competing keys in one blocked pass, with its slope and, if needed, its curvature.
 
 Scores are those of k_i - k_ref for a reference target, subtracted before the inner product: for near-duplicate keys the
 difference is exact, and their scores apart would cancel. Where scores are small that costs more than it is worth.
@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from headwright.design.solving.rows import Uncertainty, Vector, View, Worst
+from headwright.design.solving.score_ranges import Uncertainty, Vector, View, Worst
 
 BLOCK = 1 << 17  # numbers at a time: they stay in the cache for all steps of a pass
 PARALLEL = 1 << 20  # numbers in the keys, from which on two threads pay
@@ -103,13 +103,13 @@ class Pass:
         if rest is not None:
             heavy, sample = self.over(0, rest.first), self.over(rest.first, n)
             slope = rest.slopes[target]
-            return together([heavy, sample.raised(rest.logs[target] + float(slope @ (self.q - rest.at)), slope)])
+            return _together([heavy, sample.raised(rest.logs[target] + float(slope @ (self.q - rest.at)), slope)])
         workers = min(8, os.cpu_count() or 1) if scenario.keys.size > PARALLEL else 1
         if workers == 1:
             return self.over(0, n)
         cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
         with ThreadPoolExecutor(workers) as pool:
-            return together(list(pool.map(self.over, cuts[:-1], cuts[1:])))
+            return _together(list(pool.map(self.over, cuts[:-1], cuts[1:])))
 
     def over(self, start: int, stop: int) -> Cloud:
         """The keys from start to stop."""
@@ -208,7 +208,7 @@ class _Seen:
     worst: Worst | None  # None if the keys are certain
 
 
-def together(clouds: list[Cloud]) -> Cloud:
+def _together(clouds: list[Cloud]) -> Cloud:
     """All of them as one."""
     up = np.concatenate([cloud.up for cloud in clouds if cloud.up is not None]) if clouds[0].up is not None else None
     top = max(cloud.log for cloud in clouds)

@@ -1,4 +1,4 @@
-"""Few rows that stand for many keys: those that matter most, and a sample of the rest.
+"""A small weighted sample of the keys in place of all: the keys that matter most, and some of the rest.
 
     ln (sum over heavy keys e^up  +  e^(a + <b, q>) sum over the sample e^up)
 
@@ -15,9 +15,9 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.design.solving.cloud import Cloud, Pass, Rest, Scenario
 from headwright.design.solving.constraints import Part, Program, State, view_of
-from headwright.design.solving.rows import Vector
+from headwright.design.solving.log_sum_exp import Cloud, Pass, Rest, Scenario
+from headwright.design.solving.score_ranges import Vector
 
 GONE = 1e-14  # of all that competes: less than this cannot be told from rounding
 

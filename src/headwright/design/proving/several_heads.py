@@ -1,4 +1,4 @@
-"""Bounds for several heads: in one world, some head has to give a set of targets as much as they want together.
+"""Bounds for several heads: in each world, some head gives a set of targets at least their total wished weight.
 
 With P the sum of the least weights of a set S, some head gives S at least P; the highest of its |S| scores is at some
 a in S, so that the keys outside S sum to at most |S| (1 - P) / P of exp(s_a). So that head grants a the weight
@@ -16,8 +16,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.design.certify import Bound, Constraint, Part, certificate
-from headwright.design.checking import Checker
+from headwright.design.certify import Bound, Checker, Constraint, Part, certificate
 from headwright.design.program import program, solved
 from headwright.design.proving.impossible import Proof, prove_impossible
 from headwright.design.solving.problem import Solution
@@ -40,13 +39,7 @@ class Alone:
 
 
 def best_common_bound(question: Question, query: Float[np.ndarray, " d"]) -> tuple[Bound | None, float]:
-    """The best bound for several heads that was found, and its value in floating point; the query picks a world to try.
-
-    >>> from headwright.design.wish import average
-    >>> question = Question((np.eye(8),), average([0, 1]), World(), Fraction(1), Fraction(1), heads=2)
-    >>> round(best_common_bound(question, np.zeros(8))[1], 2)
-    5.92
-    """
+    """The best bound for several heads that was found, and its value in floating point; the query picks a world to try."""
     best: tuple[Bound | None, float] = None, 0.0
     for scenario, scales, among in _worlds_and_sets(question, query):
         parts, least = [], math.inf
@@ -62,13 +55,7 @@ def best_common_bound(question: Question, query: Float[np.ndarray, " d"]) -> tup
 
 
 def prove_impossible_for_heads(question: Question, checker: Checker) -> Proof | None:
-    """A verified proof that no heads grant the wish: for each target of a set, alone in one world, no query does.
-
-    >>> from headwright.design.wish import copy
-    >>> twins = Question((np.ones((2, 1)),), copy(0), World(), Fraction(1), Fraction(1), heads=2)
-    >>> print(prove_impossible_for_heads(twins, Checker(twins)).words)
-    For these 2 keys in R^1 (sha256 ...), no 2 queries ...
-    """
+    """A verified proof that no heads grant the wish: for each target of a set, alone in one world, no query does."""
     for scenario, scales, among in _worlds_and_sets(question, np.zeros(question.keys[0].shape[1])):
         parts = []
         for alone in _each(question, scenario, scales, among):
