@@ -93,9 +93,7 @@ def chance(question: Question, queries: Float[np.ndarray, "heads d"], seed: int 
     )  # fmt: skip
 
 
-def _check_by_sampling(
-    question: Question, queries: Float[np.ndarray, "heads d"], norm: float, lower_bound: float
-) -> None:
+def _check_floats(question: Question, queries: Float[np.ndarray, "heads d"], norm: float, lower_bound: float) -> None:
     """Nothing, if queries that were verified do what was proved; else a ContradictionError.
 
     The longest is not shorter than the bound, and every target gets its least weight in every draw of the world. What
@@ -281,7 +279,7 @@ def _several(question: Question, checker: Checker, phases: Phases) -> Design:
 def _with_probability(found: Design) -> Design:
     """The same, tried out; where keys are random with the probability that was sampled: a lower bound is proven."""
     if found.word == "designed":
-        _check_by_sampling(found.question, found.queries, found.norm, found.norm_lower_bound)
+        _check_floats(found.question, found.queries, found.norm, found.norm_lower_bound)
     if found.word != "designed" or not found.question.random:
         return found
     return replace(found, probability=chance(found.question, found.queries))

@@ -139,7 +139,7 @@ def divide_targets(question: Question, checker: Checker, phases: Phases) -> Shar
 
 
 def search_jointly(question: Question, checker: Checker) -> Shared | None:
-    """Where no way of sharing works: heads that grant the wish together all the same, verified; None if none are found."""
+    """Heads that meet the wish together where no division of the targets does, verified; None if none are found."""
     everybody = tuple(question.wish.targets)
     for guard in guards(question) or (None,):
         together = _from_several_starts(question, guard)

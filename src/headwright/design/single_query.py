@@ -78,7 +78,7 @@ class Attempt:
 class QueryResult:
     """The attempt, and the certificate if the checker accepted one."""
 
-    _attempt: Attempt
+    attempt: Attempt
     lower_bound: float = 0.0  # proven, about any query
     certificate: str | None = None
     words: str = ""
@@ -87,7 +87,7 @@ class QueryResult:
 def shortest_query(question: Question, checker: Checker, phases: Phases = SILENT) -> QueryResult:
     """The shortest query, verified, with the best bound that can be; or what the solver had, without a certificate."""
     for room in ROOM:
-        found = _attempt(question, room, phases.solving)
+        found = attempt(question, room, phases.solving)
         if found.solution.status == "impossible" and found.violation > CLOSE:
             break
         bound, least = _best_bound(question, found)
@@ -100,7 +100,7 @@ def shortest_query(question: Question, checker: Checker, phases: Phases = SILENT
     return QueryResult(found)
 
 
-def _attempt(question: Question, room: float = 0.0, progress: Callable[[float], None] | None = None) -> Attempt:
+def attempt(question: Question, room: float = 0.0, progress: Callable[[float], None] | None = None) -> Attempt:
     """The solver's best, with either guard where keys are random; a little more is asked for than need be."""
     found = []
     for guard in guards(question) or (None,):
@@ -187,9 +187,9 @@ class Longer:
     useless: bool
 
 
-def prove_longer(question: Question, checker: Checker, _attempt: Attempt) -> Longer | None:
+def prove_longer(question: Question, checker: Checker, attempt: Attempt) -> Longer | None:
     """The best such bound that was verified, or None."""
-    candidates = sorted(_candidates(question, _attempt), key=lambda candidate: -candidate[1])
+    candidates = sorted(_candidates(question, attempt), key=lambda candidate: -candidate[1])
     for bound, least in candidates:
         for shrink in LENGTH_SHRINKS if least > 0 else ():
             claimed = Fraction(f"{min(least, 1e300) * (1 - shrink):.15g}")
@@ -201,8 +201,8 @@ def prove_longer(question: Question, checker: Checker, _attempt: Attempt) -> Lon
     return None
 
 
-def _candidates(question: Question, _attempt: Attempt) -> list[tuple[Bound, float]]:
-    solution, problem = _attempt.solution, _attempt.problem
+def _candidates(question: Question, attempt: Attempt) -> list[tuple[Bound, float]]:
+    solution, problem = attempt.solution, attempt.problem
     if question.random:
         search = Search(question)
         value = search.best(solution.witness, solution.multipliers[0], solution.smoothing)

@@ -39,7 +39,7 @@ class Alone:
 
 
 def best_common_bound(question: Question, query: Float[np.ndarray, " d"]) -> tuple[Bound | None, float]:
-    """The best bound for several heads that was found, and its value in floating point; the query picks a world to try."""
+    """The best bound for several heads, and its value in floating point; the query selects a world to try."""
     best: tuple[Bound | None, float] = None, 0.0
     for scenario, scales, among in _worlds_and_sets(question, query):
         parts, least = [], math.inf
