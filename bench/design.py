@@ -13,13 +13,13 @@ from scipy.special import logsumexp
 
 from bench.measure import Contender
 from headwright import fast
-from headwright.design.certify import as_npy, certificate
-from headwright.design.program import program
-from headwright.design.proving.key_placement import bound_at
-from headwright.design.solving.problem import Problem
-from headwright.design.solving.solver import dual_bound, solve, violation
-from headwright.design.statement import Question
-from headwright.design.wish import copy
+from headwright.queries.certify import as_npy, certificate
+from headwright.queries.program import program
+from headwright.queries.proving.key_placement import bound_at
+from headwright.queries.solving.problem import Problem
+from headwright.queries.solving.solver import dual_bound, solve, violation
+from headwright.queries.statement import Question
+from headwright.queries.wish import copy
 from headwright.noise import Ball, Between, Noise, World
 from headwright.trusted.verify import verify
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bench.measure import Contender
-from headwright.design import Design, Wish, at_least, average, copy, design
+from headwright.queries import Design, Wish, at_least, average, copy, design
 from headwright.noise import (
     Ball,
     Between,

@@ -17,7 +17,7 @@ import torch
 from safetensors.numpy import save_file
 
 from headwright import InputError, Learned, attend, closest_pair, copy, design, truncate
-from headwright.audit import row_statistics
+from headwright.models import row_statistics
 from headwright.files import finite, read_array, write_whole
 
 TABLE = np.array([[1.0, 2.5], [-3.0, 4.0]])

@@ -58,7 +58,7 @@ def test_the_table_of_the_readme_is_known_to_a_type_checker(tmp_path: Path) -> N
 
 
 def test_a_verb_is_its_package_whichever_way_it_was_imported() -> None:
-    import headwright.design.wish
+    import headwright.queries.wish
 
     assert hw.design is headwright.design
     assert getattr(hw.design, "copy") is hw.copy  # noqa: B009  (for a type checker `design` is the function)

@@ -1,4 +1,4 @@
-"""Packages named for a verb can be called: headwright.design(keys, wish) is headwright.design.design(keys, wish)."""
+"""Packages named for a verb can be called: headwright.design(keys, wish) is headwright.queries.design(keys, wish)."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from headwright.audit.models.model import Circuits, Layer, Tokens
-from headwright.audit.rows.scoring import Scoring
+from headwright.models.loading.model import Circuits, Layer, Tokens
+from headwright.models.rows.scoring import Scoring
 
 LAYERS = (("previous", "first", "self", "even"), ("induction", "duplicate", "first", "nothing"))
 SHARP = 30.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headwright.audit.auditor import audit
-from headwright.audit.documents import text_documents
-from headwright.audit.explain import explain, parse_head
-from headwright.audit.models.model import Circuits, Layer
-from headwright.audit.rows.scoring import Scoring
+from headwright.models.auditor import audit
+from headwright.models.documents import text_documents
+from headwright.models.explain import explain, parse_head
+from headwright.models.loading.model import Circuits, Layer
+from headwright.models.rows.scoring import Scoring
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from tests.audit.handmade import Handmade

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headwright.audit.documents import SHORTEST, repeated_documents, text_documents
+from headwright.models.documents import SHORTEST, repeated_documents, text_documents
 from headwright.errors import InputError
 from tests.audit.handmade import Handmade
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from headwright.audit import everywhere as module
-from headwright.audit.everywhere import everywhere
-from headwright.audit.models import load_model
-from headwright.audit.report.page import word
-from headwright.audit.report.texts import headline, section, told
+from headwright.models import everywhere as module
+from headwright.models.everywhere import everywhere
+from headwright.models.loading import load_model
+from headwright.models.report.page import word
+from headwright.models.report.texts import headline, section, told
 from tests.audit.texts.test_models import V, tiny
 
 

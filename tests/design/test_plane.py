@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwright import attend
-from headwright.design import Wish, average, copy, design
-from headwright.design.picture import granting_region, hull
+from headwright.queries import Wish, average, copy, design
+from headwright.queries.picture import granting_region, hull
 from headwright.pictures import told
 
 KEYS = np.array([[1.2, 0.3], [0.2, 1.1], [-0.9, 0.6], [-0.5, -1.0], [0.9, -0.8], [0.3, 0.2]])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import headwright
 from headwright import fast
-from headwright.design import Design, Wish, at_least, average, copy, design
+from headwright.queries import Design, Wish, at_least, average, copy, design
 from headwright.errors import InputError
 from headwright.noise import (
     Ball,

@@ -11,7 +11,7 @@ import pytest
 
 from headwright import noise, positions
 from headwright.check.verdict import Curve
-from headwright.design import copy, design
+from headwright.queries import copy, design
 from headwright.lowrank import truncate
 from headwright.pictures import (
     Chart,

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from headwright.design import at_least, average, copy, design
-from headwright.design.wish import Wish
+from headwright.queries import at_least, average, copy, design
+from headwright.queries.wish import Wish
 from headwright.errors import HeadwrightError
 from headwright.noise import Ball, Between, Covariance, Ellipsoid, Isotropic, Noise, Normal, OneOf, World
 from headwright.weights import Rule, Rules, build, build_circuit, parse_circuit

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.statement import hex_floats
+from headwright.queries.statement import hex_floats
 from headwright.errors import InputError
 from headwright.trusted.certificate import FORMAT, VERSION
 from headwright.weights.head import Head, HeadLayer

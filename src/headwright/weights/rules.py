@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.wish import Wish
+from headwright.queries.wish import Wish
 from headwright.errors import InputError
 from headwright.trusted.words import shown
 from headwright.weights.expression import Vector

@@ -12,7 +12,7 @@ import traitlets
 from pydantic import ValidationError
 
 from headwright import theme
-from headwright.design import Design, Wish, copy
+from headwright.queries import Design, Wish, copy
 from headwright.errors import HeadwrightError, InputError
 from headwright.lab import STATIC
 from headwright.lab.rooms.design import AskedForDesign, answered, find, wish_of

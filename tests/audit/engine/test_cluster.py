@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from headwright import workers
-from headwright.audit.documents import repeated_documents
-from headwright.audit.engine import cluster, local
-from headwright.audit.engine.cluster import Cluster, Source
-from headwright.audit.engine.kept import Kept, part_name
-from headwright.audit.engine.work import Plan, pieces
-from headwright.audit.findings.summary import Summary
-from headwright.audit.models import load_model
+from headwright.models.documents import repeated_documents
+from headwright.models.engine import cluster, local
+from headwright.models.engine.cluster import Cluster, Source
+from headwright.models.engine.kept import Kept, part_name
+from headwright.models.engine.work import Plan, pieces
+from headwright.models.findings.summary import Summary
+from headwright.models.loading import load_model
 from headwright.errors import InputError
 
 distributed = pytest.importorskip("distributed")

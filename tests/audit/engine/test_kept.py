@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headwright.audit.auditor import audit
-from headwright.audit.documents import repeated_documents, text_documents
-from headwright.audit.engine import local
-from headwright.audit.engine.kept import Kept, part_name
-from headwright.audit.engine.work import Plan
-from headwright.audit.findings.summary import Summary
-from headwright.audit.models.model import Tokens
+from headwright.models.auditor import audit
+from headwright.models.documents import repeated_documents, text_documents
+from headwright.models.engine import local
+from headwright.models.engine.kept import Kept, part_name
+from headwright.models.engine.work import Plan
+from headwright.models.findings.summary import Summary
+from headwright.models.loading.model import Tokens
 from headwright.errors import InputError
 from tests.audit.handmade import Handmade
 
@@ -125,7 +125,7 @@ def test_an_audit_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert running.wait() == -signal.SIGKILL
     done = list(tmp_path.rglob("[!.]*.npz"))
     assert len(done) < 12000 // 257 * 2  # it was in the middle
-    from headwright.audit.models import load_model
+    from headwright.models.loading import load_model
 
     model, ran = load_model("builtin:induction"), []
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headwright.audit.documents import repeated_documents, text_documents
-from headwright.audit.engine import local
-from headwright.audit.engine.work import Piece, Plan, parts, pieces
-from headwright.audit.findings.summary import Layered, Summary
+from headwright.models.documents import repeated_documents, text_documents
+from headwright.models.engine import local
+from headwright.models.engine.work import Piece, Plan, parts, pieces
+from headwright.models.findings.summary import Layered, Summary
 from tests.audit.handmade import Handmade
 
 MODEL = Handmade()

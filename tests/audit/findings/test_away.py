@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.audit.findings.away import FROM, Away, duplicate_weight, rows_away
-from headwright.audit.findings.rounding import looked_at
-from headwright.audit.models.model import Layer
-from headwright.audit.rows.scoring import Scoring
+from headwright.models.findings.away import FROM, Away, duplicate_weight, rows_away
+from headwright.models.findings.rounding import looked_at
+from headwright.models.loading.model import Layer
+from headwright.models.rows.scoring import Scoring
 
 KINDS: dict[str, dict[str, Any]] = {
     "causal": {},
@@ -87,5 +87,5 @@ def test_a_long_group_of_equal_tokens_is_scored_in_parts(monkeypatch: pytest.Mon
     rows, _, _ = _rows("causal", 3)
     tokens = np.zeros(14, dtype=int)
     whole = duplicate_weight(rows, tokens)
-    monkeypatch.setattr("headwright.audit.findings.away.PART", 3)
+    monkeypatch.setattr("headwright.models.findings.away.PART", 3)
     np.testing.assert_allclose(duplicate_weight(rows, tokens), whole)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from headwright.audit.findings.device import by_kernel, kernel_fits, numbers, statistics
-from headwright.audit.rows.scoring import Scoring
+from headwright.models.findings.device import by_kernel, kernel_fits, numbers, statistics
+from headwright.models.rows.scoring import Scoring
 
 
 @pytest.mark.parametrize("causal", [True, False])

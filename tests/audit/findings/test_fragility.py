@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.audit.findings.fragility import ball_radius, length_needed
-from headwright.audit.rows.scoring import Scoring
+from headwright.models.findings.fragility import ball_radius, length_needed
+from headwright.models.rows.scoring import Scoring
 
 seeds = st.integers(0, 2**32)
 

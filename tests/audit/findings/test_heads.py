@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headwright.audit.auditor import Audit, audit
-from headwright.audit.findings.heads import Head
-from headwright.audit.findings.order import order
-from headwright.audit.findings.summary import Summary
-from headwright.audit.findings.written import shares
+from headwright.models.auditor import Audit, audit
+from headwright.models.findings.heads import Head
+from headwright.models.findings.order import order
+from headwright.models.findings.summary import Summary
+from headwright.models.findings.written import shares
 from tests.audit.handmade import LAYERS, Handmade, Placeless
 
 

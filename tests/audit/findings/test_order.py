@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headwright.audit import load_model
-from headwright.audit.findings.order import order
-from headwright.audit.findings.places import places
+from headwright.models import load_model
+from headwright.models.findings.order import order
+from headwright.models.findings.places import places
 from headwright.errors import InputError
 from headwright.positions import Learned, Rotary
 from tests.audit.models.tiny import saved, some_tokens

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.audit.findings.rank import ranks, spectrum
-from headwright.audit.findings.summary import Layered
-from headwright.audit.models.model import Circuits
+from headwright.models.findings.rank import ranks, spectrum
+from headwright.models.findings.summary import Layered
+from headwright.models.loading.model import Circuits
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=6), st.integers(0, 2**32))

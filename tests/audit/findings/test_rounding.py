@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.audit.findings.away import rows_away
-from headwright.audit.findings.rounding import FORMATS, looked_at, rounding, softmax, tv_bound
-from headwright.audit.findings.summary import Layered, mean_of
-from headwright.audit.models.model import Layer
-from headwright.audit.rows.scoring import Scoring
+from headwright.models.findings.away import rows_away
+from headwright.models.findings.rounding import FORMATS, looked_at, rounding, softmax, tv_bound
+from headwright.models.findings.summary import Layered, mean_of
+from headwright.models.loading.model import Layer
+from headwright.models.rows.scoring import Scoring
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.01, 0.3, 3.0]), st.booleans())

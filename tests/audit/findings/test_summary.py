@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.audit.findings.summary import (
+from headwright.models.findings.summary import (
     BLOCK,
     FEW,
     STEP,

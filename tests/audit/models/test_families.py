@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from headwright.audit import row_statistics
-from headwright.audit.models import Layer, load_model
-from headwright.audit.models.huggingface import HuggingFaceModel
+from headwright.models import row_statistics
+from headwright.models.loading import Layer, load_model
+from headwright.models.loading.huggingface import HuggingFaceModel
 from headwright.errors import InputError
 from tests.audit.models.tiny import eager, saved, some_tokens
 

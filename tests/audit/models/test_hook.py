@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import masking_utils as masks
 
-from headwright.audit.models.hook import mask_seen, visible
+from headwright.models.loading.hook import mask_seen, visible
 from headwright.errors import InputError
 
 

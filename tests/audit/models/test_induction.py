@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.audit import row_statistics
-from headwright.audit.models import load_model
-from headwright.audit.models.induction import FREQUENCIES, LONGEST, VOCABULARY, InductionModel, turned
+from headwright.models import row_statistics
+from headwright.models.loading import load_model
+from headwright.models.loading.induction import FREQUENCIES, LONGEST, VOCABULARY, InductionModel, turned
 from headwright.errors import InputError
 
 PREVIOUS, INDUCTION = (0, 0), ((1, 0), (1, 1))  # layer and head
@@ -121,7 +121,7 @@ def test_too_long_a_text_and_unknown_tokens_are_refused(model: InductionModel) -
 def test_it_runs_without_torch() -> None:
     code = (
         "import sys; sys.modules['torch'] = sys.modules['transformers'] = None\n"
-        "from headwright.audit.models import load_model\n"
+        "from headwright.models.loading import load_model\n"
         "model = load_model('builtin:induction')\n"
         "print(sum(1 for _ in model.run(model.encode('without torch'))))"
     )
@@ -130,5 +130,5 @@ def test_it_runs_without_torch() -> None:
 
 
 def test_it_is_small() -> None:
-    content = files("headwright.audit.models").joinpath("induction.safetensors").read_bytes()
+    content = files("headwright.models.loading").joinpath("induction.safetensors").read_bytes()
     assert len(content) < 2**20

@@ -16,7 +16,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from headwright.audit.models import load_model
+from headwright.models.loading import load_model
 from headwright.errors import InputError
 from tests.audit.models.tiny import eager, saved, some_tokens
 
@@ -211,7 +211,7 @@ def test_a_name_that_leads_nowhere_is_told_so(name: str, words: str) -> None:
 
 def test_a_hub_id_without_a_network_gets_its_sentence(tmp_path: Path) -> None:
     code = (
-        "from headwright.audit.models import load_model\nfrom headwright.errors import InputError\n"
+        "from headwright.models.loading import load_model\nfrom headwright.errors import InputError\n"
         "try:\n    load_model('some-owner/some-model')\nexcept InputError as error:\n    print(error)"
     )
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
@@ -253,7 +253,7 @@ def test_devices_and_types_that_are_not_there_are_refused(llama: Path) -> None:
 
 def test_without_torch_the_extra_is_named(llama: Path) -> None:
     code = (
-        "import sys; sys.modules['torch'] = None\nfrom headwright.audit.models import load_model\n"
+        "import sys; sys.modules['torch'] = None\nfrom headwright.models.loading import load_model\n"
         "from headwright.errors import InputError\n"
         f"try:\n    load_model({str(llama)!r})\nexcept InputError as error:\n    print(error)"
     )
@@ -270,7 +270,7 @@ def test_loading_writes_nothing_on_the_screen(llama: Path, capfd: pytest.Capture
 def test_a_text_that_does_not_fit_in_memory_gets_its_sentence(llama: Path) -> None:
     code = (
         "import json, pathlib, resource, sys, numpy as np\n"
-        "from headwright.audit.models import load_model\nfrom headwright.errors import InputError\n"
+        "from headwright.models.loading import load_model\nfrom headwright.errors import InputError\n"
         "model = load_model(sys.argv[1])\n"
         "used = int(pathlib.Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used + 2**26, used + 2**26))\n"
@@ -286,7 +286,7 @@ def test_a_text_that_does_not_fit_in_memory_gets_its_sentence(llama: Path) -> No
 @pytest.mark.parametrize("family", ["llama", "gpt-oss", "deepseek-v3"])
 def test_a_long_text_needs_no_square_of_its_length(family: str, tmp_path: Path) -> None:
     code = (
-        "import resource, sys, numpy as np\nfrom headwright.audit.models import load_model\n"
+        "import resource, sys, numpy as np\nfrom headwright.models.loading import load_model\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "model = load_model(sys.argv[1])\nlist(model.run(np.arange(50)))\nbefore = peak()\n"
         "for layer in model.run(np.arange(10_000) % 50):\n    del layer\nprint(peak() - before)"

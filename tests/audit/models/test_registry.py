@@ -11,9 +11,9 @@ import pytest
 import torch
 import transformers
 
-from headwright.audit import row_statistics
-from headwright.audit.models import load_model
-from headwright.audit.models.huggingface import HuggingFaceModel
+from headwright.models import row_statistics
+from headwright.models.loading import load_model
+from headwright.models.loading.huggingface import HuggingFaceModel
 
 TEXT = (
     "A head looks back: it compares what it asks for with what each place before it offers, and mixes what it finds. "

@@ -12,9 +12,9 @@ pytest.importorskip("axe_playwright_python")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from headwright.audit.auditor import audit
-from headwright.audit.models import load_model
-from headwright.audit.report.page import page as report
+from headwright.models.auditor import audit
+from headwright.models.loading import load_model
+from headwright.models.report.page import page as report
 from tests.lab.browser import browser_type_launch_args  # noqa: F401 - Debian's Chromium for this module, too
 
 

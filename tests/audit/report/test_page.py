@@ -10,13 +10,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from headwright.audit.auditor import Audit, audit
-from headwright.audit.findings.heads import Quantiles, roles
-from headwright.audit.models import load_model
-from headwright.audit.report.columns import COLUMNS
-from headwright.audit.report.data import data
-from headwright.audit.report.page import page, word
-from headwright.audit.report.sentences import sentences
+from headwright.models.auditor import Audit, audit
+from headwright.models.findings.heads import Quantiles, roles
+from headwright.models.loading import load_model
+from headwright.models.report.columns import COLUMNS
+from headwright.models.report.data import data
+from headwright.models.report.page import page, word
+from headwright.models.report.sentences import sentences
 from headwright.enclosure import shown_below
 from tests.audit.handmade import Handmade
 

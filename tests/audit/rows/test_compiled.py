@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.audit.rows import blocked
-from headwright.audit.rows.epilogue import UNSEEN, State, update
-from headwright.audit.rows.reference import reference
-from headwright.audit.rows.scoring import Scoring
+from headwright.models.rows import blocked
+from headwright.models.rows.epilogue import UNSEEN, State, update
+from headwright.models.rows.reference import reference
+from headwright.models.rows.scoring import Scoring
 
 pytest.importorskip("numba", reason="needs the extra 'compiled'")
-compiled = pytest.importorskip("headwright.audit.rows.compiled")
+compiled = pytest.importorskip("headwright.models.rows.compiled")
 
 FIELDS = ("lse", "largest", "entropy", "first", "distance", "sensitivity", "margin")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from headwright.audit.rows.kernel import statistics
-from headwright.audit.rows.reference import reference
-from headwright.audit.rows.scoring import Scoring
+from headwright.models.rows.kernel import statistics
+from headwright.models.rows.reference import reference
+from headwright.models.rows.scoring import Scoring
 
 LOOSE = {"distance": 1e-4}  # a sum of up to hundreds of places
 

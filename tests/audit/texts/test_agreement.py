@@ -13,14 +13,14 @@ import pytest
 import torch
 import transformers
 
-from headwright.audit.models import load_model
-from headwright.audit.models.model import Model
-from headwright.audit.texts.agreement import run_in_float64, run_patterns
-from headwright.audit.texts.curves import every_length
-from headwright.audit.texts.deeper import recombined
-from headwright.audit.texts.every_text import along_text, every_text
-from headwright.audit.texts.first import texts_of
-from headwright.audit.texts.reading import first_layer, turning
+from headwright.models.loading import load_model
+from headwright.models.loading.model import Model
+from headwright.models.texts.agreement import run_in_float64, run_patterns
+from headwright.models.texts.curves import every_length
+from headwright.models.texts.deeper import recombined
+from headwright.models.texts.every_text import along_text, every_text
+from headwright.models.texts.first import texts_of
+from headwright.models.texts.reading import first_layer, turning
 from headwright.errors import InputError
 
 V, SWITCH, LONG = 7, 16, 24

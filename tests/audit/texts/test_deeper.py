@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import transformers
 
-from headwright.audit.models import load_model
-from headwright.audit.models.induction import FREQUENCIES
-from headwright.audit.texts.bands import pair_band
-from headwright.audit.texts.deeper import HeadOnKeys, OnKeys, recombined
-from headwright.audit.texts.first import head_of, texts_of
-from headwright.audit.texts.reading import first_layer
-from headwright.audit.texts.sweep import sweep
+from headwright.models.loading import load_model
+from headwright.models.loading.induction import FREQUENCIES
+from headwright.models.texts.bands import pair_band
+from headwright.models.texts.deeper import HeadOnKeys, OnKeys, recombined
+from headwright.models.texts.first import head_of, texts_of
+from headwright.models.texts.reading import first_layer
+from headwright.models.texts.sweep import sweep
 from headwright.errors import InputError
 from tests.audit.texts.test_models import V, tiny
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from headwright.audit.texts.bands import band, pair_band
-from headwright.audit.texts.budget import budgeted
-from headwright.audit.texts.head import Head, Placed, Rotary, Texts, Vectors
-from headwright.audit.texts.outputs import largest_output
-from headwright.audit.texts.sweep import sweep
-from headwright.audit.texts.witness import witness
+from headwright.models.texts.bands import band, pair_band
+from headwright.models.texts.budget import budgeted
+from headwright.models.texts.head import Head, Placed, Rotary, Texts, Vectors
+from headwright.models.texts.outputs import largest_output
+from headwright.models.texts.sweep import sweep
+from headwright.models.texts.witness import witness
 from headwright.errors import InputError
 
 V, D = 3, 4

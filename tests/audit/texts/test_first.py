@@ -8,9 +8,9 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.audit.texts.first import FirstLayer, Norm, Projection, head_of, texts_of
-from headwright.audit.texts.head import Vectors
-from headwright.audit.texts.sweep import sweep
+from headwright.models.texts.first import FirstLayer, Norm, Projection, head_of, texts_of
+from headwright.models.texts.head import Vectors
+from headwright.models.texts.sweep import sweep
 from headwright.errors import InputError
 
 V, WIDTH, D, PLACES = 5, 6, 4, 3

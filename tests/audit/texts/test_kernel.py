@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from headwright.audit.texts.bands import band
-from headwright.audit.texts.gpu import Products, sweep_on_gpu
-from headwright.audit.texts.head import Placed, Rotary, Texts, Vectors
-from headwright.audit.texts.kernel import Device, turns_of
-from headwright.audit.texts.sweep import sweep
+from headwright.models.texts.bands import band
+from headwright.models.texts.gpu import Products, sweep_on_gpu
+from headwright.models.texts.head import Placed, Rotary, Texts, Vectors
+from headwright.models.texts.kernel import Device, turns_of
+from headwright.models.texts.sweep import sweep
 
 
 @pytest.mark.parametrize(("rows", "keys", "d"), [(1, 1, 16), (70, 130, 16), (64, 300, 24)])

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from headwright.audit.models import load_model
-from headwright.audit.texts.logits import on_logit, unembedding
+from headwright.models.loading import load_model
+from headwright.models.texts.logits import on_logit, unembedding
 from headwright.errors import InputError
 from tests.audit.texts.test_models import LENGTH, TINY, V, tiny
 

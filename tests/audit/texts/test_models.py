@@ -13,11 +13,11 @@ import tokenizers
 import torch
 import transformers
 
-from headwright.audit.models import load_model
-from headwright.audit.models.model import Model
-from headwright.audit.texts.deeper import recombined
-from headwright.audit.texts.every_text import every_text
-from headwright.audit.texts.reading import first_layer
+from headwright.models.loading import load_model
+from headwright.models.loading.model import Model
+from headwright.models.texts.deeper import recombined
+from headwright.models.texts.every_text import every_text
+from headwright.models.texts.reading import first_layer
 from headwright.errors import InputError
 
 V, LENGTH = 7, 4

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.audit.texts.head import Texts
-from headwright.audit.texts.occurrences import occurrences
+from headwright.models.texts.head import Texts
+from headwright.models.texts.occurrences import occurrences
 from headwright.errors import InputError
 from tests.audit.texts.test_every_text import KINDS, V, all_texts, heads, pattern
 

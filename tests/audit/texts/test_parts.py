@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headwright.audit.engine.cluster import Source
-from headwright.audit.models import load_model
-from headwright.audit.texts.bands import band
-from headwright.audit.texts.every_text import every_text
-from headwright.audit.texts.first import head_of, texts_of
-from headwright.audit.texts.head import Head, Texts, Vectors, Which
-from headwright.audit.texts.parts import InParts
-from headwright.audit.texts.reading import first_layer
-from headwright.audit.texts.sweep import Sweep, sweep
+from headwright.models.engine.cluster import Source
+from headwright.models.loading import load_model
+from headwright.models.texts.bands import band
+from headwright.models.texts.every_text import every_text
+from headwright.models.texts.first import head_of, texts_of
+from headwright.models.texts.head import Head, Texts, Vectors, Which
+from headwright.models.texts.parts import InParts
+from headwright.models.texts.reading import first_layer
+from headwright.models.texts.sweep import Sweep, sweep
 from headwright.workers import executor
 
 MODEL = load_model("builtin:induction")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from headwright.audit.texts.statement import Statement, read, written
+from headwright.models.texts.statement import Statement, read, written
 from headwright.errors import InputError
 from tests.audit.texts.checker.test_looking import statements
 

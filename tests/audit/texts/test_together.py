@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headwright.audit.models import load_model
-from headwright.audit.models.model import Model
-from headwright.audit.texts import together
-from headwright.audit.texts.every_text import every_text
-from headwright.audit.texts.sweep import sweep
+from headwright.models.loading import load_model
+from headwright.models.loading.model import Model
+from headwright.models.texts import together
+from headwright.models.texts.every_text import every_text
+from headwright.models.texts.sweep import sweep
 from tests.audit.texts.test_models import tiny
 
 

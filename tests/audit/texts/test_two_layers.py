@@ -10,8 +10,8 @@ from flint import arb, arb_mat, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.audit.models import load_model
-from headwright.audit.texts.two_layers import Bounds, Named, TwoLayers, repeated_pair, two_layers
+from headwright.models.loading import load_model
+from headwright.models.texts.two_layers import Bounds, Named, TwoLayers, repeated_pair, two_layers
 from headwright.errors import InputError
 
 V, WIDTH, D = 4, 6, 4

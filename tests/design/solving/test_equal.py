@@ -8,10 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from headwright.design.solving.bounds import dual_bound, violation
-from headwright.design.solving.equal_scores import apart, levelled
-from headwright.design.solving.problem import Problem, Solution
-from headwright.design.solving.solver import solve
+from headwright.queries.solving.bounds import dual_bound, violation
+from headwright.queries.solving.equal_scores import apart, levelled
+from headwright.queries.solving.problem import Problem, Solution
+from headwright.queries.solving.solver import solve
 
 mp = mpmath.mp.clone()
 mp.dps = 80

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwright.design.solving.bounds import dual_bound, violation
-from headwright.design.solving.problem import Problem, Solution
-from headwright.design.solving.solver import solve
+from headwright.queries.solving.bounds import dual_bound, violation
+from headwright.queries.solving.problem import Problem, Solution
+from headwright.queries.solving.solver import solve
 from headwright.errors import InputError
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from headwright.design.wish import exact
+from headwright.queries.wish import exact
 from headwright.errors import InputError
 from headwright.files import write_whole
 from headwright.weights.export.numbers import stored

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.audit.texts.checker.highest import HOWS, How, Keys, highest
-from headwright.audit.texts.checker.known import Array, Known
+from headwright.models.texts.checker.highest import HOWS, How, Keys, highest
+from headwright.models.texts.checker.known import Array, Known
 
 SIZES = st.sampled_from([0.0, 1e-310, 1e-42, 1e-38, 3e-20, 1e-3, 1.0, 7.5, 1e12, 1e25, 1e60])
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import transformers
 
-from headwright.audit.models import load_model
-from headwright.audit.models.model import Model, Tokens
-from headwright.audit.texts.certificate import pairs_statement, statement_of
-from headwright.audit.texts.checker import DoubtError, check
-from headwright.audit.texts.every_text import every_text
-from headwright.audit.texts.reading import first_layer
-from headwright.audit.texts.statement import Statement, read, written
-from headwright.audit.texts.witness import Extreme
+from headwright.models.loading import load_model
+from headwright.models.loading.model import Model, Tokens
+from headwright.models.texts.certificate import pairs_statement, statement_of
+from headwright.models.texts.checker import DoubtError, check
+from headwright.models.texts.every_text import every_text
+from headwright.models.texts.reading import first_layer
+from headwright.models.texts.statement import Statement, read, written
+from headwright.models.texts.witness import Extreme
 from headwright.errors import InputError
 from tests.audit.texts.test_models import tiny
 

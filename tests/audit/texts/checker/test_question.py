@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwright.audit.texts.checker import DoubtError, check, highest, looking
-from headwright.audit.texts.first import FirstLayer, Norm, Projection
-from headwright.audit.texts.statement import Statement, held_by, tokens_digest, weights_digest
+from headwright.models.texts.checker import DoubtError, check, highest, looking
+from headwright.models.texts.first import FirstLayer, Norm, Projection
+from headwright.models.texts.statement import Statement, held_by, tokens_digest, weights_digest
 
 LENGTH, HAIR = 4, 1e-9
 
