@@ -6,8 +6,8 @@ import numpy as np
 
 from headwright.cards import card
 from headwright.check import check
-from headwright.design import average, copy, design
 from headwright.noise import Noise, Normal, World, simulate
+from headwright.queries import average, copy, design
 from headwright.weights import build, parse_rules
 
 
@@ -77,6 +77,6 @@ def test_heads_show_their_sizes_and_not_their_weights() -> None:
 
 
 def test_an_audit_shows_its_summary() -> None:
-    from headwright.audit import audit, load_model
+    from headwright.models import audit, load_model
 
     assert "4 heads" in html_of(audit(load_model("builtin:induction"), tokens=400))

@@ -131,7 +131,7 @@ def test_arrow_keys_belong_to_a_slider_during_the_tour_too(room: Room) -> None:
 def test_a_certificate_that_is_dropped_on_a_room_is_checked(room: Room) -> None:
     import numpy as np
 
-    from headwright.design import copy, design
+    from headwright.queries import copy, design
 
     page = room.enter("/rank")
     room.settled()
@@ -151,7 +151,7 @@ def test_a_certificate_that_is_dropped_on_a_room_is_checked(room: Room) -> None:
 def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(room: Room, tmp_path: Path) -> None:
     import numpy as np
 
-    from headwright.design import copy, design
+    from headwright.queries import copy, design
 
     certificate = design(np.eye(2), copy(0)).certificate
     assert certificate is not None

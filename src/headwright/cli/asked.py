@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwright.design.statement import rounded_deviations, world_entries
+from headwright.queries.statement import rounded_deviations, world_entries
 from headwright.trusted.certificate import Json, Spread, Statement, about_heads, document, rational, read
 from headwright.trusted.keys import Malformed
 from headwright.trusted.words import shown
 
 if TYPE_CHECKING:
-    from headwright.design import Wish
     from headwright.noise import World
+    from headwright.queries import Wish
     from headwright.weights import Rules
     from headwright.weights.circuit import CircuitRules
 

@@ -25,13 +25,13 @@ from headwright.cli.options import Engine, EngineName, Json, Scheduler, Seed, ch
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
-    from headwright.audit.auditor import Audit
-    from headwright.audit.documents import Document
-    from headwright.audit.engine.kept import Kept
-    from headwright.audit.engine.work import Plan, Progress
-    from headwright.audit.explain import Explained, Row
-    from headwright.audit.findings.summary import Summary
-    from headwright.audit.models.model import Model
+    from headwright.models.auditor import Audit
+    from headwright.models.documents import Document
+    from headwright.models.engine.kept import Kept
+    from headwright.models.engine.work import Plan, Progress
+    from headwright.models.explain import Explained, Row
+    from headwright.models.findings.summary import Summary
+    from headwright.models.loading.model import Model
 
 SHORT = "What every head of a trained model does."
 EXAMPLES = (
@@ -112,11 +112,11 @@ def audit(
     json: Json = False,
 ) -> None:
     """What every head of a model does, by what margin, how fragile it is and of what rank."""
-    from headwright.audit.auditor import audit as run
-    from headwright.audit.engine.cluster import Cluster, Source
-    from headwright.audit.engine.kept import cache_folder, why_not_kept
-    from headwright.audit.engine.local import run as here
-    from headwright.audit.models import load_model
+    from headwright.models.auditor import audit as run
+    from headwright.models.engine.cluster import Cluster, Source
+    from headwright.models.engine.kept import cache_folder, why_not_kept
+    from headwright.models.engine.local import run as here
+    from headwright.models.loading import load_model
 
     if text is not None and tokens is not None:
         raise InputError("--text and --tokens: expected one of them")
@@ -181,14 +181,14 @@ def audit(
             every_text=not no_every_text,
         )  # fmt: skip
     if json:
-        from headwright.audit.report.data import data
+        from headwright.models.report.data import data
 
         show_json(data(found))
     else:
         _show(found)
     if out is not None:
-        from headwright.audit.report.page import page
         from headwright.files import write_whole
+        from headwright.models.report.page import page
 
         write_whole(out, page(found).encode())
         say(f"The report is in {out}.")
@@ -214,8 +214,8 @@ def _show(found: Audit) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from headwright.audit.report.columns import COLUMNS
-    from headwright.audit.report.sentences import sentences
+    from headwright.models.report.columns import COLUMNS
+    from headwright.models.report.sentences import sentences
 
     OUT.print(f"[bold]{escape(found.title)}[/]: {len(found.heads)} heads, {found.rows} rows each", highlight=False)
     for line in sentences(found):
@@ -252,8 +252,8 @@ def _explain(
 ) -> None:  # fmt: skip
     from dataclasses import asdict
 
-    from headwright.audit.documents import default_text, repeated_documents, text_documents
-    from headwright.audit.explain import explain, parse_head
+    from headwright.models.documents import default_text, repeated_documents, text_documents
+    from headwright.models.explain import explain, parse_head
 
     layer, number = parse_head(head, model)
     documents: list[Document]

@@ -38,8 +38,8 @@ from headwright.cli.options import (
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
-    from headwright.design import Design, Wish
-    from headwright.design.chance import Chance
+    from headwright.queries import Design, Wish
+    from headwright.queries.chance import Chance
     from headwright.weights import Built
 
 SHORT = "From a wish to the shortest query, with a certificate."
@@ -108,8 +108,8 @@ def design(
 
 
 def _design_query(keys: Path, wish: Wish, world: Path | None, options: Mapping[str, Any]) -> Design:
-    from headwright.design import design
     from headwright.noise import World, read_world
+    from headwright.queries import design
 
     K = read_keys(keys)
     chosen = World() if world is None else read_world(world)
@@ -121,8 +121,8 @@ def _finish_query(
     found: Design, keys: Path, world: Path | None, out: Path | None, *, json: bool, plot: Path | None
 ) -> None:
     """Write what is asked for, and say what was found."""
-    from headwright.design.wire import to_json
     from headwright.files import write_whole
+    from headwright.queries.wire import to_json
 
     written = None
     if out is not None and found.certificate is not None:
@@ -181,7 +181,7 @@ def _chance_in_words(chance: Chance, confidence: float) -> str:
 
 def _keys_option(found: Design, keys: Path, world: Path | None) -> list[object]:
     """What verify needs besides the certificate: the keys, where it does not hold their rows."""
-    from headwright.design.statement import INLINE_NUMBERS
+    from headwright.queries.statement import INLINE_NUMBERS
 
     if found.question.keys[0].size <= INLINE_NUMBERS:
         return []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float
 
-    from headwright.design import Wish
+    from headwright.queries import Wish
     from headwright.trusted.certificate import Certificate
 
 LARGEST_BYTES = 2**33  # of what standard input is read
@@ -107,7 +107,7 @@ def read_queries(paths: list[Path]) -> Float[np.ndarray, "heads d"]:
 
 def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: str | None) -> Wish | None:
     """The wish that these options make; None where there is none."""
-    from headwright.design import wish
+    from headwright.queries import wish
 
     if (copy is not None) + (average is not None) + (at_least is not None) > 1:
         raise InputError("expected one wish: --copy, --average or --at-least")
@@ -133,7 +133,7 @@ def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: 
 
 def read_number(text: str, option: str) -> Fraction:
     """An exact number: 0.1 is 1/10."""
-    from headwright.design.wish import exact
+    from headwright.queries.wish import exact
 
     return exact(text, option)
 

@@ -118,11 +118,11 @@ def _write_rocq(text: str, files: list[bytes], path: Path) -> None:
 
 def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     """A statement about every text is looked at again from the weights, which the model has."""
-    from headwright.audit.models import load_model
-    from headwright.audit.texts.checker import judged
-    from headwright.audit.texts.instances import run_against
-    from headwright.audit.texts.reading import first_layer
-    from headwright.audit.texts.statement import read
+    from headwright.models.loading import load_model
+    from headwright.models.texts.checker import judged
+    from headwright.models.texts.instances import run_against
+    from headwright.models.texts.reading import first_layer
+    from headwright.models.texts.statement import read
 
     statement = read(text)
     if model is None:
@@ -173,7 +173,7 @@ def _npy(path: Path) -> bytes:
 
 
 def _as_npy(keys: np.ndarray) -> bytes:
-    from headwright.design.checking import as_npy
+    from headwright.queries.checking import as_npy
 
     return as_npy(keys)
 

@@ -17,7 +17,7 @@ from headwright.lab.rooms import CALLS
 from headwright.running.worker import Handle, listen
 
 WARM = (  # what most calls need
-    "headwright.design.wire", "headwright.design.proving.impossible", "headwright.noise.wire", "headwright.layer",
+    "headwright.queries.wire", "headwright.queries.proving.impossible", "headwright.noise.wire", "headwright.layer",
     "headwright.positions.wire",
 )  # fmt: skip
 SELDOM = 0.2  # seconds between two words about how much is done

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from headwright import pictures
-from headwright.audit import audit, load_model
-from headwright.audit.report.page import page
-from headwright.audit.report.sentences import sentences
-from headwright.audit.texts.certificate import statement_of
-from headwright.audit.texts.checker import check
-from headwright.audit.texts.every_text import along_text, every_text
-from headwright.audit.texts.reading import first_layer
-from headwright.audit.texts.statement import written
 from headwright.enclosure import shown_below
 from headwright.files import write_whole
+from headwright.models import audit, load_model
+from headwright.models.report.page import page
+from headwright.models.report.sentences import sentences
+from headwright.models.texts.certificate import statement_of
+from headwright.models.texts.checker import check
+from headwright.models.texts.every_text import along_text, every_text
+from headwright.models.texts.reading import first_layer
+from headwright.models.texts.statement import written
 from headwright.tour.chapter import Chapter
 
 MODEL, TOKENS = "builtin:induction", 2000

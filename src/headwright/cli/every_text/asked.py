@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwright.audit.models.model import may_hold
 from headwright.errors import InputError
+from headwright.models.loading.model import may_hold
 
 if TYPE_CHECKING:
-    from headwright.audit.engine.cluster import Source
-    from headwright.audit.models.model import Model
-    from headwright.audit.texts.pairs import Pair
+    from headwright.models.engine.cluster import Source
+    from headwright.models.loading.model import Model
+    from headwright.models.texts.pairs import Pair
 
 OF_TEXT = "@text"
 
@@ -79,7 +79,7 @@ def token_of(model: Model, word: str, option: str) -> int:
 
 def spelt(model: Model, word: str, option: str) -> None:
     """Refuse what the built-in model has no character for: it would be asked about '?' in its stead."""
-    from headwright.audit.models.induction import InductionModel
+    from headwright.models.loading.induction import InductionModel
 
     without = model.without_token(word) if isinstance(model, InductionModel) else ()
     if without:
@@ -88,7 +88,7 @@ def spelt(model: Model, word: str, option: str) -> None:
 
 def pairs_of(model: Model, text: str) -> list[Pair]:
     """A line each: query token, key token and perhaps a distance; tabs between them where a token has a space."""
-    from headwright.audit.texts.pairs import Pair
+    from headwright.models.texts.pairs import Pair
 
     found = []
     for number, line in enumerate(text.splitlines(), start=1):

@@ -15,12 +15,12 @@ from headwright.enclosure import shown_below
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
-    from headwright.audit.models.model import Model
+    from headwright.models.loading.model import Model
 
 
 def repeated(model: Model, asked: Asked, words: str) -> None:
     """A pair that repeats, through two layers."""
-    from headwright.audit.texts.two_layers import repeated_pair
+    from headwright.models.texts.two_layers import repeated_pair
 
     alone(asked, "--repeat", ("layers", "query", "key", "logit", "text", "pairs", "budget", "plot", "certificate"))
     spelt(model, words, "--repeat")
@@ -63,7 +63,7 @@ def repeated(model: Model, asked: Asked, words: str) -> None:
 
 def deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
     """Layers above the first, on the keys of a text."""
-    from headwright.audit.texts.deeper import recombined
+    from headwright.models.texts.deeper import recombined
 
     if asked.text is None:
         raise InputError(f"layer {max(layers)}: above the first layer a key depends on the text before it, and no "

@@ -16,8 +16,8 @@ from headwright.cli.every_text.telling import Answered, data, picture, tell
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
-    from headwright.audit.models.model import Model
-    from headwright.audit.texts.every_text import Sweeper
+    from headwright.models.loading.model import Model
+    from headwright.models.texts.every_text import Sweeper
 
 
 def show(model: Model, asked: Asked) -> None:
@@ -52,12 +52,12 @@ def _asked_about(model: Model, asked: Asked) -> str:
 
 
 def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
-    from headwright.audit.texts.budget import on_budget
-    from headwright.audit.texts.curves import every_length
-    from headwright.audit.texts.every_text import every_text
-    from headwright.audit.texts.logits import on_logit
-    from headwright.audit.texts.occurrences import on_token
-    from headwright.audit.texts.pairs import kept_by_pairs
+    from headwright.models.texts.budget import on_budget
+    from headwright.models.texts.curves import every_length
+    from headwright.models.texts.every_text import every_text
+    from headwright.models.texts.logits import on_logit
+    from headwright.models.texts.occurrences import on_token
+    from headwright.models.texts.pairs import kept_by_pairs
 
     length, heads = asked.length, asked.heads
     queries = None if asked.query is None else queries_of(model, asked.query, asked.text)
@@ -87,7 +87,7 @@ def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
 
 def _quick(asked: Asked, queries: Sequence[int] | None) -> bool:
     """Whether so few query tokens are asked about, here, that nothing need be cut into parts or kept."""
-    from headwright.audit.texts.every_text import FEW
+    from headwright.models.texts.every_text import FEW
 
     here = asked.source is None or asked.source.device == "cpu"
     return queries is not None and len(queries) <= FEW and here and not (asked.on_workers or asked.resume)
@@ -97,15 +97,15 @@ def _quick(asked: Asked, queries: Sequence[int] | None) -> bool:
 def _sweeper(model: Model, asked: Asked) -> Iterator[Sweeper]:
     """Who sweeps: the GPU; or parts here or on workers, kept until all is done."""
     if asked.source is not None and asked.source.device != "cpu":
-        from headwright.audit.texts.gpu import sweep_on_gpu
+        from headwright.models.texts.gpu import sweep_on_gpu
 
         if asked.on_workers or asked.resume:
             name = "--engine dask" if asked.on_workers else "--resume"
             raise InputError(f"--device cuda sweeps a layer in seconds on its own: leave out {name}")
         yield sweep_on_gpu
         return
-    from headwright.audit.engine.kept import cache_folder
-    from headwright.audit.texts.parts import InParts
+    from headwright.models.engine.kept import cache_folder
+    from headwright.models.texts.parts import InParts
     from headwright.workers import executor
 
     with executor(asked.scheduler) if asked.on_workers else nullcontext() as workers:

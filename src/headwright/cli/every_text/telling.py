@@ -12,14 +12,14 @@ from headwright.cli.console import OUT, show_line
 from headwright.enclosure import shown_above, shown_below
 
 if TYPE_CHECKING:
-    from headwright.audit.models.model import Model
-    from headwright.audit.texts.agreement import Attained
-    from headwright.audit.texts.budget import OnBudget
-    from headwright.audit.texts.curves import Curve
-    from headwright.audit.texts.every_text import HeadOnEveryText, OnPlaces
-    from headwright.audit.texts.logits import OnLogit
-    from headwright.audit.texts.occurrences import OnToken
-    from headwright.audit.texts.pairs import KeptByPair
+    from headwright.models.loading.model import Model
+    from headwright.models.texts.agreement import Attained
+    from headwright.models.texts.budget import OnBudget
+    from headwright.models.texts.curves import Curve
+    from headwright.models.texts.every_text import HeadOnEveryText, OnPlaces
+    from headwright.models.texts.logits import OnLogit
+    from headwright.models.texts.occurrences import OnToken
+    from headwright.models.texts.pairs import KeptByPair
 
 DIGITS = 4
 SHOWN = 24  # tokens of a witness

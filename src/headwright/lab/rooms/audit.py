@@ -11,8 +11,8 @@ from headwright.lab.asking import Tell
 from headwright.lab.room import Asked, Call, Room
 
 if TYPE_CHECKING:
-    from headwright.audit.documents import Document
-    from headwright.audit.models.model import Model
+    from headwright.models.documents import Document
+    from headwright.models.loading.model import Model
 
 MODEL = "builtin:induction"
 TOKENS = 4000  # random ones, as the command line has it
@@ -60,8 +60,8 @@ def audit(asked: AskedForAudit, progress: Tell | None = None) -> dict[str, Any]:
     >>> [(head["layer"], head["head"]) for head in found["heads"]]
     [(0, 0), (0, 1), (1, 0), (1, 1)]
     """
-    from headwright.audit.auditor import audit as run
-    from headwright.audit.report.data import data
+    from headwright.models.auditor import audit as run
+    from headwright.models.report.data import data
 
     command = f"headwright audit {MODEL} --tokens {asked.tokens} --seed {asked.seed} --json"
     return data(run(_model(), tokens=asked.tokens, seed=asked.seed, command=command, progress=progress))
@@ -79,9 +79,9 @@ def explain(asked: AskedToExplain) -> dict[str, Any]:
 
     import numpy as np
 
-    from headwright.audit.explain import explain_layer, parse_head
-    from headwright.audit.findings.away import rows_away
-    from headwright.audit.findings.rounding import looked_at
+    from headwright.models.explain import explain_layer, parse_head
+    from headwright.models.findings.away import rows_away
+    from headwright.models.findings.rounding import looked_at
 
     model = _model()
     number, head = parse_head(asked.head, model)
@@ -113,7 +113,7 @@ def every_text(asked: AskedOnEveryText, progress: Tell | None = None) -> dict[st
     """
     from dataclasses import asdict
 
-    from headwright.audit.everywhere import everywhere
+    from headwright.models.everywhere import everywhere
 
     model = _model()
     found = everywhere(model, [0], list(range(model.heads)), asked.length, progress=progress)
@@ -123,13 +123,13 @@ def every_text(asked: AskedOnEveryText, progress: Tell | None = None) -> dict[st
 
 
 def _model() -> Model:
-    from headwright.audit.models import load_model
+    from headwright.models.loading import load_model
 
     return load_model(MODEL)
 
 
 def _document(model: Model, text: str) -> Document:
-    from headwright.audit.documents import text_documents
+    from headwright.models.documents import text_documents
 
     return text_documents(model, text, "text", LONGEST)[0]
 

@@ -94,7 +94,7 @@ def _matrix(asked: AskedForFactors) -> Float[np.ndarray, "n d"]:
         return matrix(asked.matrix, "matrix")
     if asked.head is None:
         raise InputError("head: expected one")
-    from headwright.audit.models.induction import VOCABULARY, induction_model
+    from headwright.models.loading.induction import VOCABULARY, induction_model
 
     model = induction_model()
     parts = model.circuits(asked.head.layer)
