@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 
 from bench.measure import Contender
 from headwright import fast
+from headwright.noise import Ball, Between, Noise, World
 from headwright.queries.certify import as_npy, certificate
 from headwright.queries.program import program
 from headwright.queries.proving.key_placement import bound_at
@@ -20,7 +21,6 @@ from headwright.queries.solving.problem import Problem
 from headwright.queries.solving.solver import dual_bound, solve, violation
 from headwright.queries.statement import Question
 from headwright.queries.wish import copy
-from headwright.noise import Ball, Between, Noise, World
 from headwright.trusted.verify import verify
 
 TITLE = "Shortest query that copies one key (Gaussian keys of length about 1, eps = 0.01)"

@@ -6,8 +6,8 @@ import numpy as np
 
 from headwright.cards import card
 from headwright.check import check
-from headwright.queries import average, copy, design
 from headwright.noise import Noise, Normal, World, simulate
+from headwright.queries import average, copy, design
 from headwright.weights import build, parse_rules
 
 

@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headwright.enclosure import Enclosure
+from headwright.errors import ContradictionError, HeadwrightError, InputError
+from headwright.lowrank import truncate
 from headwright.models.documents import repeated_documents
 from headwright.models.explain import explain
 from headwright.models.findings.away import rows_away
@@ -35,15 +38,12 @@ from headwright.models.texts.pairs import Pair, kept_by_pairs
 from headwright.models.texts.reading import first_layer
 from headwright.models.texts.statement import Statement
 from headwright.models.texts.two_layers import Floor, repeated_pair
-from headwright.queries import copy, design
-from headwright.queries.designer import chance
-from headwright.queries.statement import Question
-from headwright.enclosure import Enclosure
-from headwright.errors import ContradictionError, HeadwrightError, InputError
-from headwright.lowrank import truncate
 from headwright.noise import Isotropic, Noise, World, simulate
 from headwright.noise.granted import granted
 from headwright.positions import Precision, Sinusoidal, closest_pair, report
+from headwright.queries import copy, design
+from headwright.queries.designer import chance
+from headwright.queries.statement import Question
 from headwright.weights import build, parse_rules
 from headwright.weights.export import write_arrays, write_onnx, write_torch
 from headwright.weights.export.reading import read_back

@@ -17,8 +17,8 @@ import torch
 from safetensors.numpy import save_file
 
 from headwright import InputError, Learned, attend, closest_pair, copy, design, truncate
-from headwright.models import row_statistics
 from headwright.files import finite, read_array, write_whole
+from headwright.models import row_statistics
 
 TABLE = np.array([[1.0, 2.5], [-3.0, 4.0]])
 

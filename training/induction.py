@@ -29,8 +29,8 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
-from headwright.models.loading.induction import FREQUENCIES, HEADS, LAYERS, LONGEST, VOCABULARY, WIDTH, D
 from headwright.check.verdict import Curve
+from headwright.models.loading.induction import FREQUENCIES, HEADS, LAYERS, LONGEST, VOCABULARY, WIDTH, D
 from headwright.pictures import Chart, curve_picture, render
 
 SEED, STEPS, BATCH, RATE = 0, 1500, 32, 8e-3

@@ -26,8 +26,8 @@ TELLS = {
     "tour": "the story of make demo",
     "check": "answers, proved or refuted",
     "weights": "rules to whole heads",
-    "audit": "what trained heads do",
-    "design": "wish, query, certificate",
+    "models": "what trained heads do",
+    "queries": "wish, query, certificate",
     "verification": "two checkers must agree",
     "fast": "the floating-point checker",
     "pictures": "results as charts",
@@ -45,7 +45,6 @@ TELLS = {
     "cards": "results in notebooks",
     "errors": "what can go wrong",
     "trusted": "the exact checker",
-    "verb": "packages one can call",
     "theme": "colours and type, once",
 }
 WIDE, HIGH, GAP, LIFT, EDGE = 192, 52, 22, 44, 14

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from headwright.errors import ContradictionError
 from headwright.models.loading import load_model
 from headwright.models.texts.every_text import every_text
-from headwright.errors import ContradictionError
-from tests.audit.texts.test_agreement import LONG, SWITCH, changed, looks_back
 from tests.cli.running import Headwright
+from tests.models.texts.test_agreement import LONG, SWITCH, changed, looks_back
 
 
 @pytest.mark.parametrize("length", [12, SWITCH, SWITCH + 1, LONG])

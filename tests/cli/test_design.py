@@ -177,7 +177,7 @@ def test_an_interrupted_design_leaves_nothing_behind(tmp_path: Path) -> None:
     np.save("large.npy", np.random.default_rng(0).normal(size=(80_000, 64)))
     # A shell may have told its children to ignore Ctrl-C, and they their own: here it is listened to.
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    listen += "; import headwright.design; from headwright.cli import main; print('ready', flush=True); main()"
+    listen += "; import headwright.queries; from headwright.cli import main; print('ready', flush=True); main()"
     command = [sys.executable, "-c", listen, "design", "--keys", "large.npy", "--copy", "0", "--out", "c.json"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert running.stdout is not None

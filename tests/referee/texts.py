@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from headwright.errors import HeadwrightError
 from headwright.models.loading import load_model
 from headwright.models.texts import certificate as certified
 from headwright.models.texts.budget import on_budget
@@ -23,8 +24,7 @@ from headwright.models.texts.every_text import every_text
 from headwright.models.texts.occurrences import on_token
 from headwright.models.texts.reading import first_layer
 from headwright.models.texts.statement import read, tokens_digest, weights_digest, written
-from headwright.errors import HeadwrightError
-from tests.audit.texts.test_models import TINY, tiny
+from tests.models.texts.test_models import TINY, tiny
 from tests.referee.answer import TRUE, Answer
 
 INDUCTION = "builtin:induction"

@@ -23,8 +23,8 @@ from headwright.trusted.keys import Malformed
 from headwright.trusted.words import shown
 
 if TYPE_CHECKING:
-    from headwright.queries import Wish
     from headwright.noise import World
+    from headwright.queries import Wish
     from headwright.weights import Rules
     from headwright.weights.circuit import CircuitRules
 

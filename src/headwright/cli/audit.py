@@ -187,8 +187,8 @@ def audit(
     else:
         _show(found)
     if out is not None:
-        from headwright.models.report.page import page
         from headwright.files import write_whole
+        from headwright.models.report.page import page
 
         write_whole(out, page(found).encode())
         say(f"The report is in {out}.")

@@ -108,8 +108,8 @@ def design(
 
 
 def _design_query(keys: Path, wish: Wish, world: Path | None, options: Mapping[str, Any]) -> Design:
-    from headwright.queries import design
     from headwright.noise import World, read_world
+    from headwright.queries import design
 
     K = read_keys(keys)
     chosen = World() if world is None else read_world(world)
@@ -121,8 +121,8 @@ def _finish_query(
     found: Design, keys: Path, world: Path | None, out: Path | None, *, json: bool, plot: Path | None
 ) -> None:
     """Write what is asked for, and say what was found."""
-    from headwright.queries.wire import to_json
     from headwright.files import write_whole
+    from headwright.queries.wire import to_json
 
     written = None
     if out is not None and found.certificate is not None:

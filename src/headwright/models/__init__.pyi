@@ -1,5 +1,5 @@
 from .auditor import Audit, audit
-from .models import load_model
+from .loading import load_model
 from .rows import RowStatistics, row_statistics
 from .texts.curves import every_length
 from .texts.every_text import every_text

@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 
+from headwright.cards import card
+from headwright.errors import InputError
 from headwright.models.documents import Document, default_text, repeated_documents, text_documents
 from headwright.models.engine import local
 from headwright.models.engine.kept import Kept
@@ -30,8 +32,6 @@ from headwright.models.findings.summary import Summary
 from headwright.models.gallery import Example, gallery
 from headwright.models.loading.model import Model
 from headwright.models.report.sentences import sentences
-from headwright.cards import card
-from headwright.errors import InputError
 
 ENGINE, GALLERY = 0.7, 0.8  # about where these parts of the work end, for a bar that tells the truth
 Engine = Callable[[Model, Plan, Progress | None, Kept | None], Summary]
@@ -94,7 +94,7 @@ def audit(
     layers: Sequence[int] | None = None,
     heads_wanted: Sequence[int] | None = None,
     seed: int = 0,
-    command: str = "headwright.models.audit(...)",
+    command: str = "headwright.audit(...)",
     progress: Progress | None = None,
     engine: Engine = local.run,
     keep: Path | None = None,

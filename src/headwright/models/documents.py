@@ -9,8 +9,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from headwright.models.loading.model import Model, Tokens
 from headwright.errors import InputError
+from headwright.models.loading.model import Model, Tokens
 
 LENGTH = 1024  # tokens of a document unless told otherwise, or fewer if the model has fewer positions
 SHORTEST = 16  # tokens, below which there is nothing to measure

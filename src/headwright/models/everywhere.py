@@ -13,13 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from headwright.errors import InputError
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.agreement import Attained
 from headwright.models.texts.curves import AtLength, every_length
 from headwright.models.texts.every_text import HeadOnEveryText, OnPlaces, Progress, every_text
 from headwright.models.texts.first import FirstLayer
 from headwright.models.texts.reading import embedding_size, first_layer, turning
-from headwright.errors import InputError
 
 LENGTH = 16  # of the texts
 MOST_QUERIES = 128  # tokens that the row may have

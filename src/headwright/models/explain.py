@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from headwright.enclosure import held_to
+from headwright.errors import InputError
 from headwright.models.documents import Document
 from headwright.models.findings.away import Away, rows_away
 from headwright.models.findings.rounding import Looked, looked_at
 from headwright.models.loading.model import Layer, Model
 from headwright.queries import at_least, design
-from headwright.enclosure import held_to
-from headwright.errors import InputError
 
 KEYS = 6  # of a row that are shown
 LEAST = 5e-4  # weight of a key that is shown

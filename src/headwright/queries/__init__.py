@@ -1,24 +1,19 @@
 """Find the shortest query that meets an attention target (a wish), or prove that there is none.
 
-    wish           what should be attended to: copy, average, lower bounds
-    statement      the question, written exactly
-    certify        the certificate: statement and evidence as data; guards for random keys; the checkers' verdict
-    program        the question as arrays for the solver
-    solving        the shortest query in floating point (untrusted)
-    proving        evidence for bounds: that no query is shorter, or that there is none
-    single_query   one query: solve, certify, check; or a lower bound on the length of every query
-    several_heads  several heads that divide the targets among them
-    best_eps       an impossible wish: the smallest tolerance that can be met instead
-    designer       all of it, behind one function
-    picture        a design as a picture; wire: as JSON
-
-The package can be called: headwright.design(keys, wish) is headwright.queries.design(keys, wish).
+wish           what should be attended to: copy, average, lower bounds
+statement      the question, written exactly
+certify        the certificate: statement and evidence as data; guards for random keys; the checkers' verdict
+program        the question as arrays for the solver
+solving        the shortest query in floating point (untrusted)
+proving        evidence for bounds: that no query is shorter, or that there is none
+single_query   one query: solve, certify, check; or a lower bound on the length of every query
+several_heads  several heads that divide the targets among them
+best_eps       an impossible wish: the smallest tolerance that can be met instead
+designer       all of it, behind one function
+picture        a design as a picture; wire: as JSON
 """
 
 from headwright.queries.designer import Design, design
 from headwright.queries.wish import Wish, at_least, average, copy
-from headwright.verb import make_callable
 
 __all__ = ["Design", "Wish", "at_least", "average", "copy", "design"]
-
-make_callable(__name__)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from headwright.errors import ContradictionError
 from headwright.queries.certify import Checker
 from headwright.queries.program import program
 from headwright.queries.proving.impossible import prove_impossible
@@ -16,7 +17,6 @@ from headwright.queries.single_query import Attempt, granted
 from headwright.queries.solving.solver import violation
 from headwright.queries.statement import Question
 from headwright.queries.wish import Wish
-from headwright.errors import ContradictionError
 
 MORE, LESS = (9, 7, 5, 3, 2), (8, 6, 4, 3, 2, 1)  # digits to which a guess at the least slack is tried
 HALVINGS = 6

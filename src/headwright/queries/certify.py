@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headwright.queries.statement import INLINE_NUMBERS, Question, hex_floats, statement
 from headwright.errors import ContradictionError
+from headwright.queries.statement import INLINE_NUMBERS, Question, hex_floats, statement
 from headwright.trusted.certificate import FORMAT, VERSION
 from headwright.verification import Verdict, verify, which
 

@@ -11,6 +11,12 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.cards import card
+from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to
+from headwright.errors import InputError
+from headwright.files import finite
+from headwright.noise.granted import granted, not_by_chance
+from headwright.noise.sampling import sample_weights
+from headwright.noise.world import World
 from headwright.queries.best_eps import best_eps
 from headwright.queries.certify import Checker, ways_to_fail
 from headwright.queries.proving.impossible import prove_impossible
@@ -19,12 +25,6 @@ from headwright.queries.several_heads import Share, divide_targets, search_joint
 from headwright.queries.single_query import SOLVED, SOLVED_FAST, Phases, QueryResult, prove_longer, shortest_query
 from headwright.queries.statement import Question
 from headwright.queries.wish import Number, Wish, exact
-from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to
-from headwright.errors import InputError
-from headwright.files import finite
-from headwright.noise.granted import granted, not_by_chance
-from headwright.noise.sampling import sample_weights
-from headwright.noise.world import World
 from headwright.trusted.numbers import sqrt_above
 from headwright.verification import in_words
 

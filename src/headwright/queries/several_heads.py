@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import minimize
 
+from headwright.enclosure import float_below
 from headwright.queries.certify import Checker, Guard, certificate, guards
 from headwright.queries.program import program, solved
 from headwright.queries.proving.several_heads import best_common_bound
@@ -27,7 +28,6 @@ from headwright.queries.solving.bounds import program_of
 from headwright.queries.solving.constraints import evaluate
 from headwright.queries.statement import Question
 from headwright.queries.wish import Wish
-from headwright.enclosure import float_below
 
 MOST_NUMBERS = 256  # in all queries; beyond, a step costs more than it is worth
 MOST_KEYS = 20_000  # numbers in the keys

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
+from headwright.enclosure import float_below
 from headwright.queries.certify import Bound, Checker, Exact, Guard, certificate, guards
 from headwright.queries.program import program, solved
 from headwright.queries.proving.key_placement import Table, bound_at
@@ -21,7 +22,6 @@ from headwright.queries.proving.random_keys import Search
 from headwright.queries.solving.problem import Problem, Solution
 from headwright.queries.solving.solver import dual_bound, violation
 from headwright.queries.statement import Question
-from headwright.enclosure import float_below
 
 # The part of the time that solving takes, measured at 2e4, 1e5 and 3e5 keys; checking takes the rest.
 SOLVED, SOLVED_FAST = 0.1, 0.5

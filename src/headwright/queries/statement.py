@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.queries.wish import Wish, exact
 from headwright.errors import InputError
 from headwright.noise.world import Noise, World
+from headwright.queries.wish import Wish, exact
 from headwright.trusted.certificate import rational
 
 INLINE_NUMBERS = 4096  # keys up to this size are written into the certificate

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from headwright import pictures
+from headwright.enclosure import shown_below
+from headwright.files import write_whole
 from headwright.models import audit, load_model
 from headwright.models.report.page import page
 from headwright.models.report.sentences import sentences
@@ -13,8 +15,6 @@ from headwright.models.texts.checker import check
 from headwright.models.texts.every_text import along_text, every_text
 from headwright.models.texts.reading import first_layer
 from headwright.models.texts.statement import written
-from headwright.enclosure import shown_below
-from headwright.files import write_whole
 from headwright.tour.chapter import Chapter
 
 MODEL, TOKENS = "builtin:induction", 2000

@@ -9,9 +9,9 @@ from statistics import NormalDist
 import numpy as np
 
 from headwright import attention, noise, pictures
-from headwright.queries import Design, Wish, average, copy, design
 from headwright.enclosure import shown_above, shown_below
 from headwright.files import write_whole
+from headwright.queries import Design, Wish, average, copy, design
 from headwright.tour.chapter import Chapter, save
 from headwright.verification import verify
 

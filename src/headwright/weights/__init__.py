@@ -21,7 +21,7 @@ export       files that other libraries load
 """
 
 from headwright.weights.builder import Built, build
-from headwright.weights.circuit import Circuit, build_circuit, parse_circuit, read_circuit
+from headwright.weights.circuit import Circuit, CircuitRules, build_circuit, heads, parse_circuit, read_circuit
 from headwright.weights.head import Head, HeadLayer, outputs, patterns
 from headwright.weights.rules import Rule, Rules
 from headwright.weights.toml import parse_rules, read_rules
@@ -30,6 +30,7 @@ from headwright.weights.values import cut_values, take_apart
 __all__ = [
     "Built",
     "Circuit",
+    "CircuitRules",
     "Head",
     "HeadLayer",
     "Rule",
@@ -37,6 +38,7 @@ __all__ = [
     "build",
     "build_circuit",
     "cut_values",
+    "heads",
     "outputs",
     "parse_circuit",
     "parse_rules",

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headwright.queries.statement import hex_floats
 from headwright.errors import InputError
+from headwright.queries.statement import hex_floats
 from headwright.trusted.certificate import FORMAT, VERSION
 from headwright.weights.head import Head, HeadLayer
 from headwright.weights.rules import Rule, Rules

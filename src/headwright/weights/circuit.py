@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from jaxtyping import Float
@@ -26,9 +26,10 @@ from headwright.weights.certify import certificate
 from headwright.weights.head import HeadLayer, outputs
 from headwright.weights.proven import judged
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.toml import read_text, rules_from
+from headwright.weights.toml import read_rules, read_text, rules_from
 
 Sequences = tuple[Float[np.ndarray, "T D"], ...]
+Progress = Callable[[float], None]
 MOST_LAYERS = 16
 
 
@@ -102,6 +103,54 @@ def read_circuit(path: str | Path) -> CircuitRules | None:
         return parse_circuit(text)
     except InputError as error:
         raise InputError(f"rules {path}: {error}") from error
+
+
+@overload
+def heads(
+    rules: Rules, *, minimise: str = ..., head_dim: int | None = ..., dtype: str = ..., progress: Progress | None = ...
+) -> Built: ...
+@overload
+def heads(
+    rules: CircuitRules,
+    *,
+    minimise: str = ...,
+    head_dim: int | None = ...,
+    dtype: str = ...,
+    progress: Progress | None = ...,
+) -> Circuit: ...
+@overload
+def heads(
+    rules: str | Path,
+    *,
+    minimise: str = ...,
+    head_dim: int | None = ...,
+    dtype: str = ...,
+    progress: Progress | None = ...,
+) -> Built | Circuit: ...
+def heads(
+    rules: Rules | CircuitRules | str | Path,
+    *,
+    minimise: str = "size",
+    head_dim: int | None = None,
+    dtype: str = "float64",
+    progress: Progress | None = None,
+) -> Built | Circuit:
+    """The weights of whole heads that keep rules, with a certificate; several layers where the rules have [[layer]].
+
+    `rules` are rules that were read, or the path of a TOML file. `minimise` is 'size' or 'rank'; `head_dim` is the
+    largest head dimension allowed, and `dtype` the type of the weights: 'float64', 'float32' or 'bfloat16'.
+
+    >>> from headwright.weights.toml import parse_rules
+    >>> heads(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\ncopy = 1")).word
+    'designed'
+    """
+    if isinstance(rules, str | Path):
+        rules = read_circuit(rules) or read_rules(rules)
+    if not isinstance(rules, CircuitRules):
+        return build(rules, minimise=minimise, head_dim=head_dim, dtype=dtype, progress=progress)
+    if head_dim is not None:
+        raise InputError(f"head_dim is {head_dim}: expected it with rules for one layer, and these have several")
+    return build_circuit(rules, minimise=minimise, dtype=dtype, progress=progress)
 
 
 def build_circuit(

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.queries.wish import Wish
 from headwright.errors import InputError
+from headwright.queries.wish import Wish
 from headwright.trusted.words import shown
 from headwright.weights.expression import Vector
 from headwright.weights.head import Table

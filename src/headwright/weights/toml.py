@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from headwright.queries.wish import average, exact
 from headwright.errors import InputError
+from headwright.queries.wish import average, exact
 from headwright.weights.expression import NAME, Vector, read_vector
 from headwright.weights.head import Table
 from headwright.weights.rules import (

@@ -12,11 +12,11 @@ import traitlets
 from pydantic import ValidationError
 
 from headwright import theme
-from headwright.queries import Design, Wish, copy
 from headwright.errors import HeadwrightError, InputError
 from headwright.lab import STATIC
 from headwright.lab.rooms.design import AskedForDesign, answered, find, wish_of
 from headwright.lab.worker import about, seldom
+from headwright.queries import Design, Wish, copy
 from headwright.widgets.modules import linked
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwright.models.loading.model import may_hold
 from headwright.errors import InputError
+from headwright.models.loading.model import may_hold
 
 if TYPE_CHECKING:
     from headwright.models.engine.cluster import Source

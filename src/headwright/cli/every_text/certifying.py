@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def write(model: Model, found: Answered, path: Path, about_pairs: bool) -> None:
     """Into a file, and say what it states."""
+    from headwright.files import write_whole
     from headwright.models.texts.instances import run_against
     from headwright.models.texts.reading import first_layer
     from headwright.models.texts.statement import written
-    from headwright.files import write_whole
 
     layer = first_layer(model, found.heads[0].length)
     statement = _statement(model, layer, found, about_pairs)

@@ -40,9 +40,9 @@ def simulate(asked: AskedToSimulate, progress: Tell | None = None) -> dict[str, 
     >>> round(simulate(asked)["near_average"]["exact"], 6)
     0.022636
     """
-    from headwright.queries.wish import exact
     from headwright.noise import simulate as draw
     from headwright.noise.wire import to_json
+    from headwright.queries.wish import exact
 
     keys, queries = matrix(asked.keys, "keys"), matrix(asked.queries, "queries")
     found = draw(

@@ -14,12 +14,12 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from headwright import workers
+from headwright.errors import InputError
 from headwright.models.engine.kept import Kept, part_name
 from headwright.models.engine.work import Piece, Plan, Progress, cost, parts, pieces
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.load import load_model
 from headwright.models.loading.model import Model
-from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
+from headwright.errors import InputError
+from headwright.files import write_whole
 from headwright.models.documents import Document
 from headwright.models.engine.work import Piece, Plan
 from headwright.models.findings.summary import Summary
 from headwright.models.loading.model import Model
-from headwright.errors import InputError
-from headwright.files import write_whole
 from headwright.workers import code
 
 

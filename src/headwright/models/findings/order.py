@@ -14,11 +14,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
+from headwright.errors import InputError
 from headwright.models.findings.away import capped, visible
 from headwright.models.findings.device import numbers
 from headwright.models.findings.rounding import softmax
 from headwright.models.loading.model import Layer, Model, Tokens
-from headwright.errors import InputError
 
 SHUFFLES = 4
 LONGEST = 128  # tokens; order needs no long text

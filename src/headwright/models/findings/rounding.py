@@ -21,9 +21,9 @@ import ml_dtypes
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from headwright.enclosure import held_to
 from headwright.models.findings.away import Away, capped, visible
 from headwright.models.findings.summary import Layered, ratio_sums
-from headwright.enclosure import held_to
 
 Keys = Float[np.ndarray, "keys d"]
 Pattern = Float[np.ndarray, "rows keys"]

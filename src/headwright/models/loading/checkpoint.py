@@ -17,9 +17,9 @@ from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging as talk
 
+from headwright.errors import InputError, install_line
 from headwright.models.loading.hook import HOOK, listening
 from headwright.models.loading.huggingface import HuggingFaceModel, out_of_memory
-from headwright.errors import InputError, install_line
 
 BROKEN = (
     AttributeError, ImportError, KeyError, NotImplementedError, OSError, RuntimeError, SafetensorError, TypeError,

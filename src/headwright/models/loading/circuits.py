@@ -16,9 +16,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from headwright.errors import InputError
 from headwright.models.loading.hook import Heard
 from headwright.models.loading.model import Circuits
-from headwright.errors import InputError
 
 APART = (("q_proj", "k_proj", "v_proj"), ("query", "key", "value"), ("q_lin", "k_lin", "v_lin"), ("q", "k", "v"))
 TOGETHER = ("c_attn", "qkv_proj", "Wqkv", "query_key_value")

@@ -21,8 +21,8 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
 
-from headwright.models.rows.scoring import Scoring
 from headwright.errors import InputError
+from headwright.models.rows.scoring import Scoring
 
 HOOK = "headwright"
 MOST_SCORES = 2**24  # held at once, where attention is computed or a mask is read in blocks of rows

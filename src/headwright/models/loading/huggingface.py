@@ -15,13 +15,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from headwright.errors import InputError
 from headwright.models.loading.circuits import circuits_of, output_of
 from headwright.models.loading.float64 import InFloat64
 from headwright.models.loading.hook import HOOK, Heard, listening
 from headwright.models.loading.model import Circuits, Layer, Tokens, checked_tokens
 from headwright.models.loading.streaming import streamed
 from headwright.models.rows.scoring import checked_mask
-from headwright.errors import InputError
 from headwright.positions import Learned, Precision, Rotary, Scheme
 
 UNUSED = re.compile(r"[\[<]\|?((unused|reserved|extra_id|dummy)[^\]>]*|pad|unk|cls|sep|mask)\|?[\]>]", re.IGNORECASE)

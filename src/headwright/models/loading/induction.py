@@ -25,9 +25,9 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.attention import causal, output, pattern, scores
+from headwright.errors import InputError
 from headwright.models.loading.model import Circuits, Layer, Tokens, checked_tokens
 from headwright.models.rows.scoring import Scoring
-from headwright.errors import InputError
 from headwright.positions import Learned, Precision, Scheme
 
 NAME = "builtin:induction"

@@ -15,9 +15,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from headwright.errors import InputError, install_line
 from headwright.models.loading.induction import NAME, induction_model
 from headwright.models.loading.model import Model
-from headwright.errors import InputError, install_line
 
 DEVICES, DTYPES = ("cpu", "cuda"), ("float32", "bfloat16", "float16")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")

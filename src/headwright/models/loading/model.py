@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.models.rows.scoring import Scoring
 from headwright.errors import InputError
+from headwright.models.rows.scoring import Scoring
 
 Tokens = Int[np.ndarray, " tokens"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Sequence
 
-from headwright.models.everywhere import ByLength, Everywhere, Extreme, OnEveryText, PairsOnEveryText
 from headwright.enclosure import shown_above, shown_below
+from headwright.models.everywhere import ByLength, Everywhere, Extreme, OnEveryText, PairsOnEveryText
 
 DIGITS = 4  # of a proven bound
 WIDE, HIGH = 160, 14  # of the picture of a band

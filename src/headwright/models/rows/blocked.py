@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from headwright.errors import InputError
+from headwright.files import plain
 from headwright.models.rows.epilogue import UNSEEN, Block, State, update
 from headwright.models.rows.scoring import Scoring
 from headwright.models.rows.statistics import RowStatistics
-from headwright.errors import InputError
-from headwright.files import plain
 
 ROWS, KEYS = 256, 512
 WORTH = 2**27  # scores: from here on, compiling takes less time than it saves in the layers of a model

@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
+from headwright.enclosure import TOLERANCE, held_to
+from headwright.errors import InputError
 from headwright.models.findings.device import numbers
 from headwright.models.loading.model import Layer, Model, Tokens
 from headwright.models.rows.scoring import Scoring
 from headwright.models.texts.first import FirstLayer, head_of, texts_of
 from headwright.models.texts.head import Texts
 from headwright.models.texts.witness import Extreme
-from headwright.enclosure import TOLERANCE, held_to
-from headwright.errors import InputError
 
 CLOSE = 1e-8  # of |q| |k|, in float64: far more than it rounds, far less than what is misread
 NEAR = 1e-3  # the same for float32

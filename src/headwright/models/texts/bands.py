@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int
 
+from headwright.errors import InputError
 from headwright.models.texts.head import Head
 from headwright.models.texts.sweep import Numbers, Scaled, Sweep
-from headwright.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
+from headwright.errors import InputError
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.agreement import Attained, attained
 from headwright.models.texts.bands import share
@@ -16,7 +17,6 @@ from headwright.models.texts.first import head_of, texts_of
 from headwright.models.texts.head import Head, Texts
 from headwright.models.texts.reading import first_layer
 from headwright.models.texts.sweep import doubt_of, scores_along, summed
-from headwright.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

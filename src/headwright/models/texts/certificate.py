@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from headwright.enclosure import shown_above, shown_below
+from headwright.errors import InputError
 from headwright.models.texts.budget import OnBudget
 from headwright.models.texts.every_text import HeadOnEveryText, OnPlaces
 from headwright.models.texts.first import FirstLayer, texts_of
 from headwright.models.texts.occurrences import OnToken
 from headwright.models.texts.statement import Statement, held_by, tokens_digest, weights_digest
 from headwright.models.texts.witness import Extreme
-from headwright.enclosure import shown_above, shown_below
-from headwright.errors import InputError
 
 DIGITS = 8
 

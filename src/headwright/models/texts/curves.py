@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headwright.errors import InputError
 from headwright.models.loading.model import Model
 from headwright.models.texts.bands import band
 from headwright.models.texts.every_text import HALF, Progress, Sweeper, asked_places, counted
 from headwright.models.texts.first import head_of, texts_of
 from headwright.models.texts.reading import first_layer
 from headwright.models.texts.sweep import sweep
-from headwright.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from headwright.enclosure import held_to
+from headwright.errors import InputError
 from headwright.models.findings.device import numbers
 from headwright.models.loading.model import Layer, Model, Tokens
 from headwright.models.texts.bands import share
@@ -27,8 +29,6 @@ from headwright.models.texts.every_text import HALF, Progress
 from headwright.models.texts.head import Rotary, Vectors
 from headwright.models.texts.reading import turning
 from headwright.models.texts.sweep import Scaled, doubt_of, summed
-from headwright.enclosure import held_to
-from headwright.errors import InputError
 
 MOST_ROWS = 200  # of a text, evenly spread
 SHORTEST = 4  # tokens: a query, the place before it, the first, and one that is free

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float, Int
 
+from headwright.errors import InputError
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.agreement import Attained, attained, not_beyond, random_texts, run_patterns, run_weight
 from headwright.models.texts.attractors import Attractor, attractors
@@ -19,7 +20,6 @@ from headwright.models.texts.reading import first_layer, turning
 from headwright.models.texts.sweep import Sweep, sweep
 from headwright.models.texts.together import extremes
 from headwright.models.texts.witness import Extreme, witness
-from headwright.errors import InputError
 
 HALF = 0.5
 NAMED = 12  # exceptions that are told by name

@@ -20,9 +20,9 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.models.texts.head import Head, Placed, Rotary, Texts, Vectors
 from headwright.errors import InputError
 from headwright.fast.balls import UP, U, gamma
+from headwright.models.texts.head import Head, Placed, Rotary, Texts, Vectors
 
 NEAR = 512  # rows at once
 HELD = 2**29  # bytes of keys that a head with learned places holds, rather than make them again

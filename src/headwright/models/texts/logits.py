@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from headwright.errors import InputError
+from headwright.fast.balls import UP, gamma
 from headwright.models.findings.device import numbers
 from headwright.models.loading.induction import InductionModel
 from headwright.models.loading.model import Circuits, Model, Tokens
@@ -26,8 +28,6 @@ from headwright.models.texts.head import Texts
 from headwright.models.texts.outputs import largest_output
 from headwright.models.texts.reading import first_layer
 from headwright.models.texts.witness import Extreme
-from headwright.errors import InputError
-from headwright.fast.balls import UP, gamma
 
 NORMED_AFTER = ("gemma3_text",)  # families that norm what attention writes
 Direction = Float[np.ndarray, " width"]

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from headwright.errors import InputError
 from headwright.models.loading.float64 import InFloat64
 from headwright.models.loading.model import Model, may_hold
 from headwright.models.texts.first import FirstLayer, Norm, Projection
-from headwright.errors import InputError
 
 CLOSE = 1e-8  # of cosines and sines in float64
 

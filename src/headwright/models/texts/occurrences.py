@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
+from headwright.errors import InputError
 from headwright.models.loading.model import Model
 from headwright.models.texts.agreement import Attained, attained
 from headwright.models.texts.bands import Between, share
@@ -24,7 +25,6 @@ from headwright.models.texts.first import head_of, texts_of
 from headwright.models.texts.head import Head, Texts
 from headwright.models.texts.reading import first_layer
 from headwright.models.texts.sweep import ROWS, Numbers, Scaled, Sweep, nothing, place_extremes, scores_along
-from headwright.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from headwright.models.texts.head import Head, Texts
-from headwright.models.texts.sweep import doubt_of, scores_along
 from headwright.errors import InputError
 from headwright.fast.balls import U
 from headwright.fast.exponential import EXP_RANGE, exp_near
+from headwright.models.texts.head import Head, Texts
+from headwright.models.texts.sweep import doubt_of, scores_along
 
 MOST_STEPS = 100
 DOUBLINGS = 80  # from 1e-13 of what tokens are worth to more than all of it

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from headwright.errors import InputError
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.agreement import Attained, attained
 from headwright.models.texts.bands import pair_band
@@ -15,7 +16,6 @@ from headwright.models.texts.first import head_of, texts_of
 from headwright.models.texts.reading import first_layer
 from headwright.models.texts.sweep import sweep
 from headwright.models.texts.witness import Extreme, witness
-from headwright.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int
 
+from headwright.errors import InputError
+from headwright.files import write_whole
 from headwright.models.engine.cluster import Source, expected_model
 from headwright.models.loading.model import Model
 from headwright.models.texts.first import head_of
 from headwright.models.texts.head import Head, Texts
 from headwright.models.texts.reading import first_layer
 from headwright.models.texts.sweep import Scaled, Sums, Sweep, checked_sets, sweep
-from headwright.errors import InputError
-from headwright.files import write_whole
 from headwright.workers import code
 
 AT_ONCE = 16  # places of a part

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
+from headwright.errors import InputError
 from headwright.models.loading.induction import FREQUENCIES, InductionModel
 from headwright.models.loading.model import Model
 from headwright.models.texts.agreement import COARSE, NEAR, held_against
 from headwright.models.texts.first import FirstLayer, Projection, texts_of
-from headwright.errors import InputError
 
 
 def first_layer(model: Model, length: int) -> FirstLayer:

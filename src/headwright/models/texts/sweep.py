@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.models.texts.head import Head, Texts
 from headwright.errors import InputError
 from headwright.fast.exponential import EXP_RANGE, exp_near
+from headwright.models.texts.head import Head, Texts
 
 PLACES = 64  # at once, of one query token
 ROWS = 1024  # query tokens at once, where a block of scores is ROWS x vocabulary

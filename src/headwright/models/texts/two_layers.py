@@ -38,15 +38,15 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from headwright.errors import InputError
+from headwright.fast.balls import gamma
+from headwright.fast.exponential import EXP_RANGE, exp_near
 from headwright.models.loading.induction import FREQUENCIES, InductionModel
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.agreement import Attained, not_beyond
 from headwright.models.texts.every_text import HALF, Progress
 from headwright.models.texts.head import Rotary, Vectors
 from headwright.models.texts.sweep import STEP
-from headwright.errors import InputError
-from headwright.fast.balls import gamma
-from headwright.fast.exponential import EXP_RANGE, exp_near
 
 Numbers = Float[np.ndarray, "..."]
 SHORTEST = 5  # the opening token, a, b, and c before the last a; or a b a

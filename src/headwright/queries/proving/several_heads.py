@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float, Int
 
+from headwright.noise import Noise, OneOf, World
 from headwright.queries.certify import Bound, Checker, Constraint, Part, certificate
 from headwright.queries.program import program, solved
 from headwright.queries.proving.impossible import Proof, prove_impossible
@@ -23,7 +24,6 @@ from headwright.queries.solving.problem import Solution
 from headwright.queries.solving.solver import dual_bound
 from headwright.queries.statement import Question
 from headwright.queries.wish import Wish
-from headwright.noise import Noise, OneOf, World
 
 MOST_SETS = 24  # sets of targets that are tried
 

@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from headwright.queries.wish import exact
 from headwright.errors import InputError
 from headwright.files import write_whole
+from headwright.queries.wish import exact
 from headwright.weights.export.numbers import stored
 from headwright.weights.head import Head, HeadLayer
 

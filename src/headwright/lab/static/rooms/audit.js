@@ -291,7 +291,7 @@ function build(main, state) {
   return {
     draw,
     command: () => (foreign() ? `headwright audit --json -- ${quoted(report.model.name)}\n` : `headwright audit ${BUILT_IN}\nheadwright audit ${BUILT_IN} --every-text ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
-    python: () => `from headwright.models import audit, load_model\nfrom headwright.models.report.data import data\n\nmodel = load_model(${literal(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
+    python: () => `from headwright import audit, load_model\nfrom headwright.models.report.data import data\n\nmodel = load_model(${literal(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
     json: () => report,
     pictures: () => [["heads", map]],
     certificate: () => (foreign() ? null : told?.rows[0]?.shortest?.certificate ?? null),
