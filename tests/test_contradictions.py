@@ -46,7 +46,7 @@ from headwright.queries.designer import chance
 from headwright.queries.statement import Question
 from headwright.weights import build, parse_rules
 from headwright.weights.export import write_arrays, write_onnx, write_torch
-from headwright.weights.export.reading import read_back
+from headwright.weights.export.write_all import read_back
 from headwright.weights.head import Head, HeadLayer
 
 MODEL = load_model("builtin:induction")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.weights.geometry import head_plane
 from headwright.weights.head import Head
+from headwright.weights.picture import head_plane
 
 
 @given(seed=st.integers(0, 2**32 - 1), r=st.integers(1, 5))

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwright.weights import Rule, Rules, build
-from headwright.weights.bounds import value
-from headwright.weights.multipliers import Term
-from headwright.weights.rank import Stack, along_signs, by_chance, cut, factored, on_a_curve
-from headwright.weights.smallest import Aim, smallest
+from headwright.weights.head_design import value
+from headwright.weights.low_rank import Stack, along_signs, by_chance, cut, factored, on_a_curve
+from headwright.weights.method_of_multipliers import Term
+from headwright.weights.smallest_matrix import Aim, smallest
 from tests.weights.test_builder import kept
 from tests.weights.test_smallest import reference, some_aims, violations
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwright.errors import InputError
 from headwright.positions import Sinusoidal
 from headwright.weights import Rule, Rules, parse_rules, read_rules
-from headwright.weights.expression import read_vector
+from headwright.weights.rules_file import read_vector
 
 ROUTE = """
 dimension = 8

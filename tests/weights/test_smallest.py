@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.weights.bounds import value
-from headwright.weights.smallest import Aim, smallest
+from headwright.weights.head_design import value
+from headwright.weights.smallest_matrix import Aim, smallest
 
 
 def some_aims(seed: int, T: int = 5, D: int = 6, rules: int = 3, targets: int = 1, eps: float = 0.01) -> list[Aim]:

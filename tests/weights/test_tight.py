@@ -15,7 +15,7 @@ from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.weights import Built, Rule, Rules, build, parse_rules, read_rules
 from headwright.weights import builder as built_by
-from headwright.weights.smallest import Aim, smallest
+from headwright.weights.smallest_matrix import Aim, smallest
 from headwright.weights.values import plain_values
 from tests.weights.test_builder import DIRECTIONS, ROUTE, kept
 
@@ -51,7 +51,7 @@ def test_the_smallest_dimension_keeps_a_tight_tolerance() -> None:
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.sampled_from([1e-5, 1e-8, 1e-11]))
 def test_thin_wishes_are_granted_with_multipliers_that_make_the_bound(seed: int, targets: int, left: float) -> None:
-    from headwright.weights.bounds import value
+    from headwright.weights.head_design import value
 
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.5, 1.5, size=targets)

@@ -16,15 +16,14 @@ from headwright.enclosure import float_below, shown_above
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.verification import in_words
-from headwright.weights.bounds import lower_bound
+from headwright.weights.assignment import divide_sum_outputs
 from headwright.weights.certify import Bound, DimensionBound, certificate
 from headwright.weights.dimension import dimension_bound
+from headwright.weights.exact_bounds import frobenius_above, judged, nuclear_above, run_against
 from headwright.weights.head import DTYPES, HeadLayer
+from headwright.weights.head_design import Designed, design_head, lower_bound
 from headwright.weights.impossible import prove_impossible
-from headwright.weights.planning import Designed, design_head
-from headwright.weights.proven import frobenius_above, judged, nuclear_above, run_against
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.shares import shared_out
 
 if TYPE_CHECKING:
     from headwright.pictures import Chart
@@ -45,7 +44,7 @@ class Built:
 
     With several heads, frobenius^2 is the sum of their squares, nuclear and head_dim the sum and the largest.
 
-    >>> from headwright.weights.toml import parse_rules
+    >>> from headwright.weights.rules_file import parse_rules
     >>> found = build(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\ncopy = 1"))
     >>> found.word, found.head_dim, found.frobenius / found.lower_bound - 1 < 1e-9
     ('designed', 1, True)
@@ -86,7 +85,7 @@ class Built:
 
     def picture(self, head: int = 0, sequence: int = 0) -> Chart:
         """One head as a chart: its pattern for one sequence, and its queries and keys."""
-        from headwright.weights.drawing import picture
+        from headwright.weights.picture import picture
 
         if self.layer is None:
             raise InputError(f"there is no head to draw, since the verdict is {self.word}: {self.words}")
@@ -109,7 +108,7 @@ def build(
 ) -> Built:
     """Weights that keep the rules, of the smallest size or the smallest head dimension that was found; verified.
 
-    >>> from headwright.weights.toml import parse_rules
+    >>> from headwright.weights.rules_file import parse_rules
     >>> rules = parse_rules('''
     ... directions = { a = 2.0, b = 2.0, c = 2.0, d = 2.0 }
     ... tokens = ["d + b", "a", "c + b"]
@@ -126,7 +125,7 @@ def build(
 
 def _build(rules: Rules, minimise: str, head_dim: int | None, dtype: str, report: Callable[[float], None]) -> Built:
     heads: list[Designed] = []
-    shared = shared_out(rules)
+    shared = divide_sum_outputs(rules)
     if shared is None:
         why = ("no W_V side by side make what the sum of heads should output of what these attend to: expected other "
                "targets, or larger tolerances")  # fmt: skip

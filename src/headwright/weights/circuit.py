@@ -7,7 +7,6 @@ layer is designed for tokens that may be anywhere within that error: a ball. So 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,10 +22,10 @@ from headwright.trusted.numbers import sqrt_above
 from headwright.trusted.verify import verify
 from headwright.weights.builder import Built, build
 from headwright.weights.certify import certificate
+from headwright.weights.exact_bounds import judged
 from headwright.weights.head import HeadLayer, outputs
-from headwright.weights.proven import judged
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.toml import read_rules, read_text, rules_from
+from headwright.weights.rules_file import read_rules, rules_from
 
 Sequences = tuple[Float[np.ndarray, "T D"], ...]
 Progress = Callable[[float], None]
@@ -67,12 +66,7 @@ def parse_circuit(text: str) -> CircuitRules | None:
     >>> parse_circuit("tokens = [[1.0]]") is None
     True
     """
-    try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"is not TOML: {error}") from error
-    except RecursionError as error:
-        raise InputError("is nested too deeply: expected rules as docs/heads.md describes them") from error
+    given = document(text)
     layers = given.pop("layer", None)
     if layers is None:
         return None
@@ -98,11 +92,7 @@ def read_circuit(path: str | Path) -> CircuitRules | None:
     >>> read_circuit(path).others
     ({'directions': {}, 'mask': 'causal'},)
     """
-    text = read_text(path)
-    try:
-        return parse_circuit(text)
-    except InputError as error:
-        raise InputError(f"rules {path}: {error}") from error
+    return read_file(path, parse_circuit)
 
 
 @overload
@@ -140,7 +130,7 @@ def heads(
     `rules` are rules that were read, or the path of a TOML file. `minimise` is 'size' or 'rank'; `head_dim` is the
     largest head dimension allowed, and `dtype` the type of the weights: 'float64', 'float32' or 'bfloat16'.
 
-    >>> from headwright.weights.toml import parse_rules
+    >>> from headwright.weights.rules_file import parse_rules
     >>> heads(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\ncopy = 1")).word
     'designed'
     """
@@ -244,11 +234,7 @@ def _handed_on(rules: Rules, made: Sequence[Rule]) -> tuple[Sequences, Fraction]
 
 
 def next_rules(entry: dict[str, Any], sequences: Sequences, ball: Fraction, number: int) -> Rules:
-    """The rules of a later layer, for the tokens that come out of the one before, within a ball.
-
-    >>> next_rules({"rule": [{"token": 0, "copy": 1}]}, (np.eye(2),), Fraction(1, 100), 1).ball
-    Fraction(1, 100)
-    """
+    """The rules of a later layer, for the tokens that come out of the one before, within a ball."""
     tokens = [[[float(v) for v in x] for x in X] for X in sequences]
     try:
         return replace(rules_from({**entry, "sequences": tokens}), ball=ball, names=())

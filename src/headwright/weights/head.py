@@ -9,14 +9,15 @@ output_i  = sum over the heads of sum_j pattern_ij W_V x_j
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from headwright import attention
 from headwright.errors import InputError
-from headwright.weights.expression import Vector
 
+Vector = tuple[Fraction, ...]
 Table = tuple[Vector, ...]
 DTYPES = ("float64", "float32", "bfloat16")
 

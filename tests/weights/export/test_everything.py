@@ -13,7 +13,7 @@ import pytest
 
 from headwright.errors import InputError
 from headwright.weights import Built, Rule, Rules
-from headwright.weights.export import everything, export
+from headwright.weights.export import export, write_all
 from tests.weights.export.making import random_layer, random_tokens
 
 
@@ -88,4 +88,4 @@ def test_the_code_in_the_readme_runs(tmp_path: Path) -> None:
 
 
 def test_every_format_has_a_writer() -> None:
-    assert tuple(everything._WRITERS) == everything.FORMATS
+    assert tuple(write_all._WRITERS) == write_all.FORMATS

@@ -125,7 +125,7 @@ def _parsed(text: str) -> Rules:
 def _shown(found: Built) -> list[dict[str, Any]]:
     """Each head on each sequence: its pattern, and its queries and keys in a plane; floating-point."""
     from headwright.weights import patterns
-    from headwright.weights.geometry import head_plane
+    from headwright.weights.picture import head_plane
 
     if found.layer is None:
         return []
@@ -151,7 +151,7 @@ def _published(text: str, found: Built) -> tuple[dict[str, Any] | None, dict[str
     import tomllib
     from dataclasses import asdict
 
-    from headwright.weights.published import SELECTORS, published, turned_up
+    from headwright.weights.tracr import SELECTORS, published, turned_up
 
     task = next((name for name, known in presets().items() if known.strip() == text.strip()), None)
     if task is None or found.layer is None or found.layer.dtype != "float64":

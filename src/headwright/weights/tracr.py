@@ -1,4 +1,4 @@
-"""The published construction of the same heads, for comparison: tracr's, rebuilt from its code.
+"""The heads that tracr compiles for the same rules, rebuilt from its code, for comparison.
 
 tracr (google-deepmind/tracr, Apache-2.0) compiles a selector into a head with hand-set constants:
 
@@ -25,8 +25,8 @@ from jaxtyping import Float
 from headwright.enclosure import shown_above
 from headwright.errors import InputError
 from headwright.weights.builder import Built
+from headwright.weights.exact_bounds import errors_above, frobenius_above
 from headwright.weights.head import Head, HeadLayer
-from headwright.weights.proven import errors_above, frobenius_above
 from headwright.weights.rules import Rule, Rules
 
 COLDNESS, BOS = 100.0, 0.5
@@ -69,26 +69,15 @@ class Figures:
 
 
 def published(rules: Rules, selector: Selector, lengths: Mapping[str, float]) -> Figures:
-    """tracr's head for these rules, judged as ours is; `lengths` are those of the directions, in their order.
-
-    >>> from headwright.weights import parse_rules
-    >>> said = "directions = { a = 1.0, b = 1.0 }\\ntokens = ['a', 'b']\\n[[rule]]\\ntoken = 0\\noutput = 'b'"
-    >>> rules = parse_rules(said)
-    >>> published(rules, Selector("a", "b", "a>b", "a b"), {"a": 1.0, "b": 1.0}).head_dim
-    3
-    """
-    head, key_size = compiled(selector, lengths, rules.dimension, rules.width)
-    extended = with_bos(rules)
+    """tracr's head for these rules, judged as ours is; `lengths` are those of the directions, in their order."""
+    head, key_size = _compiled(selector, lengths, rules.dimension, rules.width)
+    extended = _with_bos(rules)
     layer = HeadLayer((head,), rules.causal, "float64")
     return Figures(max(errors_above(extended, extended.rules, layer)), frobenius_above(head), key_size)
 
 
-def compiled(selector: Selector, lengths: Mapping[str, float], D: int, width: int) -> tuple[Head, int]:
-    """tracr's head in our conventions, and its key_size. Coordinates D and D + 1 are 'bos' and 'one'.
-
-    >>> compiled(Selector("a", "b", "a>b", "b"), {"a": 1.0, "b": 1.0}, 2, 2)[1]
-    3
-    """
+def _compiled(selector: Selector, lengths: Mapping[str, float], D: int, width: int) -> tuple[Head, int]:
+    """tracr's head in our conventions, and its key_size. Coordinates D and D + 1 are 'bos' and 'one'."""
     place = {name: i for i, name in enumerate(lengths)}
     M: Float[np.ndarray, "D D"] = np.zeros((D + 2, D + 2))  # scores are x_j^T M x_i
     W_V: Float[np.ndarray, "m D"] = np.zeros((width, D + 2))
@@ -105,12 +94,8 @@ def compiled(selector: Selector, lengths: Mapping[str, float], D: int, width: in
     return Head(M[rows] / math.sqrt(key_size), np.eye(D + 2)[rows], W_V), key_size
 
 
-def with_bos(rules: Rules) -> Rules:
-    """The same rules, about tokens as tracr has them.
-
-    >>> with_bos(Rules((np.eye(2),), (Rule(0, output=(0, 1), tolerance=1),))).sequences[0].tolist()[0]
-    [0.0, 0.0, 1.0, 1.0]
-    """
+def _with_bos(rules: Rules) -> Rules:
+    """The same rules, about tokens as tracr has them."""
 
     def extended(X: Float[np.ndarray, "T D"]) -> Float[np.ndarray, "T1 D2"]:
         tokens = np.pad(X, ((1, 0), (0, 2)))
@@ -122,13 +107,7 @@ def with_bos(rules: Rules) -> Rules:
 
 
 def turned_up(built: Built, goal: float) -> Figures:
-    """A head of one layer, with W_Q turned up until its proven error is no more than the goal.
-
-    >>> from headwright.weights import build, parse_rules
-    >>> rules = parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\noutput = [0.0, 1.0]")
-    >>> turned_up(build(rules), 1e-6).error <= 1e-6
-    True
-    """
+    """A head of one layer, with W_Q turned up until its proven error is no more than the goal."""
     if built.layer is None:
         raise InputError(f"there is no head to turn up, since the verdict is {built.word}: {built.words}")
     rules, head = built.rules, built.layer.heads[0]

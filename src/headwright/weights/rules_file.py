@@ -1,14 +1,19 @@
-"""Rules as a TOML file; docs/heads.md describes the fields."""
+"""Rules for heads in a TOML file; docs/heads.md describes the fields.
+
+A vector may be written as a combination of named vectors, such as '2 b - 0.5 c + a'. It is parsed exactly, and never
+evaluated as code.
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from operator import add
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -16,8 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from headwright.errors import InputError
 from headwright.queries.wish import average, exact
-from headwright.weights.expression import NAME, Vector, read_vector
-from headwright.weights.head import Table
+from headwright.weights.head import Table, Vector
 from headwright.weights.rules import (
     MOST_NUMBERS,
     MOST_TOKENS,
@@ -29,10 +33,48 @@ from headwright.weights.rules import (
     check_sizes,
 )
 
+NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_TERM = re.compile(
+    r"\s*(?P<sign>[+-])?\s*(?P<factor>\d+(?:\.\d+)?(?:/[1-9]\d*)?)?\s*\*?\s*"
+    r"(?P<name>token\s+\d+|[A-Za-z_][A-Za-z_0-9]*)?\s*"
+)
 Index = Annotated[int, Field(ge=0)]
 Places = Index | list[Index] | Literal["*"]
 Written = str | list[float]  # a vector: an expression, or its numbers
 Number = float | str
+Read = TypeVar("Read")
+
+
+def read_vector(text: str, vectors: Mapping[str, Vector], dimension: int) -> Vector:
+    """The vector that an expression means; '0' is the zero vector."""
+    total, place = [Fraction(0)] * dimension, 0
+    while place < len(text) or place == 0:
+        term = _TERM.match(text, place)
+        if term is None or term.end() == place or (term["factor"] is None and term["name"] is None):
+            raise _unreadable(text)
+        if place > 0 and term["sign"] is None:
+            raise _unreadable(text)
+        factor = Fraction(term["factor"] or 1) * (-1 if term["sign"] == "-" else 1)
+        place = term.end()
+        if term["name"] is None:
+            if factor != 0:
+                raise InputError(f"{text!r} holds the bare number {factor}: expected a direction after it, or 0 alone")
+            continue
+        vector = _named(" ".join(term["name"].split()), vectors, text)
+        total = [t + factor * x for t, x in zip(total, vector, strict=True)]
+    return tuple(total)
+
+
+def _named(name: str, vectors: Mapping[str, Vector], text: str) -> Vector:
+    if name not in vectors:
+        some = list(vectors)
+        known = ", ".join(some[:12]) + (", ..." if len(some) > 12 else "")
+        raise InputError(f"{text!r} names {name!r}: expected one of {known or 'directions, and there are none'}")
+    return vectors[name]
+
+
+def _unreadable(text: str) -> InputError:
+    return InputError(f"{text!r} is not a combination of directions: expected one such as '2 b - 0.5 c + a'")
 
 
 class _Entry(BaseModel):
@@ -81,27 +123,30 @@ def read_rules(path: str | Path) -> Rules:
     >>> read_rules(path).rules[0].attend
     {1: Fraction(100, 101)}
     """
-    text = read_text(path)
+    return read_file(path, parse_rules)
+
+
+def read_file(path: str | Path, parse: Callable[[str], Read]) -> Read:
+    """What is parsed from the text of a file of rules; errors name the file."""
     try:
-        return parse_rules(text)
-    except InputError as error:
-        raise InputError(f"rules {path}: {error}") from error
-
-
-def read_text(path: str | Path) -> str:
-    """The text of a file of rules.
-
-    >>> read_text("/no/such/rules.toml")
-    Traceback (most recent call last):
-    headwright.errors.InputError: rules /no/such/rules.toml: there is no such file
-    """
-    try:
-        return Path(path).read_text(encoding="utf-8")
+        return parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
         raise InputError(f"rules {path}: {reason}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"rules {path}: is not text in UTF-8") from error
+    except InputError as error:
+        raise InputError(f"rules {path}: {error}") from error
+
+
+def document(text: str) -> dict[str, Any]:
+    """The TOML document in a text."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"is not TOML: {error}") from error
+    except RecursionError as error:
+        raise InputError("is nested too deeply: expected rules as docs/heads.md describes them") from error
 
 
 def parse_rules(text: str) -> Rules:
@@ -118,22 +163,13 @@ def parse_rules(text: str) -> Rules:
     >>> rules.sequences[0].tolist(), [float(x) for x in rules.rules[0].output]
     ([[2.0, 0.0, 0.0, 0.0], [2.0, 2.0, 0.0, 0.0]], [-2.0, 2.0, 0.0, 0.0])
     """
+    return rules_from(document(text))
+
+
+def rules_from(given_document: dict[str, Any]) -> Rules:
+    """The rules in a TOML file that has been read."""
     try:
-        return rules_from(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"is not TOML: {error}") from error
-    except RecursionError as error:
-        raise InputError("is nested too deeply: expected rules as docs/heads.md describes them") from error
-
-
-def rules_from(document: dict[str, Any]) -> Rules:
-    """The rules in a TOML file that has been read.
-
-    >>> rules_from({"tokens": [[1.0], [2.0]], "rule": [{"token": 0, "copy": 1}]}).dimension
-    1
-    """
-    try:
-        given = _Rules.model_validate(document)
+        given = _Rules.model_validate(given_document)
     except ValidationError as error:
         raise InputError(_sentence(error)) from error
     written = _sequences(given)

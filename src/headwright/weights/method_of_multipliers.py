@@ -37,11 +37,7 @@ squared = Objective(lambda X: float((X * X).sum()) / 2, lambda X: (X.copy(), np.
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """One constraint.
-
-    >>> Term(np.zeros((2, 1)), np.ones(1), 0.0).at(np.zeros((1, 1)))[0].round(6)
-    np.float64(0.693147)
-    """
+    """One constraint."""
 
     rows: Float[np.ndarray, "n p"]  # d_l
     query: Float[np.ndarray, " r"]  # z
@@ -85,13 +81,7 @@ class State:
 def by_multipliers(
     terms: list[Term], objective: Objective, X: Matrix, multipliers: Float[np.ndarray, " m"]
 ) -> tuple[Matrix, Float[np.ndarray, " m"], float]:
-    """X, the multipliers and the largest violation, which is 0 or less if all went well.
-
-    >>> term = Term(np.array([[-1.0]]), np.ones(1), -3.0)  # x >= 3
-    >>> X, multipliers, violation = by_multipliers([term], squared, np.zeros((1, 1)), np.ones(1))
-    >>> X.round(6).tolist(), multipliers.round(6).tolist()
-    ([[3.0]], [3.0])
-    """
+    """X, the multipliers and the largest violation, which is 0 or less if all went well."""
     rho, before = 10.0, np.inf
     for _ in range(OUTER):
         try:
@@ -115,12 +105,7 @@ def by_multipliers(
 def from_near(
     terms: list[Term], objective: Objective, X: Matrix
 ) -> tuple[Matrix, Float[np.ndarray, " m"], float] | None:
-    """The same from a place that is nearly the solution; None where it is not near enough.
-
-    >>> term = Term(np.array([[-1.0]]), np.ones(1), -3.0)
-    >>> from_near([term], squared, np.full((1, 1), 3 + 1e-9))[0].round(9).tolist()
-    [[3.0]]
-    """
+    """The same from a place that is nearly the solution; None where it is not near enough."""
     state, floors = State.of(terms, X), _floors(terms)
     used = (state.values > -NEAR) | np.isinf(floors)
     slopes = [np.outer(left, term.query).ravel() for left, term in zip(state.lefts, terms, strict=True)]

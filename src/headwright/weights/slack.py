@@ -1,4 +1,4 @@
-"""How little tokens may leave to others: so that outputs are within tolerance, and M is as small as that allows."""
+"""How much each token may leave to others: outputs stay within tolerance, and the matrix of scores is smallest."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.weights.measure import error, moved, spent
-from headwright.weights.plan import LOST, Space, Task
-from headwright.weights.smallest import Aim
+from headwright.weights.smallest_matrix import Aim
+from headwright.weights.task import LOST, Space, Task, error, moved, spent
 
 Matrix = Float[np.ndarray, "k k"]
 Solver = Callable[[Sequence[Aim]], Matrix | None]  # None where it found nothing

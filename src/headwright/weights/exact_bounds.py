@@ -1,4 +1,4 @@
-"""Proven numbers about deployed weights: exact arithmetic, rounded to the safe side."""
+"""Proven numbers about rounded weights: exact arithmetic, rounded to the safe side."""
 
 from __future__ import annotations
 
@@ -20,22 +20,14 @@ Exact = list[tuple[Fraction, ...]]
 
 
 def frobenius_above(head: Head) -> float:
-    """|W_K^T W_Q|_F, rounded up; with biases |W_K^T (W_Q | b_Q)|_F.
-
-    >>> frobenius_above(Head(np.eye(2), 2 * np.eye(2), np.eye(2))) >= 8**0.5
-    True
-    """
+    """|W_K^T W_Q|_F, rounded up; with biases |W_K^T (W_Q | b_Q)|_F."""
     Q, K = _asking(head), exact(head.W_K)
     total = sum((_dot(K[a], K[b]) * _dot(Q[a], Q[b]) for a in range(len(Q)) for b in range(len(Q))), Fraction(0))
     return float_above(sqrt_above(total))
 
 
 def nuclear_above(head: Head) -> float:
-    """(|W_Q|_F^2 + |W_K|_F^2) / 2, rounded up: the nuclear norm of W_K^T W_Q is not larger; b_Q counts with W_Q.
-
-    >>> nuclear_above(Head(np.eye(2), np.eye(2), np.eye(2)))
-    2.0
-    """
+    """(|W_Q|_F^2 + |W_K|_F^2) / 2, rounded up: the nuclear norm of W_K^T W_Q is not larger; b_Q counts with W_Q."""
     return float_above(sum((_dot(row, row) for row in (*_asking(head), *exact(head.W_K))), Fraction(0)) / 2)
 
 
@@ -59,15 +51,7 @@ def judged(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> list[tuple
 def run_against(
     rules: Rules, claims: Sequence[Rule], layer: HeadLayer, facts: Sequence[tuple[float, dict[int, float]]]
 ) -> None:
-    """Nothing, if the layer, run in float64 on tokens at their places, does what was judged; else a ContradictionError.
-
-    >>> rules = Rules((np.eye(2),), (Rule(0, attend={1: Fraction(1, 2)}),))
-    >>> layer = HeadLayer((Head(np.eye(2), np.eye(2), np.eye(2)),), causal=False, dtype="float64")
-    >>> run_against(rules, rules.rules, layer, [(0.0, {1: 0.5})])
-    Traceback (most recent call last):
-    headwright.errors.ContradictionError: head 0, the weight from token 0 to 1: at least 0.5 was proved, and an \
-instance gives 0.268941
-    """
+    """Raise a ContradictionError unless the layer, run in float64 on the tokens as given, does what was judged."""
     if not rules.scale[0] <= 1 <= rules.scale[1]:
         return  # tokens are never at their places
     for X, number in zip(rules.sequences, range(len(rules.sequences)), strict=True):

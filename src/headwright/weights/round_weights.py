@@ -1,4 +1,4 @@
-"""Weights as they are deployed: factors of M and W_V rounded to a number type, so that nothing is lost that matters."""
+"""Factors of the matrix of scores and W_V rounded to a number type, so that the rules still hold."""
 
 from __future__ import annotations
 
@@ -9,32 +9,22 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.weights.head import Head
-from headwright.weights.measure import error, pattern_below, weight_above
-from headwright.weights.plan import Task
 from headwright.weights.rules import Rules
+from headwright.weights.task import Task, error, pattern_below, weight_above
 
 TYPES = {"float64": np.float64, "float32": np.float32, "bfloat16": ml_dtypes.bfloat16}
 TRIES = 48  # other factors of the same M, which are rounded otherwise
 
 
 def rounded(matrix: Float[np.ndarray, "n d"], dtype: str) -> Float[np.ndarray, "n d"]:
-    """The nearest numbers of a type, as float64.
-
-    >>> rounded(np.array([[1.003]]), "bfloat16")
-    array([[1.]])
-    """
+    """The nearest numbers of a type, as float64."""
     return matrix.astype(TYPES[dtype]).astype(np.float64)
 
 
 def factors(
     M: Float[np.ndarray, "D D"], head_dim: int | None = None
 ) -> tuple[Float[np.ndarray, "r D"], Float[np.ndarray, "r D"]]:
-    """W_Q and W_K with W_K^T W_Q = M, of equal size, with as many rows as M has rank (one at least).
-
-    >>> W_Q, W_K = factors(np.diag([4.0, 0.0]))
-    >>> W_Q.shape, np.abs(W_K.T @ W_Q).tolist()
-    ((1, 2), [[4.0, 0.0], [0.0, 0.0]])
-    """
+    """W_Q and W_K with W_K^T W_Q = M, of equal size, with as many rows as M has rank (one at least)."""
     U, sizes, V = np.linalg.svd(M)
     rank = max(1, int((sizes > 1e-11 * sizes[0]).sum()))
     rank = rank if head_dim is None else min(rank, head_dim)
@@ -50,14 +40,14 @@ def deployed(
     """The head in numbers of the type, if it still keeps the rules in floating point; W_V is of the type already."""
     for W_Q, W_K in _ways(M, dtype, head_dim):
         Q, K = rounded(W_Q, dtype), rounded(W_K, dtype)
-        if np.isfinite(Q).all() and np.isfinite(K).all() and keeps(rules, tasks, K.T @ Q, W_V):
+        if np.isfinite(Q).all() and np.isfinite(K).all() and _keeps(rules, tasks, K.T @ Q, W_V):
             D = rules.dimension
             b_Q, b_V = (Q[:, D], W_V[:, D]) if rules.biases else (None, None)
             return Head(np.ascontiguousarray(Q[:, :D]), K, np.ascontiguousarray(W_V[:, :D]), b_Q, b_V)
     return None
 
 
-def keeps(rules: Rules, tasks: tuple[Task, ...], M: Float[np.ndarray, "D D"], W_V: Float[np.ndarray, "m D"]) -> bool:
+def _keeps(rules: Rules, tasks: tuple[Task, ...], M: Float[np.ndarray, "D D"], W_V: Float[np.ndarray, "m D"]) -> bool:
     """All floors and tolerances are kept, as far as floating point can tell."""
     for task in tasks:
         below = pattern_below(rules, task.rule, M)
@@ -94,13 +84,7 @@ def _ways(
 def nearest_values(
     W: Float[np.ndarray, "m D"], Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"], dtype: str
 ) -> Float[np.ndarray, "m D"]:
-    """W in numbers of the type, with W y near what is wanted: single entries are moved by a unit while that helps.
-
-    >>> Y, wanted = np.array([[3.0, 1.0]]), np.array([[1.0]])
-    >>> W = nearest_values(np.array([[0.3, 0.1]]), Y, wanted, "bfloat16")
-    >>> float(np.abs(Y @ W.T - wanted).max()) < 1e-3
-    True
-    """
+    """W in numbers of the type, with W y near what is wanted: single entries are moved by a unit while that helps."""
     found = rounded(W, dtype)
     if dtype == "float64" or not len(Y):
         return found

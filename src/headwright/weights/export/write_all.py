@@ -1,26 +1,74 @@
-"""One call that writes a layer in every format, and a README.md beside them that says how each is run."""
+"""Write a layer in every format, with a README.md that says how each is run, and check each by reading it back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError
+from headwright.enclosure import TOLERANCE, held_to
+from headwright.errors import ContradictionError, InputError
 from headwright.files import write_whole
 from headwright.weights.builder import Built
-from headwright.weights.export.arrays import write_arrays
+from headwright.weights.export.arrays import load_layer, write_arrays
 from headwright.weights.export.huggingface import FOLDER, write_huggingface
-from headwright.weights.export.numbers import runs_in
+from headwright.weights.export.numbers import FloatError, float_error, runs_in
 from headwright.weights.export.onnx_model import ONNX, write_onnx
-from headwright.weights.export.reading import read_back
-from headwright.weights.export.torch_layer import TORCH, torch_shape, write_torch
-from headwright.weights.head import HeadLayer
+from headwright.weights.export.torch_layer import TORCH, load_torch, run_torch, torch_shape, write_torch
+from headwright.weights.head import HeadLayer, outputs, patterns
 
+Pattern = Float[np.ndarray, "heads T T"]
+Output = Float[np.ndarray, "T m"]
 FORMATS = ("arrays", "torch", "onnx", "huggingface")
 Tokens = Float[np.ndarray, "T D"] | Sequence[Float[np.ndarray, "T D"]]
+
+
+def read_back(name: str, layer: HeadLayer, folder: Path, sequences: Sequence[Float[np.ndarray, "T D"]]) -> None:
+    """Nothing, if a format in a folder holds the layer; else a ContradictionError.
+
+    Arrays are compared bit for bit. What torch and ONNX make of the sequences is compared with what the layer does, up
+    to the proven bound of what their arithmetic may lose; torch is asked only where it is installed. The Hugging Face
+    folder is not run here: loading transformers takes seconds.
+    """
+    if name == "arrays" and not _same(layer, load_layer(folder)):
+        raise ContradictionError("arrays: what was written is not the layer, read back")
+    if name == "torch" and find_spec("torch") is not None:
+        module, shape = load_torch(folder / TORCH, "float64")  # the file's own numbers, and nothing lost
+        for X in sequences:
+            output, pattern = run_torch(module, shape, X)
+            _agree(name, layer, X, pattern, output, float_error(layer, X, "float64"))
+    if name == "onnx":
+        from onnx.reference import ReferenceEvaluator
+
+        dtype = runs_in(layer.dtype)
+        model = ReferenceEvaluator(str(folder / ONNX))
+        for X in (X.astype(dtype) for X in sequences):
+            ran = [np.asarray(each)[0] for each in model.run(None, {"tokens": X[None]})]
+            _agree(name, layer, X, ran[1], ran[0], float_error(layer, X, dtype))
+
+
+def _agree(
+    name: str, layer: HeadLayer, X: Float[np.ndarray, "T D"], pattern: Pattern, output: Output, lost: FloatError
+) -> None:
+    for what, mine, theirs, room in (
+        ("pattern", patterns(layer, X), pattern, lost.pattern), ("output", outputs(layer, X), output, lost.output)
+    ):  # fmt: skip
+        if not room < np.inf:
+            continue
+        off = float(np.abs(mine - theirs).max())
+        held_to(off, f"{name}: how far a {what} is from the layer's", most=room, tolerance=TOLERANCE)
+
+
+def _same(one: HeadLayer, other: HeadLayer) -> bool:
+    facts = [(each.causal, each.dtype, each.mask, each.bias, len(each.heads)) for each in (one, other)]
+    return facts[0] == facts[1] and all(
+        (mine is None and theirs is None) or (mine is not None and theirs is not None and np.array_equal(mine, theirs))
+        for a, b in zip(one.heads, other.heads, strict=True)
+        for mine, theirs in ((a.W_Q, b.W_Q), (a.W_K, b.W_K), (a.W_V, b.W_V), (a.b_Q, b.b_Q), (a.b_V, b.b_V))
+    )
 
 
 def export(

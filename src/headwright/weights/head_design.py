@@ -1,4 +1,4 @@
-"""One head: the best of the ways to assign targets, and the matrix of scores for it."""
+"""Design one head: choose what each token attends to, find the matrix of scores, and bound its norm from below."""
 
 from __future__ import annotations
 
@@ -10,23 +10,83 @@ from itertools import islice, product
 import numpy as np
 from jaxtyping import Float
 
-from headwright.weights.assign import MIXED, Assignment, Mixture, assignments, candidates
-from headwright.weights.deploy import deployed, nearest_values
+from headwright.weights.assignment import MIXED, Assignment, Mixture, assignments, candidates
+from headwright.weights.certify import Bound
 from headwright.weights.dimension import dimension_bound, signs
 from headwright.weights.head import Head
-from headwright.weights.plan import Space, Task
-from headwright.weights.rank import Factors, along_signs, by_chance, cut, factored, on_a_curve
+from headwright.weights.low_rank import Factors, along_signs, by_chance, cut, factored, on_a_curve
+from headwright.weights.round_weights import deployed, factors, nearest_values
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.smallest import Aim, smallest
-from headwright.weights.tune import Matrix, Solver, tuned
+from headwright.weights.slack import Matrix, Solver, tuned
+from headwright.weights.smallest_matrix import Aim, Found, smallest
+from headwright.weights.task import Space, Task
 from headwright.weights.values import plain_values
 
+MOST_NUCLEAR = 16  # rules; of more, the checker's elimination in exact numbers would take longer than all else
 WAYS = 24  # assignments whose matrix of scores is computed, those with the smallest W_V first
 MISSED = 0.25  # of a tolerance may be lost to rounding W_V; if it is more, another W_V is tried
 LARGE = 256  # unknown scores: a search for small rank then begins without the smallest matrix
 NO_ROOM = -1.0  # nothing was solved for yet
 TRIES = 6  # random starts of a search for small rank, beside those that are not random
 FLIPPED = 4  # connected parts of the rules whose signs in one dimension are tried both ways
+
+
+def lower_bound(
+    space: Space,
+    tasks: tuple[Task, ...],
+    places: Sequence[int],
+    head: int,
+    norm: str,
+    near: Float[np.ndarray, "D D"] | None = None,
+) -> Bound | None:
+    """The bound for the floors of these tasks, whose rules have these numbers; None where there is nothing to bound.
+
+    The witness is the smallest matrix of scores for the floors, without any room, and where tokens are certain. It is
+    found sooner where a matrix is given that is nearly that.
+    """
+    if not tasks:
+        return None
+    aims = space.aims(tasks, 0.0)
+    if norm == "nuclear" and len(tasks) > MOST_NUCLEAR:
+        return None
+    found = smallest(aims, None if near is None else space.inside(near))
+    if norm == "nuclear" and found.granted and found.matrix.any():
+        rows = min(*found.matrix.shape, sum(len(aim.targets) for aim in aims))
+        found = factored(aims, [cut(found.matrix, rows)]) or found
+    if not found.multipliers or not found.matrix.any() or not np.isfinite(found.violation):
+        return None
+    least = value(aims, found, norm)
+    if not least > 0:
+        return None
+    shares = _scaled_multipliers(aims, found)
+    multipliers = {
+        (place, a): float(x)
+        for place, task, mine in zip(places, tasks, shares, strict=True)
+        for a, x in zip(task.floors, mine, strict=True)
+    }
+    return Bound(head, norm, Fraction(f"{least:.15g}"), factors(space.lifted(found.matrix)), multipliers)
+
+
+def value(aims: Sequence[Aim], found: Found, norm: str) -> float:
+    """The bound that these multipliers and the patterns at this matrix give, in floating point."""
+    G, right = np.zeros(found.matrix.shape), 0.0
+    for aim, mine in zip(aims, _scaled_multipliers(aims, found), strict=True):
+        for a, slack, x in zip(aim.targets, aim.slacks, mine, strict=True):
+            others = np.delete(aim.keys, a, axis=0) - aim.keys[a]  # differences: all of this may nearly cancel
+            scores = others @ found.matrix @ aim.query
+            e = np.exp(np.minimum(scores + np.delete(aim.shifts, a) - aim.shifts[a], 700.0))
+            pi = e / (1 + e.sum())
+            G += x * np.outer(pi @ others, aim.query)
+            right += x * float(np.log1p(e.sum()) - np.log1p(slack) - pi @ scores)
+    size = float(np.linalg.norm(G, "fro" if norm == "frobenius" else 2))
+    return right / size if size > 0 else 0.0
+
+
+def _scaled_multipliers(aims: Sequence[Aim], found: Found) -> list[Float[np.ndarray, " m"]]:
+    """Multipliers of the constraint ln(1 + sum) <= ln(1 + slack) instead of ln sum <= ln slack."""
+    shares = [m * (1 + aim.slacks) / aim.slacks for m, aim in zip(found.multipliers, aims, strict=True)]
+    most = max((float(x.max(initial=0.0)) for x in shares), default=0.0)
+    return [np.where(x > 1e-12 * most, x, 0.0) / (most or 1.0) for x in shares]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +149,7 @@ def design_head(
     space = Space.of(rules)
     if not mine:
         D, k = rules.dimension, rules.dimension + rules.biases
-        return Designed(space, (), np.zeros((D, k)), np.zeros((rules.width, k)), size_solver, room)
+        return Designed(space, (), np.zeros((D, k)), np.zeros((rules.width, k)), _size_solver, room)
     if _kept_evenly(rules, mine):  # nothing is smaller than 0, and rounding needs no room there
         return replace(next(_ways(space, mine, dtype, min(MIXED))), room=room)
     unknowns = min(rules.dimension, sum(map(len, rules.sequences))) ** 2
@@ -110,7 +170,7 @@ def _best_way(space: Space, mine: tuple[Rule, ...], dtype: str, room: float) -> 
     for most in MIXED:
         best, least = None, np.inf
         for way in _ways(space, mine, dtype, most):
-            found = tuned(space, way.tasks, way.W_V, size_solver, room, rounds=6)
+            found = tuned(space, way.tasks, way.W_V, _size_solver, room, rounds=6)
             if found is None:
                 continue
             size = 2 * float(np.linalg.norm(found.M, "nuc")) + float(np.linalg.norm(way.W_V)) ** 2
@@ -141,7 +201,7 @@ def _ways(space: Space, mine: tuple[Rule, ...], dtype: str, most: int) -> Iterat
     ]
     for way in islice(assignments(rules, mine, options), WAYS):
         tasks = tuple(Task(r, m, _left(r)) for r, m in zip(mine, way.mixtures, strict=True))
-        yield Designed(space, tasks, nothing, _values(rules, mine, way, dtype), size_solver, NO_ROOM)
+        yield Designed(space, tasks, nothing, _values(rules, mine, way, dtype), _size_solver, NO_ROOM)
 
 
 def _possible(space: Space, rule: Rule, mixture: Mixture) -> bool:
@@ -149,13 +209,13 @@ def _possible(space: Space, rule: Rule, mixture: Mixture) -> bool:
     return rule.attend is not None or smallest(space.aims((Task(rule, mixture, Fraction(1, 2)),), 0.0)).granted
 
 
-def size_solver(aims: Sequence[Aim]) -> Matrix | None:
+def _size_solver(aims: Sequence[Aim]) -> Matrix | None:
     """The matrix of smallest Frobenius norm."""
     found = smallest(aims)
     return found.matrix if found.granted else None
 
 
-def rank_solver(r: int, starts: Callable[[Sequence[Aim]], Iterable[Factors]]) -> Solver:
+def _rank_solver(r: int, starts: Callable[[Sequence[Aim]], Iterable[Factors]]) -> Solver:
     """A matrix of rank r at most, of small nuclear norm: from these starts; and once there is one, from the last."""
     kept: list[Matrix] = []
 
@@ -178,7 +238,7 @@ def _of_small_rank(start: Designed, head_dim: int | None, room: float) -> Design
 
 def _of_rank(start: Designed, r: int, room: float) -> Designed | None:
     """A head of this dimension at most; None where none was found."""
-    return replace(start, solver=rank_solver(r, _starts(start, r)), room=NO_ROOM).with_room(room)
+    return replace(start, solver=_rank_solver(r, _starts(start, r)), room=NO_ROOM).with_room(room)
 
 
 def _starts(start: Designed, r: int) -> Callable[[Sequence[Aim]], Iterator[Factors]]:

@@ -1,4 +1,4 @@
-"""The smallest matrix that grants wishes (untrusted, in floating point).
+"""The smallest matrix of scores that meets attention targets (untrusted, in floating point).
 
     minimise |N|_F   subject to   ln sum_{l != a} exp(<N, (k_l - k_a) z^T>) <= ln slack_a     for each wish, target a
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.weights.multipliers import Term, by_multipliers, from_near, squared, worst
+from headwright.weights.method_of_multipliers import Term, by_multipliers, from_near, squared, worst
 
 EVENED = 1e-4  # what is left to others, from which on the weights of several targets are fixed
 LARGEST = 6000  # unknowns; a Newton step costs their cube
@@ -25,11 +25,7 @@ Cap = tuple[Float[np.ndarray, " n"], float]  # a combination of the keys' scores
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """One wish: keys seen by one query, and the slack 1/p - 1 of each target.
-
-    >>> Aim(np.eye(3), np.ones(3), (0,), np.array([0.01])).keys.shape
-    (3, 3)
-    """
+    """One wish: keys seen by one query, and the slack 1/p - 1 of each target."""
 
     keys: Float[np.ndarray, "n p"]
     query: Float[np.ndarray, " r"]
@@ -57,11 +53,7 @@ class Aim:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What was found: nothing here is proven.
-
-    >>> smallest([Aim(np.eye(2), np.ones(1), (0,), np.array([0.01]))]).granted
-    True
-    """
+    """What was found: nothing here is proven."""
 
     matrix: Float[np.ndarray, "p r"]
     multipliers: tuple[Float[np.ndarray, " m"], ...]  # one for each target of each wish, of the constraint as above
@@ -74,13 +66,7 @@ class Found:
 
 
 def smallest(aims: Sequence[Aim], near: Float[np.ndarray, "p r"] | None = None) -> Found:
-    """The matrix of smallest Frobenius norm that grants all wishes; sooner where one is given that is near to it.
-
-    >>> found = smallest([Aim(np.eye(2), np.array([1.0, 0.0]), (0,), np.array([np.exp(-3.0)]))])
-    >>> found.matrix.round(6) + 0.0
-    array([[ 1.5,  0. ],
-           [-1.5,  0. ]])
-    """
+    """The matrix of smallest Frobenius norm that grants all wishes; sooner where one is given that is near to it."""
     task = reduced(aims)
     if task is None or task.too_large:
         p, r = aims[0].keys.shape[1], len(aims[0].query)
@@ -95,12 +81,7 @@ def smallest(aims: Sequence[Aim], near: Float[np.ndarray, "p r"] | None = None) 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """The wishes as constraints on N in the span of what matters, in a unit that suits them.
-
-    >>> task = reduced([Aim(np.eye(2), np.ones(1), (0,), np.array([0.5]))])
-    >>> len(task.terms), task.shape
-    (1, (1, 1))
-    """
+    """The wishes as constraints on N in the span of what matters, in a unit that suits them."""
 
     terms: list[Term]
     left: Float[np.ndarray, "p k"]  # orthonormal columns, as in right
@@ -130,7 +111,7 @@ class Reduced:
         N = self.left @ (X / self.unit) @ self.right.T
         mine = tuple(
             np.zeros(len(aim.targets)) if len(aim.keys) == 1
-            else evened_multipliers(aim, N, [next(shares) for _ in _evened(aim)]) if aim.evened
+            else _evened_multipliers(aim, N, [next(shares) for _ in _evened(aim)]) if aim.evened
             else np.array([next(shares) for _ in aim.targets])
             for aim in aims
         )  # fmt: skip
@@ -194,7 +175,7 @@ def _settled(terms: list[Term], multipliers: Float[np.ndarray, " m"]) -> Float[n
     return settled
 
 
-def evened_multipliers(aim: Aim, N: Float[np.ndarray, "p r"], found: list[float]) -> Float[np.ndarray, " m"]:
+def _evened_multipliers(aim: Aim, N: Float[np.ndarray, "p r"], found: list[float]) -> Float[np.ndarray, " m"]:
     """Multipliers of the plain constraints that add up to the same slope as those of `_evened`."""
     scores = (aim.keys - aim.keys[aim.targets[0]]) @ N @ aim.query + aim.shifts
     alpha = np.exp(scores - scores.max())

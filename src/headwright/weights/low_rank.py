@@ -1,4 +1,4 @@
-"""W_Q and W_K of few rows that grant wishes, and the smallest of them: a search over both at once (untrusted).
+"""W_Q and W_K with few rows that meet attention targets, and the smallest of them: a search over both (untrusted).
 
     minimise (|A|_F^2 + |B|_F^2) / 2   subject to   ln sum_l exp(d_l^T A^T B z) <= bound     for each wish and target
 
@@ -25,8 +25,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import minimize
 
-from headwright.weights.multipliers import Term, worst
-from headwright.weights.smallest import Aim, Found, Reduced, reduced, smallest
+from headwright.weights.method_of_multipliers import Term, worst
+from headwright.weights.smallest_matrix import Aim, Found, Reduced, reduced, smallest
 
 OUTER, INNER = 20, 400
 MISSED = 1e-6  # by which constraints may be violated; twice as much is asked for beyond what is wanted
@@ -45,13 +45,7 @@ class Factors:
 
 
 def factored(aims: Sequence[Aim], starts: Iterable[Factors]) -> Found | None:
-    """A^T B that grants the wishes, of small nuclear norm, with the rows of a start; None where no start led to one.
-
-    >>> aims = [Aim(np.eye(2), x, (a,), np.array([0.01])) for x, a in zip(np.eye(2), (1, 0))]
-    >>> found = factored(aims, by_chance(aims, 1, 3))
-    >>> int(np.linalg.matrix_rank(found.matrix))
-    1
-    """
+    """A^T B that grants the wishes, of small nuclear norm, with the rows of a start; None where no start led to one."""
     task = reduced(aims)
     if task is None or worst(task.terms, np.zeros(task.shape)) <= 0:
         none = tuple(np.zeros(len(aim.targets)) for aim in aims)
@@ -60,7 +54,7 @@ def factored(aims: Sequence[Aim], starts: Iterable[Factors]) -> Found | None:
     for tried, start in enumerate(starts):
         if best is not None and (tried >= ENOUGH or stack.rows.size > SMALL):
             break
-        A, B, multipliers = smallest_factors(stack, *_begun(stack, task, start))
+        A, B, multipliers = _smallest_factors(stack, *_begun(stack, task, start))
         X = _exact(aims, task, A, B) if any(aim.evened for aim in aims) else A.T @ B
         if X is None or worst(task.terms, X) > 0:
             continue
@@ -99,14 +93,8 @@ class Stack:
         return float(push @ push) / (2 * rho), *slope, h
 
 
-def smallest_factors(stack: Stack, A: Rows, B: Rows) -> tuple[Rows, Rows, Float[np.ndarray, " m"]]:
-    """Factors of small norm that nearly keep the constraints, from these, with multipliers; if all goes well.
-
-    >>> stack = Stack([Term(np.array([[-1.0]]), np.ones(1), -4.0)])  # a b >= 4
-    >>> A, B, multipliers = smallest_factors(stack, np.ones((1, 1)), 3 * np.ones((1, 1)))
-    >>> A.round(3).tolist(), B.round(3).tolist(), multipliers.round(3).tolist()
-    ([[2.0]], [[2.0]], [1.0])
-    """
+def _smallest_factors(stack: Stack, A: Rows, B: Rows) -> tuple[Rows, Rows, Float[np.ndarray, " m"]]:
+    """Factors of small norm that nearly keep the constraints, from these, with multipliers; if all goes well."""
     multipliers = np.zeros(len(stack.bounds))
     rho = max(float((A * A).sum() + (B * B).sum()) / 2, 1e-3) / len(multipliers)
     before, stalled = np.inf, 0
@@ -138,13 +126,7 @@ def along_signs(aims: Sequence[Aim], signs: Sequence[int]) -> Factors:
 
 
 def on_a_curve(aims: Sequence[Aim], r: int) -> Factors:
-    """Keys on a closed curve, in the order in which they come, as far as they can be had; the queries are left open.
-
-    >>> aims = [Aim(np.eye(3), np.ones(3), (0,), np.array([0.01]))]
-    >>> (on_a_curve(aims, 2).keys @ np.eye(3)).round(3) + 0.0
-    array([[ 1.   , -0.5  , -0.5  ],
-           [ 0.   ,  0.866, -0.866]])
-    """
+    """Keys on a closed curve, in the order in which they come, as far as they can be had; the queries are left open."""
     keys = np.array(list(dict.fromkeys(tuple(key) for aim in aims for key in aim.keys.tolist())))
     t = 2 * np.pi * np.arange(len(keys)) / len(keys)
     waves = [wave((k // 2 + 1) * t) for k in range(r) for wave in (np.sin if k % 2 else np.cos,)]
@@ -159,12 +141,7 @@ def by_chance(aims: Sequence[Aim], r: int, tries: int) -> Iterable[Factors]:
 
 
 def cut(M: Float[np.ndarray, "p q"], r: int) -> Factors:
-    """The matrix of rank r that is nearest.
-
-    >>> found = cut(np.diag([4.0, 1.0]), 1)
-    >>> np.abs(found.keys.T @ found.queries).tolist()
-    [[4.0, 0.0], [0.0, 0.0]]
-    """
+    """The matrix of rank r that is nearest."""
     U, sizes, V = np.linalg.svd(M, full_matrices=False)
     roots = np.sqrt(sizes[:r, None])
     return Factors(U[:, :r].T * roots, V[:r] * roots)
