@@ -19,7 +19,7 @@ from headwright.verification import in_words
 from headwright.weights.assignment import divide_sum_outputs
 from headwright.weights.certify import Bound, DimensionBound, certificate
 from headwright.weights.dimension import dimension_bound
-from headwright.weights.exact_bounds import frobenius_above, judged, nuclear_above, run_against
+from headwright.weights.exact_bounds import check_against_run, frobenius_above, nuclear_above, proven_facts
 from headwright.weights.head import DTYPES, HeadLayer
 from headwright.weights.head_design import Designed, design_head, lower_bound
 from headwright.weights.impossible import prove_impossible
@@ -190,8 +190,8 @@ def _built(
     rules: Rules, heads: list[Designed], layer: HeadLayer, claims: tuple[Rule, ...], minimise: str, words: str,
     text: str, taken: list[Bound], rows: list[DimensionBound],
 ) -> Built:  # fmt: skip
-    facts = judged(rules, claims, layer)
-    run_against(rules, claims, layer, facts)
+    facts = proven_facts(rules, claims, layer)
+    check_against_run(rules, claims, layer, facts)
     frobenius = [frobenius_above(head) for head in layer.heads]
     nuclear = [nuclear_above(head) for head in layer.heads]
     least = [float_below(bound.least) for bound in taken]

@@ -22,10 +22,10 @@ from headwright.trusted.numbers import sqrt_above
 from headwright.trusted.verify import verify
 from headwright.weights.builder import Built, build
 from headwright.weights.certify import certificate
-from headwright.weights.exact_bounds import judged
+from headwright.weights.exact_bounds import proven_facts
 from headwright.weights.head import HeadLayer, outputs
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.rules_file import read_rules, rules_from
+from headwright.weights.rules_file import document, read_file, read_rules, rules_from
 
 Sequences = tuple[Float[np.ndarray, "T D"], ...]
 Progress = Callable[[float], None]
@@ -213,7 +213,7 @@ def _made(found: Built, layer: HeadLayer, *, wanted: bool) -> tuple[Rule, ...]:
             rule = told.get((s, t)) if wanted else None
             output = rule.output if rule is not None else tuple(map(Fraction, y))
             made.append(Rule(t, s, None, output=output))
-    errors = [error for error, _ in judged(rules, made, layer)]
+    errors = [error for error, _ in proven_facts(rules, made, layer)]
     return tuple(replace(rule, tolerance=Fraction(error)) for rule, error in zip(made, errors, strict=True))
 
 

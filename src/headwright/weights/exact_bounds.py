@@ -33,10 +33,10 @@ def nuclear_above(head: Head) -> float:
 
 def errors_above(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> tuple[float, ...]:
     """How far each output is from what is wanted at most, by the checker's own arithmetic; 0 where none is wanted."""
-    return tuple(error for error, _ in judged(rules, claims, layer))
+    return tuple(error for error, _ in proven_facts(rules, claims, layer))
 
 
-def judged(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> list[tuple[float, dict[int, float]]]:
+def proven_facts(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> list[tuple[float, dict[int, float]]]:
     """For each claim, how far its output is off at most, and what each target gets at least."""
     runs = _runs(rules, layer)
     found = []
@@ -48,10 +48,10 @@ def judged(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> list[tuple
     return found
 
 
-def run_against(
+def check_against_run(
     rules: Rules, claims: Sequence[Rule], layer: HeadLayer, facts: Sequence[tuple[float, dict[int, float]]]
 ) -> None:
-    """Raise a ContradictionError unless the layer, run in float64 on the tokens as given, does what was judged."""
+    """Raise a ContradictionError unless the layer, run in float64 on the tokens as given, does what was proved."""
     if not rules.scale[0] <= 1 <= rules.scale[1]:
         return  # tokens are never at their places
     for X, number in zip(rules.sequences, range(len(rules.sequences)), strict=True):

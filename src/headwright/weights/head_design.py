@@ -14,10 +14,10 @@ from headwright.weights.assignment import MIXED, Assignment, Mixture, assignment
 from headwright.weights.certify import Bound
 from headwright.weights.dimension import dimension_bound, signs
 from headwright.weights.head import Head
-from headwright.weights.low_rank import Factors, along_signs, by_chance, cut, factored, on_a_curve
+from headwright.weights.low_rank import Factors, along_signs, by_chance, factored, on_a_curve, truncated_svd
 from headwright.weights.round_weights import deployed, factors, nearest_values
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.slack import Matrix, Solver, tuned
+from headwright.weights.slack import Matrix, Solver, tuned_slack
 from headwright.weights.smallest_matrix import Aim, Found, smallest
 from headwright.weights.task import Space, Task
 from headwright.weights.values import plain_values
@@ -52,7 +52,7 @@ def lower_bound(
     found = smallest(aims, None if near is None else space.inside(near))
     if norm == "nuclear" and found.granted and found.matrix.any():
         rows = min(*found.matrix.shape, sum(len(aim.targets) for aim in aims))
-        found = factored(aims, [cut(found.matrix, rows)]) or found
+        found = factored(aims, [truncated_svd(found.matrix, rows)]) or found
     if not found.multipliers or not found.matrix.any() or not np.isfinite(found.violation):
         return None
     least = value(aims, found, norm)
@@ -104,7 +104,7 @@ class Designed:
         """The same with more or less room for rounding; outputs are tuned once more, and more finely."""
         if room == self.room and all(task.rule.output is None for task in self.tasks):
             return self
-        found = tuned(self.space, self.tasks, self.W_V, self.solver, room)
+        found = tuned_slack(self.space, self.tasks, self.W_V, self.solver, room)
         return None if found is None else replace(self, tasks=found.tasks, M=found.M, room=room)
 
     def deployed(self, dtype: str, head_dim: int | None) -> Head | None:
@@ -170,7 +170,7 @@ def _best_way(space: Space, mine: tuple[Rule, ...], dtype: str, room: float) -> 
     for most in MIXED:
         best, least = None, np.inf
         for way in _ways(space, mine, dtype, most):
-            found = tuned(space, way.tasks, way.W_V, _size_solver, room, rounds=6)
+            found = tuned_slack(space, way.tasks, way.W_V, _size_solver, room, rounds=6)
             if found is None:
                 continue
             size = 2 * float(np.linalg.norm(found.M, "nuc")) + float(np.linalg.norm(way.W_V)) ** 2
@@ -220,7 +220,7 @@ def _rank_solver(r: int, starts: Callable[[Sequence[Aim]], Iterable[Factors]]) -
     kept: list[Matrix] = []
 
     def solver(aims: Sequence[Aim]) -> Matrix | None:
-        found = factored(aims, [cut(M, r) for M in kept] or starts(aims))
+        found = factored(aims, [truncated_svd(M, r) for M in kept] or starts(aims))
         if found is not None:
             kept[:] = [found.matrix]
         return None if found is None else found.matrix
@@ -256,7 +256,7 @@ def _starts(start: Designed, r: int) -> Callable[[Sequence[Aim]], Iterator[Facto
         else:
             yield on_a_curve(aims, r)
         if start.M.any():
-            yield cut(start.space.inside(start.M), r)
+            yield truncated_svd(start.space.inside(start.M), r)
         yield from by_chance(aims, r, TRIES)
 
     return found

@@ -12,7 +12,7 @@ With few rows not every start leads to a solution. Good ones:
 * in one dimension only the ends of a line can be copied, so what matters are the signs of the queries: dimension.py
 * in 2 k dimensions points on the curve (cos t, sin t, ..., cos kt, sin kt) are such that for any k of them some query
   scores these highest and alike: so for tokens that are linearly independent, one rule each, 2 k dimensions do
-* a matrix of full rank, cut; and chance.
+* a matrix of full rank, cut; and random ones.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def by_chance(aims: Sequence[Aim], r: int, tries: int) -> Iterable[Factors]:
         yield Factors(rng.normal(size=(r, aims[0].keys.shape[1])), rng.normal(size=(r, len(aims[0].query))))
 
 
-def cut(M: Float[np.ndarray, "p q"], r: int) -> Factors:
+def truncated_svd(M: Float[np.ndarray, "p q"], r: int) -> Factors:
     """The matrix of rank r that is nearest."""
     U, sizes, V = np.linalg.svd(M, full_matrices=False)
     roots = np.sqrt(sizes[:r, None])

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.weights.smallest_matrix import Aim
-from headwright.weights.task import LOST, Space, Task, error, moved, spent
+from headwright.weights.task import LOST, Space, Task, error, spent, value_error
 
 Matrix = Float[np.ndarray, "k k"]
 Solver = Callable[[Sequence[Aim]], Matrix | None]  # None where it found nothing
@@ -27,7 +27,7 @@ class Tuned:
     M: Float[np.ndarray, "D D"]
 
 
-def tuned(
+def tuned_slack(
     space: Space,
     tasks: tuple[Task, ...],
     W_V: Float[np.ndarray, "m D"],
@@ -106,7 +106,7 @@ def _base(space: Space, task: Task, W_V: Float[np.ndarray, "m D"]) -> float:
     X = space.rules.asking(space.rules.sequences[task.rule.sequence])
     y = sum(float(w) * X[a] for a, w in task.mixture.items())
     missed = float(np.linalg.norm(W_V @ y - np.array([float(x) for x in task.rule.output])))
-    return missed + moved(space.rules, task.rule, W_V)
+    return missed + value_error(space.rules, task.rule, W_V)
 
 
 def _solved(space: Space, tasks: tuple[Task, ...], solver: Solver, room: float) -> Float[np.ndarray, "D D"] | None:

@@ -84,7 +84,7 @@ def weight_above(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"], token: i
     return float((1 / (1 + np.delete(others, at, axis=-1).sum(axis=-1))).max())
 
 
-def moved(rules: Rules, rule: Rule, W_V: Float[np.ndarray, "m k"]) -> float:
+def value_error(rules: Rules, rule: Rule, W_V: Float[np.ndarray, "m k"]) -> float:
     """How far values can be from those of tokens at their places."""
     stretch = float(max(1 - rules.scale[0], rules.scale[1] - 1))
     W = W_V[:, : rules.dimension]
@@ -99,7 +99,7 @@ def error(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"], W_V: Float[np.n
     below = pattern_below(rules, rule, M)[list(rules.seen(rule))]
     u = rules.asking(rules.tokens(rule)) @ W_V.T - np.array([float(x) for x in rule.output])
     rest = max(0.0, 1 - float(below.sum())) * float(np.linalg.norm(u, axis=1).max()) if not rules.certain else 0.0
-    return float(np.linalg.norm(below @ u)) + rest + moved(rules, rule, W_V)
+    return float(np.linalg.norm(below @ u)) + rest + value_error(rules, rule, W_V)
 
 
 def _rivals(low: Float[np.ndarray, "*ends n"], high: Float[np.ndarray, "*ends n"]) -> Float[np.ndarray, "*ends n"]:
