@@ -39,7 +39,7 @@ from headwright.models.texts.reading import first_layer
 from headwright.models.texts.statement import Statement
 from headwright.models.texts.two_layers import Floor, repeated_pair
 from headwright.noise import Isotropic, Noise, World, simulate
-from headwright.noise.granted import granted
+from headwright.noise.simulation import granted
 from headwright.positions import Precision, Sinusoidal, closest_pair, report
 from headwright.queries import copy, design
 from headwright.queries.designer import chance
@@ -87,7 +87,7 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
         "headwright.lowrank.truncation.error_upper_bound", lambda found: found / BETTER,
         lambda: truncate(np.diag([3.0, 2.0, 1.0]), rank=2)),
     "a probability beside a sample": (
-        "headwright.noise.granted.probability_granted", lambda _: Enclosure(0.0, 0.1),
+        "headwright.noise.simulation.probability_granted", lambda _: Enclosure(0.0, 0.1),
         lambda: granted(np.eye(2), np.array([[9.0, -9.0]]), RANDOM, {0: Fraction(1, 2)}, samples=1000)),
     "a mean beside a sample": (
         "headwright.noise.simulation.exact", lambda found: replace(found, means=(Enclosure(0.0, 0.1),)),

@@ -16,8 +16,9 @@ from jaxtyping import Float
 from headwright.enclosure import TOLERANCE, held_to
 from headwright.errors import InputError
 from headwright.files import finite
-from headwright.lowrank.certified import error_upper_bound, float_up, frobenius_squared, sqrt_up
-from headwright.lowrank.factor import (
+from headwright.lowrank.matrix import exponent, largest, real_matrix, scaled
+from headwright.lowrank.norm_bounds import error_upper_bound, float_up, frobenius_squared, sqrt_up
+from headwright.lowrank.svd import (
     OVERSAMPLING,
     Factors,
     full_svd,
@@ -25,7 +26,6 @@ from headwright.lowrank.factor import (
     singular_values,
     sketch_fits,
 )
-from headwright.lowrank.matrix import exponent, largest, real_matrix, scaled
 
 Progress = Callable[[str], None]  # hears a few words before each step that takes time
 Method = Literal["exact", "full SVD", "randomised"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headwright.enclosure import Enclosure
-from headwright.noise.granted import Granted
-from headwright.noise.simulation import Simulation
+from headwright.noise.simulation import Granted, Simulation
 
 KINDS = {
     "targets": "sampled",

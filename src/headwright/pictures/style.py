@@ -48,9 +48,9 @@ def titled(chart: Chart, title: str, below: str, told: str) -> Chart:
     """The chart with its title, in lines that fit, and with what it shows in words."""
     lines, more = textwrap.wrap(title, TITLE_LETTERS), textwrap.wrap(below, LETTERS)
     if not lines:
-        return offline(chart.properties(description=told))
+        return _offline(chart.properties(description=told))
     words: dict[str, Any] = {"subtitle": more} if more else {}
-    return offline(chart.properties(title=alt.Title(lines, **words), description=told))
+    return _offline(chart.properties(title=alt.Title(lines, **words), description=told))
 
 
 def stacked(*charts: Chart) -> Chart:
@@ -62,7 +62,7 @@ def stacked(*charts: Chart) -> Chart:
     'A dot. A dot.'
     """
     words = " ".join(told(chart) for chart in charts)
-    return offline(alt.vconcat(*charts, spacing=28).properties(description=words))
+    return _offline(alt.vconcat(*charts, spacing=28).properties(description=words))
 
 
 class Offline:
@@ -74,14 +74,8 @@ class Offline:
         return super()._repr_mimebundle_(*given, **named)  # type: ignore[misc]
 
 
-def offline(chart: Chart) -> Chart:
-    """The same chart, shown without a network; no other chart is touched, as it would be by a renderer for all.
-
-    >>> import altair as alt
-    >>> dot = offline(alt.Chart(rows([]), description="nothing").mark_point())
-    >>> sorted(dot._repr_mimebundle_()), isinstance(dot.properties(width=9), Offline), alt.renderers.active
-    (['image/svg+xml'], True, 'default')
-    """
+def _offline(chart: Chart) -> Chart:
+    """The same chart, shown without a network; no other chart is touched, as it would be by a renderer for all."""
     kind = type(chart)
     if issubclass(kind, Offline):
         return chart

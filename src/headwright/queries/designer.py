@@ -14,8 +14,8 @@ from headwright.cards import card
 from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to
 from headwright.errors import InputError
 from headwright.files import finite
-from headwright.noise.granted import granted, not_by_chance
 from headwright.noise.sampling import sample_weights
+from headwright.noise.simulation import granted, not_by_chance
 from headwright.noise.world import World
 from headwright.queries.best_eps import best_eps
 from headwright.queries.certify import Checker, ways_to_fail

@@ -1,11 +1,11 @@
-"""The tour: a short story of what there is, on data that it makes itself; every number is computed on the spot.
+"""The tour: a demonstration of each command on generated data; every number is computed when it runs.
 
 queries       long enough, shortest, brittle, robust
 answers       one right, one wrong
 heads         from rules to weights that run
 models        what the heads of a trained model do, on a text and on every text
 instruments   order, positions, rank
-chapter       a chapter, and the tour as a page; words: for a terminal and for a page
+chapter       a chapter as text and as HTML, and the tour as a page
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from headwright.models.gallery import Example
 from headwright.models.report.columns import COLUMNS
 from headwright.models.report.sentences import sentences
 from headwright.models.report.texts import section as every_text
-from headwright.pictures.audit import head_map
+from headwright.pictures.head_maps import head_map
 
 if TYPE_CHECKING:
     from headwright.models.auditor import Audit

@@ -1,4 +1,4 @@
-"""The passes over the keys: scores of all rows for some queries, and weighted sums of the rows.
+"""Products with all keys: their scores for some queries, and weighted sums of keys.
 
 Everything is relative to one row c, which is a target: D = fl(k_i - c) errs by u |D| in every entry, so that keys with
 a large common part, or close to the target, lose nothing. With |.| the Euclidean norm,
@@ -26,7 +26,7 @@ from flint import arb, ctx
 from jaxtyping import Float
 
 from headwright.fast.balls import TINY, UP, Array, Balls, U, gamma
-from headwright.fast.exactly import dot, float_of, vector
+from headwright.fast.exact_numbers import dot, float_of, vector
 from headwright.fast.exponential import total_above
 from headwright.trusted.keys import Reject
 
@@ -60,12 +60,7 @@ class Products:
 
 
 def inner_products(keys: Matrix, row: int, queries: Sequence[Vector]) -> tuple[Centred, list[Products]]:
-    """<k_i - k_row, q> for all i and all queries, in one pass; keys are finite.
-
-    >>> centred, (found,) = inner_products(np.eye(3), 0, [np.array([1.0, 2.0, 4.0])])
-    >>> (found.balls.mid * 2.0**found.exponent).tolist()
-    [0.0, 1.0, 3.0]
-    """
+    """<k_i - k_row, q> for all i and all queries, in one pass; keys are finite."""
     if keys.shape[1] > LARGEST_WIDTH:
         raise Reject(f"keys of {keys.shape[1]} numbers: expected at most {LARGEST_WIDTH}")
     scaled = [_scaled(query) for query in queries]
@@ -84,12 +79,7 @@ def inner_products(keys: Matrix, row: int, queries: Sequence[Vector]) -> tuple[C
 
 
 def sharp_products(keys: Matrix, row: int, query: Vector) -> Products:
-    """The same for finite keys and one query, at most a few roundings from the truth unless far more cancels.
-
-    >>> found = sharp_products(np.array([[0.0, 0.0], [1 / 3, 1 / 3]]), 0, np.array([1e6, 1 - 1e6]))
-    >>> float(found.balls.mid[1] * 2.0**found.exponent), bool(found.balls.rad[1] * 2.0**found.exponent < 1e-15)
-    (0.3333333333333333, True)
-    """
+    """The same for finite keys and one query, at most a few roundings from the truth unless far more cancels."""
     n, d = keys.shape
     bits = (53 - (d - 1).bit_length()) // 2
     q, power = _scaled(query)
@@ -126,12 +116,7 @@ def sharp_products(keys: Matrix, row: int, query: Vector) -> Products:
 
 
 def weighted_sum(centred: Centred, weights: Array) -> tuple[Vector, float]:
-    """sum_i w_i (k_i - c) 2^-exponent in floats, and what the error of this vector is at most in length.
-
-    >>> centred, _ = inner_products(np.eye(2), 0, [])
-    >>> weighted_sum(centred, np.array([0.0, 2.0]))[0].tolist()
-    [-2.0, 2.0]
-    """
+    """sum_i w_i (k_i - c) 2^-exponent in floats, and what the error of this vector is at most in length."""
     sums = [np.zeros(centred.keys.shape[1])]
     for part, D in differences(centred.keys, centred.row, centred.exponent):
         if weights[part].any():
@@ -153,11 +138,7 @@ def _sum_of_rows(weights: Array, D: Float[np.ndarray, "rows d"]) -> Vector:
 
 
 def differences(keys: Matrix, row: int, exponent: int) -> Iterator[tuple[slice, Float[np.ndarray, "rows d"]]]:
-    """fl(k_i - c), times 2^-exponent, block by block; a block is gone when the next one is asked for.
-
-    >>> [block.tolist() for _, block in differences(np.eye(2), 0, 0)]
-    [[[0.0, 0.0], [-1.0, 1.0]]]
-    """
+    """fl(k_i - c), times 2^-exponent, block by block; a block is gone when the next one is asked for."""
     centre = np.ldexp(keys[row].astype(np.float64), -exponent)
     space = np.empty((_rows(keys.shape[1]), keys.shape[1]))
     for part, block in _blocks(keys):

@@ -1,4 +1,4 @@
-"""What the keys may be, and one scenario through one query.
+"""What the keys may be, and bounds on their scores for one query in one scenario.
 
 Key i is c k + e with low <= c <= high. With m = scale <k, q>, and G = |E^T q|^2 + ball^2 |q|^2 of its entry of the
 world, its scores reach from min(low m, high m) - reach to max(low m, high m) + reach, reach = |scale| sqrt(G); where it
@@ -19,8 +19,8 @@ from flint import arb
 from jaxtyping import Float, Int
 
 from headwright.fast.balls import Balls
-from headwright.fast.exactly import Doubt, above_root, ball, dot, rational, to_balls, vector
-from headwright.fast.passes import Centred, Products
+from headwright.fast.exact_numbers import Doubt, above_root, ball, dot, rational, to_balls, vector
+from headwright.fast.key_products import Centred, Products
 from headwright.trusted.certificate import Spread, Statement
 
 ONE, NOTHING = Fraction(1), Fraction(0)

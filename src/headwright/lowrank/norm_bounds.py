@@ -90,37 +90,25 @@ def error_upper_bound(A: Float[Any, "n d"], left: Float[Any, "n r"], right: Floa
 
     e_rest = exponent(max(largest(block) for block in remainder()))
     norm, frobenius = _norms(scaled(block, e_rest) for block in remainder())
-    of_product = gamma(len(R)) * sqrt_up(frobenius_squared(L) * frobenius_squared(R))
+    of_product = _gamma(len(R)) * sqrt_up(frobenius_squared(L) * frobenius_squared(R))
     lost = 2 * matrix.size * len(R) * UNDERFLOW
     rest = (norm + U * frobenius + lost) * Fraction(2) ** e_rest
     return float_up((rest + of_product + lost) * Fraction(2) ** e)
 
 
 def frobenius_squared(X: Float[np.ndarray, "n d"]) -> Fraction:
-    """An upper bound of |X|_F^2 for a matrix of modest entries.
-
-    >>> frobenius_squared(np.array([[3.0, 4.0]])) >= 25
-    True
-    """
+    """An upper bound of |X|_F^2 for a matrix of modest entries."""
     by_row = math.fsum(np.einsum("ij,ij->i", X, X).tolist())
-    return (Fraction(by_row) + X.size * UNDERFLOW) / (1 - gamma(X.shape[1] + 1))  # + 1: fsum rounds once
+    return (Fraction(by_row) + X.size * UNDERFLOW) / (1 - _gamma(X.shape[1] + 1))  # + 1: fsum rounds once
 
 
-def gamma(k: int) -> Fraction:
-    """k u / (1 - k u): how much k roundings can change a product, relatively.
-
-    >>> float(gamma(1))
-    1.1102230246251568e-16
-    """
+def _gamma(k: int) -> Fraction:
+    """k u / (1 - k u): how much k roundings can change a product, relatively."""
     return k * U / (1 - k * U)
 
 
 def sqrt_up(x: Fraction) -> Fraction:
-    """A root from above, to about 64 bits: its square is at least x, exactly.
-
-    >>> sqrt_up(Fraction(2)) ** 2 >= 2
-    True
-    """
+    """A root from above, to about 64 bits: its square is at least x, exactly."""
     if x == 0:
         return x
     shift = 64 - (x.numerator.bit_length() - x.denominator.bit_length()) // 2
@@ -128,11 +116,7 @@ def sqrt_up(x: Fraction) -> Fraction:
 
 
 def float_up(x: Fraction) -> float:
-    """The smallest double that is not below x; refused if there is none.
-
-    >>> float_up(Fraction(1, 10)) >= Fraction(1, 10)
-    True
-    """
+    """The smallest double that is not below x; refused if there is none."""
     try:
         nearest = float(x)
     except OverflowError:
@@ -164,7 +148,7 @@ def _gram(blocks: Iterable[Block]) -> tuple[Float[np.ndarray, "d d"], Fraction, 
         product = block.T @ block
         G = product if count == 0 else np.add(G, product, out=G)
         count, longest, rows = count + 1, max(longest, len(block)), rows + len(block)
-    relative = gamma(longest + count)
+    relative = _gamma(longest + count)
     lost = rows * G.size * UNDERFLOW
     squared = (sum(map(Fraction, G.diagonal().tolist()), Fraction(0)) + lost) / (1 - relative)
     return G, squared, relative * squared + lost

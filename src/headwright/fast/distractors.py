@@ -18,10 +18,10 @@ from flint import arb
 from jaxtyping import Bool, Int
 
 from headwright.fast.balls import Array, Balls
-from headwright.fast.exactly import Doubt, ball, dot, signs, to_balls
+from headwright.fast.exact_numbers import Doubt, ball, dot, signs, to_balls
 from headwright.fast.exponential import exp_below, total, total_above
-from headwright.fast.passes import Centred, weighted_sum
-from headwright.fast.view import ONE, View
+from headwright.fast.key_products import Centred, weighted_sum
+from headwright.fast.score_bounds import ONE, View
 
 Rows = Int[np.ndarray, " some"]
 

@@ -24,11 +24,7 @@ FLAT = 62  # beyond this exponent a logistic curve is flat to 2^-89
 
 @dataclass(frozen=True)
 class HeadWeight:
-    """The weight of one target in one head: share / (1 + exp(offset - g slope)).
-
-    >>> HeadWeight.of([arb(0), arb(0), arb(0)], moving=0, target=2).at(arb(5))
-    [0.333333333333333 +/- ...]
-    """
+    """The weight of one target in one head: share / (1 + exp(offset - g slope))."""
 
     share: arb
     slope: arb
@@ -64,12 +60,7 @@ class HeadWeight:
 
 @dataclass(frozen=True)
 class MeanWeight:
-    """The weight of one target, averaged over the heads.
-
-    >>> even = MeanWeight.of([[arb(3), arb(3)]], moving=0, target=1)
-    >>> even.moment(1, normal_law(arb(1), arb("0.5")))
-    [0.50000000000000 +/- ...]
-    """
+    """The weight of one target, averaged over the heads."""
 
     heads: tuple[HeadWeight, ...]
 
@@ -105,11 +96,7 @@ class MeanWeight:
 
 @dataclass(frozen=True)
 class Law:
-    """The law of g: how likely it is to lie in a piece of [low, high], and how likely beyond (the tail).
-
-    >>> uniform_law(arb(0), arb(1)).integral(lambda g: g, arb(0), arb(1))
-    [0.500000000000000 +/- ...]
-    """
+    """The law of g: how likely it is to lie in a piece of [low, high], and how likely beyond (the tail)."""
 
     low: arb
     high: arb
@@ -130,11 +117,7 @@ class Law:
 
 
 def normal_law(mean: arb, variance: arb) -> Law:
-    """g ~ N(mean, variance), the variance above 0.
-
-    >>> normal_law(arb(0), arb(1)).mass(arb(-1), arb(1))
-    [0.682689492137086 +/- ...]
-    """
+    """g ~ N(mean, variance), the variance above 0."""
     root = (2 * variance).sqrt()
     reach = 14 * variance.sqrt()  # what lies beyond weighs less than 1e-43
     low, high = (mean - reach).mid(), (mean + reach).mid()
@@ -153,30 +136,17 @@ def normal_law(mean: arb, variance: arb) -> Law:
 
 
 def uniform_law(low: arb, high: arb) -> Law:
-    """g anywhere in between, each place as likely.
-
-    >>> uniform_law(arb(0), arb(2)).mass(arb(0), arb("0.5"))
-    0.250000000000000
-    """
+    """g anywhere in between, each place as likely."""
     return Law(low, high, arb(0), lambda a, b: (b - a) / (high - low), lambda _: 1 / acb(high - low))
 
 
 def no_law() -> Law:
-    """Nothing is random: one point carries everything.
-
-    >>> no_law().mass(arb(0), arb(0))
-    1.00000000000000
-    """
+    """Nothing is random: one point carries everything."""
     return Law(arb(0), arb(0), arb(0), lambda _a, _b: arb(1), lambda _: acb(1))
 
 
 def probability_within(weights: Sequence[MeanWeight], ranges: Sequence[tuple[arb, arb]], law: Law) -> tuple[arb, arb]:
-    """How likely is it that every weight lies in its range? (what is certain, what is undecided)
-
-    >>> even = MeanWeight.of([[arb(3), arb(3)]], moving=0, target=0)
-    >>> probability_within([even], [(arb("0.45"), arb("0.55"))], normal_law(arb(1), arb("0.5")))[0]
-    [0.0753651252058 +/- ...]
-    """
+    """How likely is it that every weight lies in its range? (what is certain, what is undecided)"""
     inside, undecided = arb(0), law.tail
     number = itertools.count()  # breaks ties in the heap
     pieces = [(-1.0, next(number), law.low, law.high)]

@@ -1,4 +1,4 @@
-"""Arb for the few numbers that decide, and exact rationals where nothing may be lost; and the way back to floats."""
+"""Arb for the few numbers that decide, exact rationals where nothing may be lost, and conversion to floats."""
 
 from __future__ import annotations
 
@@ -25,20 +25,12 @@ class Doubt(Reject):
 
 
 def rational(x: Fraction) -> fmpq:
-    """The same number.
-
-    >>> rational(Fraction(2, 3))
-    2/3
-    """
+    """The same number."""
     return fmpq(x.numerator, x.denominator)
 
 
 def ball(x: Fraction | fmpq | arb) -> arb:
-    """A ball around a number.
-
-    >>> ball(Fraction(1, 3)).contains(fmpq(1, 3))
-    True
-    """
+    """A ball around a number."""
     return arb(rational(x) if isinstance(x, Fraction) else x)
 
 
@@ -54,11 +46,7 @@ def float_of(x: arb) -> float:
 
 
 def doubles(numbers: Sequence[Fraction]) -> Float[np.ndarray, " d"]:
-    """The same numbers as doubles; refused where they are none.
-
-    >>> doubles([Fraction(1, 2), Fraction(3)]).tolist()
-    [0.5, 3.0]
-    """
+    """The same numbers as doubles; refused where they are none."""
     found = [float(x) for x in numbers]
     if any(Fraction(x) != y for x, y in zip(found, numbers, strict=True)):
         raise Reject("a query is not made of doubles")
@@ -66,11 +54,7 @@ def doubles(numbers: Sequence[Fraction]) -> Float[np.ndarray, " d"]:
 
 
 def rounded(numbers: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """The nearest doubles, as exact numbers.
-
-    >>> rounded([Fraction(1, 3)])[0] == Fraction(1 / 3)
-    True
-    """
+    """The nearest doubles, as exact numbers."""
     try:
         return tuple(Fraction(float(x)) for x in numbers)
     except OverflowError as error:
@@ -91,11 +75,7 @@ def dot(x: Iterable[Number], y: Iterable[arb]) -> arb: ...
 @overload
 def dot(x: Iterable[Number], y: Iterable[Number]) -> Number: ...
 def dot(x: Iterable[Number], y: Iterable[Number]) -> Number:
-    """<x, y>; exact for exact numbers.
-
-    >>> dot([fmpq(1, 3), fmpq(1)], [fmpq(3), fmpq(1, 2)])
-    3/2
-    """
+    """<x, y>; exact for exact numbers."""
     return sum((a * b for a, b in zip(x, y, strict=True)), NONE)
 
 
@@ -111,11 +91,7 @@ def below_root(x: Number) -> arb:
 
 
 def combination(keys: Float[np.ndarray, "n d"], factors: Mapping[int, fmpq]) -> list[fmpq]:
-    """sum_i x_i k_i, exactly: whole numbers over one denominator.
-
-    >>> combination(np.array([[0.5, 3.0], [1.0, 0.0]]), {0: fmpq(1, 3), 1: fmpq(1)})
-    [7/6, 1]
-    """
+    """sum_i x_i k_i, exactly: whole numbers over one denominator."""
     total = [NONE] * keys.shape[1]
     firm = {i: x for i, x in factors.items() if x != 0}
     below = fmpz(1)
@@ -134,11 +110,7 @@ def combination(keys: Float[np.ndarray, "n d"], factors: Mapping[int, fmpq]) -> 
 def signs(
     keys: Float[np.ndarray, "n d"], rows: Int[np.ndarray, " some"], query: Float[np.ndarray, " d"]
 ) -> Int[np.ndarray, " some"]:
-    """The sign of <k_i, q> for some rows, exactly.
-
-    >>> signs(np.array([[0.1, 0.3], [1e300, -1.0]]), np.array([0, 1]), np.array([-3.0, 1.0]))
-    array([-1, -1])
-    """
+    """The sign of <k_i, q> for some rows, exactly."""
     column = _whole(query[:, None])[0]
     step = max(1, BLOCK // keys.shape[1])
     found = np.zeros(len(rows), dtype=np.intp)
@@ -162,12 +134,7 @@ def _whole(numbers: Float[np.ndarray, "rows columns"]) -> tuple[fmpz_mat, fmpq]:
 
 
 def to_balls(numbers: Sequence[arb]) -> Balls:
-    """The same numbers, known as floats with a radius.
-
-    >>> third = to_balls([arb(1) / 3])
-    >>> bool(third.lower()[0] < 1 / 3 < third.upper()[0])
-    True
-    """
+    """The same numbers, known as floats with a radius."""
     mid, rad = np.empty(len(numbers)), np.empty(len(numbers))
     for i, x in enumerate(numbers):
         if not x.abs_upper() < 2.0**900:

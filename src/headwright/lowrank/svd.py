@@ -1,4 +1,4 @@
-"""Singular value decompositions in floating point: good guesses, of which nothing is believed."""
+"""Singular value decompositions in floating point, used as untrusted guesses."""
 
 from __future__ import annotations
 
@@ -32,9 +32,6 @@ class Factors:
     about the best matrix of rank r.
 
     The root is shared, so that neither factor leaves the range of doubles when A almost does.
-
-    >>> full_svd(np.diag([9.0, 4.0])).singular_values
-    array([9., 4.])
     """
 
     left: Float[np.ndarray, "n k"]
@@ -67,21 +64,13 @@ def singular_values(A: Float[Any, "n d"]) -> Float[np.ndarray, " k"]:
 
 
 def full_svd(A: Float[np.ndarray, "n d"]) -> Factors:
-    """All of the factors.
-
-    >>> full_svd(np.eye(2)).randomised
-    False
-    """
+    """All of the factors."""
     e = exponent(largest(A))
     return _factors(*_svd(scaled(A, e)), e, randomised=False)
 
 
 def sketch_fits(shape: tuple[int, ...], columns: int) -> bool:
-    """Is a sketch of so many columns the faster way?
-
-    >>> sketch_fits((100, 100), 20), sketch_fits((20_000, 2_000), 20), sketch_fits((20_000, 2_000), 1_000)
-    (False, True, False)
-    """
+    """Is a sketch of so many columns the faster way?"""
     large = shape[0] * shape[1] * min(shape) > FULL_SVD_WORK
     return large and columns <= SKETCH_SHARE * min(shape)
 
@@ -90,9 +79,6 @@ def randomised_svd(A: Float[np.ndarray, "n d"], columns: int, seed: int) -> Fact
     """About the leading factors: A projected on the range of (A A^T)^q A times a Gaussian matrix, q = 6.
 
     Reference: Halko, Martinsson and Tropp, 'Finding structure with randomness', 2011, algorithms 4.4 and 5.1.
-
-    >>> randomised_svd(np.diag([9.0, 4.0, 0.0]), 2, seed=0).singular_values.round(6)
-    array([9., 4.])
     """
     e = exponent(largest(A))
     X = scaled(A, e)

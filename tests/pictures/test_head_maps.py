@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from headwright.pictures.audit import head_map
+from headwright.pictures.head_maps import head_map
 
 
 def _cells(text: str) -> list[ElementTree.Element]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from headwright.weights import Rule, Rules, build
 from headwright.weights.head_design import value
-from headwright.weights.low_rank import Stack, along_signs, by_chance, cut, factored, on_a_curve
+from headwright.weights.low_rank import Stack, along_signs, by_chance, factored, on_a_curve, truncated_svd
 from headwright.weights.method_of_multipliers import Term
 from headwright.weights.smallest_matrix import Aim, smallest
 from tests.weights.test_builder import kept
@@ -24,7 +24,7 @@ MOST, PAIR = Fraction(100, 101), Fraction(49, 100)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_smallest_nuclear_norm_is_that_of_another_solver(seed: int) -> None:
     aims = some_aims(seed)
-    found = factored(aims, [cut(smallest(aims).matrix, 3)])
+    found = factored(aims, [truncated_svd(smallest(aims).matrix, 3)])
     assert found is not None
     truth = reference(aims, "nuc")
     assert max(violations(aims, found.matrix)) <= 1e-9

@@ -1,4 +1,4 @@
-"""Exact probabilities and moments, where the randomness is small enough to be followed.
+"""Exact probabilities and moments, where at most one random number and finitely many cases decide.
 
 That is so when it consists of finitely many cases (scales that are one of several values, scenarios) and one random
 number: the scale of one key; or, for one head, the score of one key of any Gaussian law, or the difference of the
@@ -22,7 +22,7 @@ from jaxtyping import Float
 from headwright import attention
 from headwright.enclosure import Enclosure
 from headwright.errors import InputError
-from headwright.noise.onescale import Law, MeanWeight, no_law, normal_law, probability_within
+from headwright.noise.random_scale import Law, MeanWeight, no_law, normal_law, probability_within
 from headwright.noise.scales import ball, decimal
 from headwright.noise.spreads import whole
 from headwright.noise.world import Noise, World, rows

@@ -1,4 +1,4 @@
-"""Maps of a model: a row for each layer, a column for each head, the darker the more. SVG for a page that has colours.
+"""Maps of a model: a row for each layer, a column for each head, darker for larger values. SVG in the page's colours.
 
 `heads_chart` is a chart like the others, for few heads.
 A cell is drawn in the page's accent colour, as opaque as its number is large: so the map follows the page from light to

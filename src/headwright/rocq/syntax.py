@@ -1,4 +1,4 @@
-"""Numbers, lists and comments as Rocq reads them."""
+"""Numbers, lists and comments in Rocq syntax."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ SHORT = 10**20  # whole numbers from here on are written in hexadecimal digits, 
 
 
 def z(number: int) -> str:
-    """A whole number.
-
-    >>> z(7), z(-7), z(2**80)
-    ('7', '(-7)', '0x100000000000000000000')
-    """
+    """A whole number."""
     text = str(abs(number)) if abs(number) < SHORT else hex(abs(number))
     return text if number >= 0 else f"(-{text})"
 
@@ -43,14 +39,7 @@ def ratio(number: Fraction) -> str:
 
 
 def comment(words: str) -> str:
-    """Words that stand in a comment as they are: nothing in them may end it, open another or start a string.
-
-    >>> comment("For these keys")
-    '(** For these keys *)'
-    >>> comment('a "word" *)')
-    Traceback (most recent call last):
-    headwright.errors.InputError: ...
-    """
+    """Words that stand in a comment as they are: nothing in them may end it, open another or start a string."""
     if any(mark in words for mark in ("(*", "*)", '"')) or words.endswith("*") or not words.isprintable():
         raise InputError(f"the statement's words cannot stand in a comment of Rocq's: {words[:80]!r}")
     return f"(** {words} *)"
@@ -68,11 +57,7 @@ def over(common: int, them: Iterable[Fraction]) -> list[int]:
 
 
 def rounded(scores: Sequence[Fraction], bits: int) -> list[Fraction]:
-    """The pattern of these scores over 2^bits, summing to 1.
-
-    >>> rounded([Fraction(0), Fraction(0)], 4)
-    [Fraction(1, 2), Fraction(1, 2)]
-    """
+    """The pattern of these scores over 2^bits, summing to 1."""
     top, unit = max(scores), 2**bits
     weights = [math.exp(score - top) if score - top > SMALLEST else 0.0 for score in scores]
     total = Fraction(math.fsum(weights))
