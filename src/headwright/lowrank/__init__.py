@@ -3,7 +3,7 @@
 matrix      numbers in, exactly: real finite matrices, powers of two, row blocks
 certified   upper bounds of spectral norms that trust no SVD, no eigenvalue and no Cholesky routine
 factor      the untrusted part: full and randomised singular value decompositions
-truncation  what people call: a matrix of small rank, and how far it is from the given one; wire: as JSON
+truncation  what people call: a matrix of small rank, and how far it is from the given one
 """
 
 from headwright.lowrank.certified import error_upper_bound, spectral_norm_upper_bound

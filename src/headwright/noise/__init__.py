@@ -8,7 +8,7 @@ sampling    scores in many draws of a world, without ever drawing a key
 proven      probabilities and moments from both sides, where one random number (or none) decides
 onescale    that one number: the pattern as a function of it, and its law, in ball arithmetic
 granted     how often a wish is granted: sampled, and proven where possible
-simulation  all of it, summed up for the targets of a head; wire: as JSON
+simulation  all of it, summed up for the targets of a head
 intervals   what a sample says, and how surely
 """
 

@@ -3,7 +3,7 @@
     schemes       Sinusoidal, Rotary, Alibi, Learned: what a layer does with a position
     separation    the distance of two positions and the closest pair, enclosed from both sides
     collisions    which positions are the same once their numbers are rounded
-    glimpse       a few rows and distances, for a picture; wire: a report as JSON
+    glimpse       a few rows and distances, for a picture
 
 and what these stand on:
 

@@ -15,7 +15,7 @@ chance       how often a wish is granted when keys are random
 instances    a design that was verified, tried out in floating point
 designer     all of it, behind one function; phases tell how far it is
 plane        two dimensions: the region of all queries that grant a wish
-drawing      a design as a picture; wire: as JSON
+drawing      a design as a picture
 """
 
 from headwright.queries.designer import Design, design

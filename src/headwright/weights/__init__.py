@@ -16,7 +16,6 @@ builder      all of it, behind one function; circuit: layers one after the other
 values       W_V; projections; an OV matrix cut in two
 drawing      a head as a picture; geometry: its queries and keys in a plane
 published    another construction of the same heads, to compare with
-wire         what was found, as JSON
 export       files that other libraries load
 """
 
