@@ -10,43 +10,10 @@ onescale    that one number: the pattern as a function of it, and its law, in ba
 granted     how often a wish is granted: sampled, and proven where possible
 simulation  all of it, summed up for the targets of a head
 intervals   what a sample says, and how surely
+
+The public names are those of __init__.pyi; each loads its module on first use.
 """
 
-from headwright.noise.granted import Granted, granted
-from headwright.noise.intervals import clopper_pearson, mean_interval
-from headwright.noise.proven import Exact, exact, probability_granted, why_not_exact
-from headwright.noise.sampling import sample_scores, sample_weights
-from headwright.noise.scales import Between, Normal, OneOf, Scale
-from headwright.noise.simulation import Simulation, TargetWeight, simulate
-from headwright.noise.spreads import Ball, Covariance, Ellipsoid, Isotropic, Spread
-from headwright.noise.toml import parse_world, read_world
-from headwright.noise.world import Noise, World
+import lazy_loader
 
-__all__ = [
-    "Ball",
-    "Between",
-    "Covariance",
-    "Ellipsoid",
-    "Exact",
-    "Granted",
-    "Isotropic",
-    "Noise",
-    "Normal",
-    "OneOf",
-    "Scale",
-    "Simulation",
-    "Spread",
-    "TargetWeight",
-    "World",
-    "clopper_pearson",
-    "exact",
-    "granted",
-    "mean_interval",
-    "parse_world",
-    "probability_granted",
-    "read_world",
-    "sample_scores",
-    "sample_weights",
-    "simulate",
-    "why_not_exact",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -16,9 +16,10 @@ instances    a design that was verified, tried out in floating point
 designer     all of it, behind one function; phases tell how far it is
 plane        two dimensions: the region of all queries that grant a wish
 drawing      a design as a picture
+
+The public names are those of __init__.pyi; each loads its module on first use.
 """
 
-from headwright.queries.designer import Design, design
-from headwright.queries.wish import Wish, at_least, average, copy
+import lazy_loader
 
-__all__ = ["Design", "Wish", "at_least", "average", "copy", "design"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import minimize
 
 from headwright.queries.guard import Guard
 from headwright.queries.program import program
@@ -58,6 +57,8 @@ def descended(question: Question, guard: Guard | None, queries: Queries, *, shor
     >>> bool(np.linalg.norm(descended(question, None, start), axis=1).max() < 6.6)
     True
     """
+    from scipy.optimize import minimize
+
     problem = program(question, guard)
     if queries.size > MOST_NUMBERS or problem.keys[0].size > MOST_KEYS:
         return None

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import qr
 
 from headwright import lowrank
 from headwright.enclosure import float_above
@@ -36,6 +35,8 @@ def plain_values(Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"]) 
     array([[ 0.5,  0. ,  0. ],
            [-0.5,  0. ,  0. ]])
     """
+    from scipy.linalg import qr
+
     _, triangle, order = qr(Y, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     chosen = order[: int((sizes > 1e-12 * sizes.max(initial=0.0)).sum())]

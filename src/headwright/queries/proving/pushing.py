@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import brentq
 
 Vector = Float[np.ndarray, " d"]
 Matrix = Float[np.ndarray, "d d"]
@@ -36,6 +35,8 @@ def shortest(
 
 
 def _by_one(V: Vector, C: Matrix, z: float) -> tuple[Vector, Vector]:
+    from scipy.optimize import brentq
+
     c, axes = np.linalg.eigh(C)
     c = np.where(c > 1e-15 * max(float(c.max()), 0.0), c, 0.0)
     v = axes.T @ V
