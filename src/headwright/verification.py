@@ -18,8 +18,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from headwright.cards import card
+from headwright.cards import card, lines
 from headwright.errors import InputError
 from headwright.trusted.certificate import about_heads, document
 from headwright.trusted.keys import Reject
@@ -67,6 +68,14 @@ class Verdict:
     def by(self) -> str:
         """The checkers that ran, in words."""
         return in_words(self.checkers)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it in JSON's own types, the words in full."""
+        return {"verdict": self.word, "words": self.words, "checkers": list(self.checkers)}
+
+    def __repr__(self) -> str:
+        """The verdict, and who reached it, in a few lines."""
+        return lines(self.word, self.words, [("checked by", self.by)])
 
     def _repr_html_(self) -> str:
         """For notebooks: the verdict, and who reached it."""

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headwright.errors import InputError
-from headwright.lab.rooms.heads import AskedForHeads, heads, presets
+from headwright.lab.rooms.heads import HeadsRequest, heads, presets
 from tests.lab.browser import Room
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "heads"
@@ -20,22 +20,22 @@ def test_the_presets_are_the_examples() -> None:
 
 
 def test_rules_that_were_changed_are_not_compared_with_the_published_construction() -> None:
-    known = heads(AskedForHeads(rules=presets()["first"]))
+    known = heads(HeadsRequest(rules=presets()["first"]))
     assert known["published"]["head_dim"] > known["head_dim"]
     assert known["as_exact"]["error"] <= known["published"]["error"]
-    changed = heads(AskedForHeads(rules=presets()["first"].replace("x = 1.0", "x = 2.0")))
+    changed = heads(HeadsRequest(rules=presets()["first"].replace("x = 1.0", "x = 2.0")))
     assert changed["published"] is None
 
 
 def test_rules_with_layers_are_left_to_the_command_line() -> None:
     layer = "[[layer]]\n[[layer.rule]]\ntoken = 0\ncopy = 1\n"
     with pytest.raises(InputError, match=r"^rules with layers"):
-        heads(AskedForHeads(rules="tokens = [[1.0, 0.0], [0.0, 1.0]]\n" + 2 * layer))
+        heads(HeadsRequest(rules="tokens = [[1.0, 0.0], [0.0, 1.0]]\n" + 2 * layer))
 
 
 def test_rules_that_are_nested_too_deeply_are_refused_with_a_sentence() -> None:
     with pytest.raises(InputError, match=r"^rules: is nested too deeply"):
-        heads(AskedForHeads(rules="tokens = " + 9000 * "["))
+        heads(HeadsRequest(rules="tokens = " + 9000 * "["))
 
 
 def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:

@@ -95,7 +95,7 @@ def test_plain_values_are_as_good_as_the_smallest_with_fewer_columns(seed: int) 
     ("text", "words"),
     [
         (DIRECTIONS + '[[rule]]\ntoken = 0\noutput = "b"\ntolerance = 1e-300', "1e-300: expected 1e-30 or more"),
-        ("dimension = 4096\n" + ROUTE, "dimension: input should be less than or equal to 1024"),
+        ("dimension = 4096\n" + ROUTE, "dimension is 4096: expected a number of at most 1024"),
         (f"tokens = {[[1.0]] * 5000}\n[[rule]]\ntoken = 0\ncopy = 1", "there are 5000 tokens: expected at most 4096"),
         ("tokens = [[1e200, 0.0], [0.0, 1.0]]\n[[rule]]\ntoken = 0\ncopy = 1", r"size 1.00000e\+200: expected at most"),
         ('directions = { a = "1e400" }\ntokens = ["a"]\n[[rule]]\ntoken = 0\ncopy = 0', "at most 300 digits"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headwright.check.running import Checked
     from headwright.check.sheets.sheet import AnswerText, Note, Problem
 
-SHORT = "Answers: what was asked for, every formula, and the sentences to read."
+SHORT = "Check answers to exercises, formula by formula."
 EXAMPLES = (
     r"headwright check --exercise averaging-two --formula 'q = 2(k_a + k_b)'",
     "headwright check answers.md --out report.html",
@@ -66,7 +66,7 @@ def check(
         str | None, typer.Option(help="For --make-autograder: exercises and points, such as copying=2,energy=5.")
     ] = None,
 ) -> None:
-    """Check answers: what was asked for is proved or refuted, every formula is judged, and words are left to people."""
+    """Check answers: each formula is proved, refuted or left open; sentences are listed for a person to read."""
     if make_autograder is not None:
         _make(make_autograder, exercises, points)
         return

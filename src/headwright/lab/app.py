@@ -20,13 +20,14 @@ from starlette.staticfiles import StaticFiles
 from headwright import __version__, theme
 from headwright.lab import STATIC
 from headwright.lab.asking import HEADER, Board
-from headwright.lab.bodies import RefusedError, read_json, refusal, reply, sentence
+from headwright.lab.bodies import RefusedError, read_json, refusal, reply
 from headwright.lab.described import listed
 from headwright.lab.guard import Guard
 from headwright.lab.openapi import described
 from headwright.lab.pool import BusyError, Pool
 from headwright.lab.room import Call, Room
 from headwright.lab.rooms import ROOMS
+from headwright.validation import sentence
 
 LOST = (
     '<section class="hero"><h1>There is nothing here</h1><p class="lead">No room has this address: they are all above, '
@@ -98,7 +99,8 @@ def _answering(call: Call, pool: Pool, board: Board) -> Any:
         try:
             call.asks.model_validate(given)
         except ValidationError as error:
-            raise sentence(error) from None
+            place = error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]
+            raise RefusedError(422, sentence(error, call.asks, "the body"), str(place[0]) if place else None) from None
         with board.asking(request.headers.get(HEADER)) as how_far:
             asking = asyncio.create_task(pool.ask({"call": call.name, "given": given}, call.seconds, how_far))
             leaving = asyncio.create_task(_left(request))

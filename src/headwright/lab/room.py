@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict
 SECONDS = 20.0
 
 
-class Asked(BaseModel):
+class RequestBody(BaseModel):
     """The shape of a question: strict, and nothing in it that is not meant.
 
-    >>> Asked()
-    Asked()
+    >>> RequestBody()
+    RequestBody()
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -25,15 +25,15 @@ class Asked(BaseModel):
 class Call:
     """One thing that can be asked, at `POST /api/NAME`; the answer is worked out in a worker.
 
-    >>> def answer(asked: Asked) -> dict[str, Any]:
+    >>> def answer(asked: RequestBody) -> dict[str, Any]:
     ...     return {"said": "nothing"}
-    >>> Call("nothing", "Ask for nothing.", Asked, answer, {"said": "always the same"}).seconds
+    >>> Call("nothing", "Ask for nothing.", RequestBody, answer, {"said": "always the same"}).seconds
     20.0
     """
 
     name: str
     summary: str
-    asks: type[Asked]
+    asks: type[RequestBody]
     answer: Callable[..., dict[str, Any]]  # of what it asks; imports what it needs when it runs
     returns: Mapping[str, str]  # the fields of the answer, and what they mean
     seconds: float = SECONDS  # more than this, and the worker is stopped

@@ -17,8 +17,8 @@ from headwright.lab.rooms import CALLS
 from headwright.running.worker import Handle, listen
 
 WARM = (  # what most calls need
-    "headwright.queries.wire", "headwright.queries.proving.impossible", "headwright.noise.wire", "headwright.layer",
-    "headwright.positions.wire",
+    "headwright.queries.designer", "headwright.queries.proving.impossible", "headwright.noise.simulation",
+    "headwright.layer", "headwright.positions.collisions",
 )  # fmt: skip
 SELDOM = 0.2  # seconds between two words about how much is done
 OUT_OF_MEMORY = "this ran out of memory: try it smaller, or on the command line, which has no limit"
@@ -70,8 +70,8 @@ def seldom(tell: Tell) -> Tell:
 def about(sentence: str, asks: type[Any]) -> str | None:
     """The field that a sentence is about: the one it begins with.
 
-    >>> from headwright.lab.rooms.design import AskedForDesign
-    >>> about("eps is 0: expected more than 0", AskedForDesign)
+    >>> from headwright.lab.rooms.design import DesignRequest
+    >>> about("eps is 0: expected more than 0", DesignRequest)
     'eps'
     """
     first = sentence.replace(":", " ").replace(",", " ").split(" ", 1)[0]

@@ -3,7 +3,7 @@
 matrix       numbers in, exactly: real finite matrices, powers of two, row blocks
 norm_bounds  upper bounds of spectral norms that trust no SVD, no eigenvalue and no Cholesky routine
 svd          the untrusted part: full and randomised singular value decompositions
-truncation   the public functions: a matrix of small rank, and its distance from the given one; wire: as JSON
+truncation   the public functions: a matrix of small rank, and its distance from the given one
 """
 
 from headwright.lowrank.norm_bounds import error_upper_bound, spectral_norm_upper_bound

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 
-from headwright.cards import card
+from headwright.cards import card, lines
 from headwright.errors import InputError
 from headwright.models.documents import Document, default_text, repeated_documents, text_documents
 from headwright.models.engine import local
@@ -78,10 +78,17 @@ class Audit:
         mean = self.heads[0].means.get("sink") if self.heads else None
         return 0 if mean is None else mean.rows
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the summary; `report.page` has all of it."""
+    def _shown(self, show: Callable[[str, str, list[tuple[str, str]]], str]) -> str:
         told = [(str(number), line) for number, line in enumerate(sentences(self), 1)]
-        return card("audited", f"{self.title}: {len(self.heads)} heads, {self.rows} rows each.", told)
+        return show("audited", f"{self.title}: {len(self.heads)} heads, {self.rows} rows each.", told)
+
+    def __repr__(self) -> str:
+        """The summary in a few lines; `report.page` has all of it."""
+        return self._shown(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card."""
+        return self._shown(card)
 
 
 def audit(

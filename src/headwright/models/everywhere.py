@@ -132,7 +132,7 @@ def everywhere(
         return Everywhere(missing="the first layer was left out")
     if (numbers := embedding_size(model)) > MOST_NUMBERS:
         return Everywhere(missing=f"its embeddings are {numbers} numbers, more than a report should hold; "
-                                  f"'headwright audit {model.name} --every-text {length}' does it")  # fmt: skip
+                                  f"'headwright every-text {model.name} --length {length}' does it")  # fmt: skip
     try:
         length = length if model.longest is None else min(length, model.longest)
         turning(model, 0, length)  # refuses a family that is not covered, at no cost

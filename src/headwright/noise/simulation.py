@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.cards import card
+from headwright.cards import card, lines
 from headwright.enclosure import TOLERANCE, Enclosure, held_to
 from headwright.errors import InputError
 from headwright.files import indices
@@ -23,6 +24,20 @@ NEVER = 1 - 1e-12  # of an interval that is wrong by chance as good as never
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 CLOUD = 1500  # draws kept for a picture
 MOST_NUMBERS = 5 * 10**8  # samples times targets: 4 GB
+
+KINDS = {
+    "targets": "sampled",
+    "targets.exact_mean": "proven",
+    "targets.exact_std": "proven",
+    "near_average": "sampled",
+    "near_average.exact": "floating-point",  # the middle of the enclosure
+    "near_average.exact_enclosure": "proven",
+    "wish": "sampled",
+    "wish.exact": "floating-point",
+    "wish.exact_enclosure": "proven",
+    "tolerance": "given",
+    "confidence": "given",
+}
 
 
 def clopper_pearson(successes: int, samples: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -228,8 +243,39 @@ class Simulation:
     cloud: Float[np.ndarray, "draws targets"]  # the first draws, for a picture
     wish: Granted | None = None  # how often a wish was granted, if there was one
 
-    def _repr_html_(self) -> str:
-        """For notebooks: probabilities and means, each sampled with its interval, and proven where they are."""
+    def to_json(self) -> dict[str, Any]:
+        """All of it in JSON's own types."""
+        exact = self.exact
+        return {
+            "targets": [
+                {
+                    "key": target.key,
+                    "mean": target.mean,
+                    "mean_interval": list(target.mean_interval),
+                    "std": target.deviation,
+                    "quantiles": {str(level): value for level, value in target.quantiles.items()},
+                    "exact_mean": _enclosure(exact.means[k]) if exact else None,
+                    "exact_std": _enclosure(exact.deviations[k]) if exact else None,
+                }
+                for k, target in enumerate(self.targets)
+            ],
+            "near_average": {
+                "probability": self.near_average,
+                "interval": list(self.near_average_interval),
+                "exact": exact.near_average.midpoint if exact else None,
+                "exact_enclosure": _enclosure(exact.near_average) if exact else None,
+                "why_not_exact": self.why_not_exact or None,
+            },
+            "wish": _wish_as_json(self.wish) if self.wish else None,
+            "tolerance": float(self.tolerance),
+            "confidence": self.confidence,
+            "samples": self.samples,
+            "seed": self.seed,
+            "sampled_uniformly": list(self.sampled_uniformly),
+            "kinds": KINDS,
+        }
+
+    def _shown(self, show: Callable[[str, str, list[tuple[str, str]]], str]) -> str:
         low, high = self.near_average_interval
         within = f"every target within {float(self.tolerance):g} of the average"
         facts = [(within, f"{self.near_average:.4g}, sampled ({low:.4g} to {high:.4g})")]
@@ -239,7 +285,15 @@ class Simulation:
             low, high = target.mean_interval
             mean = f"{target.mean:.4g} on average, sampled ({low:.4g} to {high:.4g})"
             facts.append((f"weight of key {target.key}", mean))
-        return card("simulated", f"{self.samples} draws, seed {self.seed}; intervals at {self.confidence:g}.", facts)
+        return show("simulated", f"{self.samples} draws, seed {self.seed}; intervals at {self.confidence:g}.", facts)
+
+    def __repr__(self) -> str:
+        """Probabilities and means, each sampled with its interval, and proven where they are."""
+        return self._shown(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card."""
+        return self._shown(card)
 
 
 def simulate(
@@ -343,3 +397,18 @@ def _check_arguments(n: int, targets: Sequence[int], tolerance: Fraction, sample
         raise InputError(f"tolerance {float(tolerance)}: expected 0 or more")
     if not 1 <= samples <= MOST_NUMBERS // len(targets):
         raise InputError(f"{samples} samples: expected at least 1 and at most {MOST_NUMBERS // len(targets)}")
+
+
+def _wish_as_json(wish: Granted) -> dict[str, Any]:
+    return {
+        "least": {str(key): str(p) for key, p in sorted(wish.least.items())},
+        "probability": wish.probability,
+        "interval": list(wish.interval),
+        "exact": wish.exact.midpoint if wish.exact else None,
+        "exact_enclosure": _enclosure(wish.exact) if wish.exact else None,
+        "why_not_exact": wish.why_not_exact or None,
+    }
+
+
+def _enclosure(enclosure: Enclosure) -> list[float]:
+    return [enclosure.lower, enclosure.upper]

@@ -10,7 +10,6 @@ or `scenarios = ["K1.npy", "K2.npy"]`. Files are looked for beside the TOML file
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,9 +21,9 @@ from headwright.files import read_array
 from headwright.noise.scales import SCALES
 from headwright.noise.spreads import SPREADS
 from headwright.noise.world import Noise, World
+from headwright.validation import sentence
 
 Index = Annotated[int, Field(ge=0)]
-_TECHNICAL = re.compile(r"[\[-]")  # how pydantic calls the branches of a union
 
 
 class _Entry(BaseModel):
@@ -81,7 +80,7 @@ def parse_world(text: str, folder: Path = Path()) -> World:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not TOML: {error}") from error
     except ValidationError as error:
-        raise InputError(_sentence(error)) from error
+        raise InputError(sentence(error, _World)) from error
     noise: dict[int, Noise] = {}
     others: Noise | None = None
     for number, entry in enumerate(entries.noise):
@@ -108,12 +107,3 @@ def _noise(entry: Any, folder: Path, number: int) -> Noise:
         return Noise.read(entry.scale and entry.scale.model_dump(exclude_none=True), given | matrices)
     except InputError as error:
         raise InputError(f"noise entry {number}: {error}") from error
-
-
-def _sentence(error: ValidationError) -> str:
-    """pydantic's first complaint, in one line: where, what, and what was given."""
-    first = error.errors()[0]
-    where = " ".join(str(part) for part in first["loc"] if not _TECHNICAL.search(str(part)))
-    if first["type"] == "extra_forbidden":
-        return f"{where} = {first['input']!r}: there is no such name here"
-    return f"{where}: {first['msg'].lower()}, given {first['input']!r}"

@@ -5,7 +5,7 @@ separation    the distance of two positions and the closest pair, enclosed from 
 rounding      float32, float16, bfloat16; the rows of a scheme after every rounding
 collisions    which positions have equal rows after rounding, and the closest two of the others
 compare_rows  equal rows and closest rows among many
-preview       a few rows and distances, for a picture; wire: a report as JSON
+preview       a few rows and distances, for a picture
 """
 
 from headwright.enclosure import Enclosure

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from headwright.cards import lines
 from headwright.enclosure import Enclosure, shown_above, shown_below
 from headwright.errors import ContradictionError
 from headwright.positions.compare_rows import (
@@ -133,6 +135,30 @@ class Report:
     closest_pair: tuple[int, int]  # (t, t')
     how_collisions: str  # by what means their number is known
     how_distance: str  # by what means the distance is known
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it in JSON's own types."""
+        known = math.isfinite(self.min_distance)  # JSON has no infinity
+        return {
+            "collisions": self.collisions,
+            "first_pair": list(self.first_pair) if self.first_pair else None,
+            "min_distance": self.min_distance if known else None,
+            "min_distance_enclosure": [self.distance.lower, self.distance.upper] if known else None,
+            "min_difference": self.min_difference,
+            "closest_pair": list(self.closest_pair),
+            "overflow_from": self.overflow_from,
+            "lost": self.lost,
+            "how_collisions": self.how_collisions,
+            "how_distance": self.how_distance,
+            "kinds": {"min_distance": "proven", "min_distance_enclosure": "proven"},  # how_distance says by what
+        }
+
+    def __repr__(self) -> str:
+        """How many coincide, and how close the closest two are."""
+        facts = [("first", "position {1} is the same as {0}".format(*self.first_pair))] if self.first_pair else []
+        apart = "positions {} and {}".format(*self.closest_pair)
+        facts.append(("closest", f"{apart}, {shown_above(self.min_distance, 4)} apart ({self.how_distance})"))
+        return lines("positions", f"{self.collisions} coincide with an earlier one ({self.how_collisions})", facts)
 
 
 def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progress: Progress | None = None) -> Report:

@@ -10,10 +10,11 @@ single_query   one query: solve, certify, check; or a lower bound on the length 
 several_heads  several heads that divide the targets among them
 best_eps       an impossible wish: the smallest tolerance that can be met instead
 designer       all of it, behind one function
-picture        a design as a picture; wire: as JSON
+picture        a design as a picture
+
+The public names are those of __init__.pyi; each loads its module on first use.
 """
 
-from headwright.queries.designer import Design, design
-from headwright.queries.wish import Wish, at_least, average, copy
+import lazy_loader
 
-__all__ = ["Design", "Wish", "at_least", "average", "copy", "design"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.cards import card
-from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to
+from headwright.cards import card, lines
+from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to, shown_above, shown_below
 from headwright.errors import InputError
 from headwright.files import finite
 from headwright.noise.sampling import sample_weights
@@ -28,6 +29,9 @@ from headwright.queries.wish import Number, Wish, exact
 from headwright.trusted.numbers import sqrt_above
 from headwright.verification import in_words
 
+if TYPE_CHECKING:
+    from headwright.pictures import Chart
+
 LARGEST, LARGEST_IN_WORLDS = 1e300, 1e100  # of the keys' largest number, or 1 over it; in worlds squares are taken
 FARTHEST = 1e50  # times that: what keys may be off their places; and the largest scale
 SAMPLES, NUMBERS = 100_000, 2 * 10**8  # draws; fewer if they would take more scores than this in all
@@ -43,6 +47,19 @@ SEEMS = {  # what floating point makes of it is no verdict, and is not told in t
     "solved": "there is one, which the checker does not take",
     "impossible": "there seems to be none",
     "stalled": "the search stalled",
+}
+
+KINDS = {  # of the numbers in JSON; the norm and the interval of best_eps are rounded outward
+    "queries": "exact",
+    "norm": "proven",
+    "norm_lower_bound": "proven",
+    "gap": "floating-point",
+    "pattern": "proven",
+    "best_eps": "proven",
+    "best_eps_interval": "proven",
+    "probability": "sampled",
+    "probability.proven_at_least": "proven",
+    "probability.exact_enclosure": "proven",
 }
 
 
@@ -151,25 +168,54 @@ class Design:
             return {}
         return {a: math.nextafter(float(p), 0.0) for a, p in self.question.wish.least.items()}
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the verdict and its numbers, never the keys."""
-        from headwright.enclosure import shown_above, shown_below
+    def to_json(self, certificate: str | None = None) -> dict[str, Any]:
+        """All of it in JSON's own types; `certificate` is where the certificate is, or the certificate itself."""
+        finite = math.isfinite(self.norm)
+        return {
+            "verdict": self.word,
+            "queries": self.queries.tolist(),
+            "norm": self.norm if finite else None,
+            "norm_lower_bound": self.norm_lower_bound if math.isfinite(self.norm_lower_bound) else None,
+            "gap": self.gap if finite and math.isfinite(self.gap) else None,
+            "pattern": {str(key): least for key, least in self.pattern.items()},
+            "heads": [{"head": share.head, "targets": list(share.targets)} for share in self.shares],
+            "best_eps": self.best_eps[1] if self.best_eps else None,
+            "best_eps_interval": list(self.best_eps) if self.best_eps else None,
+            "probability": _probability(self),
+            "checkers": list(self.checkers),
+            "certificate": certificate,
+            "words": self.words,
+            "kinds": KINDS,
+        }
 
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
         n, d = self.question.keys[0].shape
         facts = [("keys", f"{n} in R^{d}")]
         if self.word == "designed":
-            facts.append(("length, at most", shown_above(self.norm)))
+            facts.append(("length, at most", shown_above(self.norm, 4)))
             if self.norm_lower_bound:
-                facts.append(("none shorter than", shown_below(self.norm_lower_bound)))
-            facts += [(f"weight of key {a}, at least", shown_below(p)) for a, p in self.pattern.items()]
+                facts.append(("none shorter than", shown_below(self.norm_lower_bound, 4)))
+            facts += [(f"weight of key {a}, at least", shown_below(p, 4)) for a, p in self.pattern.items()]
         if self.best_eps is not None:
             low, high = self.best_eps
-            facts.append(("best eps", f"{shown_below(low)} to {shown_above(high)}"))
+            facts.append(("smallest tolerance eps", f"{shown_below(low, 4)} to {shown_above(high, 4)}"))
         if self.certificate is not None:
             facts.insert(0, ("certificate", f"verified by the {in_words(self.checkers)}"))
-        return card(self.word, self.words, facts)
+        return facts
 
-    def picture(self) -> object:
+    def __repr__(self) -> str:
+        """The verdict and its numbers in a few lines, never the keys."""
+        return lines(self.word, self.words, self._facts)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card, with the picture."""
+        from headwright.pictures import render, told
+
+        chart = self.picture()
+        return card(self.word, self.words, self._facts, render(chart, ".svg"), told(chart))
+
+    def picture(self) -> Chart:
         """The design as a chart: keys and queries in the plane where there are two dimensions, else the pattern."""
         from headwright.queries.picture import picture
 
@@ -309,3 +355,18 @@ def _without_query(question: Question, checker: Checker, found: QueryResult) -> 
 def _norm(query: Float[np.ndarray, " d"]) -> float:
     """The length of a query, rounded up."""
     return float_above(sqrt_above(sum((Fraction(x) ** 2 for x in query.tolist()), Fraction(0))))
+
+
+def _probability(found: Design) -> dict[str, Any] | None:
+    chance = found.probability
+    if chance is None:
+        return None
+    return {
+        "proven_at_least": float(found.question.confidence),
+        "probability": chance.probability,
+        "interval": list(chance.interval),
+        "samples": chance.samples,
+        "conservative": chance.conservative,
+        "exact_enclosure": [chance.exact.lower, chance.exact.upper] if chance.exact else None,
+        "drawn_evenly": chance.evenly,
+    }

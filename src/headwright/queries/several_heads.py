@@ -17,7 +17,6 @@ from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import minimize
 
 from headwright.enclosure import float_below
 from headwright.queries.certify import Checker, Guard, certificate, guards
@@ -94,6 +93,8 @@ def _improved(question: Question, guard: Guard | None, queries: Queries, *, shor
     start, longest = inside.ravel(), float(np.square(inside).sum(axis=1).max())
     objective = np.zeros(1 + heads * d)
     objective[0] = 1.0
+    from scipy.optimize import minimize
+
     found = minimize(  # type: ignore[call-overload]
         lambda x: float(x[0]), np.concatenate([[longest], start]), jac=lambda _: objective, method="SLSQP",
         constraints={"type": "ineq", "fun": spare, "jac": spare_slope}, options={"maxiter": 100, "ftol": 1e-12},

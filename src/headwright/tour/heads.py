@@ -53,7 +53,7 @@ def whole_head(out: Path) -> Chapter:
         f"the certified ones to {worst:.0e} (floating-point).",
         built.picture(),
         "whole-head",
-        (f"headwright design --rules {out}/route.toml --dtype float32 --export {out}/route",),
+        (f"headwright heads {out}/route.toml --dtype float32 --export {out}/route",),
     )
 
 

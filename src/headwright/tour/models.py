@@ -71,5 +71,5 @@ def every(out: Path) -> Chapter:
             "blue: the weight on this text; green: on every text that has the same token at this place",
         ),
         "every-text",
-        (f"headwright audit {MODEL} --every-text {LENGTH} --certificate {path}",),
+        (f"headwright every-text {MODEL} --length {LENGTH} --out {path}",),
     )  # fmt: skip

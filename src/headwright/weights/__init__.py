@@ -16,7 +16,6 @@ exact_bounds           proven numbers about rounded weights; impossible: proofs 
 values                 W_V; projections; an OV matrix cut in two
 picture                a head as a picture
 tracr                  the heads that tracr compiles for the same rules, to compare with
-wire                   a result as JSON
 export                 files that other libraries load
 """
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from headwright.cards import card
+from headwright.cards import card, lines
 from headwright.enclosure import float_below, shown_above
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
@@ -36,6 +36,10 @@ ROOMS = {
 }  # the part of what rules leave open that is given away, until rounding does no harm
 SHRINKS = ("1e-11", "1e-9", "1e-7", "1e-5", "1e-3", "0.1")  # of a bound, until the checker takes it
 HAIR = 2.0**-50
+COARSE = (
+    "The certificate is about these bfloat16 weights in exact arithmetic. Sums that are themselves rounded to bfloat16 "
+    "may miss tight tolerances; exports run these weights in float32."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +75,69 @@ class Built:
         """Who verified the certificate: the exact checker, which is the one that whole heads have."""
         return () if self.certificate is None else ("exact",)
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the verdict and the sizes, never the weights."""
+    def to_json(self, certificate: str | None = None, exported: Sequence[str] = ()) -> dict[str, Any]:
+        """All of it in JSON's own types; the caller says where the certificate and the exports are."""
+        designed = self.layer is not None
+        return {
+            "verdict": self.word,
+            "head_dim": self.head_dim if designed else None,
+            "head_dim_lower_bound": self.head_dim_lower_bound if designed else None,
+            "frobenius": self.frobenius if designed else None,
+            "nuclear": self.nuclear if designed else None,
+            "minimised": self.minimise,
+            "lower_bound": self.lower_bound if designed else None,
+            "outputs": [
+                {"sequence": rule.sequence, "token": rule.token, "head": rule.head, "error": error}
+                for rule, error in zip(self.claims, self.outputs, strict=True)
+                if rule.output is not None
+            ],
+            "patterns": [
+                {
+                    "sequence": rule.sequence,
+                    "token": rule.token,
+                    "head": rule.head,
+                    "least": {str(key): least for key, least in pattern.items()},
+                }
+                for rule, pattern in zip(self.claims, self.patterns, strict=True)
+            ],
+            "assignment": list(self.assignment),
+            "dtype": self.layer.dtype if self.layer else None,
+            "heads": self.layer.to_json() if self.layer else [],
+            "checkers": list(self.checkers),
+            "certificate": certificate,
+            "exported": list(exported),
+            "note": COARSE if self.layer and self.layer.dtype == "bfloat16" else None,
+            "words": self.words,
+            "kinds": {
+                "frobenius": "proven", "nuclear": "proven", "lower_bound": "proven", "outputs": "proven",
+                "patterns": "proven", "heads": "exact",
+            },
+        }  # fmt: skip
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
         facts = [] if self.certificate is None else [("certificate", f"verified by the {in_words(self.checkers)}")]
         if self.layer is not None:
             facts += [
                 ("head dimension", str(self.head_dim)),
-                ("norm of W_K^T W_Q, at most", shown_above(self.frobenius)),
+                ("norm of W_K^T W_Q, at most", shown_above(self.frobenius, 4)),
             ]
             if any(rule.output is not None for rule in self.claims):
-                facts.append(("errors of outputs, at most", shown_above(max(self.outputs))))
-        return card(self.word, self.words, facts)
+                facts.append(("errors of outputs, at most", shown_above(max(self.outputs), 4)))
+        return facts
+
+    def __repr__(self) -> str:
+        """The verdict and the sizes in a few lines, never the weights."""
+        return lines(self.word, self.words, self._facts)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card, with the picture of the first head."""
+        if self.layer is None:
+            return card(self.word, self.words, self._facts)
+        from headwright.pictures import render, told
+
+        chart = self.picture()
+        return card(self.word, self.words, self._facts, render(chart, ".svg"), told(chart))
 
     def picture(self, head: int = 0, sequence: int = 0) -> Chart:
         """One head as a chart: its pattern for one sequence, and its queries and keys."""

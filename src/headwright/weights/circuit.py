@@ -16,6 +16,7 @@ from typing import Any, overload
 import numpy as np
 from jaxtyping import Float
 
+from headwright.cards import card, lines
 from headwright.errors import InputError
 from headwright.trusted.certificate import FORMAT, VERSION
 from headwright.trusted.numbers import sqrt_above
@@ -50,6 +51,33 @@ class Circuit:
     def checkers(self) -> tuple[str, ...]:
         """Who verified the certificate: the exact checker, which is the one that circuits have."""
         return () if self.certificate is None else ("exact",)
+
+    def to_json(self, certificate: str | None = None) -> dict[str, Any]:
+        """All of it in JSON's own types; the caller says where the certificate is."""
+        return {
+            "verdict": self.word,
+            "errors": list(self.errors),
+            "layers": [
+                {
+                    "frobenius": built.frobenius,
+                    "head_dim": built.head_dim,
+                    "heads": built.layer.to_json() if built.layer else [],
+                }
+                for built in self.layers
+            ],
+            "checkers": list(self.checkers),
+            "certificate": certificate,
+            "words": self.words,
+            "kinds": {"errors": "proven", "layers.frobenius": "proven", "layers.heads": "exact"},
+        }
+
+    def __repr__(self) -> str:
+        """The verdict and the sizes in a few lines, never the weights."""
+        return lines(self.word, self.words, [("layers", str(len(self.layers)))])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card."""
+        return card(self.word, self.words, [("layers", str(len(self.layers)))])
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,11 @@ class HeadLayer:
         if len({head.b_Q is None for head in self.heads}) > 1 or len(self.bias) not in (0, len(self.heads)):
             raise InputError("some heads have biases and some have none: expected all or none")
 
+    def to_json(self) -> list[dict[str, Any]]:
+        """The matrices of each head, and its biases where there are any, in JSON's own types."""
+        names = ("W_Q", "W_K", "W_V", "b_Q", "b_V")
+        return [{name: W.tolist() for name in names if (W := getattr(head, name)) is not None} for head in self.heads]
+
     @property
     def biases(self) -> bool:
         """Its heads have b_Q and b_V."""

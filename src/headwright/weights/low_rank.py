@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import minimize
 
 from headwright.weights.method_of_multipliers import Term, worst
 from headwright.weights.smallest_matrix import Aim, Found, Reduced, reduced, smallest
@@ -180,6 +179,7 @@ def _begun(stack: Stack, task: Reduced, start: Factors) -> tuple[Rows, Rows]:
 
 def _descended(merit: Callable[[Rows, Rows], Valued], A: Rows, B: Rows) -> tuple[Rows, Rows]:
     """Where the merit is least, or what is found of that in so many steps."""
+    from scipy.optimize import minimize
 
     def both(x: Float[np.ndarray, " n"]) -> tuple[float, Float[np.ndarray, " n"]]:
         value, down, up = merit(x[: A.size].reshape(A.shape), x[A.size :].reshape(B.shape))

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 from numpy.linalg import LinAlgError
-from scipy.linalg import cho_factor, cho_solve
 
 OUTER, INNER = 60, 100
 NEAR = 1e-4  # of its bound: a constraint is in use
@@ -140,6 +139,7 @@ def _newton(
     terms: list[Term], objective: Objective, X: Matrix, multipliers: Float[np.ndarray, " m"], rho: float
 ) -> Matrix:
     """The minimum of the objective + sum_c (max(0, m_c + rho h_c)^2 - m_c^2) / (2 rho)."""
+    from scipy.linalg import cho_solve
 
     def merit(at: Matrix) -> float:
         active = np.maximum(_floors(terms), multipliers + rho * violations(terms, at))
@@ -170,6 +170,8 @@ def _polished(
     terms: list[Term], objective: Objective, X: Matrix, multipliers: Float[np.ndarray, " m"]
 ) -> tuple[Matrix, Float[np.ndarray, " m"]] | None:
     """Newton's method on slope + sum_c m_c slope_c = 0, h_c = 0 for constraints in use; None where it does not end."""
+    from scipy.linalg import cho_solve
+
     least = np.array([-np.inf if term.equal else 1e-9 * multipliers.max() for term in terms])
     used = np.flatnonzero(multipliers > least)
     if not len(used):
@@ -227,6 +229,8 @@ def _curve(terms: list[Term], parts: Float[np.ndarray, "m p p"]) -> Curve:
 
 def _factored(curve: Curve) -> tuple[Curve, bool]:
     """Cholesky's factor; of a matrix that rounding has made indefinite, after a little is added."""
+    from scipy.linalg import cho_factor
+
     for more in (0.0, 1e-15, 1e-13, 1e-11):
         try:
             added = curve + more * np.trace(curve) * np.eye(len(curve)) if more else curve

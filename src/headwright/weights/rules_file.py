@@ -6,7 +6,6 @@ evaluated as code.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from headwright.errors import InputError
 from headwright.queries.wish import average, exact
+from headwright.validation import sentence
 from headwright.weights.head import Table, Vector
 from headwright.weights.rules import (
     MOST_NUMBERS,
@@ -171,7 +171,7 @@ def rules_from(given_document: dict[str, Any]) -> Rules:
     try:
         given = _Rules.model_validate(given_document)
     except ValidationError as error:
-        raise InputError(_sentence(error)) from error
+        raise InputError(sentence(error, _Rules)) from error
     written = _sequences(given)
     D = _dimension(given, written)
     axes = _axes(given.directions, D)
@@ -351,16 +351,3 @@ def _attend(entry: _Rule, token: int, seen: list[int]) -> dict[int, Fraction] | 
         if not targets:
             raise InputError(f"the rule of token {token} averages no tokens: expected at least one")
     return average(targets, Fraction(1, 100) if entry.eps is None else exact(entry.eps, "eps")).least
-
-
-def _sentence(error: ValidationError) -> str:
-    """pydantic's first complaint, in one line: where, what, what was given, and for a wrong name the likely one."""
-    first = error.errors()[0]
-    where = " ".join(str(part) for part in first["loc"] if "[" not in str(part))
-    if first["type"] == "extra_forbidden":
-        model: Any = _Rule if first["loc"][0] == "rule" else _World if first["loc"][0] == "world" else _Rules
-        known = [field.alias or name for name, field in model.model_fields.items()]
-        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
-        remedy = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
-        return f"{where}: there is no such field; {remedy}"
-    return f"{where}: {first['msg'].lower()}, given {first['input']!r}"

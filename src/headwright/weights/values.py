@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import qr
 
 from headwright import lowrank
 from headwright.enclosure import float_above
@@ -27,6 +26,8 @@ def smallest_values(Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"
 
 def plain_values(Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"]) -> Float[np.ndarray, "m D"]:
     """Another such matrix, with as few columns as will do: larger, and often of numbers that every type has."""
+    from scipy.linalg import qr
+
     _, triangle, order = qr(Y, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     chosen = order[: int((sizes > 1e-12 * sizes.max(initial=0.0)).sum())]

@@ -14,9 +14,10 @@ from pydantic import ValidationError
 from headwright import theme
 from headwright.errors import HeadwrightError, InputError
 from headwright.lab import STATIC
-from headwright.lab.rooms.design import AskedForDesign, answered, find, wish_of
+from headwright.lab.rooms.design import DesignRequest, answered, find, wish_of
 from headwright.lab.worker import about, seldom
 from headwright.queries import Design, Wish, copy
+from headwright.validation import sentence
 from headwright.widgets.modules import linked
 
 if TYPE_CHECKING:
@@ -103,16 +104,15 @@ class DesignView:
             self.widget.asked = content["body"]
             told = {"answer": answered(self._proved[1])}
         except HeadwrightError as error:
-            told = {"error": str(error), "where": about(str(error), AskedForDesign)}
+            told = {"error": str(error), "where": about(str(error), DesignRequest)}
         self.widget.send({"id": content["id"], **told})
 
 
-def _read(body: dict[str, Any]) -> AskedForDesign:
+def _read(body: dict[str, Any]) -> DesignRequest:
     try:
-        return AskedForDesign.model_validate(body)
+        return DesignRequest.model_validate(body)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InputError(f"{'.'.join(str(one) for one in first['loc'])}: {first['msg']}") from None
+        raise InputError(sentence(error, DesignRequest)) from None
 
 
 def addressed(

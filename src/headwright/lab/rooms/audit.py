@@ -8,7 +8,7 @@ from pydantic import Field
 
 from headwright.errors import InputError
 from headwright.lab.asking import Tell
-from headwright.lab.room import Asked, Call, Room
+from headwright.lab.room import Call, RequestBody, Room
 
 if TYPE_CHECKING:
     from headwright.models.documents import Document
@@ -20,10 +20,10 @@ LONGEST, MOST_PLACES = 96, 48  # tokens of a text that is shown; of every text
 Name = Annotated[str, Field(pattern=r"^[0-9]{1,3}\.[0-9]{1,3}$")]
 
 
-class AskedForAudit(Asked):
+class AuditRequest(RequestBody):
     """The options of `headwright audit builtin:induction`.
 
-    >>> AskedForAudit().tokens
+    >>> AuditRequest().tokens
     4000
     """
 
@@ -31,10 +31,10 @@ class AskedForAudit(Asked):
     seed: int = Field(0, ge=0, le=10**6, description="Where these come from.")
 
 
-class AskedToExplain(Asked):
+class ExplainRequest(RequestBody):
     """The options of `headwright audit builtin:induction --explain LAYER.HEAD`, with the text itself.
 
-    >>> AskedToExplain(head="1.0", text="to be or not to be").row is None
+    >>> ExplainRequest(head="1.0", text="to be or not to be").row is None
     True
     """
 
@@ -43,20 +43,20 @@ class AskedToExplain(Asked):
     row: Annotated[int, Field(ge=2, lt=LONGEST)] | None = Field(None, description="This row; else the most telling.")
 
 
-class AskedOnEveryText(Asked):
-    """The options of `headwright audit builtin:induction --every-text T`.
+class EveryTextRequest(RequestBody):
+    """The options of `headwright every-text builtin:induction --length T`.
 
-    >>> AskedOnEveryText(length=16).length
+    >>> EveryTextRequest(length=16).length
     16
     """
 
     length: int = Field(ge=2, le=MOST_PLACES, description="Tokens of the texts.")
 
 
-def audit(asked: AskedForAudit, progress: Tell | None = None) -> dict[str, Any]:
+def audit(asked: AuditRequest, progress: Tell | None = None) -> dict[str, Any]:
     """What `headwright audit builtin:induction --json` says.
 
-    >>> found = audit(AskedForAudit(tokens=400))
+    >>> found = audit(AuditRequest(tokens=400))
     >>> [(head["layer"], head["head"]) for head in found["heads"]]
     [(0, 0), (0, 1), (1, 0), (1, 1)]
     """
@@ -67,10 +67,10 @@ def audit(asked: AskedForAudit, progress: Tell | None = None) -> dict[str, Any]:
     return data(run(_model(), tokens=asked.tokens, seed=asked.seed, command=command, progress=progress))
 
 
-def explain(asked: AskedToExplain) -> dict[str, Any]:
+def explain(asked: ExplainRequest) -> dict[str, Any]:
     """One row of a head as `--explain --json` says it, with all tokens and the whole pattern for a picture.
 
-    >>> found = explain(AskedToExplain(head="0.0", text="the dog, the dog, the dog"))
+    >>> found = explain(ExplainRequest(head="0.0", text="the dog, the dog, the dog"))
     >>> row = found["rows"][0]
     >>> row["best"][0]["position"] == row["position"] - 1, row["shortest"]["verdict"]
     (True, 'designed')
@@ -104,10 +104,10 @@ def explain(asked: AskedToExplain) -> dict[str, Any]:
     }
 
 
-def every_text(asked: AskedOnEveryText, progress: Tell | None = None) -> dict[str, Any]:
+def every_text(asked: EveryTextRequest, progress: Tell | None = None) -> dict[str, Any]:
     """What is proven of the first layer on every text of a length, as the report says it.
 
-    >>> found = every_text(AskedOnEveryText(length=8))["every_text"]
+    >>> found = every_text(EveryTextRequest(length=8))["every_text"]
     >>> [(one["head"], one["place"]) for one in found if one["least"]["bound"] > 0.5]
     [(0, 'previous'), (1, 'first')]
     """
@@ -142,7 +142,7 @@ ROOM = Room(
         Call(
             "audit",
             "What every head of the built-in model does.",
-            AskedForAudit,
+            AuditRequest,
             audit,
             {
                 "summary": "sentences",
@@ -168,7 +168,7 @@ ROOM = Room(
         Call(
             "explain",
             "A row of a head of the built-in model on a text, and the shortest query that does the same.",
-            AskedToExplain,
+            ExplainRequest,
             explain,
             {
                 "layer": "of the head",
@@ -184,7 +184,7 @@ ROOM = Room(
         Call(
             "every_text",
             "What the first layer of the built-in model does on every text of a length.",
-            AskedOnEveryText,
+            EveryTextRequest,
             every_text,
             {"every_text": "for each head and place: proven bounds, the texts that attain them, and the model on them"},
             seconds=30.0,

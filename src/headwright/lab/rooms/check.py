@@ -9,7 +9,7 @@ from pydantic import Field
 
 from headwright.errors import InputError
 from headwright.lab.asking import Tell
-from headwright.lab.room import Asked, Call, Room
+from headwright.lab.room import Call, RequestBody, Room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,20 +26,20 @@ MARKS = ("$", "\\(", "\\[", "\\begin", "```")  # what says where a formula begin
 Id = Annotated[str, Field(min_length=1, max_length=60)]
 
 
-class AskedForExercises(Asked):
+class ExercisesRequest(RequestBody):
     """All exercises, or one of them with its statement typeset.
 
-    >>> AskedForExercises().exercise is None
+    >>> ExercisesRequest().exercise is None
     True
     """
 
     exercise: Id | None = None
 
 
-class AskedToCheck(Asked):
+class CheckRequest(RequestBody):
     """The options of `headwright check`, with the text itself in place of a file.
 
-    >>> AskedToCheck(text="q = k_a", exercise="averaging-two").hints
+    >>> CheckRequest(text="q = k_a", exercise="averaging-two").hints
     'full'
     """
 
@@ -51,10 +51,10 @@ class AskedToCheck(Asked):
     seed: int = Field(0, ge=0, le=10**6)
 
 
-def exercises(asked: AskedForExercises) -> dict[str, Any]:
+def exercises(asked: ExercisesRequest) -> dict[str, Any]:
     """What `headwright exercises --json` says; of one exercise the statement as HTML too.
 
-    >>> exercises(AskedForExercises(exercise="averaging-two"))["exercises"][0]["title"]
+    >>> exercises(ExercisesRequest(exercise="averaging-two"))["exercises"][0]["title"]
     'Average two values'
     """
     from headwright.check.catalogue import load_exercises
@@ -70,12 +70,12 @@ def exercises(asked: AskedForExercises) -> dict[str, Any]:
     return {"exercises": [{**known[one].as_json(), "shown": shown}]}
 
 
-def check(asked: AskedToCheck) -> dict[str, Any]:
+def check(asked: CheckRequest) -> dict[str, Any]:
     """What `headwright check --json` says of one answer, with formulas typeset.
 
     It is checked in this process, which has limits of time and memory.
 
-    >>> found = check(AskedToCheck(text="q = k_a + k_b", exercise="averaging-two", hints="none"))
+    >>> found = check(CheckRequest(text="q = k_a + k_b", exercise="averaging-two", hints="none"))
     >>> found["answers"][0]["verdict"], found["answers"][0]["asked"][0]["reason"]
     ('refuted', 'it is wrong')
     """
@@ -85,12 +85,12 @@ def check(asked: AskedToCheck) -> dict[str, Any]:
     return _told(asked, sheet, [_alone(each, asked.seed) for each in sheet.answers])
 
 
-def document(asked: AskedToCheck, progress: Tell = lambda _: None) -> dict[str, Any]:
+def document(asked: CheckRequest, progress: Tell = lambda _: None) -> dict[str, Any]:
     """What `headwright check --json` says of all answers in a text.
 
     Each is checked in a process of its own, so that one that runs wild costs the others nothing.
 
-    >>> document(AskedToCheck(text="Nothing to see here."))["answers"]
+    >>> document(CheckRequest(text="Nothing to see here."))["answers"]
     []
     """
     from headwright.check.running import run
@@ -101,7 +101,7 @@ def document(asked: AskedToCheck, progress: Tell = lambda _: None) -> dict[str, 
     return _told(asked, sheet, run(sheet.answers, seed=asked.seed, timeout=EACH, within=ALL, progress=progress))
 
 
-def _told(asked: AskedToCheck, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
+def _told(asked: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
     from headwright.check.report.text import hinted, results
 
     told = [hinted(each, asked.hints) for each in checked]
@@ -192,15 +192,15 @@ ROOM = Room(
         Call(
             "exercises",
             "The exercises that answers can be checked against.",
-            AskedForExercises,
+            ExercisesRequest,
             exercises,
             {"exercises": "id, title, statement, names and goals of each; of a single one also the typeset statement"},
         ),
-        Call("check", "The verdict on an answer.", AskedToCheck, check, VERDICTS, seconds=SECONDS),
+        Call("check", "The verdict on an answer.", CheckRequest, check, VERDICTS, seconds=SECONDS),
         Call(
             "document",
             "The verdicts on all answers in a document.",
-            AskedToCheck,
+            CheckRequest,
             document,
             VERDICTS,
             seconds=ALL + 20,

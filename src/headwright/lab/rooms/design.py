@@ -9,7 +9,7 @@ from pydantic import Field
 
 from headwright.errors import InputError
 from headwright.lab.asking import Tell
-from headwright.lab.room import Asked, Call, Room
+from headwright.lab.room import Call, RequestBody, Room
 from headwright.lab.rooms.worlds import MOST_ENTRIES, Noisy, world_of
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ Index = Annotated[int, Field(ge=0, lt=MOST_KEYS)]
 Row = Annotated[list[float], Field(min_length=1, max_length=256)]
 
 
-class AskedForDesign(Asked):
+class DesignRequest(RequestBody):
     """The options of `headwright design`, with the keys themselves in place of a file.
 
-    >>> AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0).eps
+    >>> DesignRequest(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0).eps
     '0.01'
     """
 
@@ -46,20 +46,20 @@ class AskedForDesign(Asked):
     )
 
 
-def design(asked: AskedForDesign, progress: Tell | None = None) -> dict[str, Any]:
+def design(asked: DesignRequest, progress: Tell | None = None) -> dict[str, Any]:
     """What `headwright design --json` says, with the certificate itself in place of the name of its file.
 
-    >>> found = design(AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0))
+    >>> found = design(DesignRequest(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0))
     >>> found["verdict"], found["checkers"]
     ('designed', ['exact', 'float'])
     """
     return answered(find(asked, progress))
 
 
-def find(asked: AskedForDesign, progress: Tell | None = None) -> Design:
+def find(asked: DesignRequest, progress: Tell | None = None) -> Design:
     """The design that is asked for, verified by both checkers.
 
-    >>> find(AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0)).word
+    >>> find(DesignRequest(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0)).word
     'designed'
     """
     from headwright.queries import design as designed
@@ -74,12 +74,10 @@ def find(asked: AskedForDesign, progress: Tell | None = None) -> Design:
 def answered(found: Design) -> dict[str, Any]:
     """A design as the page is told it.
 
-    >>> answered(find(AskedForDesign(keys=[[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], copy=2)))["mixing"]["of"]
+    >>> answered(find(DesignRequest(keys=[[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], copy=2)))["mixing"]["of"]
     {'0': 0.75, '1': 0.25}
     """
-    from headwright.queries.wire import to_json
-
-    return {**to_json(found, found.certificate), "mixing": _mixing(found)}
+    return {**found.to_json(found.certificate), "mixing": _mixing(found)}
 
 
 def matrix(rows: list[list[float]], what: str) -> Float[np.ndarray, "n d"]:
@@ -98,10 +96,10 @@ def matrix(rows: list[list[float]], what: str) -> Float[np.ndarray, "n d"]:
     return found
 
 
-def wish_of(asked: AskedForDesign) -> Wish:
+def wish_of(asked: DesignRequest) -> Wish:
     """The wish that is asked for.
 
-    >>> wish_of(AskedForDesign(keys=[[1.0], [2.0]], average=[0, 1])).targets
+    >>> wish_of(DesignRequest(keys=[[1.0], [2.0]], average=[0, 1])).targets
     [0, 1]
     """
     from headwright.queries import at_least, average, copy
@@ -172,7 +170,7 @@ ROOM = Room(
         Call(
             "design",
             "The shortest query that grants a wish, or a proof that there is none.",
-            AskedForDesign,
+            DesignRequest,
             design,
             {
                 "verdict": "designed, impossible, longer or undecided",

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from headwright.errors import InputError
 from headwright.lab.asking import Tell
-from headwright.lab.room import Asked, Call, Room
+from headwright.lab.room import Call, RequestBody, Room
 
 if TYPE_CHECKING:
     from headwright.weights import Built, Rules
@@ -19,10 +19,10 @@ BUILT = 0.6  # of the work, before it is set beside the published construction
 TOKENS = 64  # of the rules, together: what a page waits for
 
 
-class AskedForHeads(Asked):
-    """The options of `headwright design --rules`, with the rules themselves in place of a file.
+class HeadsRequest(RequestBody):
+    """The options of `headwright heads`, with the rules themselves in place of a file.
 
-    >>> AskedForHeads(rules="").minimise
+    >>> HeadsRequest(rules="").minimise
     'size'
     """
 
@@ -31,29 +31,27 @@ class AskedForHeads(Asked):
     dtype: Literal["float64", "float32", "bfloat16"] = Field(default="float64", description="The weights' number type.")
 
 
-class AskedForExport(AskedForHeads):
+class ExportRequest(HeadsRequest):
     """The same, and which of the formats of `--export` is wanted.
 
-    >>> AskedForExport(rules="", format="onnx").dtype
+    >>> ExportRequest(rules="", format="onnx").dtype
     'float64'
     """
 
     format: Literal["arrays", "torch", "onnx", "huggingface"]
 
 
-def heads(asked: AskedForHeads, progress: Tell = lambda _: None) -> dict[str, Any]:
-    """What `headwright design --rules --json` says, with patterns and planes for pictures.
+def heads(asked: HeadsRequest, progress: Tell = lambda _: None) -> dict[str, Any]:
+    """What `headwright heads --json` says, with patterns and planes for pictures.
 
-    >>> found = heads(AskedForHeads(rules=presets()["induction"]))
+    >>> found = heads(HeadsRequest(rules=presets()["induction"]))
     >>> found["verdict"], found["published"]["head_dim"] > found["head_dim"]
     ('designed', True)
     """
-    from headwright.weights.wire import to_json
-
     found = _built(asked, lambda done: progress(BUILT * done))
     published, as_exact = _published(asked.rules, found)
     return {
-        **to_json(found, found.certificate),
+        **found.to_json(found.certificate),
         "error": max(found.outputs) if found.layer is not None and found.outputs else None,
         "shown": _shown(found),
         "published": published,
@@ -61,10 +59,10 @@ def heads(asked: AskedForHeads, progress: Tell = lambda _: None) -> dict[str, An
     }
 
 
-def export(asked: AskedForExport) -> dict[str, Any]:
+def export(asked: ExportRequest) -> dict[str, Any]:
     """The files that `--export` writes, in one archive.
 
-    >>> export(AskedForExport(rules=presets()["route"], format="arrays"))["files"]
+    >>> export(ExportRequest(rules=presets()["route"], format="arrays"))["files"]
     ['README.md', 'weights.json', 'weights.safetensors']
     """
     import base64
@@ -102,7 +100,7 @@ def presets() -> dict[str, str]:
     }
 
 
-def _built(asked: AskedForHeads, progress: Tell | None = None) -> Built:
+def _built(asked: HeadsRequest, progress: Tell | None = None) -> Built:
     from headwright.weights import build
 
     return build(_parsed(asked.rules), minimise=asked.minimise, dtype=asked.dtype, progress=progress)
@@ -116,7 +114,7 @@ def _parsed(text: str) -> Rules:
     except InputError as error:
         raise InputError(f"rules: {error}") from error
     if found is None:
-        raise InputError("rules with layers: this page shows one; 'headwright design --rules' designs circuits")
+        raise InputError("rules with layers: this page shows one; 'headwright heads' designs circuits")
     if (T := sum(map(len, found.sequences))) > TOKENS:
         raise InputError(f"rules about {T} tokens: the lab takes {TOKENS}, the command line more")
     return found
@@ -171,7 +169,7 @@ ROOM = Room(
         Call(
             "heads",
             "The smallest heads that keep rules, or a proof that there are none.",
-            AskedForHeads,
+            HeadsRequest,
             heads,
             {
                 "verdict": "designed, impossible or undecided",
@@ -202,7 +200,7 @@ ROOM = Room(
         Call(
             "export",
             "The designed heads as files for another library, in an archive.",
-            AskedForExport,
+            ExportRequest,
             export,
             {"files": "their names", "zip": "the archive, in base64"},
             seconds=60.0,

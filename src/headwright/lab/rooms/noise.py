@@ -7,17 +7,17 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from headwright.lab.asking import Tell
-from headwright.lab.room import Asked, Call, Room
+from headwright.lab.room import Call, RequestBody, Room
 from headwright.lab.rooms.design import MOST_KEYS, Index, Number, Row, matrix
 from headwright.lab.rooms.worlds import MOST_ENTRIES, Noisy, world_of
 
 MOST_SAMPLES, MOST_HEADS = 200_000, 8
 
 
-class AskedToSimulate(Asked):
+class SimulateRequest(RequestBody):
     """The options of `headwright simulate`, with keys, queries and world themselves in place of files.
 
-    >>> AskedToSimulate(keys=[[1.0]], queries=[[2.0]], world=[], targets=[0]).samples
+    >>> SimulateRequest(keys=[[1.0]], queries=[[2.0]], world=[], targets=[0]).samples
     20000
     """
 
@@ -31,17 +31,16 @@ class AskedToSimulate(Asked):
     seed: int = Field(0, ge=0, le=10**6)
 
 
-def simulate(asked: AskedToSimulate, progress: Tell | None = None) -> dict[str, Any]:
+def simulate(asked: SimulateRequest, progress: Tell | None = None) -> dict[str, Any]:
     """What `headwright simulate --json` says, with the first draws for a picture.
 
     >>> eye = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     >>> random = Noisy(key=0, scale={"normal": [1.0, 0.5]})
-    >>> asked = AskedToSimulate(keys=eye, queries=[[10.0, 10.0, 0.0]], world=[random], targets=[0, 1])
+    >>> asked = SimulateRequest(keys=eye, queries=[[10.0, 10.0, 0.0]], world=[random], targets=[0, 1])
     >>> round(simulate(asked)["near_average"]["exact"], 6)
     0.022636
     """
     from headwright.noise import simulate as draw
-    from headwright.noise.wire import to_json
     from headwright.queries.wish import exact
 
     keys, queries = matrix(asked.keys, "keys"), matrix(asked.queries, "queries")
@@ -49,7 +48,7 @@ def simulate(asked: AskedToSimulate, progress: Tell | None = None) -> dict[str, 
         keys, queries, world_of(asked.world), asked.targets, tolerance=exact(asked.tolerance, "tolerance"),
         scale=exact(asked.scale, "scale"), samples=asked.samples, seed=asked.seed, progress=progress,
     )  # fmt: skip
-    return {**to_json(found), "cloud": found.cloud.round(5).tolist()}
+    return {**found.to_json(), "cloud": found.cloud.round(5).tolist()}
 
 
 ROOM = Room(
@@ -60,7 +59,7 @@ ROOM = Room(
         Call(
             "simulate",
             "What noise in the keys does to the targets, and how often they are averaged.",
-            AskedToSimulate,
+            SimulateRequest,
             simulate,
             {
                 "targets": "mean, spread and quantiles of each target's weight: sampled, and proven where possible",
@@ -69,7 +68,7 @@ ROOM = Room(
                 "tolerance": "how near counts as near",
                 "confidence": "of the intervals",
                 "samples": "how many draws",
-                "seed": "where chance started from",
+                "seed": "the random seed",
                 "sampled_uniformly": "sets in the world that were given a uniform law",
                 "kinds": "what each number is: proven, sampled, floating-point, exact or given",
                 "cloud": "the targets' weights in the first draws, for a picture",

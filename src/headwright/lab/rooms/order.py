@@ -8,7 +8,7 @@ from pydantic import Field
 
 from headwright.errors import InputError
 from headwright.lab.asking import Tell
-from headwright.lab.room import Asked, Call, Room
+from headwright.lab.room import Call, RequestBody, Room
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,10 +24,10 @@ Name = Literal["sinusoidal", "rotary", "alibi"]
 Number = Literal["exact", "float32", "float16", "bfloat16"]
 
 
-class AskedForOrder(Asked):
+class OrderRequest(RequestBody):
     """Tokens, another order of them, and the layer.
 
-    >>> AskedForOrder(tokens=["the", "dog"], order=[1, 0]).dim
+    >>> OrderRequest(tokens=["the", "dog"], order=[1, 0]).dim
     8
     """
 
@@ -41,10 +41,10 @@ class AskedForOrder(Asked):
     seed: int = Field(0, ge=0, le=10**6, description="Where the words' rows and the layer's parameters come from.")
 
 
-class AskedForPositions(Asked):
+class PositionsRequest(RequestBody):
     """The options of `headwright positions`.
 
-    >>> AskedForPositions(length=4096, dim=64, index_dtype="bfloat16").dtype
+    >>> PositionsRequest(length=4096, dim=64, index_dtype="bfloat16").dtype
     'exact'
     """
 
@@ -57,10 +57,10 @@ class AskedForPositions(Asked):
     angle_dtype: Number = Field("exact", description="What the angles are rounded to.")
 
 
-def order(asked: AskedForOrder) -> dict[str, Any]:
+def order(asked: OrderRequest) -> dict[str, Any]:
     """X, P X, Z(P X) and P Z(X), without positions and with; all in floating point.
 
-    >>> found = order(AskedForOrder(tokens=["a", "dog", "bit"], order=[2, 1, 0]))
+    >>> found = order(OrderRequest(tokens=["a", "dog", "bit"], order=[2, 1, 0]))
     >>> found["without"]["relative"] < 1e-12 < found["with"]["relative"]
     True
     """
@@ -94,14 +94,13 @@ def _compared(layer: Layer, X: Float[np.ndarray, "T D"], permutation: np.ndarray
     }
 
 
-def positions(asked: AskedForPositions, progress: Tell | None = None) -> dict[str, Any]:
+def positions(asked: PositionsRequest, progress: Tell | None = None) -> dict[str, Any]:
     """What `headwright positions --json` says, with rows and distances for a picture.
 
-    >>> positions(AskedForPositions(length=300, dim=8, index_dtype="bfloat16"))["first_pair"]
+    >>> positions(PositionsRequest(length=300, dim=8, index_dtype="bfloat16"))["first_pair"]
     [256, 257]
     """
     from headwright.positions import Precision, preview, report
-    from headwright.positions.wire import to_json
 
     scheme = _scheme(asked.scheme, asked.dim, asked.base, heads=asked.dim)
     precision = Precision(index=asked.index_dtype, angle=asked.angle_dtype, rows=asked.dtype)
@@ -109,7 +108,7 @@ def positions(asked: AskedForPositions, progress: Tell | None = None) -> dict[st
     start = max(0, found.first_pair[1] - 16) if found.first_pair else 0
     drawn = preview(scheme, asked.length, precision, start)
     return {
-        **to_json(found),
+        **found.to_json(),
         "start": start,
         "rows": [[_or_none(x) for x in row] for row in drawn.rows[:SHOWN, :SHOWN].tolist()],
         "distances": [_or_none(x) for x in drawn.distances.tolist()[:MOST_DIFFERENCES]],
@@ -136,7 +135,7 @@ ROOM = Room(
         Call(
             "order",
             "A layer on tokens in another order, without positions and with.",
-            AskedForOrder,
+            OrderRequest,
             order,
             {
                 "X": "a row for each token",
@@ -148,7 +147,7 @@ ROOM = Room(
         Call(
             "positions",
             "Which positions coincide after rounding, and how close the closest two come.",
-            AskedForPositions,
+            PositionsRequest,
             positions,
             {
                 "collisions": "how many positions coincide with an earlier one",

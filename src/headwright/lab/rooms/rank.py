@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.room import Asked, Call, Room
+from headwright.lab.room import Call, RequestBody, Room
 from headwright.lab.rooms.design import matrix
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ LARGEST = 1e300  # beyond, a norm may be no double any more
 Row = Annotated[list[float], Field(min_length=1, max_length=MOST_SIDE)]
 
 
-class Head(Asked):
+class Head(RequestBody):
     """A matrix of a head of the built-in model.
 
     >>> Head(layer=0, head=1).circuit
@@ -31,10 +31,10 @@ class Head(Asked):
     circuit: Literal["qk", "ov"] = Field("qk", description="Which tokens attend to which, or what is written.")
 
 
-class AskedForFactors(Asked):
+class FactorsRequest(RequestBody):
     """A matrix: its rows, or a head.
 
-    >>> AskedForFactors(matrix=[[1.0]]).head is None
+    >>> FactorsRequest(matrix=[[1.0]]).head is None
     True
     """
 
@@ -42,10 +42,10 @@ class AskedForFactors(Asked):
     head: Head | None = Field(None, description="A head of the model that is built in.")
 
 
-class AskedToTruncate(AskedForFactors):
+class TruncateRequest(FactorsRequest):
     """The options of `headwright lowrank`, with the matrix itself in place of a file.
 
-    >>> AskedToTruncate(matrix=[[1.0]], rank=1).seed
+    >>> TruncateRequest(matrix=[[1.0]], rank=1).seed
     0
     """
 
@@ -54,22 +54,22 @@ class AskedToTruncate(AskedForFactors):
     seed: int = Field(0, ge=0, le=10**6)
 
 
-def lowrank(asked: AskedToTruncate) -> dict[str, Any]:
+def lowrank(asked: TruncateRequest) -> dict[str, Any]:
     """What `headwright lowrank --json` says.
 
-    >>> round(lowrank(AskedToTruncate(matrix=[[3.0, 0.0], [0.0, 1.0]], rank=1))["error_upper_bound"], 6)
+    >>> round(lowrank(TruncateRequest(matrix=[[3.0, 0.0], [0.0, 1.0]], rank=1))["error_upper_bound"], 6)
     1.0
     """
     from headwright.lowrank import truncate
-    from headwright.lowrank.wire import to_json
 
-    return to_json(truncate(_matrix(asked), rank=asked.rank, tolerance=asked.tolerance, seed=asked.seed), asked.seed)
+    found = truncate(_matrix(asked), rank=asked.rank, tolerance=asked.tolerance, seed=asked.seed)
+    return found.to_json(asked.seed)
 
 
-def factors(asked: AskedForFactors) -> dict[str, Any]:
+def factors(asked: FactorsRequest) -> dict[str, Any]:
     """The matrix and its singular value decomposition in floating point: what moves under the hand.
 
-    >>> factors(AskedForFactors(matrix=[[3.0, 0.0], [0.0, 1.0]]))["singular_values"]
+    >>> factors(FactorsRequest(matrix=[[3.0, 0.0], [0.0, 1.0]]))["singular_values"]
     [3.0, 1.0]
     """
     import numpy as np
@@ -85,7 +85,7 @@ def factors(asked: AskedForFactors) -> dict[str, Any]:
     }
 
 
-def _matrix(asked: AskedForFactors) -> Float[np.ndarray, "n d"]:
+def _matrix(asked: FactorsRequest) -> Float[np.ndarray, "n d"]:
     if (asked.matrix is None) == (asked.head is None):
         raise InputError("matrix: expected either a matrix or a head")
     if asked.matrix is not None:
@@ -115,7 +115,7 @@ ROOM = Room(
         Call(
             "lowrank",
             "A matrix cut to a small rank, with a certified bound on what that misses.",
-            AskedToTruncate,
+            TruncateRequest,
             lowrank,
             {
                 "rank": "of the matrix that is near",
@@ -133,7 +133,7 @@ ROOM = Room(
         Call(
             "factors",
             "A matrix and its singular value decomposition, in floating point, for a picture.",
-            AskedForFactors,
+            FactorsRequest,
             factors,
             {
                 "matrix": "its rows",

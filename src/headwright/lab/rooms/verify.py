@@ -8,26 +8,26 @@ from pydantic import Field
 
 from headwright.errors import InputError
 from headwright.lab.asking import Tell
-from headwright.lab.room import Asked, Call, Room
+from headwright.lab.room import Call, RequestBody, Room
 
 MOST_CHARACTERS = 3_000_000
 BUILT_IN = "builtin:induction"
 
 
-class AskedToVerify(Asked):
+class VerifyRequest(RequestBody):
     """A certificate that holds its keys, or is about every text of the model that is built in.
 
-    >>> AskedToVerify(certificate="{}").certificate
+    >>> VerifyRequest(certificate="{}").certificate
     '{}'
     """
 
     certificate: str = Field(max_length=MOST_CHARACTERS, description="The certificate, as text.")
 
 
-def verify(asked: AskedToVerify, progress: Tell | None = None) -> dict[str, Any]:
+def verify(asked: VerifyRequest, progress: Tell | None = None) -> dict[str, Any]:
     """The checker's verdict, as `headwright verify --json` says it.
 
-    >>> verify(AskedToVerify(certificate="{}"))["verdict"]
+    >>> verify(VerifyRequest(certificate="{}"))["verdict"]
     'unreadable'
     """
     from headwright.models.texts.statement import FORMAT
@@ -68,7 +68,7 @@ ROOM = Room(
         Call(
             "verify",
             "Check a certificate as `headwright verify` does, or one about every text of the model that is built in.",
-            AskedToVerify,
+            VerifyRequest,
             verify,
             {
                 "verdict": "verified, rejected, not confirmed, unreadable or internal error",

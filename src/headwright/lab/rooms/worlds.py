@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from headwright.errors import InputError
-from headwright.lab.room import Asked
+from headwright.lab.room import RequestBody
 from headwright.noise.scales import SCALES
 from headwright.noise.spreads import SPREADS
 from headwright.noise.world import Noise, World
@@ -24,8 +24,8 @@ _SPREADS: dict[str, Any] = {
     for name, kind in SPREADS.items()
     if not kind.from_file
 }
-_Scaled = create_model("Scaled", __base__=Asked, **_SCALES)
-_Spread = create_model("Spread", __base__=Asked, **_SPREADS)
+_Scaled = create_model("Scaled", __base__=RequestBody, **_SCALES)
+_Spread = create_model("Spread", __base__=RequestBody, **_SPREADS)
 
 
 class Scaled(_Scaled):  # type: ignore[misc, valid-type]

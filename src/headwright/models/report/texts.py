@@ -34,8 +34,8 @@ def _about(found: Everywhere, text: str) -> str:
         else f"with any of {found.queries} tokens there, the first that occur in {html.escape(text)}"
     )
     left = (
-        f" Heads {_names(found.left_out)} were left out, for the work it takes; <code>headwright audit MODEL "
-        f"--every-text {one.length}</code> looks at them." if found.left_out else ""
+        f" Heads {_names(found.left_out)} were left out, for the work it takes; <code>headwright every-text MODEL "
+        f"--length {one.length}</code> looks at them." if found.left_out else ""
     )  # fmt: skip
     return (
         "<p>In the first layer, a token's query and key depend on the token and its place alone, so the worst text is "

@@ -18,7 +18,6 @@ from operator import mul
 import numpy as np
 from flint import fmpq, fmpq_mat
 from jaxtyping import Float
-from scipy.linalg import qr
 
 from headwright.queries.certify import Bound, Constraint, Part
 from headwright.queries.proving.key_placement import Places
@@ -193,6 +192,8 @@ class _System:
 
     def _most_room(self) -> list[Name]:
         """The amounts to correct, in the order in which they are to be used: those with room, far from parallel."""
+        from scipy.linalg import qr
+
         roomy = sorted((name for name, amount in self.amounts.items() if amount.room > 0),
                        key=lambda name: -self.amounts[name].room)  # fmt: skip
         kinds = {name[0] for name in roomy}

@@ -19,7 +19,6 @@ from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.optimize import brentq
 
 from headwright.queries.certify import Bound, Constraint, Guard, Part, deviations_of_any
 from headwright.queries.program import program, solved
@@ -53,6 +52,8 @@ def _shortest(
 
 
 def _by_one(V: Vector, C: Matrix, z: float) -> tuple[Vector, Vector]:
+    from scipy.optimize import brentq
+
     c, axes = np.linalg.eigh(C)
     c = np.where(c > 1e-15 * max(float(c.max()), 0.0), c, 0.0)
     v = axes.T @ V

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg.lapack import dgeqrf, dpotrf, dtrtrs
 
 Vector = Float[np.ndarray, " d"]
 PINCH = 1e-11
@@ -60,6 +59,8 @@ def best_step(
 
 
 def _root(curvature: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
+    from scipy.linalg.lapack import dpotrf
+
     W = (curvature + curvature.T) / 2
     W[np.diag_indices_from(W)] += 1.0
     lift = 0.0
@@ -179,6 +180,8 @@ class _ActiveSet:
 
 def _least(A: Float[np.ndarray, "d p"], wins: Float[np.ndarray, " p"]) -> Float[np.ndarray, " p"]:
     """The minimum of |A x|^2 / 2 - <wins, x>; a pinch of |x|^2 keeps parallel columns apart."""
+    from scipy.linalg.lapack import dgeqrf
+
     p = A.shape[1]
     squares = np.square(A).sum(axis=0)
     lengths = np.sqrt(squares)
@@ -194,5 +197,7 @@ def _least(A: Float[np.ndarray, "d p"], wins: Float[np.ndarray, " p"]) -> Float[
 
 def _solve(R: Float[np.ndarray, "d d"], b: np.ndarray, *, trans: bool = False) -> np.ndarray:
     """R^-1 b, or R^-T b, for an upper triangle R; nan where it has a 0 on its diagonal."""
+    from scipy.linalg.lapack import dtrtrs
+
     x, fault = dtrtrs(R, b, lower=0, trans=int(trans))
     return x if fault == 0 else np.full_like(b, np.nan)

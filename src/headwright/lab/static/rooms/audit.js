@@ -268,7 +268,7 @@ function build(main, state) {
       h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Bounds" }, h("table", {}, h("thead", {}, h("tr", {}, ...["place", "at least", "at most", "always half", "never half"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...mine.map((one) => h("tr", {}, h("th", { scope: "row" }, one.place), part("least", one.least, down), part("most", one.most, up), h("td", {}, `${one.always_half} of ${one.queries}`), h("td", {}, `${one.never_half} of ${one.queries}`)))))),
       h("h3", {}, `The text that gives the ${strongest.place} place least`), strip(strongest.least.text, [], strongest.least.text.length - 1, null),
-      h("p", { class: "note" }, `Bounds are ${by} for the weights as exact numbers, over every text${mine[0].queries < (mine[0].choices ?? 0) ? ` that ends in one of ${mine[0].queries} tokens of the text audited` : ""} seen from its last place, by the audit itself: the small checker is for certificates. ${foreign() ? "" : `“headwright audit ${BUILT_IN} --every-text ${state.values.length} --certificate floor.json” writes one. `}Run: what the model itself does on the text that is worst, floating-point. Always, never: last tokens for which every text, or none, gives the place half or more.`));
+      h("p", { class: "note" }, `Bounds are ${by} for the weights as exact numbers, over every text${mine[0].queries < (mine[0].choices ?? 0) ? ` that ends in one of ${mine[0].queries} tokens of the text audited` : ""} seen from its last place, by the audit itself: the small checker is for certificates. ${foreign() ? "" : `“headwright every-text ${BUILT_IN} --length ${state.values.length} --out floor.json” writes one. `}Run: what the model itself does on the text that is worst, floating-point. Always, never: last tokens for which every text, or none, gives the place half or more.`));
   }
 
   const question = (values) => ({ head: `${values.layer}.${values.head}`, text: values.text, row: values.row });
@@ -290,7 +290,7 @@ function build(main, state) {
 
   return {
     draw,
-    command: () => (foreign() ? `headwright audit --json -- ${quoted(report.model.name)}\n` : `headwright audit ${BUILT_IN}\nheadwright audit ${BUILT_IN} --every-text ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
+    command: () => (foreign() ? `headwright audit --json -- ${quoted(report.model.name)}\n` : `headwright audit ${BUILT_IN}\nheadwright every-text ${BUILT_IN} --length ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
     python: () => `from headwright import audit, load_model\nfrom headwright.models.report.data import data\n\nmodel = load_model(${literal(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
     json: () => report,
     pictures: () => [["heads", map]],

@@ -1,4 +1,4 @@
-"""headwright audit MODEL --every-text T: the first layer, and who sweeps it."""
+"""headwright every-text: the first layer, and who sweeps it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headwright.cli.console import keeping, progress, save_picture, show_json
-from headwright.cli.every_text.asked import OF_TEXT, Asked, pairs_of, queries_of, token_of
-from headwright.cli.every_text.beyond import deeper, repeated
-from headwright.cli.every_text.certifying import write
-from headwright.cli.every_text.telling import Answered, data, picture, tell
+from headwright.cli.every_text.certificate import write
+from headwright.cli.every_text.deeper_layers import deeper, repeated
+from headwright.cli.every_text.printing import Answered, data, picture, print_result
+from headwright.cli.every_text.reading import OF_TEXT, EveryTextOptions, pairs_of, queries_of, token_of
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from headwright.models.texts.every_text import Sweeper
 
 
-def show(model: Model, asked: Asked) -> None:
+def show(model: Model, asked: EveryTextOptions) -> None:
     """Look at every text, say what was proved, and write the strongest of it where asked."""
     if asked.repeat is not None:
         repeated(model, asked, asked.repeat)
@@ -35,14 +35,14 @@ def show(model: Model, asked: Asked) -> None:
     if asked.json:
         show_json(data(model, found))
     else:
-        tell(model, found, _asked_about(model, asked), asked.budget)
+        print_result(model, found, _asked_about(model, asked), asked.budget)
     if asked.plot is not None:
         save_picture(asked.plot, picture(model, found.curves))
-    if asked.certificate is not None:
-        write(model, found, asked.certificate, asked.text is not None)
+    if asked.out is not None:
+        write(model, found, asked.out, asked.text is not None)
 
 
-def _asked_about(model: Model, asked: Asked) -> str:
+def _asked_about(model: Model, asked: EveryTextOptions) -> str:
     """After the number of query tokens: that they are all, or which they are."""
     if asked.query is None:
         return "may stand there"
@@ -51,7 +51,7 @@ def _asked_about(model: Model, asked: Asked) -> str:
     return f"was asked about there, {model.words(np.array([token_of(model, asked.query, '--query')]))[0]}"
 
 
-def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
+def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper) -> Answered:
     from headwright.models.texts.budget import on_budget
     from headwright.models.texts.curves import every_length
     from headwright.models.texts.every_text import every_text
@@ -85,7 +85,7 @@ def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
     )  # fmt: skip
 
 
-def _quick(asked: Asked, queries: Sequence[int] | None) -> bool:
+def _quick(asked: EveryTextOptions, queries: Sequence[int] | None) -> bool:
     """Whether so few query tokens are asked about, here, that nothing need be cut into parts or kept."""
     from headwright.models.texts.every_text import FEW
 
@@ -94,7 +94,7 @@ def _quick(asked: Asked, queries: Sequence[int] | None) -> bool:
 
 
 @contextmanager
-def _sweeper(model: Model, asked: Asked) -> Iterator[Sweeper]:
+def _sweeper(model: Model, asked: EveryTextOptions) -> Iterator[Sweeper]:
     """Who sweeps: the GPU; or parts here or on workers, kept until all is done."""
     if asked.source is not None and asked.source.device != "cpu":
         from headwright.models.texts.gpu import sweep_on_gpu

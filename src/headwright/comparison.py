@@ -1,4 +1,4 @@
-"""What a stranger thinks was proved, against what the statement of a certificate says: as exact numbers.
+"""Compare the statement of a certificate with what was expected of it, in exact numbers.
 
 A statement may say more than was asked for: a higher least weight, a higher confidence, other targets besides. That is
 agreed to, and told. Where it says less, or something else, the certificate does not answer the question. Where it says
@@ -33,8 +33,8 @@ SHOWN = 3  # differences of keys that are told one by one
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is thought to be proved; None where nothing was said."""
+class Expected:
+    """What a certificate is expected to prove; None where nothing was said."""
 
     wish: Wish | None = None
     world: World | None = None
@@ -44,7 +44,7 @@ class Asked:
 
 
 @dataclass
-class Compared:
+class Comparison:
     """Where the statement differs from what was asked, where it says more, and what it speaks of that nobody asked."""
 
     differences: list[str] = field(default_factory=list)
@@ -52,18 +52,18 @@ class Compared:
     unasked: list[str] = field(default_factory=list)
 
 
-def compare(text: str, asked: Asked) -> Compared:
+def compare(text: str, asked: Expected) -> Comparison:
     """The statement of a certificate that was verified, against what was asked."""
     said, proof = document(text)
     if isinstance(said, dict) and about_heads(said):
         return _compare_heads(said, asked)
     if asked.rules is not None:
-        return Compared(["it is about keys, and not about the tokens and weights of whole heads"])
+        return Comparison(["it is about keys, and not about the tokens and weights of whole heads"])
     return _compare_keys(read(said, proof).statement, asked)
 
 
-def _compare_keys(statement: Statement, asked: Asked) -> Compared:
-    found = Compared()
+def _compare_keys(statement: Statement, asked: Expected) -> Comparison:
+    found = Comparison()
     if asked.scale is not None and asked.scale != statement.scale:
         found.differences.append(f"its scores have the scale {statement.scale}, and {asked.scale} was asked for")
     if asked.world is not None:
@@ -78,7 +78,7 @@ def _compare_keys(statement: Statement, asked: Asked) -> Compared:
     return found
 
 
-def _unasked(statement: Statement, asked: Asked) -> Iterator[str]:
+def _unasked(statement: Statement, asked: Expected) -> Iterator[str]:
     """What the statement speaks of and the question does not, though the answer may depend on it."""
     if asked.wish is None:
         yield "its wish"
@@ -92,7 +92,7 @@ def _unasked(statement: Statement, asked: Asked) -> Iterator[str]:
         yield f"that it is about {statement.heads} heads together"
 
 
-def _compare_wish(statement: Statement, asked: Mapping[int, Fraction], found: Compared) -> None:
+def _compare_wish(statement: Statement, asked: Mapping[int, Fraction], found: Comparison) -> None:
     """More is a higher weight, or a further target; where nothing grants the wish, a lower one, or a target fewer."""
     designed = statement.claim == "designed"
     for key in sorted({*statement.wish, *asked}):
@@ -107,7 +107,7 @@ def _least(p: Fraction | None) -> str:
     return "nothing" if p is None else f"at least {p}" if len(str(p)) < 16 else f"at least {shown(p)}"
 
 
-def _compare_confidence(statement: Statement, asked: Fraction, found: Compared) -> None:
+def _compare_confidence(statement: Statement, asked: Fraction, found: Comparison) -> None:
     if statement.confidence == 1:
         found.notes.append("in it nothing is random: what it says is certain")
     elif statement.confidence != asked:
@@ -142,7 +142,7 @@ def _size(x: Fraction) -> str:
     return str(x) if len(str(x)) < 16 else f"{shown(x)}..."
 
 
-def _compare_world(statement: Statement, world: World, found: Compared) -> None:
+def _compare_world(statement: Statement, world: World, found: Comparison) -> None:
     digests = [digest(scenario) for scenario in world.scenarios]
     if Counter(digests) != Counter(name.digest for name in statement.keys) and (digests or len(statement.keys) > 1):
         found.differences.append(
@@ -172,7 +172,7 @@ def _compare_world(statement: Statement, world: World, found: Compared) -> None:
         found.differences.append(f"and its world differs for {len(different) - SHOWN} keys more")
 
 
-def _same(who: str, said: _Entry, asked: _Entry, found: Compared) -> bool:
+def _same(who: str, said: _Entry, asked: _Entry, found: Comparison) -> bool:
     if said == asked:
         return True
     sizes = [(e.low, e.high, e.ball, e.stretch, e.random, len(e.factor)) for e in (said, asked)]
@@ -235,30 +235,30 @@ def digest(keys: np.ndarray) -> str:
     return hashlib.sha256(np.ascontiguousarray(keys, "<f8").tobytes()).hexdigest()
 
 
-def _compare_heads(said: dict[str, Any], asked: Asked) -> Compared:
+def _compare_heads(said: dict[str, Any], asked: Expected) -> Comparison:
     from headwright.weights import Rules
 
     claim, rules = said["claim"], asked.rules
     if rules is None:
-        return Compared(["it is about whole heads, and keys were asked about"])
+        return Comparison(["it is about whole heads, and keys were asked about"])
     if claim != "circuit" and isinstance(rules, Rules):
         return _compare_rules(said, rules)
     if isinstance(rules, Rules):
-        return Compared(["it is about a circuit, and the rules are about a single layer"])
+        return Comparison(["it is about a circuit, and the rules are about a single layer"])
     if claim == "heads":
-        return Compared(["it is about a single layer, and the rules are about a circuit"])
+        return Comparison(["it is about a single layer, and the rules are about a circuit"])
     if claim == "no heads":  # without a first layer there is no circuit
         return _compare_rules(said, rules.first)
     return _compare_circuit(said, rules)
 
 
-def _compare_circuit(said: dict[str, Any], circuit: CircuitRules) -> Compared:
+def _compare_circuit(said: dict[str, Any], circuit: CircuitRules) -> Comparison:
     """Layer by layer. The tokens of later ones are what comes out of those before: those of the statement, verified."""
     from headwright.weights.circuit import next_rules
 
-    layers, found = said["layers"], Compared()
+    layers, found = said["layers"], Comparison()
     if len(layers) != 1 + len(circuit.others):
-        return Compared([f"it is a circuit of {len(layers)} layers, and the rules have {1 + len(circuit.others)}"])
+        return Comparison([f"it is a circuit of {len(layers)} layers, and the rules have {1 + len(circuit.others)}"])
     for number, layer in enumerate(layers):
         rules = circuit.first
         if number:
@@ -280,14 +280,14 @@ def _unproved_places(rules: Rules, written: dict[str, Any], number: int) -> list
     return []
 
 
-def _compare_rules(said: dict[str, Any], rules: Rules) -> Compared:
+def _compare_rules(said: dict[str, Any], rules: Rules) -> Comparison:
     """Tokens, mask and world must be the same; the rules of the file must follow from those of the statement.
 
     Where the statement is that no heads keep its rules, these must follow from those of the file.
     """
     from headwright.weights.certify import about
 
-    found, wanted = Compared(), about(str(said["claim"]), rules, rules.rules)
+    found, wanted = Comparison(), about(str(said["claim"]), rules, rules.rules)
     for name in ("bias", "biases", "mask", "sequences", "world"):
         mine, theirs = said[name], wanted[name]
         if mine != theirs and (name == "mask" or _exactly(mine) != _exactly(theirs)):  # a row of a mask is no number

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headwright.cli.console import OUT, progress, show_json, show_line
-from headwright.cli.every_text.asked import Asked, alone, spelt
-from headwright.cli.every_text.telling import DIGITS, plain
+from headwright.cli.console import DIGITS, OUT, progress, show_json, show_line
+from headwright.cli.every_text.printing import plain
+from headwright.cli.every_text.reading import EveryTextOptions, alone, spelt
 from headwright.enclosure import shown_below
 from headwright.errors import InputError
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from headwright.models.loading.model import Model
 
 
-def repeated(model: Model, asked: Asked, words: str) -> None:
+def repeated(model: Model, asked: EveryTextOptions, words: str) -> None:
     """A pair that repeats, through two layers."""
     from headwright.models.texts.two_layers import repeated_pair
 
-    alone(asked, "--repeat", ("layers", "query", "key", "logit", "text", "pairs", "budget", "plot", "certificate"))
+    alone(asked, "--repeat", ("layers", "query", "key", "logit", "text", "pairs", "budget", "plot", "out"))
     spelt(model, words, "--repeat")
     opening = {int(token) for token in model.opening()}
     tokens = [int(token) for token in model.encode(words) if int(token) not in opening]
@@ -61,14 +61,14 @@ def repeated(model: Model, asked: Asked, words: str) -> None:
     )
 
 
-def deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
+def deeper(model: Model, asked: EveryTextOptions, layers: Sequence[int]) -> None:
     """Layers above the first, on the keys of a text."""
     from headwright.models.texts.deeper import recombined
 
     if asked.text is None:
         raise InputError(f"layer {max(layers)}: above the first layer a key depends on the text before it, and no "
                          "vocabulary holds every key; give a text whose keys may recombine, --text FILE")  # fmt: skip
-    alone(asked, f"--layers {layers[0]}", ("offset", "query", "key", "logit", "pairs", "budget", "plot", "certificate"))
+    alone(asked, f"--layers {layers[0]}", ("offset", "query", "key", "logit", "pairs", "budget", "plot", "out"))
     text, ordinary = model.encode(asked.text), {int(token) for token in model.ordinary()}
     closing = len(text) - 1 - max((at for at, token in enumerate(text) if int(token) in ordinary), default=-1)
     if len(text) > asked.length:  # what closes every text closes the shorter one

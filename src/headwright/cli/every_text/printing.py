@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwright.cli.console import OUT, show_line
+from headwright.cli.console import DIGITS, OUT, show_line
 from headwright.enclosure import shown_above, shown_below
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from headwright.models.texts.occurrences import OnToken
     from headwright.models.texts.pairs import KeptByPair
 
-DIGITS = 4
 SHOWN = 24  # tokens of a witness
 LISTED = 20  # pairs on a screen
 
@@ -38,7 +37,7 @@ class Answered:
     curves: Sequence[Curve]
 
 
-def tell(model: Model, answered: Answered, there: str, asked_for: int | None) -> None:
+def print_result(model: Model, answered: Answered, there: str, asked_for: int | None) -> None:
     """On the screen; `there` is what is said of the query tokens, `asked_for` the budget as it was given."""
     from rich.table import Table
 

@@ -19,7 +19,7 @@ OF_TEXT = "@text"
 
 
 @dataclass(frozen=True)
-class Asked:
+class EveryTextOptions:
     """What the command line asks about every text."""
 
     length: int
@@ -35,7 +35,7 @@ class Asked:
     repeat: str | None = None
     curve: bool = False
     plot: Path | None = None
-    certificate: Path | None = None
+    out: Path | None = None
     source: Source | None = None
     on_workers: bool = False
     scheduler: str | None = None
@@ -43,7 +43,7 @@ class Asked:
     json: bool = False
 
 
-def alone(asked: Asked, with_: str, others: Sequence[str]) -> None:
+def alone(asked: EveryTextOptions, with_: str, others: Sequence[str]) -> None:
     """Refuse what would be passed over."""
     named = [name for name in others if getattr(asked, name) is not None] + ["curve"] * asked.curve
     if named:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwright.cli.console import say
-from headwright.cli.every_text.telling import Answered, strongest
+from headwright.cli.every_text.printing import Answered, strongest
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
