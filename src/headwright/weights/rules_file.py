@@ -1,4 +1,4 @@
-"""Rules for heads in a TOML file; docs/heads.md describes the fields.
+"""Rules for heads in a TOML file; docs/guides/heads.md describes the fields.
 
 A vector may be written as a combination of named vectors, such as '2 b - 0.5 c + a'. It is parsed exactly, and never
 evaluated as code.
@@ -146,7 +146,7 @@ def document(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not TOML: {error}") from error
     except RecursionError as error:
-        raise InputError("is nested too deeply: expected rules as docs/heads.md describes them") from error
+        raise InputError("is nested too deeply: expected rules as docs/guides/heads.md describes them") from error
 
 
 def parse_rules(text: str) -> Rules:
