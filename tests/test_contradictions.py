@@ -20,23 +20,22 @@ from headwright.errors import ContradictionError, HeadwrightError, InputError
 from headwright.lowrank import truncate
 from headwright.models.documents import repeated_documents
 from headwright.models.explain import explain
-from headwright.models.findings.away import rows_away
+from headwright.models.findings.first_token import rows_away
 from headwright.models.findings.rounding import looked_at, rounding
 from headwright.models.findings.summary import Layered
 from headwright.models.loading import load_model
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring
-from headwright.models.texts import certificate
-from headwright.models.texts.bands import Band, Between
-from headwright.models.texts.budget import on_budget
-from headwright.models.texts.deeper import recombined
-from headwright.models.texts.every_text import along_text, every_text
-from headwright.models.texts.instances import run_against
+from headwright.models.texts import make_statement
+from headwright.models.texts.every_text import Pair, along_text, every_text, kept_by_pairs
 from headwright.models.texts.logits import on_logit
 from headwright.models.texts.occurrences import on_token
-from headwright.models.texts.pairs import Pair, kept_by_pairs
-from headwright.models.texts.reading import first_layer
+from headwright.models.texts.read_layer import first_layer
+from headwright.models.texts.recombined_keys import recombined
+from headwright.models.texts.replaced_tokens import on_budget
+from headwright.models.texts.run_statement import run_against
 from headwright.models.texts.statement import Statement
+from headwright.models.texts.sweep import Band, Between
 from headwright.models.texts.two_layers import Floor, repeated_pair
 from headwright.noise import Isotropic, Noise, World, simulate
 from headwright.noise.simulation import granted
@@ -119,19 +118,20 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
         "headwright.models.texts.every_text.band", lambda found: Band(higher(found.least), found.most),
         lambda: along_text(MODEL, 0, TEXT)),
     "pairs": (
-        "headwright.models.texts.pairs.pair_band", lambda found: Band(higher(found.least), found.most),
+        "headwright.models.texts.every_text.pair_band", lambda found: Band(higher(found.least), found.most),
         lambda: kept_by_pairs(MODEL, LENGTH, [Pair(int(TEXT[3]), int(TEXT[2]))])),
     "occurrences": (
         "headwright.models.texts.occurrences.occurrences", lambda found: replace(found, least=higher(found.least)),
         lambda: on_token(MODEL, LENGTH, 5)),
     "a budget": (
-        "headwright.models.texts.budget.budgeted", lambda found: replace(found, least=1 - (1 - found.least) / 2),
+        "headwright.models.texts.replaced_tokens.budgeted",
+        lambda found: replace(found, least=1 - (1 - found.least) / 2),
         lambda: on_budget(MODEL, LENGTH, TEXT, 2)),
     "a logit": (
         "headwright.models.texts.logits.largest_output", lambda found: replace(found, bound=found.bound - 1.0),
         lambda: on_logit(MODEL, LENGTH, 5, queries=[3])),
     "a deeper layer": (
-        "headwright.models.texts.deeper.share", higher, lambda: recombined(MODEL, 1, TEXT)),
+        "headwright.models.texts.recombined_keys.share", higher, lambda: recombined(MODEL, 1, TEXT)),
     "two layers": (
         "headwright.models.texts.two_layers._chain", lambda found: Floor(0.9999, found.text),
         lambda: repeated_pair(MODEL, 6, (5, 6), heads=[0], places=[2])),
@@ -167,13 +167,13 @@ def statements() -> list[Statement]:
     pairs, least = [(a, b) for a, b, _ in one.guarantee.firm], min(floor for *_, floor in one.guarantee.firm)
     token = on_token(MODEL, LENGTH, 5)[0]
     return [
-        certificate.statement_of("a", layer, one, one.places[1], "least"),
-        certificate.statement_of("a", layer, one, one.places[1], "most"),
-        certificate.statement_of("a", layer, alone, alone.places[1], "least"),
-        certificate.pairs_statement("a", layer, one, pairs, 1, least),
-        certificate.token_statement("a", layer, LENGTH, token, "least"),
-        certificate.token_statement("a", layer, LENGTH, token, "most"),
-        certificate.budget_statement("a", layer, on_budget(MODEL, LENGTH, TEXT, 2)[0]),
+        make_statement.statement_of("a", layer, one, one.places[1], "least"),
+        make_statement.statement_of("a", layer, one, one.places[1], "most"),
+        make_statement.statement_of("a", layer, alone, alone.places[1], "least"),
+        make_statement.pairs_statement("a", layer, one, pairs, 1, least),
+        make_statement.token_statement("a", layer, LENGTH, token, "least"),
+        make_statement.token_statement("a", layer, LENGTH, token, "most"),
+        make_statement.budget_statement("a", layer, on_budget(MODEL, LENGTH, TEXT, 2)[0]),
     ]
 
 

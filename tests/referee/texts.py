@@ -17,12 +17,12 @@ import torch
 
 from headwright.errors import HeadwrightError
 from headwright.models.loading import load_model
-from headwright.models.texts import certificate as certified
-from headwright.models.texts.budget import on_budget
+from headwright.models.texts import make_statement as certified
 from headwright.models.texts.checker import judged
 from headwright.models.texts.every_text import every_text
 from headwright.models.texts.occurrences import on_token
-from headwright.models.texts.reading import first_layer
+from headwright.models.texts.read_layer import first_layer
+from headwright.models.texts.replaced_tokens import on_budget
 from headwright.models.texts.statement import read, tokens_digest, weights_digest, written
 from tests.models.texts.test_models import TINY, tiny
 from tests.referee.answer import TRUE, Answer

@@ -16,7 +16,7 @@ from headwright.weights.low_rank import Stack, along_signs, by_chance, factored,
 from headwright.weights.method_of_multipliers import Term
 from headwright.weights.smallest_matrix import Aim, smallest
 from tests.weights.test_builder import kept
-from tests.weights.test_smallest import reference, some_aims, violations
+from tests.weights.test_smallest_matrix import reference, some_aims, violations
 
 MOST, PAIR = Fraction(100, 101), Fraction(49, 100)
 

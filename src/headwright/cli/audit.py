@@ -42,8 +42,7 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.models.auditor import Audit
     from headwright.models.documents import Document
-    from headwright.models.engine.kept import Kept
-    from headwright.models.engine.work import Plan, Progress
+    from headwright.models.engine.work import Kept, Plan, Progress
     from headwright.models.explain import Explained, Row
     from headwright.models.findings.summary import Summary
     from headwright.models.loading.model import Model
@@ -82,8 +81,8 @@ def audit(
     """Measure what every head of a model does, by what margin, how fragile it is and of what rank."""
     from headwright.models.auditor import audit as run
     from headwright.models.engine.cluster import Cluster, Source
-    from headwright.models.engine.kept import cache_folder, why_not_kept
-    from headwright.models.engine.local import run as here
+    from headwright.models.engine.work import cache_folder, why_not_kept
+    from headwright.models.engine.work import run as here
     from headwright.models.loading import load_model
 
     if text is not None and tokens is not None:
@@ -137,7 +136,7 @@ def _show(found: Audit) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from headwright.models.report.columns import COLUMNS
+    from headwright.models.report.page import COLUMNS
     from headwright.models.report.sentences import sentences
 
     OUT.print(f"[bold]{escape(found.title)}[/]: {len(found.heads)} heads, {found.rows} rows each", highlight=False)

@@ -119,8 +119,8 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     """A statement about every text is looked at again from the weights, which the model has."""
     from headwright.models.loading import load_model
     from headwright.models.texts.checker import judged
-    from headwright.models.texts.instances import run_against
-    from headwright.models.texts.reading import first_layer
+    from headwright.models.texts.read_layer import first_layer
+    from headwright.models.texts.run_statement import run_against
     from headwright.models.texts.statement import read
 
     statement = read(text)

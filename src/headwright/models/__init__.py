@@ -1,15 +1,15 @@
-"""What the heads of a trained model do, on a text and by what margin.
+"""What the heads of a trained model do, on a text and on every text.
 
-auditor     the table of contents: from a model to an audit
-documents   what a model is read on: texts, and random tokens that repeat
-loading     where queries, keys and values come from: the model that is built in, and trained ones
-rows        statistics of the rows of a pattern, at any length, without the pattern
-findings    what is found out about each head, as summaries that merge
-texts       what first-layer heads do on every text there is, with the text that attains it
-everywhere  of these, what a report says, within a bounded amount of work
-engine      who does the work
-explain     one head, row by row, with the shortest query that would do the same; gallery picks heads worth it
-report      what was found, told: a page, data, sentences
+auditor             from a model to an audit
+documents           the texts that a model is run on, and random tokens that repeat
+loading             queries, keys and values of each layer: of the built-in model, and of trained ones
+rows                statistics of the rows of a pattern, at any length, without the pattern
+findings            measurements of each head, as summaries that merge
+texts               bounds for first-layer heads over every text, with texts that attain them
+every_text_summary  of these, the part that a report shows, within a bounded amount of work
+engine              the work in pieces, in this process or on a cluster
+explain             one head, row by row, with the shortest query that would do the same; and examples to show
+report              the report as a page, as data, as sentences
 
 The public names are those of __init__.pyi; each loads its module on first use.
 """

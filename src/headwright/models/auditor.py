@@ -21,15 +21,12 @@ from pathlib import Path, PurePath
 from headwright.cards import card, lines
 from headwright.errors import InputError
 from headwright.models.documents import Document, default_text, repeated_documents, text_documents
-from headwright.models.engine import local
-from headwright.models.engine.kept import Kept
-from headwright.models.engine.work import Plan, Progress
-from headwright.models.everywhere import Everywhere, everywhere
+from headwright.models.engine.work import Kept, Plan, Progress, run
+from headwright.models.every_text_summary import Everywhere, everywhere
+from headwright.models.explain import Example, gallery
 from headwright.models.findings.heads import Head, heads
-from headwright.models.findings.order import Order, order
-from headwright.models.findings.places import Places, places
+from headwright.models.findings.positions import Order, Places, order, places
 from headwright.models.findings.summary import Summary
-from headwright.models.gallery import Example, gallery
 from headwright.models.loading.model import Model
 from headwright.models.report.sentences import sentences
 
@@ -103,7 +100,7 @@ def audit(
     seed: int = 0,
     command: str = "headwright.audit(...)",
     progress: Progress | None = None,
-    engine: Engine = local.run,
+    engine: Engine = run,
     keep: Path | None = None,
     resume: bool = False,
     every_text: bool = True,

@@ -30,11 +30,7 @@ class Document:
 
 
 def default_text() -> str:
-    """The text that comes with the package: prose, then a little code.
-
-    >>> len(default_text().split()) > 400
-    True
-    """
+    """The text that comes with the package: prose, then a little code."""
     return files("headwright.models").joinpath("text.txt").read_text(encoding="utf-8")
 
 
@@ -43,7 +39,7 @@ def text_documents(model: Model, text: str, name: str, length: int | None = None
 
     A last piece that is too short to show anything is left out, if there are others.
     """
-    length = fitting(model, length)
+    length = _fitting(model, length)
     tokens, opening = np.asarray(model.encode(text)), np.asarray(model.opening())
     if len(tokens) < SHORTEST:
         raise InputError(f"{name} has {len(tokens)} tokens: expected at least {SHORTEST}, so that there is something "
@@ -69,7 +65,7 @@ def repeated_documents(
     back. The period is as long as vocabulary and positions allow, at most 64, and comes four times (twice where there
     is little room).
     """
-    length = fitting(model, length)
+    length = _fitting(model, length)
     opening, ordinary = np.asarray(model.opening()), np.asarray(model.ordinary())
     if tokens is not None and tokens < SHORTEST:
         raise InputError(f"{tokens} tokens: expected at least {SHORTEST}, so that there is something to measure")
@@ -92,7 +88,7 @@ def repeated_documents(
     ]  # fmt: skip
 
 
-def fitting(model: Model, length: int | None) -> int:
+def _fitting(model: Model, length: int | None) -> int:
     """How many tokens a document may have; refused if the model has fewer positions than were asked for."""
     if length is None:
         return min(LENGTH, model.longest or LENGTH)
@@ -105,11 +101,7 @@ def fitting(model: Model, length: int | None) -> int:
 
 
 def digest_of(documents: Sequence[Document]) -> str:
-    """sha256 of the tokens of all documents, in order.
-
-    >>> digest_of([Document("d", np.array([1, 2]), 0)])[:8]
-    '9048316f'
-    """
+    """sha256 of the tokens of all documents, in order."""
     whole = hashlib.sha256()
     for document in documents:
         whole.update(len(document.tokens).to_bytes(8, "little"))

@@ -1,8 +1,8 @@
-"""One head, row by row: what it attended to, by which scores, and the shortest query that would do the same."""
+"""One head, row by row: its pattern, its scores, and the shortest query that does the same; and examples to show."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,9 @@ from jaxtyping import Float
 from headwright.enclosure import held_to
 from headwright.errors import InputError
 from headwright.models.documents import Document
-from headwright.models.findings.away import Away, rows_away
+from headwright.models.findings.behaviour import induction_offsets
+from headwright.models.findings.first_token import Away, duplicate_weight, rows_away
+from headwright.models.findings.heads import ENOUGH, Head
 from headwright.models.findings.rounding import Looked, looked_at
 from headwright.models.loading.model import Layer, Model
 from headwright.queries import at_least, design
@@ -21,6 +23,8 @@ LEAST = 5e-4  # weight of a key that is shown
 WINDOW = 12  # tokens before a row that are shown
 HAIR = 1e-6  # of the weight that is given away, so that the head's own query grants the wish too
 MOST_KEYS = 4096  # among which the shortest query is looked for
+ROWS = 2
+LEAST_SHOWN = 0.1  # of a measure, for a head to be worth looking at
 
 
 @dataclass(frozen=True)
@@ -68,12 +72,7 @@ class Explained:
 
 
 def parse_head(text: str, model: Model) -> tuple[int, int]:
-    """LAYER.HEAD as numbers that the model has.
-
-    >>> from headwright.models.loading import load_model
-    >>> parse_head("1.1", load_model("builtin:induction"))
-    (1, 1)
-    """
+    """LAYER.HEAD as numbers that the model has."""
     parts = text.split(".")
     if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 9 for part in parts):
         raise InputError(f"head {text!r}: expected LAYER.HEAD, such as 1.3")
@@ -90,13 +89,6 @@ def explain(
     """Rows of a head that show what it does: those that give one key, not the first, the most; spread over the text.
 
     With `queries`, each says how short a query could be that does the same.
-
-    >>> from headwright.models.documents import repeated_documents
-    >>> from headwright.models.loading import load_model
-    >>> model = load_model("builtin:induction")
-    >>> found = explain(model, repeated_documents(model)[0], 1, 0, rows=1, queries=False)
-    >>> len(found.rows), found.rows[0].best[0].weight > 0.9
-    (1, True)
     """
     return explain_layer(model, document, _layer(model, document, layer), head, rows=rows, queries=queries)
 
@@ -164,3 +156,88 @@ def _shortest(layer: Layer, looked: Looked, index: int, winner: Looking) -> Shor
     if winner.weight * (1 - HAIR / 2) > weight:  # then its own query does it, and is no shorter than the bound
         held_to(own, "the head's own query", least=result.norm_lower_bound)
     return Shortest("designed", result.words, result.norm, result.norm_lower_bound, own, result.certificate)
+
+
+@dataclass(frozen=True)
+class Example:
+    """The head that is most of something, how much, and rows of it."""
+
+    title: str
+    measure: str
+    value: float
+    layer: int
+    head: int
+    document: str
+    rows: tuple[Row, ...]
+
+
+KINDS = (
+    ("most on the first token", "sink"),
+    ("most on the previous token", "previous_away"),
+    ("most on its own token", "self_away"),
+    ("most on earlier equal tokens", "duplicate_away"),
+    ("most on what followed the same token", "induction_away"),
+    ("sharpest", "largest_away"),
+    ("most spread", "entropy_away"),
+    ("looks farthest back", "distance_away"),
+)
+
+
+def gallery(model: Model, documents: Sequence[Document], found: Sequence[Head]) -> tuple[Example, ...]:
+    """One example of each kind, where there is one; induction on random tokens that repeat, else the first document.
+
+    What a head does away from the first token counts only where a tenth of its attention is.
+    """
+    repeated = next((document for document in documents if document.period), documents[0])
+    wanted = [
+        (title, measure, best, repeated if measure == "induction_away" else documents[0])
+        for title, measure in KINDS
+        if (best := _most(found, measure)) is not None
+    ]
+    made: dict[str, Example] = {}
+    for document in {id(document): document for *_, document in wanted}.values():
+        mine = [one for one in wanted if one[3] is document]
+        last = max(best.layer for _, _, best, _ in mine)
+        for layer in model.run(document.tokens):
+            for title, measure, best, _ in mine:
+                if best.layer == layer.index:
+                    made[title] = _example(model, document, layer, title, measure, best)
+            if layer.index == last:
+                break
+    return tuple(made[title] for title, *_ in wanted)
+
+
+def _example(model: Model, document: Document, layer: Layer, title: str, measure: str, head: Head) -> Example:
+    telling = _telling_row(document, layer, measure)[head.head]
+    rows = explain_layer(model, document, layer, head.head, rows=ROWS, queries=False, telling=telling).rows
+    return Example(title, measure, head.value(measure) or 0.0, head.layer, head.head, document.name, rows)
+
+
+def _telling_row(document: Document, layer: Layer, measure: str) -> Float[np.ndarray, "heads rows"]:
+    """How much each row shows of a measure."""
+    offsets = induction_offsets(document.period, document.repeats) if document.period else ()
+    rows = rows_away(layer, sorted({0, 1, *offsets}))
+    away = rows.away
+    if measure == "sink":
+        return rows.first
+    weights: dict[str, Callable[[], Float[np.ndarray, "heads rows"]]] = {
+        "previous_away": lambda: away.offsets[1],
+        "self_away": lambda: away.offsets[0],
+        "duplicate_away": lambda: duplicate_weight(rows, document.tokens),
+        "induction_away": lambda: np.sum([away.offsets[offset] for offset in offsets], axis=0),
+        "largest_away": lambda: away.largest,
+        "entropy_away": lambda: away.entropy,
+        "distance_away": lambda: away.distance,
+    }
+    shown: Float[np.ndarray, "heads rows"] = rows.rest * weights[measure]()
+    return shown
+
+
+def _most(found: Sequence[Head], measure: str) -> Head | None:
+    fit = [
+        head
+        for head in found
+        if (head.value(measure) or 0.0) >= LEAST_SHOWN
+        and (measure == "sink" or 1 - (head.value("sink") or 0.0) >= ENOUGH)
+    ]
+    return max(fit, key=lambda head: head.value(measure) or 0.0, default=None)

@@ -10,10 +10,10 @@ from headwright.files import write_whole
 from headwright.models import audit, load_model
 from headwright.models.report.page import page
 from headwright.models.report.sentences import sentences
-from headwright.models.texts.certificate import statement_of
 from headwright.models.texts.checker import check
 from headwright.models.texts.every_text import along_text, every_text
-from headwright.models.texts.reading import first_layer
+from headwright.models.texts.make_statement import statement_of
+from headwright.models.texts.read_layer import first_layer
 from headwright.models.texts.statement import written
 from headwright.tour.chapter import Chapter
 

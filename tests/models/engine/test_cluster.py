@@ -15,10 +15,9 @@ import pytest
 from headwright import workers
 from headwright.errors import InputError
 from headwright.models.documents import repeated_documents
-from headwright.models.engine import cluster, local
+from headwright.models.engine import cluster, work
 from headwright.models.engine.cluster import Cluster, Source
-from headwright.models.engine.kept import Kept, part_name
-from headwright.models.engine.work import Plan, pieces
+from headwright.models.engine.work import Kept, Plan, part_name, pieces
 from headwright.models.findings.summary import Summary
 from headwright.models.loading import load_model
 
@@ -46,7 +45,7 @@ def _identical(a: Summary, b: Summary) -> bool:
 def test_the_numbers_are_the_local_engines_to_the_last_bit(plan: Plan, scheduler: Any) -> None:
     told: list[float] = []
     found = Cluster(SOURCE, scheduler.scheduler_address)(MODEL, plan, told.append)
-    assert _identical(found, local.run(MODEL, plan))
+    assert _identical(found, work.run(MODEL, plan))
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1.0)
 
@@ -54,7 +53,7 @@ def test_the_numbers_are_the_local_engines_to_the_last_bit(plan: Plan, scheduler
 def test_few_documents_are_cut_by_layer(plan: Plan, scheduler: Any) -> None:
     one = replace(plan, documents=plan.documents[:1])
     assert len(pieces(one, cluster._at_once(one, workers=2))) > len(pieces(one))
-    assert _identical(Cluster(SOURCE, scheduler.scheduler_address)(MODEL, one), local.run(MODEL, one))
+    assert _identical(Cluster(SOURCE, scheduler.scheduler_address)(MODEL, one), work.run(MODEL, one))
 
 
 def test_a_worker_killed_in_the_middle_loses_nothing(plan: Plan, scheduler: Any) -> None:
@@ -72,7 +71,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(plan: Plan, scheduler: Any)
     assert not Path(f"/proc/{killed[0]}/cmdline").exists() or killed[0] not in {
         worker.pid for worker in scheduler.workers.values()
     }
-    assert _identical(found, local.run(MODEL, plan))
+    assert _identical(found, work.run(MODEL, plan))
 
 
 def test_parts_that_were_kept_are_not_measured_again(plan: Plan, scheduler: Any, tmp_path: Path) -> None:

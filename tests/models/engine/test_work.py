@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headwright.models.documents import repeated_documents, text_documents
-from headwright.models.engine import local
+from headwright.models.engine import work
 from headwright.models.engine.work import Piece, Plan, parts, pieces
 from headwright.models.findings.summary import Layered, Summary
 from tests.models.handmade import Handmade
@@ -41,7 +41,7 @@ def _identical(a: Summary, b: Summary) -> bool:
 
 
 def test_the_local_engine_merges_all_pieces(plan: Plan) -> None:
-    assert _identical(local.run(MODEL, plan), _merged(plan, pieces(plan)))
+    assert _identical(work.run(MODEL, plan), _merged(plan, pieces(plan)))
 
 
 def test_cutting_by_layer_changes_no_bit(plan: Plan) -> None:
@@ -50,17 +50,17 @@ def test_cutting_by_layer_changes_no_bit(plan: Plan) -> None:
 
 
 def test_pieces_done_in_any_order_and_merged_in_order_are_the_same(plan: Plan) -> None:
-    work = pieces(plan, at_once=1)
-    done = {piece: _summary(plan, piece) for piece in reversed(work)}
+    planned = pieces(plan, at_once=1)
+    done = {piece: _summary(plan, piece) for piece in reversed(planned)}
     found = Summary()
-    for piece in work:
+    for piece in planned:
         found = found + Summary.of(done[piece].arrays())  # as if it had been in a file
-    assert _identical(found, local.run(MODEL, plan))
+    assert _identical(found, work.run(MODEL, plan))
 
 
 def test_layers_that_are_not_wanted_are_not_there(plan: Plan) -> None:
-    found = local.run(MODEL, Plan(plan.documents, (1,), MODEL.heads))
-    whole = local.run(MODEL, plan)
+    found = work.run(MODEL, Plan(plan.documents, (1,), MODEL.heads))
+    whole = work.run(MODEL, plan)
     for name, array in found.sums.items():
         assert len(array) == 1
         np.testing.assert_array_equal(array[0], whole.sums[name][1], err_msg=name)
@@ -80,13 +80,13 @@ def test_the_model_stops_after_the_last_layer_that_is_wanted(plan: Plan) -> None
 
 
 def test_without_circuits_there_is_no_word_about_weights(plan: Plan) -> None:
-    found = local.run(MODEL, Plan(plan.documents, plan.layers, MODEL.heads, no_circuits="it has none"))
+    found = work.run(MODEL, Plan(plan.documents, plan.layers, MODEL.heads, no_circuits="it has none"))
     assert not any(name.startswith(("spectrum", "writing")) for name in found.sums)
 
 
 def test_progress_grows_to_one(plan: Plan) -> None:
     told: list[float] = []
-    local.run(MODEL, plan, told.append)
+    work.run(MODEL, plan, told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert len(told) > len(plan.documents)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from headwright.models.auditor import Audit, audit
+from headwright.models.findings.circuits import shares
 from headwright.models.findings.heads import Head
-from headwright.models.findings.order import order
+from headwright.models.findings.positions import order
 from headwright.models.findings.summary import Summary
-from headwright.models.findings.written import shares
 from tests.models.handmade import LAYERS, Handmade, Placeless
 
 

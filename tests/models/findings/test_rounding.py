@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.models.findings.away import rows_away
+from headwright.models.findings.first_token import rows_away
 from headwright.models.findings.rounding import FORMATS, looked_at, rounding, softmax, tv_bound
 from headwright.models.findings.summary import Layered, mean_of
 from headwright.models.loading.model import Layer

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from headwright.models.loading.streaming import streamed
+from headwright.models.loading.huggingface import streamed
 
 
 def test_nothing_is_made_before_it_is_asked_for() -> None:

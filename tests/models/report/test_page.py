@@ -14,9 +14,8 @@ from headwright.enclosure import shown_below
 from headwright.models.auditor import Audit, audit
 from headwright.models.findings.heads import Quantiles, roles
 from headwright.models.loading import load_model
-from headwright.models.report.columns import COLUMNS
 from headwright.models.report.data import data
-from headwright.models.report.page import page, word
+from headwright.models.report.page import COLUMNS, page, word
 from headwright.models.report.sentences import sentences
 from tests.models.handmade import Handmade
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from headwright.errors import InputError
 from headwright.models import row_statistics
 from headwright.models.rows import blocked
-from headwright.models.rows.reference import reference
 from headwright.models.rows.scoring import Scoring
+from tests.models.rows.reference import reference
 
 FIELDS = ("lse", "largest", "entropy", "first", "distance", "sensitivity", "margin")
 
@@ -160,9 +160,9 @@ def test_numbers_that_are_not_finite_are_refused() -> None:
 
 def test_without_numba_large_layers_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocked, "WORTH", 1)
-    monkeypatch.delitem(sys.modules, "headwright.models.rows.compiled", raising=False)
+    monkeypatch.delitem(sys.modules, "headwright.models.rows.numba_kernel", raising=False)
     monkeypatch.setitem(sys.modules, "numba", None)  # as an import that fails, also by a NumPy that is too new for it
-    monkeypatch.delattr("headwright.models.rows.compiled", raising=False)
+    monkeypatch.delattr("headwright.models.rows.numba_kernel", raising=False)
     q = np.ones((1, 3, 4), dtype=np.float32)
     assert not blocked.can_compile()
     assert row_statistics(q, q).largest[0].tolist() == pytest.approx([1, 1 / 2, 1 / 3])

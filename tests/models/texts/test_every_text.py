@@ -10,12 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headwright.errors import InputError
-from headwright.models.texts.bands import band, pair_band
-from headwright.models.texts.budget import budgeted
+from headwright.models.texts.extreme_texts import witness
 from headwright.models.texts.head import Head, Placed, Rotary, Texts, Vectors
-from headwright.models.texts.outputs import largest_output
-from headwright.models.texts.sweep import sweep
-from headwright.models.texts.witness import witness
+from headwright.models.texts.logits import largest_output
+from headwright.models.texts.replaced_tokens import budgeted
+from headwright.models.texts.sweep import band, pair_band, sweep
 
 V, D = 3, 4
 

@@ -16,9 +16,9 @@ import transformers
 from headwright.errors import InputError
 from headwright.models.loading import load_model
 from headwright.models.loading.model import Model
-from headwright.models.texts.deeper import recombined
 from headwright.models.texts.every_text import every_text
-from headwright.models.texts.reading import first_layer
+from headwright.models.texts.read_layer import first_layer
+from headwright.models.texts.recombined_keys import recombined
 
 V, LENGTH = 7, 4
 SMALL: dict[str, Any] = {"vocab_size": V, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}

@@ -8,7 +8,7 @@ import pytest
 
 from headwright.errors import InputError
 from headwright.models.texts.statement import Statement, read, written
-from tests.models.texts.checker.test_looking import statements
+from tests.models.texts.checker.test_verify import statements
 
 
 def test_words_change_with_every_field() -> None:

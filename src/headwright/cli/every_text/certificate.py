@@ -11,15 +11,15 @@ from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.models.loading.model import Model
-    from headwright.models.texts.first import FirstLayer
+    from headwright.models.texts.first_layer import FirstLayer
     from headwright.models.texts.statement import Statement
 
 
 def write(model: Model, found: Answered, path: Path, about_pairs: bool) -> None:
     """Into a file, and say what it states."""
     from headwright.files import write_whole
-    from headwright.models.texts.instances import run_against
-    from headwright.models.texts.reading import first_layer
+    from headwright.models.texts.read_layer import first_layer
+    from headwright.models.texts.run_statement import run_against
     from headwright.models.texts.statement import written
 
     layer = first_layer(model, found.heads[0].length)
@@ -31,7 +31,7 @@ def write(model: Model, found: Answered, path: Path, about_pairs: bool) -> None:
 
 def _statement(model: Model, layer: FirstLayer, found: Answered, about_pairs: bool) -> Statement:
     """The head that keeps most of what was asked about: pairs, a token, a budget, the text's pairs; or any place."""
-    from headwright.models.texts.certificate import budget_statement, pairs_statement, statement_of, token_statement
+    from headwright.models.texts.make_statement import budget_statement, pairs_statement, statement_of, token_statement
 
     asked = {"--pairs": found.pairs, "--key": found.token, "--budget": found.budget}
     named = [name for name, each in asked.items() if each]
@@ -56,7 +56,7 @@ def _statement(model: Model, layer: FirstLayer, found: Answered, about_pairs: bo
 
 
 def _of_pairs(model: Model, layer: FirstLayer, found: Answered) -> Statement:
-    from headwright.models.texts.certificate import pairs_statement
+    from headwright.models.texts.make_statement import pairs_statement
 
     distances = {kept.pair.distance for kept in found.pairs}
     if len(distances) > 1:

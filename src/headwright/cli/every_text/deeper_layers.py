@@ -63,7 +63,7 @@ def repeated(model: Model, asked: EveryTextOptions, words: str) -> None:
 
 def deeper(model: Model, asked: EveryTextOptions, layers: Sequence[int]) -> None:
     """Layers above the first, on the keys of a text."""
-    from headwright.models.texts.deeper import recombined
+    from headwright.models.texts.recombined_keys import recombined
 
     if asked.text is None:
         raise InputError(f"layer {max(layers)}: above the first layer a key depends on the text before it, and no "

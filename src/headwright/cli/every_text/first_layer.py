@@ -17,7 +17,7 @@ from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.models.loading.model import Model
-    from headwright.models.texts.every_text import Sweeper
+    from headwright.models.texts.sweep import Sweeper
 
 
 def show(model: Model, asked: EveryTextOptions) -> None:
@@ -52,12 +52,10 @@ def _asked_about(model: Model, asked: EveryTextOptions) -> str:
 
 
 def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper) -> Answered:
-    from headwright.models.texts.budget import on_budget
-    from headwright.models.texts.curves import every_length
-    from headwright.models.texts.every_text import every_text
+    from headwright.models.texts.every_text import every_length, every_text, kept_by_pairs
     from headwright.models.texts.logits import on_logit
     from headwright.models.texts.occurrences import on_token
-    from headwright.models.texts.pairs import kept_by_pairs
+    from headwright.models.texts.replaced_tokens import on_budget
 
     length, heads = asked.length, asked.heads
     queries = None if asked.query is None else queries_of(model, asked.query, asked.text)
@@ -97,15 +95,15 @@ def _quick(asked: EveryTextOptions, queries: Sequence[int] | None) -> bool:
 def _sweeper(model: Model, asked: EveryTextOptions) -> Iterator[Sweeper]:
     """Who sweeps: the GPU; or parts here or on workers, kept until all is done."""
     if asked.source is not None and asked.source.device != "cpu":
-        from headwright.models.texts.gpu import sweep_on_gpu
+        from headwright.models.texts.gpu_sweep import sweep_on_gpu
 
         if asked.on_workers or asked.resume:
             name = "--engine dask" if asked.on_workers else "--resume"
             raise InputError(f"--device cuda sweeps a layer in seconds on its own: leave out {name}")
         yield sweep_on_gpu
         return
-    from headwright.models.engine.kept import cache_folder
-    from headwright.models.texts.parts import InParts
+    from headwright.models.engine.work import cache_folder
+    from headwright.models.texts.resumable_sweep import InParts
     from headwright.workers import executor
 
     with executor(asked.scheduler) if asked.on_workers else nullcontext() as workers:

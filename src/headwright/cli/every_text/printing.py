@@ -13,13 +13,11 @@ from headwright.enclosure import shown_above, shown_below
 
 if TYPE_CHECKING:
     from headwright.models.loading.model import Model
-    from headwright.models.texts.agreement import Attained
-    from headwright.models.texts.budget import OnBudget
-    from headwright.models.texts.curves import Curve
-    from headwright.models.texts.every_text import HeadOnEveryText, OnPlaces
+    from headwright.models.texts.check_against_model import Attained
+    from headwright.models.texts.every_text import Curve, HeadOnEveryText, KeptByPair, OnPlaces
     from headwright.models.texts.logits import OnLogit
     from headwright.models.texts.occurrences import OnToken
-    from headwright.models.texts.pairs import KeptByPair
+    from headwright.models.texts.replaced_tokens import OnBudget
 
 SHOWN = 24  # tokens of a witness
 LISTED = 20  # pairs on a screen

@@ -13,7 +13,7 @@ from headwright.models.loading.model import may_hold
 if TYPE_CHECKING:
     from headwright.models.engine.cluster import Source
     from headwright.models.loading.model import Model
-    from headwright.models.texts.pairs import Pair
+    from headwright.models.texts.every_text import Pair
 
 OF_TEXT = "@text"
 
@@ -88,7 +88,7 @@ def spelt(model: Model, word: str, option: str) -> None:
 
 def pairs_of(model: Model, text: str) -> list[Pair]:
     """A line each: query token, key token and perhaps a distance; tabs between them where a token has a space."""
-    from headwright.models.texts.pairs import Pair
+    from headwright.models.texts.every_text import Pair
 
     found = []
     for number, line in enumerate(text.splitlines(), start=1):

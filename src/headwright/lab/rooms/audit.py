@@ -80,7 +80,7 @@ def explain(asked: ExplainRequest) -> dict[str, Any]:
     import numpy as np
 
     from headwright.models.explain import explain_layer, parse_head
-    from headwright.models.findings.away import rows_away
+    from headwright.models.findings.first_token import rows_away
     from headwright.models.findings.rounding import looked_at
 
     model = _model()
@@ -113,7 +113,7 @@ def every_text(asked: EveryTextRequest, progress: Tell | None = None) -> dict[st
     """
     from dataclasses import asdict
 
-    from headwright.models.everywhere import everywhere
+    from headwright.models.every_text_summary import everywhere
 
     model = _model()
     found = everywhere(model, [0], list(range(model.heads)), asked.length, progress=progress)

@@ -42,8 +42,8 @@ def verify(asked: VerifyRequest, progress: Tell | None = None) -> dict[str, Any]
 def _every_text(text: str, progress: Tell | None) -> dict[str, Any]:
     from headwright.models.loading import load_model
     from headwright.models.texts.checker import judged
-    from headwright.models.texts.instances import run_against
-    from headwright.models.texts.reading import first_layer
+    from headwright.models.texts.read_layer import first_layer
+    from headwright.models.texts.run_statement import run_against
     from headwright.models.texts.statement import read
 
     try:

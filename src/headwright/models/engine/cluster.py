@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from headwright import workers
 from headwright.errors import InputError
-from headwright.models.engine.kept import Kept, part_name
-from headwright.models.engine.work import Piece, Plan, Progress, cost, parts, pieces
+from headwright.models.engine.work import Kept, Piece, Plan, Progress, cost, part_name, parts, pieces
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.load import load_model
 from headwright.models.loading.model import Model
@@ -30,11 +29,7 @@ _busy = Lock()  # a worker with several threads still runs one model at a time
 
 @dataclass(frozen=True)
 class Source:
-    """Where a worker gets the model from, and what it must be.
-
-    >>> Source("builtin:induction").model().heads
-    2
-    """
+    """Where a worker gets the model from, and what it must be."""
 
     name: str
     device: str = "cpu"

@@ -1,15 +1,13 @@
-"""What is found out about each head, and how it is kept while texts stream past.
+"""Measurements of each head, and how they are accumulated over texts.
 
-summary     sums, counts and peaks that merge; means with intervals, quantiles
-device      row statistics where the tensors are
-away        the rows of a layer, with the first token and away from it
-behaviour   first, previous, own and equal tokens, induction; copying and averaging; how sharp, how far
-fragility   margins; the ball of key changes that cannot move the winner; shortening
-rounding    keys in few bits: total variation measured, and its proven bound
-written     what a head writes, against its layer: dead heads
-rank        singular values of QK and OV, enclosed
-order       what shuffling the tokens does, with and without positions
-places      the model's positions at its number type and length
-heads       all of it, head by head, with the words that fit
-words       what each number means
+summary         sums, counts and peaks that merge; means with intervals, quantiles
+row_statistics  row statistics where the tensors are
+first_token     the rows of a layer, with the first token and without it
+behaviour       first, previous, own and equal tokens, induction; copying and averaging; how sharp, how far
+fragility       margins; the ball of key changes that cannot change the largest weight; shortening
+rounding        keys in few bits: total variation measured, and its proven bound
+circuits        singular values of QK and OV, enclosed; the size of a head's output: dead heads
+positions       the model's positions after rounding; the effect of shuffling the tokens
+heads           all of it, head by head
+definitions     what each number means
 """

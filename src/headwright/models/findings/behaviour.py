@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from headwright.models.findings.away import Away, duplicate_weight
+from headwright.models.findings.first_token import Away, duplicate_weight
 from headwright.models.findings.summary import Layered, ratio_sums
 from headwright.models.loading.model import Tokens
 
@@ -38,21 +38,18 @@ def behaviour(kept: Layered, layer: int, rows: Away, tokens: Tokens) -> None:
         ("entropy_away", away.entropy),
         ("distance_away", away.distance),
         ("copying_away", (away.largest >= COPIES).astype(np.float64)),
-        ("averaging_away", averaging(away.largest, away.entropy)),
+        ("averaging_away", _averaging(away.largest, away.entropy)),
     ):
         kept.add(layer, name, ratio_sums(rest * weight, rest))
 
 
-def averaging(
+def _averaging(
     largest: Float[np.ndarray, "heads rows"], entropy: Float[np.ndarray, "heads rows"]
 ) -> Float[np.ndarray, "heads rows"]:
     """1 for rows that average several keys, else 0.
 
     exp(entropy) is how many keys a pattern uses, and 1 / (largest weight) is never more; they are equal exactly if the
     pattern is even over the keys that it uses at all.
-
-    >>> averaging(np.array([[0.25, 0.97]]), np.array([[np.log(4.0), 0.2]])).tolist()
-    [[1.0, 0.0]]
     """
     used = np.exp(entropy)
     even = (used >= SEVERAL) & (largest * used <= EVEN)
@@ -74,9 +71,5 @@ def induction(kept: Layered, layer: int, rows: Away, period: int, repeats: int, 
 
 
 def induction_offsets(period: int, repeats: int) -> tuple[int, ...]:
-    """How far back the keys of `induction` are.
-
-    >>> induction_offsets(10, 3)
-    (9, 19)
-    """
+    """How far back the keys of `induction` are."""
     return tuple(m * period - 1 for m in range(1, repeats))

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from headwright.models.findings.away import Away
+from headwright.models.findings.first_token import Away
 from headwright.models.findings.summary import Layered, bin_counts
 from headwright.models.rows.scoring import Scoring
 
@@ -41,24 +41,14 @@ def fragility(kept: Layered, layer: int, rows: Away) -> None:
 
 
 def ball_radius(margin: Rows, queries: Float[np.ndarray, "heads rows d"], scoring: Scoring) -> Rows:
-    """margin / (2 scale |q|): the keys of a row may all move by less than this, and the same one wins.
-
-    >>> scoring = Scoring.of((1, 1, 4), (1, 2, 4))
-    >>> ball_radius(np.array([[1.0]]), np.ones((1, 1, 4)), scoring)
-    array([[0.5]])
-    """
+    """margin / (2 scale |q|): the keys of a row may all move by less than this, and the same one wins."""
     steep = 2 * abs(scoring.scale) * np.linalg.norm(queries.astype(np.float64), axis=2)
     radius: Rows = np.divide(margin, steep, out=np.full_like(margin, np.inf), where=steep > 0)
     return radius
 
 
 def length_needed(best: Rows, margin: Rows, scoring: Scoring) -> Rows:
-    """The part of its length that the winning key needs in order to win; 0 if it could lose all of it.
-
-    >>> scoring = Scoring.of((1, 1, 4), (1, 2, 4))
-    >>> length_needed(np.array([[4.0, 4.0, -1.0]]), np.array([[1.0, 9.0, 2.0]]), scoring)
-    array([[0.75, 0.  , 0.  ]])
-    """
+    """The part of its length that the winning key needs in order to win; 0 if it could lose all of it."""
     winner, second = _raw(best, scoring), _raw(best - margin, scoring)
     breaks = (winner > 0) & (second > 0)
     part: Rows = np.clip(np.divide(second, winner, out=np.zeros_like(winner), where=breaks), 0.0, 1.0)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.models.findings.rank import Spectrum
+from headwright.models.findings.circuits import DEAD, Spectrum, shares
 from headwright.models.findings.rounding import FORMATS
 from headwright.models.findings.summary import Mean, Summary, mean_of, quantile
-from headwright.models.findings.written import DEAD, shares
 
 MEANS = (
     "sink", "resting", "previous", "self", "duplicate", "induction", "largest", "entropy", "previous_away", "self_away",
@@ -103,11 +102,7 @@ def _head(summary: Summary, at: int, layer: int, head: int) -> Head:
 
 
 def roles(means: dict[str, Mean | None], dead: bool = False) -> tuple[Role, ...]:
-    """The words that fit a head.
-
-    >>> roles({"sink": Mean(0.75, 0.4, 1.0, 99, 2, "documents")})
-    (Role(name='first token', sure=False),)
-    """
+    """The words that fit a head."""
     sink = means.get("sink")
     occupied = sink is not None and 1 - sink.value < ENOUGH
     found = [

@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from headwright.enclosure import held_to
-from headwright.models.findings.away import Away, capped, visible
+from headwright.models.findings.first_token import Away, capped, visible
 from headwright.models.findings.summary import Layered, ratio_sums
 
 Keys = Float[np.ndarray, "keys d"]
@@ -34,45 +34,29 @@ EQUAL = 1e-9  # weights within this, relatively, are a tie, which nobody wins
 ROWS = 64  # of a document that are looked at in full, spread evenly
 
 
-def bf16(keys: Keys) -> Keys:
-    """Each number to bfloat16.
-
-    >>> bf16(np.array([[1.0, 1.001]])).tolist()
-    [[1.0, 1.0]]
-    """
+def _bf16(keys: Keys) -> Keys:
+    """Each number to bfloat16."""
     rounded: Keys = keys.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float64)
     return rounded
 
 
-def fp8(keys: Keys) -> Keys:
-    """Each number to float8 e4m3, without a scale; beyond 448 to 448.
-
-    >>> fp8(np.array([[1.0, 1.05, 900.0]])).tolist()
-    [[1.0, 1.0, 448.0]]
-    """
+def _fp8(keys: Keys) -> Keys:
+    """Each number to float8 e4m3, without a scale; beyond 448 to 448."""
     held = np.clip(keys, -LARGEST_FP8, LARGEST_FP8).astype(np.float32)
     rounded: Keys = held.astype(ml_dtypes.float8_e4m3fn).astype(np.float64)
     return rounded
 
 
-def whole(keys: Keys, levels: int, axis: int) -> Keys:
-    """Whole multiples, from -levels to levels, of the largest number of each key (axis 1) or channel (axis 0).
-
-    >>> whole(np.array([[7.0, 3.4], [0.7, 0.2]]), 7, axis=1).round(6).tolist()
-    [[7.0, 3.0], [0.7, 0.2]]
-    """
+def _whole(keys: Keys, levels: int, axis: int) -> Keys:
+    """Whole multiples, from -levels to levels, of the largest number of each key (axis 1) or channel (axis 0)."""
     step = np.abs(keys).max(axis=axis, keepdims=True) / levels
     step = np.where(step > 0, step, 1.0)
     result: Keys = np.round(keys / step) * step
     return result
 
 
-def stepped(keys: Keys, levels: int, axis: int) -> Keys:
-    """Even steps, so many, from the smallest to the largest number of each key (axis 1) or channel (axis 0).
-
-    >>> stepped(np.array([[0.0, 0.4, 1.5], [2.0, 2.0, 2.0]]), 4, axis=1).tolist()
-    [[0.0, 0.5, 1.5], [2.0, 2.0, 2.0]]
-    """
+def _stepped(keys: Keys, levels: int, axis: int) -> Keys:
+    """Even steps, so many, from the smallest to the largest number of each key (axis 1) or channel (axis 0)."""
     least = keys.min(axis=axis, keepdims=True)
     step = (keys.max(axis=axis, keepdims=True) - least) / (levels - 1)
     step = np.where(step > 0, step, 1.0)
@@ -81,11 +65,11 @@ def stepped(keys: Keys, levels: int, axis: int) -> Keys:
 
 
 FORMATS: dict[str, Callable[[Keys], Keys]] = {
-    "bf16": bf16,
-    "int8 a token": lambda keys: whole(keys, 127, 1),
-    "fp8 e4m3": fp8,
-    "int4 a channel": lambda keys: stepped(keys, 16, 0),
-    "int4 a token": lambda keys: stepped(keys, 16, 1),
+    "bf16": _bf16,
+    "int8 a token": lambda keys: _whole(keys, 127, 1),
+    "fp8 e4m3": _fp8,
+    "int4 a channel": lambda keys: _stepped(keys, 16, 0),
+    "int4 a token": lambda keys: _stepped(keys, 16, 1),
 }
 
 
@@ -117,11 +101,7 @@ def looked_at(rows: Away, head: int, most: int = ROWS) -> Looked:
 def softmax(
     s: Pattern, seen: Bool[np.ndarray, "rows keys"], sink: float | None
 ) -> tuple[Pattern, Float[np.ndarray, " rows"]]:
-    """The pattern over the keys that are seen, and the weight of the sink.
-
-    >>> softmax(np.array([[0.0, 5.0]]), np.array([[True, False]]), 0.0)
-    (array([[0.5, 0. ]]), array([0.5]))
-    """
+    """The pattern over the keys that are seen, and the weight of the sink."""
     held = np.where(seen, s, -np.inf)
     high = held.max(axis=1, keepdims=True)
     if sink is not None:
@@ -163,9 +143,6 @@ def tv_bound(
 
     Proven for the float64 numbers given, where sums of products are IEEE and the library's tanh errs by less than
     2^-40 of its value.
-
-    >>> tv_bound(np.array([[1.0]]), np.array([[0.2], [-0.2]]), 1.0, np.ones((1, 2), bool), False).round(6)
-    array([0.099668])
     """
     e = scale * (queries @ change.T)
     high, low = np.where(seen, e, -np.inf).max(axis=1), np.where(seen, e, np.inf).min(axis=1)

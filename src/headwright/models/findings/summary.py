@@ -33,13 +33,7 @@ BINS = 2 + math.ceil(math.log(MOST / LEAST) / math.log(STEP))
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Arrays by name, (layers, heads, ...) each; `sums` are added and `peaks` compared.
-
-    >>> one = Summary({"rows": np.ones((1, 2))}, {"worst": np.array([[1.0, 5.0]])})
-    >>> both = one + Summary({"rows": np.ones((1, 2))}, {"worst": np.array([[2.0, 3.0]])})
-    >>> both.sums["rows"].tolist(), both.peaks["worst"].tolist()
-    ([[2.0, 2.0]], [[2.0, 5.0]])
-    """
+    """Arrays by name, (layers, heads, ...) each; `sums` are added and `peaks` compared."""
 
     sums: dict[str, np.ndarray] = field(default_factory=dict)
     peaks: dict[str, np.ndarray] = field(default_factory=dict)
@@ -53,20 +47,12 @@ class Summary:
         return Summary(sums, peaks)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All arrays under one name each, to be kept in a file.
-
-        >>> list(Summary({"rows": np.ones(1)}, {"worst": np.ones(1)}).arrays())
-        ['sums/rows', 'peaks/worst']
-        """
+        """All arrays under one name each, to be kept in a file."""
         return {f"{kind}/{name}": array for kind, held in vars(self).items() for name, array in held.items()}
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> Summary:
-        """What `arrays` wrote.
-
-        >>> Summary.of({"sums/rows": np.ones(1)}).sums
-        {'rows': array([1.])}
-        """
+        """What `arrays` wrote."""
         found: dict[str, dict[str, np.ndarray]] = {"sums": {}, "peaks": {}}
         for name, array in arrays.items():
             kind, slash, rest = name.partition("/")
@@ -77,13 +63,7 @@ class Summary:
 
 
 class Layered:
-    """Collects what is measured, layer by layer, into the arrays of a summary.
-
-    >>> kept = Layered(layers=(0, 4), heads=2)
-    >>> kept.add(4, "rows", np.array([3.0, 3.0]))
-    >>> kept.summary().sums["rows"].tolist()
-    [[0.0, 0.0], [3.0, 3.0]]
-    """
+    """Collects what is measured, layer by layer, into the arrays of a summary."""
 
     def __init__(self, layers: tuple[int, ...], heads: int) -> None:
         """Nothing yet, of these layers."""
@@ -119,11 +99,7 @@ class Layered:
 
 
 def ratio_sums(x: Rows, w: Rows) -> Float[np.ndarray, "heads fields"]:
-    """What is kept of one document for the mean of x by the weights w, sum x / sum w; `x` is already weighted.
-
-    >>> ratio_sums(np.array([[0.25, 0.5]]), np.ones((1, 2)))[0, :3]
-    array([2. , 2. , 0.75])
-    """
+    """What is kept of one document for the mean of x by the weights w, sum x / sum w; `x` is already weighted."""
     heads, rows = x.shape
     found = np.zeros((heads, FIELDS))
     found[:, ROWS], found[:, WEIGHT], found[:, TOTAL] = rows, w.sum(axis=1), x.sum(axis=1)
@@ -156,24 +132,14 @@ class Mean:
     over: str  # "documents" or "blocks of 64 rows"
 
     def clipped(self, most: float) -> Mean:
-        """The same, of what lies between 0 and `most` by its nature.
-
-        >>> Mean(0.5, -0.1, 1.2, 2, 2, "documents").clipped(1.0).high
-        1.0
-        """
+        """The same, of what lies between 0 and `most` by its nature."""
         if self.low is None or self.high is None:
             return self
         return Mean(self.value, max(0.0, self.low), min(most, self.high), self.rows, self.draws, self.over)
 
 
 def mean_of(kept: Float[np.ndarray, " fields"]) -> Mean | None:
-    """The mean that `ratio_sums` kept; None where all weights are 0, so that there is nothing to take a mean of.
-
-    >>> x = np.random.default_rng(0).random((1, 640))
-    >>> found = mean_of(ratio_sums(x, np.ones((1, 640)))[0])
-    >>> found.over, found.draws, found.low < 0.5 < found.high
-    ('blocks of 64 rows', 10, True)
-    """
+    """The mean that `ratio_sums` kept; None where all weights are 0, so that there is nothing to take a mean of."""
     from scipy.special import stdtrit
 
     if not kept[WEIGHT] > 0:
@@ -189,11 +155,7 @@ def mean_of(kept: Float[np.ndarray, " fields"]) -> Mean | None:
 
 
 def bin_counts(values: Rows, kept: Int[np.ndarray, "heads rows"] | None = None) -> Int[np.ndarray, "heads bins"]:
-    """How many of the values of each head fall into each bin; of those that `kept` says, if it says.
-
-    >>> bin_counts(np.array([[0.0, 1.0, np.inf]])).sum()
-    np.int64(3)
-    """
+    """How many of the values of each head fall into each bin; of those that `kept` says, if it says."""
     with np.errstate(divide="ignore", invalid="ignore"):
         place = np.floor(np.log(np.maximum(values, 0.0) / LEAST) / math.log(STEP))
     place = np.clip(np.nan_to_num(place, nan=-1.0, neginf=-1.0, posinf=BINS), -1, BINS - 2).astype(np.int64) + 1
@@ -204,12 +166,7 @@ def bin_counts(values: Rows, kept: Int[np.ndarray, "heads rows"] | None = None) 
 
 
 def quantile(counts: Int[np.ndarray, " bins"], share: float) -> float | None:
-    """The value below which that share of the rows lies, up to 1 %; inf beyond the bins, None if there are no rows.
-
-    >>> counts = bin_counts(np.arange(1.0, 101.0)[None])[0]
-    >>> abs(quantile(counts, 0.5) / 50 - 1) < 0.02
-    True
-    """
+    """The value below which that share of the rows lies, up to 1 %; inf beyond the bins, None if there are no rows."""
     total = int(counts.sum())
     if not total:
         return None

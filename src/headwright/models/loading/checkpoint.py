@@ -18,7 +18,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging as talk
 
 from headwright.errors import InputError, install_line
-from headwright.models.loading.hook import HOOK, listening
+from headwright.models.loading.attention_hook import HOOK, listening
 from headwright.models.loading.huggingface import HuggingFaceModel, out_of_memory
 
 BROKEN = (

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headwright.errors import InputError
-from headwright.models.loading.hook import Heard
+from headwright.models.loading.attention_hook import Heard
 from headwright.models.loading.model import Circuits
 
 APART = (("q_proj", "k_proj", "v_proj"), ("query", "key", "value"), ("q_lin", "k_lin", "v_lin"), ("q", "k", "v"))

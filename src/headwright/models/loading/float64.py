@@ -21,12 +21,7 @@ GATHERS = (
 
 
 class InFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While it lasts, operations of this thread are in float64.
-
-    >>> with InFloat64():
-    ...     (torch.ones(1) / 3).float().dtype
-    torch.float64
-    """
+    """While it lasts, operations of this thread are in float64."""
 
     def __init__(self) -> None:
         """Entered with `with`."""

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -16,19 +18,61 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headwright.errors import InputError
+from headwright.models.loading.attention_hook import HOOK, Heard, listening
 from headwright.models.loading.circuits import circuits_of, output_of
 from headwright.models.loading.float64 import InFloat64
-from headwright.models.loading.hook import HOOK, Heard, listening
 from headwright.models.loading.model import Circuits, Layer, Tokens, checked_tokens
-from headwright.models.loading.streaming import streamed
 from headwright.models.rows.scoring import checked_mask
 from headwright.positions import Learned, Precision, Rotary, Scheme
 
+Item = TypeVar("Item")
 UNUSED = re.compile(r"[\[<]\|?((unused|reserved|extra_id|dummy)[^\]>]*|pad|unk|cls|sep|mask)\|?[\]>]", re.IGNORECASE)
 UNKNOWN = re.compile(r"[\[<]\|?unk\|?[\]>]", re.IGNORECASE)
 BYTES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 BYTE_SPACE, PIECE_SPACE = "Ġ", "▁"
 BROKEN = (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError)
+
+
+class _AbandonedError(BaseException):
+    """Nobody asks any more. Not an Exception, so that no model catches it on its way out."""
+
+
+def streamed(produce: Callable[[Callable[[Item], None]], None]) -> Iterator[Item]:
+    """What `produce(give)` gives, one after the other; it waits inside `give` until the next is asked for."""
+    asked: SimpleQueue[bool] = SimpleQueue()
+    handed: SimpleQueue[list[Item]] = SimpleQueue()  # of one thing; an empty list is the end
+    failed: list[BaseException] = []
+
+    def give(item: Item) -> None:
+        handed.put([item])
+        del item
+        if not asked.get():
+            raise _AbandonedError
+
+    def work() -> None:
+        try:
+            if asked.get():
+                produce(give)
+        except _AbandonedError:
+            pass
+        except BaseException as error:  # noqa: BLE001  (raised again, where it is asked for)
+            failed.append(error)
+        handed.put([])
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while True:
+            asked.put(True)
+            found = handed.get()
+            if failed:
+                raise failed.pop()
+            if not found:
+                return
+            yield found.pop()
+    finally:
+        asked.put(False)
+        thread.join()
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,15 +46,7 @@ NUMBERS = {character: number for number, character in enumerate(VOCABULARY)} | {
 
 @dataclass(frozen=True, eq=False)
 class InductionModel:
-    """The built-in model; `induction_model()` reads it from the package.
-
-    >>> model = induction_model()
-    >>> tokens = model.encode("Grün, grün!")
-    >>> "".join(model.words(tokens))
-    '<s>grun,␣grun!'
-    >>> [layer.queries.shape for layer in model.run(tokens)]
-    [(2, 12, 32), (2, 12, 32)]
-    """
+    """The built-in model; `induction_model()` reads it from the package."""
 
     digest: str
     embed: Float[np.ndarray, "tokens width"]
@@ -70,19 +62,11 @@ class InductionModel:
     longest: int | None = LONGEST
 
     def encode(self, text: str) -> Tokens:
-        """One token a character, after the opening one: in lower case, without accents; what it has not becomes '?'.
-
-        >>> induction_model().encode("A☃")
-        array([ 0,  1, 43])
-        """
+        """One token a character, after the opening one: in lower case, without accents; what it has not becomes '?'."""
         return np.array([0, *(NUMBERS.get(character, NUMBERS[OTHER]) for character in _plain(text))])
 
     def without_token(self, text: str) -> Sequence[str]:
-        """The characters of a text that it has none for, and that become '?'.
-
-        >>> induction_model().without_token("Ça~")
-        ['~']
-        """
+        """The characters of a text that it has none for, and that become '?'."""
         return [character for character in _plain(text) if character not in NUMBERS]
 
     def words(self, tokens: Tokens) -> Sequence[str]:
@@ -115,13 +99,7 @@ class InductionModel:
         return Learned(np.concatenate([np.sin(angles), np.cos(angles)], axis=1)), Precision()
 
     def logits(self, tokens: Tokens) -> Float[np.ndarray, "places tokens"]:
-        """The scores of the next token at each place.
-
-        >>> model = induction_model()
-        >>> next_ = model.logits(model.encode("some text, so")).argmax(axis=1)[-1]
-        >>> VOCABULARY[next_]
-        'm'
-        """
+        """The scores of the next token at each place."""
         x = self._start(tokens)
         for index in range(LAYERS):
             x = self._after(self._layer(index, x), x)
@@ -164,11 +142,7 @@ def _plain(text: str) -> Sequence[str]:
 
 @cache
 def induction_model() -> InductionModel:
-    """The model in the package.
-
-    >>> induction_model().layers
-    2
-    """
+    """The model in the package."""
     from safetensors.numpy import load
 
     content = files("headwright.models.loading").joinpath("induction.safetensors").read_bytes()
@@ -180,11 +154,7 @@ def induction_model() -> InductionModel:
 
 
 def turned(x: Float[np.ndarray, "heads places d"]) -> Float[np.ndarray, "heads places d"]:
-    """Row i of each head, turned by R(i).
-
-    >>> turned(np.ones((1, 2, 32)))[0, 1, [0, 16]].round(3)  # (1, 1), turned by 1.7 radians
-    array([-1.121,  0.863])
-    """
+    """Row i of each head, turned by R(i)."""
     angles = np.arange(x.shape[1])[:, None] * np.array(FREQUENCIES)
     a, b = np.split(x, 2, axis=-1)
     return np.concatenate([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], axis=-1)

@@ -93,24 +93,12 @@ class Model(Protocol):
 
 
 def may_hold(model: Model) -> Tokens:
-    """The tokens that a place of a text may hold: the ordinary ones, and the one for what is unknown if there is one.
-
-    >>> from headwright.models.loading import load_model
-    >>> len(may_hold(load_model("builtin:induction")))
-    47
-    """
+    """The tokens that a text may hold: the ordinary ones, and the one for unknown tokens if there is one."""
     return np.union1d(model.ordinary(), model.unknown())
 
 
 def checked_tokens(tokens: Tokens, count: int, longest: int | None) -> Tokens:
-    """The same tokens as an array; refused in a sentence if there are none, too many, or one that the model has not.
-
-    >>> checked_tokens([1, 7], count=8, longest=None)
-    array([1, 7])
-    >>> checked_tokens([1, 8], count=8, longest=None)
-    Traceback (most recent call last):
-    headwright.errors.InputError: token 1 is 8: expected a number from 0 to 7
-    """
+    """The same tokens as an array; refused in a sentence if there are none, too many, or one that the model has not."""
     array = np.asarray(tokens)
     if array.ndim != 1 or array.dtype.kind not in "iu" or not len(array):
         raise InputError(f"tokens of type {array.dtype.name} and shape {array.shape}: expected a row of whole numbers")

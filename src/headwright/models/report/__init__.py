@@ -1,8 +1,7 @@
-"""What was found, told: a page that needs nothing but itself, data for scripts, sentences.
+"""The report of an audit: an HTML page, data for scripts, sentences.
 
-sentences   the summary in plain words
-columns     the numbers that are shown of each head
-texts       the section on every text
+sentences   the summary as sentences
+every_text  the section on every text
 data        everything as JSON
-page        the whole report as one HTML file
+page        the whole report as one HTML file, with the columns of its tables
 """

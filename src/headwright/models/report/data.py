@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from headwright.models.documents import digest_of
+from headwright.models.findings.circuits import Spectrum
+from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.models.findings.heads import Head, Quantiles
-from headwright.models.findings.places import Places
-from headwright.models.findings.rank import Spectrum
+from headwright.models.findings.positions import Places
 from headwright.models.findings.summary import Mean
-from headwright.models.findings.words import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.models.report.sentences import sentences
 
 if TYPE_CHECKING:
@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
 
 def data(found: Audit) -> dict[str, Any]:
-    """All of it, with what each name means.
-
-    >>> from headwright.models.auditor import audit
-    >>> from headwright.models.loading import load_model
-    >>> told = data(audit(load_model("builtin:induction"), tokens=400))
-    >>> sorted(told["heads"][0]["sink"])
-    ['draws', 'high', 'low', 'over', 'rows', 'value']
-    """
+    """All of it, with what each name means."""
     return {
         "summary": sentences(found),
         "model": {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from headwright.enclosure import shown_below
 from headwright.models.findings.heads import BY_MEAN, Head
-from headwright.models.report.texts import headline
+from headwright.models.report.every_text import headline
 
 if TYPE_CHECKING:
     from headwright.models.auditor import Audit

@@ -13,9 +13,8 @@ from jaxtyping import Bool, Float, Int
 
 from headwright.errors import InputError
 from headwright.files import plain
-from headwright.models.rows.epilogue import UNSEEN, Block, State, update
-from headwright.models.rows.scoring import Scoring
-from headwright.models.rows.statistics import RowStatistics
+from headwright.models.rows.accumulate import UNSEEN, Block, State, update
+from headwright.models.rows.scoring import RowStatistics, Scoring
 
 ROWS, KEYS = 256, 512
 WORTH = 2**27  # scores: from here on, compiling takes less time than it saves in the layers of a model
@@ -61,7 +60,7 @@ def row_statistics(
     if not received:
         return found
     rest = None if progress is None else (lambda done: progress((1 + done) / 2))
-    return RowStatistics(**{**vars(found), "received": received_mass(queries, keys, scoring, found.lse, rest)})
+    return RowStatistics(**{**vars(found), "received": _received_mass(queries, keys, scoring, found.lse, rest)})
 
 
 def _numbers(array: Float[np.ndarray, ...], name: str) -> Float[np.ndarray, ...]:
@@ -83,12 +82,7 @@ def statistics(
     progress: Callable[[float], None] | None = None,
     fast: bool | None = None,
 ) -> RowStatistics:
-    """Statistics of all rows; with the compiled epilogue if `fast`, which is decided here unless given.
-
-    >>> scoring = Scoring.of((1, 1, 2), (1, 2, 2), scale=1.0)
-    >>> statistics(np.array([[[np.log(3.0), 0.0]]]), np.eye(2)[None], scoring, (0,), 0).offsets[0].round(12)
-    array([[0.25]])
-    """
+    """Statistics of all rows; with the compiled epilogue if `fast`, which is decided here unless given."""
     found = RowStatistics.empty(scoring.heads, scoring.rows, offsets, top=top > 0)
     if fast is None:
         large = scoring.heads * scoring.rows * scoring.keys >= WORTH
@@ -112,25 +106,20 @@ def statistics(
 def can_compile() -> bool:
     """Whether the compiled epilogue can be had: Numba is installed, and is one for this NumPy."""
     try:
-        from headwright.models.rows import compiled
+        from headwright.models.rows import numba_kernel
     except ImportError:
         return False
-    return compiled is not None
+    return numba_kernel is not None
 
 
-def received_mass(
+def _received_mass(
     queries: Float[np.ndarray, "heads rows d"],
     keys: Float[np.ndarray, "key_heads keys d"],
     scoring: Scoring,
     lse: Float[np.ndarray, "heads rows"],
     progress: Callable[[float], None] | None = None,
 ) -> Float[np.ndarray, "heads keys"]:
-    """What each key gets from all rows: a second pass, since it needs the rows' lse.
-
-    >>> scoring = Scoring.of((1, 2, 1), (1, 2, 1))
-    >>> received_mass(np.zeros((1, 2, 1)), np.zeros((1, 2, 1)), scoring, np.log([[1.0, 2.0]]))
-    array([[1.5, 0.5]])
-    """
+    """What each key gets from all rows: a second pass, since it needs the rows' lse."""
     total, room = np.zeros((scoring.heads, scoring.keys)), _room(queries.dtype)
     for head in range(scoring.heads):
         mine = keys[head * scoring.key_heads // scoring.heads]
@@ -192,10 +181,10 @@ def _take_in(
         for columns, s in _blocks(queries, keys, scoring, rows, room):
             update(state, s, columns.start, room[1, : len(s), : s.shape[1]])
         return
-    from headwright.models.rows import compiled
+    from headwright.models.rows import numba_kernel
 
     for columns, s in _blocks(queries, keys, scoring, rows, room, edges=False):
-        compiled.update(state, room[0], s.shape[1], columns.start, ranges)
+        numba_kernel.update(state, room[0], s.shape[1], columns.start, ranges)
 
 
 def _conclude(found: RowStatistics, head: int, state: State, scoring: Scoring, top: int) -> None:

@@ -1,20 +1,17 @@
-"""How the scores of a head come about, beyond the product of query and key.
-
-Row i of the queries stands at position i + (keys - queries), so that the last query stands at the last key, as in
-decoding with a cache. A key j is seen if it is not masked, with `causal` if it is not after the row's position p, and
-with a `window` w if p - w < j (and j < p + w where later keys are seen too). A softcap c turns a score s into
-c tanh(s / c). A sink is one more score in the softmax of a head, of no key: its weight goes nowhere.
-"""
+"""How the scores of a head are made from queries and keys, and the statistics that are kept of a row of its pattern."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from headwright.errors import InputError
+
+Rows = Float[np.ndarray, "heads rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,15 +117,7 @@ class Scoring:
 
 
 def checked_mask(mask: object, count: int, what: str) -> Bool[np.ndarray, " keys"]:
-    """A mask as booleans, True where something is seen; refused unless it holds booleans, or 0 and 1.
-
-    >>> checked_mask([0, 1], 2, "keys")
-    array([False,  True])
-    >>> checked_mask([0.0, -1e9], 2, "keys")
-    Traceback (most recent call last):
-    headwright.errors.InputError: a key mask that holds -1e+09: expected booleans or 0 and 1, and 1 where a key is \
-seen; a mask that is added to scores is none
-    """
+    """A mask as booleans, True where something is seen; refused unless it holds booleans, or 0 and 1."""
     given = np.asarray(mask)
     if given.shape != (count,):
         raise InputError(f"a key mask of shape {given.shape}: expected True or False for {count} {what}")
@@ -155,3 +144,34 @@ def _edge(begin: int, rows: int, keys: int, causal: bool, window: int | None) ->
     if window is not None:
         hidden |= abs(key - position) >= window
     return hidden
+
+
+@dataclass(frozen=True, eq=False)
+class RowStatistics:
+    """All rows of all heads.
+
+    >>> RowStatistics.empty(1, 2, offsets=(0,)).lse.shape
+    (1, 2)
+    """
+
+    lse: Rows
+    largest: Rows
+    winner: Int[np.ndarray, "heads rows"]
+    margin: Rows
+    entropy: Rows
+    first: Rows
+    distance: Rows
+    sensitivity: Rows
+    offsets: dict[int, Rows] = field(default_factory=dict)
+    top: Rows | None = None
+    received: Float[np.ndarray, "heads keys"] | None = None
+
+    @classmethod
+    def empty(cls, heads: int, rows: int, offsets: Sequence[int] = (), *, top: bool = False) -> RowStatistics:
+        """Arrays to be filled, as those of rows that see nothing."""
+        lse, largest, margin, entropy, first, distance, sensitivity = np.zeros((7, heads, rows))
+        lse[:] = -np.inf
+        return cls(
+            lse, largest, np.full((heads, rows), -1), margin, entropy, first, distance, sensitivity,
+            {offset: np.zeros((heads, rows)) for offset in offsets}, np.zeros((heads, rows)) if top else None,
+        )  # fmt: skip

@@ -1,4 +1,7 @@
-"""What the heads of a first layer do on every text of a length, and the texts that attain it, run in the model."""
+"""Bounds over every text of a length for the heads of a first layer, with texts that attain them, run in the model.
+
+Besides sets of places: pairs of a query token and a key token at a distance, and the bounds by length T = 2, 4, 8, ...
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,23 @@ from jaxtyping import Float, Int
 
 from headwright.errors import InputError
 from headwright.models.loading.model import Model, Tokens
-from headwright.models.texts.agreement import Attained, attained, not_beyond, random_texts, run_patterns, run_weight
-from headwright.models.texts.attractors import Attractor, attractors
-from headwright.models.texts.bands import Band, Between, band, pair_band
-from headwright.models.texts.first import FirstLayer, head_of, texts_of
+from headwright.models.texts.check_against_model import (
+    Attained,
+    attained,
+    not_beyond,
+    random_texts,
+    run_patterns,
+    run_weight,
+)
+from headwright.models.texts.extreme_texts import Attractor, attractors, extremes, witness
+from headwright.models.texts.first_layer import FirstLayer, head_of, texts_of
 from headwright.models.texts.head import Head, Texts
-from headwright.models.texts.reading import first_layer, turning
-from headwright.models.texts.sweep import Sweep, sweep
-from headwright.models.texts.together import extremes
-from headwright.models.texts.witness import Extreme, witness
+from headwright.models.texts.read_layer import first_layer, turning
+from headwright.models.texts.sweep import Band, Between, Extreme, Progress, Sweep, Sweeper, band, pair_band, sweep
 
 HALF = 0.5
 NAMED = 12  # exceptions that are told by name
 FEW = 512  # query tokens: so many are looked at in all heads together
-
-Progress = Callable[[float], None]
-Sweeper = Callable[
-    [Head, Texts, Mapping[str, Sequence[int]], Int[np.ndarray, " queries"] | None, Progress | None], Sweep
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,7 @@ def every_text(
     texts = texts_of(layer, length)
     rows = None if queries is None else counted(layer, queries)
     chosen = range(len(layer.queries)) if heads is None else heads
-    sets = asked_places(texts, offset)
+    sets = _asked_places(texts, offset)
     if text is not None and "previous" in sets and texts.place - 1 not in texts.free:
         raise InputError(f"texts of {length} tokens: the place before the last is held, and pairs of a text are about "
                          "it; expected longer ones")  # fmt: skip
@@ -175,7 +177,7 @@ def _one(model: Model, layer: FirstLayer, number: int, looked: _Looked, text: To
     )  # fmt: skip
 
 
-def asked_places(texts: Texts, offset: int | None = None) -> dict[str, list[int]]:
+def _asked_places(texts: Texts, offset: int | None = None) -> dict[str, list[int]]:
     """The places that one asks about first: the query's own, the previous, the first, and one more if asked."""
     sets = {"self": [texts.place]}
     if texts.place - 1 in texts.seen:
@@ -243,14 +245,7 @@ class PlaceBand:
 
 
 def along_text(model: Model, head: int, tokens: Tokens) -> list[PlaceBand]:
-    """A head's weight on the previous token, place by place along a text, inside the band over every text.
-
-    >>> from headwright.models.loading import load_model
-    >>> model = load_model("builtin:induction")
-    >>> bands = along_text(model, 0, model.encode("abcab"))
-    >>> all(band.least <= band.measured <= band.most for band in bands)
-    True
-    """
+    """A head's weight on the previous token, place by place along a text, inside the band over every text."""
     layer = first_layer(model, len(tokens))
     if not layer.causal:
         raise InputError(f"{model.name} sees both ways: a band along a text is for models that look back only")
@@ -270,3 +265,138 @@ def along_text(model: Model, head: int, tokens: Tokens) -> list[PlaceBand]:
         not_beyond(measured, most, "most", f"head {head}, place {place - 1}")
         found.append(PlaceBand(place, least, most, measured))
     return found
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Token ids: the query's, at the end of a text, and that of a key so many places before it."""
+
+    query: int
+    key: int
+    distance: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class KeptByPair:
+    """The weight of one head on the key of a pair: least and most over every other token of the text."""
+
+    head: int
+    pair: Pair
+    least: Attained
+    most: Attained
+
+
+def kept_by_pairs(
+    model: Model,
+    length: int,
+    pairs: Sequence[Pair],
+    *,
+    heads: Sequence[int] | None = None,
+    sweeper: Sweeper = sweep,
+    progress: Progress | None = None,
+) -> list[KeptByPair]:
+    """For each head and pair, over every text of a length that ends so."""
+    layer = first_layer(model, length)
+    texts = texts_of(layer, length)
+    if not pairs:
+        raise InputError("no pair of tokens: expected at least one")
+    for pair in pairs:
+        if texts.place - pair.distance not in texts.free:
+            raise InputError(f"distance {pair.distance}: expected 1 to {texts.place - min(texts.free, default=0)}, "
+                             f"where a text of {length} tokens may hold any")  # fmt: skip
+    found, chosen = [], range(len(layer.queries)) if heads is None else heads
+    distances = sorted({pair.distance for pair in pairs})
+    for turn, number in enumerate(chosen):
+        head = head_of(layer, number)
+        rows = np.unique(counted(layer, [pair.query for pair in pairs]))
+        sets = {str(distance): [texts.place - distance] for distance in distances}
+        swept = sweeper(head, texts, sets, rows, None)
+        for pair in pairs:
+            at, name = texts.place - pair.distance, str(pair.distance)
+            query, key = counted(layer, [pair.query, pair.key])
+            both = pair_band(head, swept, name, np.array([[query, key]]))
+            held = replace(texts, held={**texts.held, at: int(key)})
+
+            def shown(extreme: Extreme, bound: float) -> Attained:
+                ids: Tokens = layer.tokens[witness(head, held, int(query), [at], extreme).text]  # noqa: B023
+                return attained(model, number, ids, texts, [at], extreme, bound)  # noqa: B023
+
+            found.append(KeptByPair(number, pair, shown("least", float(both.least.lower[0])),
+                                    shown("most", float(both.most.upper[0]))))  # fmt: skip
+        if progress is not None:
+            progress((turn + 1) / len(chosen))
+    return found
+
+
+@dataclass(frozen=True)
+class AtLength:
+    """Over every text of one length, whatever the query token: proven bounds."""
+
+    length: int
+    least: float
+    most: float
+    never_half: int  # query tokens for which no text lets the head give the place 1/2
+    always_half: int  # and for which every text does
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One head, one kind of place."""
+
+    head: int
+    name: str
+    queries: int
+    points: tuple[AtLength, ...]
+
+
+def _lengths_to(longest: int, least: int = 2) -> list[int]:
+    """Powers of two up to a length, and that length."""
+    powers = [2**k for k in range(1, longest.bit_length()) if least <= 2**k < longest]
+    return [*powers, longest]
+
+
+def every_length(
+    model: Model,
+    longest: int,
+    *,
+    heads: Sequence[int] | None = None,
+    queries: Sequence[int] | None = None,
+    sweeper: Sweeper = sweep,
+    progress: Progress | None = None,
+) -> list[Curve]:
+    """What `every_text` finds of the heads of a first layer, for T = 2, 4, 8, ... up to a length.
+
+    >>> from headwright.models.loading import load_model
+    >>> own, previous, first = every_length(load_model("builtin:induction"), 8, heads=[0])
+    >>> previous.name, [point.length for point in previous.points]
+    ('previous', [4, 8])
+    """
+    if isinstance(model, str):
+        raise InputError(f"the model is {model!r}: expected load_model({model!r})")
+    layer = first_layer(model, longest)
+    lengths = _lengths_to(longest, len(layer.opening) + len(layer.closing) + 2)  # the previous place is free
+    rows = None if queries is None else counted(layer, queries)
+    found: dict[tuple[int, str], list[AtLength]] = {}
+    count, done, total = 0, 0, sum(lengths) * len(chosen := range(len(layer.queries)) if heads is None else heads)
+    for length in lengths:
+        layer = first_layer(model, length)  # frequencies may depend on the length
+        texts = texts_of(layer, length)
+        sets = _asked_places(texts)
+        for number in chosen:
+            swept = sweeper(head_of(layer, number), texts, sets, rows, None)
+            count = len(swept.rows)
+            for name in sets:
+                here = band(swept, name)
+                point = AtLength(
+                    length, float(here.least.lower.min()), float(here.most.upper.max()),
+                    int(here.most.below(HALF).sum()), int(here.least.above(HALF).sum()),
+                )  # fmt: skip
+                found.setdefault((number, name), []).append(point)
+            done += length
+            if progress is not None:
+                progress(done / total)
+    names = dict.fromkeys(name for _, name in found)  # a window may hide the first place of a longer text
+    return [
+        Curve(number, name, count, tuple(found[number, name]))
+        for number in chosen for name in names if (number, name) in found
+    ]  # fmt: skip

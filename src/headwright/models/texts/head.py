@@ -26,11 +26,7 @@ Which = Int[np.ndarray, " queries"] | None  # tokens, as a head counts them; Non
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """One row for each token; no row is further than `error` from the exact one, in Euclidean length.
-
-    >>> Vectors(np.eye(2), 0.0).longest >= 1
-    True
-    """
+    """One row for each token; no row is further than `error` from the exact one, in Euclidean length."""
 
     rows: Float[np.ndarray, "tokens d"]
     error: float
@@ -84,11 +80,6 @@ class Texts:
     """All texts of a length, seen from the query at `place`; tokens at the places in `held` are fixed.
 
     A causal head sees the places up to its own, another one all; `seen` are those in a window, too.
-
-    >>> Texts(4, 3).others
-    (0, 1, 2)
-    >>> Texts(4, 3, {0: 7}).free
-    (1, 2)
     """
 
     length: int
@@ -163,12 +154,7 @@ class Rotary:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """A head whose vectors depend on their places: learned positions, or none.
-
-    >>> head = Placed(np.arange(1), lambda place: Vectors(np.ones((1, 2)), 0.0), lambda place: Vectors(np.eye(1), 0.0))
-    >>> head.keys(0).rows.shape
-    (1, 1)
-    """
+    """A head whose vectors depend on their places: learned positions, or none."""
 
     tokens: Int[np.ndarray, " tokens"]
     at_query: Callable[[int], Vectors]

@@ -1,10 +1,15 @@
-"""A head's direct effect on a logit over every text: what it writes, along the direction that a token is read from.
+"""A head's direct effect on a logit over every text: its output along the direction of a token in the unembedding.
 
 What head h writes at the query's place is sum_j w_j x_j W_V W_O, with x_j what enters the layer there. Along u, the
 column of the unembedding for a token, that is its direct effect on the token's logit, before the final norm scales it.
-Values depend on their token (and place) alone, as keys do, so the range over every text is that of a ratio of sums
-(`outputs`). Models with biases in their values or outputs, norms after the attention, or an unembedding that is not at
-hand are refused.
+Values depend on their token (and place) alone, as keys do. Models with biases in their values or outputs, norms after
+the attention, or an unembedding that is not at hand are refused.
+
+The output along u of a query token is sum_j e^(s_j) x_j / sum_j e^(s_j) with x_j = <u, v> of the token at place j. The
+largest such ratio r is where sum_j max_b e^(s_j(b)) (x_j(b) - r) = 0, each place for itself (Dinkelbach): from any text
+one goes to the text that maximises the sum at its ratio, and the ratio only rises, until the text stays. No text has
+more than R if sum_j max_b e^(s_j(b)) (x_j(b) - R) is certainly not above 0: that is tested with the worst-case errors
+of scores and x, for R a little above r, and further up until it holds.
 """
 
 from __future__ import annotations
@@ -14,23 +19,86 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 
 from headwright.errors import InputError
-from headwright.fast.balls import UP, gamma
-from headwright.models.findings.device import numbers
+from headwright.fast.balls import UP, U, gamma
+from headwright.fast.exponential import EXP_RANGE, exp_near
+from headwright.models.findings.row_statistics import numbers
 from headwright.models.loading.induction import InductionModel
 from headwright.models.loading.model import Circuits, Model, Tokens
-from headwright.models.texts.agreement import Attained, not_beyond, run_in_float64
-from headwright.models.texts.every_text import FEW, Progress, counted
-from headwright.models.texts.first import FirstLayer, head_of, stream, texts_of
-from headwright.models.texts.head import Texts
-from headwright.models.texts.outputs import largest_output
-from headwright.models.texts.reading import first_layer
-from headwright.models.texts.witness import Extreme
+from headwright.models.texts.check_against_model import Attained, not_beyond, run_in_float64
+from headwright.models.texts.every_text import FEW, counted
+from headwright.models.texts.first_layer import FirstLayer, head_of, stream, texts_of
+from headwright.models.texts.head import Head, Texts
+from headwright.models.texts.read_layer import first_layer
+from headwright.models.texts.sweep import Extreme, Progress, doubt_of, scores_along
 
+MOST_STEPS = 100
+DOUBLINGS = 80  # from 1e-13 of what tokens are worth to more than all of it
+
+Table = Float[np.ndarray, "seen tokens"]
 NORMED_AFTER = ("gemma3_text",)  # families that norm what attention writes
 Direction = Float[np.ndarray, " width"]
+
+
+@dataclass(frozen=True, eq=False)
+class Largest:
+    """The largest value over every text, in floating point, with a text that attains it; and proved: none has more."""
+
+    value: float
+    bound: float
+    text: Int[np.ndarray, " length"]
+
+
+def largest_output(head: Head, texts: Texts, query: int, along: Table, wrong: float = 0.0) -> Largest:
+    """The largest output of a query token, where along[j, b], off by at most `wrong`, is what b at place j is worth."""
+    table = np.array([scores for _, scores in scores_along(head, texts, query)])
+    if not (np.isfinite(table).all() and np.isfinite(along).all()):
+        raise InputError("scores or outputs that are not finite: nothing is proved of them")
+    free = np.array([at in texts.free for at in texts.seen])
+    fixed = np.array([texts.held.get(at, query) for at in texts.seen])
+    places = np.arange(len(texts.seen))
+    may = np.zeros(table.shape, dtype=bool)  # what each place may hold
+    may[:, : head.free] = free[:, None]
+    may[places[~free], fixed[~free]] = True
+    apart = table - table[may].max()
+    weights = np.exp(np.minimum(apart, 0.0))
+    chosen = fixed
+    for _ in range(MOST_STEPS):
+        taken, worth = weights[places, chosen], along[places, chosen]
+        # From the value of the heaviest place on: a ratio next to it would round to it, and then nothing beats it.
+        heaviest = worth[taken.argmax()]
+        beyond = float(taken @ (worth - heaviest) / taken.sum())
+        better = np.where(may, weights * ((along - heaviest) - beyond), -np.inf).argmax(axis=1)
+        if np.array_equal(better, chosen):
+            break
+        chosen = better
+    value = float(heaviest + beyond)
+    text = np.full(texts.length, query)
+    text[list(texts.seen)] = chosen
+    asking = np.array([query])
+    slack = max(head.queries(texts.place, at, asking).slack(head.keys(at)) for at in texts.seen)
+    return Largest(value, _above(value, apart, along, may, slack, wrong), text)
+
+
+def _above(
+    value: float, apart: Table, along: Table, may: Bool[np.ndarray, "seen tokens"], slack: float, wrong: float
+) -> float:
+    """A number that no text exceeds: the first of some above the value for which that is certain."""
+    doubt, size = float(doubt_of(np.array([slack]), 8)[0]), float(np.abs(along[may]).max()) + wrong
+    heavy = exp_near(np.clip(apart, -EXP_RANGE, 0.0))
+    light = np.where(apart < -EXP_RANGE, 0.0, heavy)  # where less counts against it
+    for step in range(DOUBLINGS):
+        bound = value + max(size, 1e-300) * 1e-13 * 2.0**step
+        gain = (along - bound) + (wrong + 4 * U * (size + abs(bound)))
+        terms = np.where(gain >= 0, heavy * gain * (1 + doubt), light * gain / (1 + doubt))
+        best = np.where(may, terms, -np.inf).max(axis=1)
+        if float(best.sum()) + (len(best) + 8) * U * float(np.abs(best).sum()) * 2 <= 0:
+            return bound
+        if bound > 2 * size:
+            break
+    return float(np.nextafter(size * (1 + 2.0**-50), np.inf))  # an average of numbers that are none above this
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +121,7 @@ def on_logit(
     queries: Sequence[int] | None = None,
     progress: Progress | None = None,
 ) -> list[OnLogit]:
-    """For each head of the first layer, over every text of a length, seen from its last place.
-
-    >>> from headwright.models.loading import load_model
-    >>> found, _ = on_logit(load_model("builtin:induction"), 8, 5, queries=[3])
-    >>> bool(found.least.bound <= found.least.run <= found.most.run <= found.most.bound)
-    True
-    """
+    """For each head of the first layer, over every text of a length, seen from its last place."""
     layer, direction, circuits = first_layer(model, length), unembedding(model, token), model.circuits(0)
     if any("biases" in note for note in circuits.notes):
         raise InputError(f"{model.name}: its attention has biases, which effects on logits do not cover")

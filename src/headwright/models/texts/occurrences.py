@@ -18,13 +18,22 @@ from jaxtyping import Int
 
 from headwright.errors import InputError
 from headwright.models.loading.model import Model
-from headwright.models.texts.agreement import Attained, attained
-from headwright.models.texts.bands import Between, share
+from headwright.models.texts.check_against_model import Attained, attained
 from headwright.models.texts.every_text import HALF, counted
-from headwright.models.texts.first import head_of, texts_of
+from headwright.models.texts.first_layer import head_of, texts_of
 from headwright.models.texts.head import Head, Texts
-from headwright.models.texts.reading import first_layer
-from headwright.models.texts.sweep import ROWS, Numbers, Scaled, Sweep, nothing, place_extremes, scores_along
+from headwright.models.texts.read_layer import first_layer
+from headwright.models.texts.sweep import (
+    ROWS,
+    Between,
+    Numbers,
+    Scaled,
+    Sweep,
+    nothing,
+    place_extremes,
+    scores_along,
+    share,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +61,7 @@ class Occurrences:
 
 
 def occurrences(head: Head, texts: Texts, token: int, rows: Int[np.ndarray, " queries"] | None = None) -> Occurrences:
-    """Over every text, for a token that any place may hold.
-
-    >>> from headwright.models.texts.head import Placed, Vectors
-    >>> vectors = Vectors(np.array([[0.0], [0.0]]), 0.0)
-    >>> found = occurrences(Placed(np.arange(2), lambda _: vectors, lambda _: vectors), Texts(4, 3), 1, np.array([0]))
-    >>> found.least.lower.round(6).tolist(), found.most.upper.round(6).tolist()
-    ([0.25], [0.75])
-    """
+    """Over every text, for a token that any place may hold."""
     rows = np.arange(head.free) if rows is None else np.asarray(rows)
     if not 0 <= token < head.free or head.free < 2:
         raise InputError(f"token {token}: expected one of those that any place may hold, of which there are two")
@@ -143,12 +145,7 @@ class OnToken:
 def on_token(
     model: Model, length: int, token: int, *, heads: Sequence[int] | None = None, queries: Sequence[int] | None = None
 ) -> list[OnToken]:  # fmt: skip
-    """For each head of the first layer, over every text of a length.
-
-    >>> from headwright.models.loading import load_model
-    >>> [found.never_half for found in on_token(load_model("builtin:induction"), 8, 5)]
-    [0, 47]
-    """
+    """For each head of the first layer, over every text of a length."""
     layer = first_layer(model, length)
     texts = texts_of(layer, length)
     key, rows = int(counted(layer, [token])[0]), None if queries is None else counted(layer, queries)

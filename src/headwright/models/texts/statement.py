@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from headwright.errors import InputError
-from headwright.models.texts.first import FirstLayer, Norm, Projection
+from headwright.models.texts.first_layer import FirstLayer, Norm, Projection
 
 FORMAT, VERSION = "headwright every-text certificate", 3
 BEFORE = 2  # the version that had none of `LATER`, and is read still

@@ -1,18 +1,23 @@
-"""For every query token: sums over places of exp of the largest and of the smallest score there.
+"""For every query token: the least and most weight on sets of places over every text, with proven bounds.
 
 A place j is *own* (the key is the query's token), *held* (a fixed token) or *free* (any token: the extremes over the
-vocabulary). For a set W of places and the rest O of those seen, the four sums of exp(hi) and exp(lo) over W and over O
-are all that the extremes of the weight on W need (see `bands`). They are kept as a reference and a factor, so nothing
-overflows, and with a relative error that is bounded.
+vocabulary). For a set W of places and the rest O of those seen, the weight on W is 1 / (1 + O/W), with O and W the sums
+of exp(score). It is least where every place of O holds the token of the largest score and every place of W that of the
+smallest, most the other way round. The tokens are independent of one another, so such a text exists: the extremes are
+attained. So the four sums of exp(hi) and exp(lo) over W and over O are all that is needed. They are kept as a reference
+and a factor, so that nothing overflows, and with a bounded relative error.
+
+A pair (a, b) is a query token a with b at one place: the weight there is least where all others are largest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from headwright.errors import InputError
 from headwright.fast.exponential import EXP_RANGE, exp_near
@@ -24,6 +29,9 @@ NEAR, KEYS = 512, 2048  # query tokens and keys at once, where a block of scores
 STEP = 2.0**-45  # relative error of one more place: two exponentials (2^-47 each), a product and a sum
 
 Numbers = Float[np.ndarray, " queries"]
+Progress = Callable[[float], None]
+Extreme = Literal["least", "most"]
+PlaceExtremes = tuple[Numbers, Numbers, float | Numbers]  # largest and smallest scores, and how far they may be wrong
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,36 +113,57 @@ class Sweep:
         return replace(self, sums=sums, slack=np.maximum(self.slack, other.slack))
 
 
+class Sweeper(Protocol):
+    """A way to sweep: in NumPy (`sweep`), on a GPU (`gpu_sweep`), in parts on workers (`resumable_sweep`)."""
+
+    def __call__(
+        self,
+        head: Head,
+        texts: Texts,
+        sets: Mapping[str, Sequence[int]],
+        rows: Int[np.ndarray, " queries"] | None = None,
+        progress: Progress | None = None,
+    ) -> Sweep:
+        """The sums of each set of places for these query tokens (None: all), over every text."""
+
+
 def sweep(
     head: Head,
     texts: Texts,
     sets: Mapping[str, Sequence[int]],
     rows: Int[np.ndarray, " queries"] | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
     *,
     places: Sequence[int] | None = None,
 ) -> Sweep:
-    """Over every text: what each query token meets at each place; `places` leaves out others, for a part of the work.
-
-    >>> from headwright.models.texts.head import Placed, Vectors
-    >>> vectors = Vectors(np.array([[0.0], [1.0]]), 0.0)
-    >>> found = sweep(Placed(np.arange(2), lambda _: vectors, lambda _: vectors), Texts(2, 1), {"previous": [0]})
-    >>> found.sums["previous"].inside_high.reference.tolist()
-    [0.0, 1.0]
-    """
+    """The sweep in NumPy, over every text; `places` restricts it to some places, for a part of the work."""
     rows = np.arange(head.free) if rows is None else np.asarray(rows)
-    kept = checked_sets(texts, sets)
-    sums = {name: [nothing(len(rows))] * 4 for name in kept}
-    slack = np.zeros(len(rows))
     seen = texts.seen if places is None else places
-    for done, at in enumerate(seen):
-        high, low, wrong = place_extremes(head, texts, at, rows)
+    return accumulate(texts, sets, rows, seen, lambda at: place_extremes(head, texts, at, rows), progress)
+
+
+def accumulate(
+    texts: Texts,
+    sets: Mapping[str, Sequence[int]],
+    rows: Int[np.ndarray, " queries"],
+    places: Sequence[int],
+    extremes_at: Callable[[int], PlaceExtremes],
+    progress: Progress | None = None,
+    outside: tuple[Scaled, Scaled, Numbers] | None = None,
+) -> Sweep:
+    """The four sums of each set over these places; `outside` are the sums of others, which are in none of the sets."""
+    kept, none = checked_sets(texts, sets), nothing(len(rows))
+    high, low, slack = outside or (none, none, np.zeros(len(rows)))
+    sums = {name: [none, none, high, low] for name in kept}
+    for done, at in enumerate(places):
+        *both, wrong = extremes_at(at)
         slack = np.maximum(slack, wrong)
         for name, inside in kept.items():
-            four, first = sums[name], 0 if at in inside else 2
-            four[first], four[first + 1] = four[first].plus(high), four[first + 1].plus(low)
+            first = 0 if at in inside else 2
+            for which, scores in enumerate(both, first):
+                sums[name][which] = sums[name][which].plus(scores)
         if progress is not None:
-            progress((done + 1) / len(seen))
+            progress((done + 1) / len(places))
     return Sweep(texts, rows, kept, {name: Sums(*four) for name, four in sums.items()}, slack)
 
 
@@ -197,3 +226,61 @@ def scores_along(head: Head, texts: Texts, query: int) -> Iterator[tuple[int, Fl
             yield from zip(block, turned @ keys[0].rows.T, strict=True)
         else:
             yield from ((at, key.rows @ row) for at, key, row in zip(block, keys, turned, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """A number for each query token, from both sides: the exact one of the model's weights lies between.
+
+    >>> Between(np.array([0.25]), np.array([0.5])).above(0.2).tolist()
+    [True]
+    """
+
+    lower: Numbers
+    upper: Numbers
+
+    def above(self, bar: float) -> Bool[np.ndarray, " queries"]:
+        """Certainly above."""
+        return self.lower > bar
+
+    def below(self, bar: float) -> Bool[np.ndarray, " queries"]:
+        """Certainly below."""
+        return self.upper < bar
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """The least and the most weight on a set of places over every text, for each query token."""
+
+    least: Between
+    most: Between
+
+
+def band(found: Sweep, name: str) -> Band:
+    """The band of the weight on one of the sets that was swept."""
+    sums = found.sums[name]
+    return Band(
+        share(sums.inside_low, sums.outside_high, found.doubt), share(sums.inside_high, sums.outside_low, found.doubt)
+    )
+
+
+def share(inside: Scaled, outside: Scaled, doubt: Numbers) -> Between:
+    """inside / (inside + outside) from both sides, where each is known up to a factor of 1 + doubt, either way."""
+    below, above = outside.over(inside, doubt)
+    return Between((1 - 2.0**-50) / (1 + above), np.minimum(1.0, (1 + 2.0**-50) / (1 + below)))
+
+
+def pair_band(head: Head, found: Sweep, name: str, pairs: Int[np.ndarray, "pairs 2"]) -> Band:
+    """For pairs (query token, token at the one place of the set): the weight there, whatever the others are."""
+    texts, places = found.texts, found.sets[name]
+    if len(places) != 1 or places[0] not in texts.free:
+        raise InputError(f"{name} is not one free place: expected one, such as the previous token's")
+    row = {int(token): index for index, token in enumerate(found.rows)}
+    missing = [int(a) for a in pairs[:, 0] if int(a) not in row]
+    if missing:
+        raise InputError(f"the query token {missing[0]} was not swept: expected one of the rows")
+    chosen = np.array([row[int(a)] for a in pairs[:, 0]], dtype=int)
+    queries, keys = head.queries(texts.place, places[0], pairs[:, 0]), head.keys(places[0])
+    scores = (queries.rows * keys.rows[pairs[:, 1]]).sum(axis=1)
+    inside, sums, doubt = Scaled(scores, np.ones(len(scores))), found.sums[name], found.doubt[chosen]
+    return Band(share(inside, sums.outside_high[chosen], doubt), share(inside, sums.outside_low[chosen], doubt))

@@ -43,10 +43,10 @@ from headwright.fast.balls import gamma
 from headwright.fast.exponential import EXP_RANGE, exp_near
 from headwright.models.loading.induction import FREQUENCIES, InductionModel
 from headwright.models.loading.model import Model, Tokens
-from headwright.models.texts.agreement import Attained, not_beyond
-from headwright.models.texts.every_text import HALF, Progress
+from headwright.models.texts.check_against_model import Attained, not_beyond
+from headwright.models.texts.every_text import HALF
 from headwright.models.texts.head import Rotary, Vectors
-from headwright.models.texts.sweep import STEP
+from headwright.models.texts.sweep import STEP, Progress
 
 Numbers = Float[np.ndarray, "..."]
 SHORTEST = 5  # the opening token, a, b, and c before the last a; or a b a
@@ -329,15 +329,7 @@ def repeated_pair(
     before: Sequence[int] | None = None,
     progress: Progress | None = None,
 ) -> list[Repeated]:
-    """For each head of the second layer and each place of b; `before` are the tokens c: all but a unless given.
-
-    >>> from headwright.models.loading import load_model
-    >>> model = load_model("builtin:induction")
-    >>> a, b, c = (int(token) for token in model.encode("the")[1:])
-    >>> found = repeated_pair(model, 5, (a, b), heads=[0], places=[2], before=[c])[0]
-    >>> 0 < found.least.bound <= found.least.run
-    True
-    """
+    """For each head of the second layer and each place of b; `before` are the tokens c: all but a unless given."""
     layers = two_layers(model)
     count = {int(token): index for index, token in enumerate(layers.tokens[:-1])}
     for token in (*pair, *(before or ())):

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwright.models.texts.checker import DoubtError, check, highest, looking
-from headwright.models.texts.first import FirstLayer, Norm, Projection
+from headwright.models.texts.checker import DoubtError, check, max_scores, verify
+from headwright.models.texts.first_layer import FirstLayer, Norm, Projection
 from headwright.models.texts.statement import Statement, held_by, tokens_digest, weights_digest
 
 LENGTH, HAIR = 4, 1e-9
@@ -20,8 +20,8 @@ def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     """Large vocabularies and long texts are cut, and many rows are looked at in every way: here, small ones are."""
     if request.param == "in parts":
         for name, size in (("BLOCK", 1), ("TABLE", 9), ("KEPT", 0)):
-            monkeypatch.setattr(looking, name, size)
-        monkeypatch.setattr(highest, "CHUNK", 2)
+            monkeypatch.setattr(verify, name, size)
+        monkeypatch.setattr(max_scores, "CHUNK", 2)
 
 
 def tiny(kind: str, seed: int) -> FirstLayer:

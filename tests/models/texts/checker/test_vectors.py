@@ -7,7 +7,7 @@ import pytest
 from flint import arb, ctx
 
 from headwright.models.texts.checker.vectors import turns
-from headwright.models.texts.first import FirstLayer, Projection
+from headwright.models.texts.first_layer import FirstLayer, Projection
 
 ANGLES = (1.0, 0.1, 1e-8, 1e15, 1e30, 1e40, 1e300)
 

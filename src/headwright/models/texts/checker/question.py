@@ -21,8 +21,8 @@ from itertools import accumulate
 import numpy as np
 from flint import arb
 
-from headwright.models.texts.checker.known import DoubtError, Indices
-from headwright.models.texts.first import FirstLayer
+from headwright.models.texts.checker.error_bounds import DoubtError, Indices
+from headwright.models.texts.first_layer import FirstLayer
 from headwright.models.texts.statement import Statement, held_by, tokens_digest, weights_digest
 
 LONGEST = 2**20  # tokens of a text: a certificate may ask for any number

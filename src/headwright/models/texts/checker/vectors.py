@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb, ctx
 
-from headwright.models.texts.checker.known import UNIT, Array, DoubtError, Indices, Known
-from headwright.models.texts.first import FirstLayer, Norm, Projection
+from headwright.models.texts.checker.error_bounds import UNIT, Array, DoubtError, Indices, Known
+from headwright.models.texts.first_layer import FirstLayer, Norm, Projection
 
 AT_ONCE = 512  # tokens
 LARGEST = 2.0**400  # no product of two such numbers, nor a sum of many products, is beyond float64
