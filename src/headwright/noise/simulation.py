@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from headwright.cards import card, lines
 from headwright.enclosure import TOLERANCE, Enclosure, held_to
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 from headwright.files import indices
 from headwright.noise.granted import NEVER, Granted, Held, check_targets, not_by_chance, summed_up
 from headwright.noise.intervals import clopper_pearson, mean_interval
@@ -162,6 +162,7 @@ def simulate(
     """
     keys, queries = rows(keys, queries, world)
     targets, tolerance = indices(targets, "targets"), Fraction(str(tolerance))
+    check_type(samples, "samples", "a whole number")
     _check(len(keys), targets, tolerance, samples)
     if not set(least or ()) <= set(targets):
         raise InputError(f"targets {list(targets)}, and the wish is about {sorted(least or ())}: expected all of these")

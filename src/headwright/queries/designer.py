@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from headwright.cards import card, lines
 from headwright.enclosure import float_above, shown_above, shown_below
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 from headwright.files import finite
 from headwright.noise.world import World
 from headwright.queries.answer import Answer, answer
@@ -222,6 +222,7 @@ def ask(
         raise InputError(f"confidence is {float(sure):g}: expected a number between 0 and 1")
     if sure < Fraction(1, 2):
         raise InputError(f"confidence is {float(sure):g}: expected at least 1/2, below which the problem is not convex")
+    check_type(heads, "heads", "a whole number")
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
     check_sizes(world.scenarios or (keys,), world)

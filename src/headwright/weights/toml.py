@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 from headwright.queries.wish import average, exact
 from headwright.validation import sentence
 from headwright.weights.expression import NAME, Vector, read_vector
@@ -95,6 +95,7 @@ def read_text(path: str | Path) -> str:
     Traceback (most recent call last):
     headwright.errors.InputError: rules /no/such/rules.toml: there is no such file
     """
+    check_type(path, "the file of rules", "a path")
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:

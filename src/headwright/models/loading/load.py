@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from headwright.errors import InputError, install_line
+from headwright.errors import InputError, check_type, install_line
 from headwright.models.loading.induction import NAME, induction_model
 from headwright.models.loading.model import Model
 
@@ -34,6 +34,7 @@ def load_model(name: str | Path, *, device: str = "cpu", dtype: str | None = Non
     Traceback (most recent call last):
     headwright.errors.InputError: there is no model builtin:deduction: expected builtin:induction
     """
+    check_type(name, "the model's name", "a path")
     text = str(name)
     if device not in DEVICES:
         raise InputError(f"device {device}: expected one of {', '.join(DEVICES)}")

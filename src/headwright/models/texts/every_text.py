@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.agreement import Attained, attained, not_beyond, random_texts, run_patterns, run_weight
 from headwright.models.texts.attractors import Attractor, attractors
@@ -103,6 +103,7 @@ def every_text(
     """
     if isinstance(model, str):
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
+    check_type(length, "length", "a whole number")
     layer = first_layer(model, length)
     texts = texts_of(layer, length)
     rows = None if queries is None else counted(layer, queries)
