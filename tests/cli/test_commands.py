@@ -274,7 +274,7 @@ def test_every_command_prints_json(headwright: Headwright, command: str) -> None
 
 def test_the_exit_codes_of_the_help_are_those_of_the_docs(headwright: Headwright) -> None:
     page = " ".join(headwright("--help").out.partition("Exit codes:")[2].split())
-    docs = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    docs = (Path(__file__).parents[2] / "docs" / "reference" / "commands.md").read_text()
     for code, meaning in EXIT_CODES.items():
         assert f"{code} {meaning}" in page
         assert f"| {code} | {meaning} |" in docs
@@ -283,13 +283,13 @@ def test_the_exit_codes_of_the_help_are_those_of_the_docs(headwright: Headwright
 @pytest.mark.parametrize(
     ("arguments", "new"),
     [
-        (("audit", "builtin:induction", "--every-text", "8"), "headwright every-text MODEL --length T"),
+        (("every-text", "builtin:induction", "--length", "8"), "headwright every-text MODEL --length T"),
         (("audit", "builtin:induction", "--every-text=8", "--query", "e"), "headwright every-text MODEL --length T"),
         (
             ("audit", "builtin:induction", "--certificate", "c.json"),
             "headwright every-text MODEL --length T --out FILE",
         ),
-        (("design", "--rules", "r.toml"), "headwright heads RULES.toml"),
+        (("heads", "r.toml"), "headwright heads RULES.toml"),
         (("design", "--keys", "K.npy", "--copy", "0", "--export", "out"), "headwright heads RULES.toml"),
         (("design", "--keys", "K.npy", "--copy", "0", "--fast"), "--checker float"),
     ],
