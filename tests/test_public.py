@@ -220,6 +220,12 @@ def test_nothing_is_logged_unless_asked_for() -> None:
     assert [type(handler).__name__ for handler in logging.getLogger("headwright").handlers] == ["NullHandler"]
 
 
+def test_a_program_that_asks_for_it_is_told_what_is_done(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "headwright"):
+        hw.design(np.eye(2), hw.copy(0))
+    assert "designed, for 2 keys" in caplog.messages
+
+
 def test_indices_may_be_of_numpy() -> None:
     index: Any = np.int64(1)
     both: Any = np.array([0, 1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,7 @@ from headwright.verification import in_words
 if TYPE_CHECKING:
     from headwright.pictures import Chart
 
+LOG = logging.getLogger(__name__)
 FIXED = World()
 MOST_HEADS = 64
 SURE = Fraction(19, 20)  # the confidence, unless given
@@ -190,6 +192,7 @@ def design(
         found = replace(found, checkers=checks.names)
     elif checks.unconfirmed:
         found = replace(found, words=f"{found.words}. Not confirmed: {checks.unconfirmed[0]}")
+    LOG.info("%s, for %d keys", found.word, len(question.keys[0]))
     return _with_chance(found)
 
 
