@@ -121,7 +121,7 @@ def _bad(folder: Path, name: str) -> Path:
         ("ragged.json", "equal lengths"),
         ("nan.json", "NaN is not a finite number"),
         ("overflow.json", "entry 0 is inf"),
-        ("deep.json", "nested list"),
+        ("deep.json", "nested too deeply"),
         ("text.json", "expected real numbers"),
         ("inf.npy", "entry 1 is inf"),
         ("empty.npy", "empty"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import headwright as hw
+from headwright.files import read_array
 from headwright.models import every_length
 
 ROOT = Path(__file__).parents[1]
@@ -133,6 +135,7 @@ def _forms() -> list[object]:
             parameter, coarse]  # fmt: skip
 
 
+MODEL = hw.load_model("builtin:induction")
 WORLD = hw.World({0: hw.Noise(scale=hw.noise.Normal(1.0, 0.1))})
 TAKERS: dict[str, Callable[[Any], Any]] = {
     "attend": lambda given: hw.attend(given, given).pattern,
@@ -186,11 +189,41 @@ def test_what_holds_none_is_refused_in_a_sentence(taker: str, given: object) -> 
         lambda: hw.positions.report("sinusoidal", 1000),  # type: ignore[arg-type]
         lambda: hw.weights.build("rules.toml"),  # type: ignore[arg-type]
         lambda: hw.read_world(3),  # type: ignore[arg-type]
+        lambda: hw.load_model(3),  # type: ignore[arg-type]
+        lambda: hw.audit(MODEL, text=3),  # type: ignore[arg-type]
+        lambda: hw.audit(MODEL, tokens="many"),  # type: ignore[arg-type]
+        lambda: hw.audit(MODEL, tokens=50, layers=3),  # type: ignore[arg-type]
+        lambda: hw.every_text(MODEL, "long"),  # type: ignore[arg-type]
+        lambda: hw.pictures.render(None, ".svg"),
+        lambda: hw.pictures.render(hw.pictures.pattern_bars(np.eye(2)), ".gif"),
+        lambda: hw.verify(3),  # type: ignore[arg-type]
+        lambda: hw.verify("{}", "keys.npy"),  # type: ignore[arg-type]
+        lambda: hw.heads(3),  # type: ignore[call-overload]
+        lambda: hw.weights.read_rules(3),  # type: ignore[arg-type]
+        lambda: hw.design(np.eye(3), hw.copy(0), heads="2"),  # type: ignore[arg-type]
+        lambda: hw.simulate(np.eye(3), np.ones(3), hw.World(), [0], samples="9"),  # type: ignore[arg-type]
+        lambda: hw.random_layer("4"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_a_sentence(asked: Callable[[], object]) -> None:
     with pytest.raises(hw.InputError, match=r"expected|differ"):
         asked()
+
+
+def test_a_ragged_file_is_refused_by_the_row_that_differs(tmp_path: Path) -> None:
+    (tmp_path / "keys.json").write_text("[[1, 2], [3, 4], [5]]")
+    with pytest.raises(hw.InputError, match="row 0 has 2 numbers, and row 2 has 1"):
+        read_array(tmp_path / "keys.json", what="keys")
+
+
+def test_nothing_is_logged_unless_asked_for() -> None:
+    assert [type(handler).__name__ for handler in logging.getLogger("headwright").handlers] == ["NullHandler"]
+
+
+def test_a_program_that_asks_for_it_is_told_what_is_done(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "headwright"):
+        hw.design(np.eye(2), hw.copy(0))
+    assert "designed, for 2 keys" in caplog.messages
 
 
 def test_indices_may_be_of_numpy() -> None:

@@ -25,6 +25,7 @@ TELLS = {
     "lab": "a page on this machine",
     "tour": "the demo",
     "check": "answers, proved or refuted",
+    "comparison": "statement and expectation",
     "weights": "rules to whole heads",
     "models": "what trained heads do",
     "queries": "target, query, certificate",
@@ -45,6 +46,7 @@ TELLS = {
     "cards": "results in notebooks",
     "errors": "typed errors",
     "trusted": "the exact checker",
+    "validation": "malformed files, in a sentence",
     "theme": "colours and fonts",
 }
 WIDE, HIGH, GAP, LIFT, EDGE = 192, 52, 22, 44, 14

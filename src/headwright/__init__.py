@@ -7,8 +7,8 @@
     'designed'
 
 The public functions have the names of the commands: design, heads, verify, check, audit, every_text. Each lives in the
-package of what it is about: queries, weights, verification, check, models. `trusted` is the checker of certificates, on
-the standard library alone. docs/contributing/architecture.md draws the architecture.
+package of what it is about: queries, weights, verification, check, models. `trusted` is the checker of certificates:
+standard library only. docs/contributing/architecture.md draws the packages.
 
 The public names are those of __init__.pyi; each loads its module on first use, so that `import headwright` is quick.
 Nothing is logged unless the program that imports this asks for it: the logger is called `headwright`.

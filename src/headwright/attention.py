@@ -62,7 +62,8 @@ class Attention:
         weights = self.pattern[0].tolist()
         top = sorted(sorted(range(len(weights)), key=lambda i: -weights[i])[:MOST_BARS])
         drawing = bars((f"key {i}", weights[i]) for i in top)
-        return self._shown(lambda *told: card(*told, drawing, "the largest weights of the first head"))
+        name = "the largest weights of the first head"
+        return self._shown(lambda word, sizes, facts: card(word, sizes, facts, drawing, name))
 
 
 def attend(

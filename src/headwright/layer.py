@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 
 from headwright import attention
 from headwright.attention import Array
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 
 if TYPE_CHECKING:
     from headwright.positions import Scheme
@@ -174,6 +174,8 @@ def random_layer(
     >>> random_layer(4, head_dim=2).W_Q.shape
     (4, 2)
     """
+    for what, number in (("dim", dim), ("head_dim", head_dim), ("hidden", hidden)):
+        check_type(number, what, "a whole number", optional=what != "dim")
     rng = np.random.default_rng(seed)
     d, m = head_dim or dim, hidden or 4 * dim
 

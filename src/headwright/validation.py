@@ -51,7 +51,7 @@ def sentence(error: ValidationError, model: type[BaseModel], whole: str = "the d
     found = error.errors(include_url=False)
     first = field_of(found[0]["loc"])
     # Of a union, the branch that was followed deepest is the one that was meant.
-    place = max((here for one in found if (here := field_of(one["loc"]))[: len(first)] == first), key=len)
+    place = max((at for one in found if (at := field_of(one["loc"]))[: len(first)] == first), key=len)
     where = " ".join(map(str, place[:6])) or whole
     here = [one for one in found if field_of(one["loc"]) == place]
     if here[0]["type"] == "missing":

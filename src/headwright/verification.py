@@ -16,16 +16,18 @@ whole heads and circuits have one checker, the exact one.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from headwright.cards import card, lines
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 from headwright.trusted.certificate import about_heads, document
 from headwright.trusted.keys import Reject
 from headwright.trusted.verify import verify as verify_exactly
 
+LOG = logging.getLogger(__name__)
 CHECKERS = {
     "exact": "exact checker",
     "float": "floating-point checker",
@@ -107,8 +109,14 @@ def verify(
     >>> verify("{}").word, verify("{}").checkers
     ('unreadable', ('exact', 'float'))
     """
+    check_type(text, "the certificate", "text")
+    check_type(files, "files", "a list")
+    if not all(isinstance(content, bytes) for content in files):
+        raise InputError("files: expected a list of the contents of .npy files, as bytes")
     opinions = [_ask(name, text, files, progress) for name in _which(text, checker)]
-    return combine(opinions, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+    verdict = combine(opinions, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+    LOG.info("%s (%s)", verdict.word, verdict.by)
+    return verdict
 
 
 def which(checker: str | None, entries: int) -> tuple[str, ...]:

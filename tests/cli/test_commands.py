@@ -61,7 +61,7 @@ def test_attend_takes_values_and_scale(headwright: Headwright) -> None:
 
 def test_attend_shows_a_table(headwright: Headwright) -> None:
     ran = headwright("attend", "--keys", "K.npy", "--query", "q.npy")
-    assert "0.499977" in ran.out
+    assert "2.27e-05" in ran.out
     assert ran.code == 0
 
 
@@ -274,7 +274,7 @@ def test_every_command_prints_json(headwright: Headwright, command: str) -> None
 
 def test_the_exit_codes_of_the_help_are_those_of_the_docs(headwright: Headwright) -> None:
     page = " ".join(headwright("--help").out.partition("Exit codes:")[2].split())
-    docs = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    docs = (Path(__file__).parents[2] / "docs" / "reference" / "commands.md").read_text()
     for code, meaning in EXIT_CODES.items():
         assert f"{code} {meaning}" in page
         assert f"| {code} | {meaning} |" in docs
@@ -283,13 +283,13 @@ def test_the_exit_codes_of_the_help_are_those_of_the_docs(headwright: Headwright
 @pytest.mark.parametrize(
     ("arguments", "new"),
     [
-        (("audit", "builtin:induction", "--every-text", "8"), "headwright every-text MODEL --length T"),
+        (("every-text", "builtin:induction", "--length", "8"), "headwright every-text MODEL --length T"),
         (("audit", "builtin:induction", "--every-text=8", "--query", "e"), "headwright every-text MODEL --length T"),
         (
             ("audit", "builtin:induction", "--certificate", "c.json"),
             "headwright every-text MODEL --length T --out FILE",
         ),
-        (("design", "--rules", "r.toml"), "headwright heads RULES.toml"),
+        (("heads", "r.toml"), "headwright heads RULES.toml"),
         (("design", "--keys", "K.npy", "--copy", "0", "--export", "out"), "headwright heads RULES.toml"),
         (("design", "--keys", "K.npy", "--copy", "0", "--fast"), "--checker float"),
     ],
@@ -396,7 +396,7 @@ def test_a_bug_has_an_exit_code_of_its_own_and_one_sentence(
     assert ran.out == ""
     assert ran.err.count("\n") == 1
     for words in (
-        "this is a bug",
+        "internal error, please report it",
         "KeyError: 'of the library'",
         "headwright attend --keys K.npy",
         "HEADWRIGHT_DEBUG=1",

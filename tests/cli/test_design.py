@@ -110,7 +110,7 @@ def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("design", "--keys", "K.npy"), "expected --keys with one wish"),
+        (("design", "--keys", "K.npy"), "there is no wish: expected --copy, --average or --at-least"),
         (("design", "--keys", "K.npy", "--copy", "0", "--average", "0,1"), "expected one wish"),
         (("design", "--keys", "K.npy", "--copy", "9"), "target 9, and there are 4 keys"),
         (("design", "--keys", "K.npy", "--average", "0,0"), "each key once"),

@@ -55,7 +55,7 @@ def test_in_words(headwright: Headwright) -> None:
     found = headwright("heads", "route.toml", "--plot", "p.svg")
     assert found.code == 0
     assert "head dimension 2, numbers of type float64" in found.out
-    assert "proven to be at least 1.365625" in found.out
+    assert "proven to be at least 1.365" in found.out
     assert "token 1 attends to token 2" in found.out
     assert Path("p.svg").exists()
 

@@ -92,6 +92,7 @@ def complain(sentence: str) -> None:
 
 def say(sentence: str, command: str = "") -> None:
     """Talk that is not a result; a command that follows it is never broken, so that it can be copied."""
+    sentence = brief(sentence)
     whole = f"{sentence} {command}".rstrip()
     if command and len(whole) > TALK.width:
         say(sentence)

@@ -177,4 +177,4 @@ async def _not_so(_: Request, __: Exception) -> Response:
 
 
 async def _bug(_: Request, __: Exception) -> Response:
-    return refusal(RefusedError(500, "this is a bug in headwright"))
+    return refusal(RefusedError(500, "internal error in headwright"))

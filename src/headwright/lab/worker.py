@@ -42,7 +42,7 @@ def handle(job: dict[str, Any], tell: Tell = lambda _: None) -> dict[str, Any]:
     except MemoryError:
         return {"error": OUT_OF_MEMORY, "kind": "memory", "where": None}
     except Exception as error:  # noqa: BLE001  (a mistake of ours is told as one, and without its insides)
-        return {"error": f"this is a bug in headwright ({type(error).__name__})", "kind": "bug", "where": None}
+        return {"error": f"internal error in headwright ({type(error).__name__})", "kind": "bug", "where": None}
 
 
 def seldom(tell: Tell) -> Tell:

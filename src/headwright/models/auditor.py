@@ -19,7 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 
 from headwright.cards import card, lines
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 from headwright.models.documents import Document, default_text, repeated_documents, text_documents
 from headwright.models.engine.work import Kept, Plan, Progress, run
 from headwright.models.every_text_summary import Everywhere, everywhere
@@ -118,6 +118,11 @@ def audit(
     """
     if isinstance(model, str):
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
+    check_type(text, "text", "text", optional=True)
+    for what, number in (("tokens", tokens), ("max_length", max_length)):
+        check_type(number, what, "a whole number", optional=True)
+    for what, chosen_ones in (("layers", layers), ("heads_wanted", heads_wanted)):
+        check_type(chosen_ones, what, "a list", optional=True)
     if text is not None and tokens is not None:
         raise InputError("a text and a number of random tokens: expected one of them")
     chosen = _chosen(layers, model.layers, "layer")

@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from headwright.cards import card, lines
 from headwright.enclosure import TOLERANCE, Enclosure, held_to
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 from headwright.files import indices
 from headwright.noise.exact_probability import Exact, exact, probability_granted, why_not_exact
 from headwright.noise.sampling import sample_weights
@@ -327,6 +327,7 @@ def simulate(
     """
     keys, queries = rows(keys, queries, world)
     targets, tolerance = indices(targets, "targets"), Fraction(str(tolerance))
+    check_type(samples, "samples", "a whole number")
     _check_arguments(len(keys), targets, tolerance, samples)
     if not set(least or ()) <= set(targets):
         raise InputError(f"targets {list(targets)}, and the wish is about {sorted(least or ())}: expected all of these")

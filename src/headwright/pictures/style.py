@@ -9,14 +9,17 @@ from __future__ import annotations
 import html
 import io
 import re
+import reprlib
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
+from headwright.errors import InputError
 from headwright.theme import DARK, DRAWN, colour, darkened
 
+SUFFIXES = (".svg", ".png", ".html")
 Chart = Any  # any of altair's charts: its operators are not typed
 
 INK, QUIET, LINE, CARD, NONE = (colour(name) for name in ("ink", "quiet", "line", "card", "none"))
@@ -107,6 +110,10 @@ def render(chart: Chart, suffix: str) -> bytes:
     >>> drawing.startswith(b"<svg"), b'aria-label="a dot"' in drawing, b"prefers-color-scheme:dark" in drawing
     (True, True, True)
     """
+    if not isinstance(chart, alt.TopLevelMixin):
+        raise InputError(f"the chart is {reprlib.repr(chart)}: expected what a function of headwright.pictures returns")
+    if suffix not in SUFFIXES:
+        raise InputError(f"the suffix is {suffix!r}: expected one of {', '.join(SUFFIXES)}")
     styled = _styled(chart)
     if suffix == ".html":
         return _page(styled, told(chart)).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from jaxtyping import Float
 
 from headwright.cards import card, lines
 from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to, shown_above, shown_below
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 from headwright.files import finite
 from headwright.noise.sampling import sample_weights
 from headwright.noise.simulation import granted, not_by_chance
@@ -32,6 +33,7 @@ from headwright.verification import in_words
 if TYPE_CHECKING:
     from headwright.pictures import Chart
 
+LOG = logging.getLogger(__name__)
 LARGEST, LARGEST_IN_WORLDS = 1e300, 1e100  # of the keys' largest number, or 1 over it; in worlds squares are taken
 FARTHEST = 1e50  # times that: what keys may be off their places; and the largest scale
 SAMPLES, NUMBERS = 100_000, 2 * 10**8  # draws; fewer if they would take more scores than this in all
@@ -260,6 +262,7 @@ def design(
         found = replace(found, checkers=checks.names)
     elif checks.unconfirmed:
         found = replace(found, words=f"{found.words}. Not confirmed: {checks.unconfirmed[0]}")
+    LOG.info("%s, for %d keys", found.word, len(question.keys[0]))
     return _with_probability(found)
 
 
@@ -286,6 +289,7 @@ def _question(
         raise InputError(f"confidence is {float(sure):g}: expected a number between 0 and 1")
     if sure < Fraction(1, 2):
         raise InputError(f"confidence is {float(sure):g}: expected at least 1/2, below which the problem is not convex")
+    check_type(heads, "heads", "a whole number")
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
     _check_sizes(world.scenarios or (keys,), world)

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 from headwright.queries.wish import average, exact
 from headwright.validation import sentence
 from headwright.weights.head import Table, Vector
@@ -128,6 +128,7 @@ def read_rules(path: str | Path) -> Rules:
 
 def read_file(path: str | Path, parse: Callable[[str], Read]) -> Read:
     """What is parsed from the text of a file of rules; errors name the file."""
+    check_type(path, "the file of rules", "a path")
     try:
         return parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -26,6 +26,15 @@ def llama(tmp_path: Path) -> Path:
     return saved("llama", tmp_path / "llama")
 
 
+def test_weights_that_are_not_finite_are_refused_by_the_name_of_their_tensor(llama: Path) -> None:
+    weights = load_file(llama / "model.safetensors")
+    (name,) = [name for name in weights if name.endswith("layers.1.self_attn.q_proj.weight")]
+    weights[name][2, 3] = float("nan")
+    save_file(weights, llama / "model.safetensors", {"format": "pt"})
+    with pytest.raises(InputError, match=r"layers\.1\.self_attn\.q_proj\.weight holds 1 numbers that are not finite"):
+        load_model(llama)
+
+
 def _queries(name: str | Path) -> np.ndarray:
     return np.asarray(list(load_model(name).run(some_tokens()))[1].queries)
 

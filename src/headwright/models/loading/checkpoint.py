@@ -114,6 +114,11 @@ def _network(name: str, folder: Path, config: Any, dtype: str, where: dict[str, 
                          f"{tuple(asked)}")  # fmt: skip
     if encodes:
         network = network.get_encoder()
+    for key, numbers in network.named_parameters():
+        if not torch.isfinite(numbers).all():
+            count = int((~torch.isfinite(numbers)).sum())
+            raise InputError(f"{name}: {key} holds {count} numbers that are not finite (NaN or infinity), of "
+                             f"{numbers.numel()}: expected finite weights")  # fmt: skip
     if network.main_input_name != "input_ids":
         raise InputError(f"{name} reads {network.main_input_name}, not tokens: an audit reads text")
     return network

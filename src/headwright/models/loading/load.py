@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from headwright.errors import InputError, install_line
+from headwright.errors import InputError, check_type, install_line
 from headwright.models.loading.induction import NAME, induction_model
 from headwright.models.loading.model import Model
 
+LOG = logging.getLogger(__name__)
 DEVICES, DTYPES = ("cpu", "cuda"), ("float32", "bfloat16", "float16")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 SINGLE, INDEX, PICKLED = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
@@ -34,7 +36,9 @@ def load_model(name: str | Path, *, device: str = "cpu", dtype: str | None = Non
     Traceback (most recent call last):
     headwright.errors.InputError: there is no model builtin:deduction: expected builtin:induction
     """
+    check_type(name, "the model's name", "a path")
     text = str(name)
+    LOG.info("loading %s on %s", text, device)
     if device not in DEVICES:
         raise InputError(f"device {device}: expected one of {', '.join(DEVICES)}")
     if dtype is not None and dtype not in DTYPES:

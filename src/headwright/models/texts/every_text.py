@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.errors import InputError
+from headwright.errors import InputError, check_type
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.check_against_model import (
     Attained,
@@ -105,6 +105,7 @@ def every_text(
     """
     if isinstance(model, str):
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
+    check_type(length, "length", "a whole number")
     layer = first_layer(model, length)
     texts = texts_of(layer, length)
     rows = None if queries is None else counted(layer, queries)
