@@ -97,7 +97,7 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
     "a query that was verified": (
         "headwright.queries.designer._norm", lambda found: found / 2, lambda: design(np.eye(3), copy(0))),
     "what can be granted instead": (
-        "headwright.queries.best_eps._impossible_below", lambda found: found * 100,
+        "headwright.queries.single_query._impossible_below", lambda found: found * 100,
         lambda: design(np.array([[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]]), copy(2))),
     "a head's weights": (
         "headwright.weights.builder.judged", lambda facts: [(e, dict.fromkeys(least, 0.9999)) for e, least in facts],

@@ -6,9 +6,8 @@ certify        the certificate: statement and evidence as data; guards for rando
 program        the question as arrays for the solver
 solving        the shortest query in floating point (untrusted)
 proving        evidence for bounds: that no query is shorter, or that there is none
-single_query   one query: solve, certify, check; or a lower bound on the length of every query
+single_query   one query: solve, certify, check; else a lower bound on every query, or the smallest tolerance
 several_heads  several heads that divide the targets among them
-best_eps       an impossible wish: the smallest tolerance that can be met instead
 designer       all of it, behind one function
 picture        a design as a picture
 

@@ -19,12 +19,19 @@ from headwright.files import finite
 from headwright.noise.sampling import sample_weights
 from headwright.noise.simulation import granted, not_by_chance
 from headwright.noise.world import World
-from headwright.queries.best_eps import best_eps
 from headwright.queries.certify import Checker, ways_to_fail
 from headwright.queries.proving.impossible import prove_impossible
 from headwright.queries.proving.several_heads import prove_impossible_for_heads
 from headwright.queries.several_heads import Share, divide_targets, search_jointly
-from headwright.queries.single_query import SOLVED, SOLVED_FAST, Phases, QueryResult, prove_longer, shortest_query
+from headwright.queries.single_query import (
+    SOLVED,
+    SOLVED_FAST,
+    Phases,
+    QueryResult,
+    best_eps,
+    prove_longer,
+    shortest_query,
+)
 from headwright.queries.statement import Question
 from headwright.queries.wish import Number, Wish, exact
 from headwright.trusted.numbers import sqrt_above

@@ -11,7 +11,6 @@ from headwright.models.findings.circuits import Spectrum
 from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.models.findings.heads import Head, Quantiles
 from headwright.models.findings.positions import Places
-from headwright.models.findings.summary import Mean
 from headwright.models.report.sentences import sentences
 
 if TYPE_CHECKING:
@@ -62,21 +61,13 @@ def _head(head: Head) -> dict[str, Any]:
     return {
         "layer": head.layer,
         "head": head.head,
-        "roles": [{"name": role.name, "sure": role.sure} for role in head.roles],
-        **{name: None if mean is None else _mean(mean) for name, mean in head.means.items()},
+        "roles": [asdict(role) for role in head.roles],
+        **{name: None if mean is None else asdict(mean) for name, mean in head.means.items()},
         **{name: None if held is None else _quantiles(held) for name, held in head.quantiles.items()},
-        "rounding": {
-            name: {"tv": _mean(one.tv), "bound": one.bound, "worst": one.worst, "flips": one.flips}
-            for name, one in head.rounding.items()
-        },
+        "rounding": {name: asdict(one) for name, one in head.rounding.items()},
         "share": head.share,
         "rank": {name: _spectrum(one) for name, one in head.spectra.items()},
     }
-
-
-def _mean(mean: Mean) -> dict[str, Any]:
-    return {"value": mean.value, "low": mean.low, "high": mean.high, "rows": mean.rows, "draws": mean.draws,
-            "over": mean.over}  # fmt: skip
 
 
 def _quantiles(held: Quantiles) -> dict[str, Any]:

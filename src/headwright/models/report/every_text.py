@@ -164,12 +164,7 @@ def _curve(one: ByLength, lengths: Sequence[int]) -> str:
         f"{point.length} tokens: {shown_below(point.least, DIGITS)} to {shown_above(point.most, DIGITS)}"
         for point in one.points
     )
-    return (
-        f'<svg class="band" width="{WIDE}" height="{TALL}" role="img" aria-label="{said}"><title>{said}</title>'
-        f'<line class="track" x1="0" y1="{TALL}" x2="{WIDE}" y2="{TALL}"/>'
-        f'<path d="M{"L".join([*above, *reversed(below)])}Z"/>'
-        f'<line class="half" x1="0" y1="{TALL / 2}" x2="{WIDE}" y2="{TALL / 2}"/></svg>'
-    )
+    return _outline(said, f"M{'L'.join([*above, *reversed(below)])}Z", f"<title>{said}</title>")
 
 
 def _band(one: OnEveryText) -> str:
@@ -213,10 +208,14 @@ def _floors(one: PairsOnEveryText) -> str:
         for index, floor in enumerate(one.floors)
     )
     said = f"{one.kept} of {one.pairs} pairs above one half"
+    return _outline(said, f"M0 {TALL}{corners}L{WIDE} {TALL}Z")
+
+
+def _outline(said: str, path: str, title: str = "") -> str:
+    """A shape above a line, with another line at one half."""
     return (
-        f'<svg class="band" width="{WIDE}" height="{TALL}" role="img" aria-label="{said}">'
-        f'<line class="track" x1="0" y1="{TALL}" x2="{WIDE}" y2="{TALL}"/>'
-        f'<path d="M0 {TALL}{corners}L{WIDE} {TALL}Z"/>'
+        f'<svg class="band" width="{WIDE}" height="{TALL}" role="img" aria-label="{said}">{title}'
+        f'<line class="track" x1="0" y1="{TALL}" x2="{WIDE}" y2="{TALL}"/><path d="{path}"/>'
         f'<line class="half" x1="0" y1="{TALL / 2}" x2="{WIDE}" y2="{TALL / 2}"/></svg>'
     )
 
