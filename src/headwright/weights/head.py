@@ -9,6 +9,7 @@ output_i  = sum over the heads of sum_j pattern_ij W_V x_j
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
