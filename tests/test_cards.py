@@ -43,6 +43,13 @@ RESULTS: dict[str, Callable[[], object]] = {
     "simulate": lambda: simulate(EYE, EYE, World({0: Noise(scale=Normal(1.0, 0.5))}), [0, 1, 2], samples=9),
     "truncate": lambda: hw.truncate(EYE, rank=1),
     "positions": lambda: hw.positions.report(hw.Sinusoidal(8), 300, hw.Precision(index="bfloat16")),
+    "every text": lambda: hw.every_text(hw.load_model("builtin:induction"), 6, heads=[0], queries=[3])[0],
+    "a model": lambda: hw.load_model("builtin:induction"),
+    "a layer": lambda: hw.random_layer(16),
+    "the layer of heads": lambda: hw.weights.build(parse_rules(RULES)).layer,
+    "rules": lambda: parse_rules(RULES),
+    "row statistics": lambda: hw.row_statistics(np.ones((1, 50, 4)), np.ones((1, 50, 4))),
+    "rows of positions": lambda: hw.positions.preview(hw.Sinusoidal(8), 100, hw.Precision(), 0),
     "audit": lambda: hw.audit(hw.load_model("builtin:induction"), tokens=200, every_text=False),
 }
 

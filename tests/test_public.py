@@ -180,7 +180,7 @@ def test_what_holds_none_is_refused_in_a_sentence(taker: str, given: object) -> 
         lambda: hw.simulate(np.eye(3), np.ones(2), hw.World(), [0]),
         lambda: hw.audit("builtin:induction"),  # type: ignore[arg-type]
         lambda: hw.every_text("builtin:induction", 4),  # type: ignore[arg-type]
-        lambda: every_length("builtin:induction", 4),
+        lambda: every_length("builtin:induction", 4),  # type: ignore[arg-type]
         lambda: hw.permute(np.eye(2), [2, 0]),
         lambda: hw.causal([1.0, 2.0]),
         lambda: hw.check("averaging-two", 3),  # type: ignore[arg-type]

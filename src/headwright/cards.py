@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import html
 import re
+import reprlib
 from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
 
 from headwright.theme import EITHER
 
@@ -47,6 +50,26 @@ def lines(word: str, sentence: str, facts: Iterable[tuple[str, str]] = ()) -> st
     if len(told) >= LINES:
         told = [*told[: LINES - 2], f"  and {len(told) - LINES + 2} more"]
     return "\n".join(brief(" ".join(line.split("\n")), LINE) for line in (f"{word}: {sentence}", *told))
+
+
+def outline(thing: Any) -> str:
+    """A dataclass on one line, for repr: arrays by their shapes, other values cut short.
+
+    >>> from dataclasses import dataclass
+    >>> from types import SimpleNamespace
+    >>> @dataclass
+    ... class Pair:
+    ...     first: Any
+    ...     second: Any
+    >>> outline(Pair(SimpleNamespace(shape=(2, 3)), "x" * 100))
+    "Pair(first=array of shape (2, 3), second='xxxxxxxxxxxx...xxxxxxxxxxxxx')"
+    """
+    told = []
+    for each in fields(thing):
+        value = getattr(thing, each.name)
+        shown = f"array of shape {tuple(value.shape)}" if hasattr(value, "shape") else reprlib.repr(value)
+        told.append(f"{each.name}={' '.join(shown.split())}")
+    return brief(f"{type(thing).__name__}({', '.join(told)})", LINE)
 
 
 def card(word: str, sentence: str, facts: Iterable[tuple[str, str]] = (), drawing: bytes = b"", name: str = "") -> str:

@@ -20,6 +20,7 @@ from jaxtyping import Float, Int
 
 from headwright import attention
 from headwright.attention import Array
+from headwright.cards import outline
 from headwright.errors import InputError, check_type
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Layer:
     b_2: Float[Array, " D"]
     positions: Scheme | None = None
     causal: bool = False
+    __repr__ = outline
 
     def __call__(self, X: Float[Array, "*batch T D"]) -> Float[Array, "*batch T D"]:
         """Z(X)."""

@@ -53,11 +53,11 @@ def tour(
             OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)  # whole, to be copied
     write_whole(out / "index.html", page(story).encode())
     if json:
-        chapters = [
+        pages = [
             {"title": one.title, "text": one.plain, "picture": f"{out}/{one.name}.svg", "commands": list(one.commands)}
             for one in story
         ]
-        show_json({"page": f"{out}/index.html", "chapters": chapters})
+        show_json({"page": f"{out}/index.html", "chapters": pages})
     else:
         show_line(f"\nThe whole tour as a page: {out}/index.html")
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float
 
+from headwright.cards import outline
 from headwright.positions.rounding import Precision, RoundedRows
 from headwright.positions.schemes import Scheme
 
@@ -30,6 +31,7 @@ class Preview:
     ends: tuple[int, ...]  # of stretches of positions, from 0 on: 0, 128, 256, ...
     coinciding: tuple[float, ...]  # in each stretch, the share of positions with the row of the one before
     distances: Float[np.ndarray, " differences"]  # of position k from position 0, from k = 1 on
+    __repr__ = outline
 
 
 def preview(scheme: Scheme, length: int, precision: Precision, start: int = 0) -> Preview:

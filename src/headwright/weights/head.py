@@ -80,6 +80,11 @@ class HeadLayer:
     mask: tuple[str, ...] = ()  # rows of 0 and 1: token i sees token j where row i has a 1 in place j
     bias: tuple[Table, ...] = ()  # for each head, or none: what is added to the score that token i gives token j
 
+    def __repr__(self) -> str:
+        """The sizes, not the weights."""
+        d, D = self.heads[0].W_Q.shape
+        return f"HeadLayer({len(self.heads)} heads of dimension {d} for tokens in R^{D}, {self.dtype})"
+
     def visible(self, T: int) -> Bool[np.ndarray, "T T"] | None:
         """Who sees whom in a sequence of T tokens; None: everyone sees all.
 

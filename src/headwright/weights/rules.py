@@ -75,6 +75,10 @@ class Rules:
     biases: bool = False  # heads may have b_Q and b_V
     bias: tuple[Table, ...] = ()  # for each head, or none: what is added to scores, by place
 
+    def __repr__(self) -> str:
+        """The sizes, not the tokens."""
+        return f"Rules({len(self.rules)} rules for {sum(map(len, self.sequences))} tokens in R^{self.dimension})"
+
     def __post_init__(self) -> None:
         self._check_tokens()
         check_mask(self.mask, max(map(len, self.sequences)), causal=self.causal)

@@ -89,6 +89,10 @@ class HuggingFaceModel:
     heads: int
     longest: int | None
 
+    def __repr__(self) -> str:
+        """The name and the sizes, not the weights."""
+        return f"{self.name}: {self.layers} layers of {self.heads} heads"
+
     @classmethod
     def of(
         cls, name: str, digest: str, network: Any, tokenizer: Any, no_tokenizer: str = "", spelling: Sequence[str] = ()

@@ -61,6 +61,10 @@ class InductionModel:
     heads: int = HEADS
     longest: int | None = LONGEST
 
+    def __repr__(self) -> str:
+        """The name and the sizes, not the weights."""
+        return f"{self.name}: {self.layers} layers of {self.heads} heads"
+
     def encode(self, text: str) -> Tokens:
         """One token a character, after the opening one: in lower case, without accents; what it has not becomes '?'."""
         return np.array([0, *(NUMBERS.get(character, NUMBERS[OTHER]) for character in _plain(text))])

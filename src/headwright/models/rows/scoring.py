@@ -166,6 +166,12 @@ class RowStatistics:
     top: Rows | None = None
     received: Float[np.ndarray, "heads keys"] | None = None
 
+    def __repr__(self) -> str:
+        """The sizes, and the mean of the largest weight: not the arrays."""
+        heads, rows = self.lse.shape
+        mean = f", the largest weight of a row is {self.largest.mean():.4g} on average" if self.largest.size else ""
+        return f"RowStatistics({heads} heads, {rows} rows each{mean})"
+
     @classmethod
     def empty(cls, heads: int, rows: int, offsets: Sequence[int] = (), *, top: bool = False) -> RowStatistics:
         """Arrays to be filled, as those of rows that see nothing."""

@@ -12,6 +12,8 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float, Int
 
+from headwright.cards import lines
+from headwright.enclosure import shown_above, shown_below
 from headwright.errors import InputError, check_type
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.check_against_model import (
@@ -77,6 +79,13 @@ class HeadOnEveryText:
     places: tuple[OnPlaces, ...]
     guarantee: Guarantee | None
     attractors: tuple[Drawn, ...]  # the tokens that draw it most, in floating point
+
+    def __repr__(self) -> str:
+        """The least and the most weight of each place, rounded outwards."""
+        bounds = [
+            (one.name, f"{shown_below(one.least.bound, 4)} to {shown_above(one.most.bound, 4)}") for one in self.places
+        ]
+        return lines("proved", f"weights of head 0.{self.head} on every text of {self.length} tokens", bounds)
 
 
 def every_text(
