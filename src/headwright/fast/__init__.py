@@ -1,4 +1,4 @@
-"""The floating-point checker of certificates about keys: the second of two, with mathematics of its own.
+"""The floating-point checker of certificates about keys: the second of two, with independent mathematics.
 
     balls          arrays of numbers known up to a radius: +, *, max, square root with proven roundings
     exponential    exp made of +, * and rounding to whole numbers, with a proven error; sums with a proven error

@@ -1,4 +1,4 @@
-"""Is no shorter query possible, or none at all? Each part of a bound combines constraints c with multipliers lambda_c,
+"""Check that no shorter query is possible, or none at all. Each part of a bound combines constraints c by lambda_c,
 
     |s| |q| (|V| - room) >= right = sum_c lambda_c (H(pi^c) + ln p_c),
     V = sum_c lambda_c sum_j w^c_j k_j + moved + pushed

@@ -1,4 +1,4 @@
-"""Does every target get its weight, wherever in the world the keys are, with the probability that is stated?
+"""Check that every target gets its weight in every admissible world, with the stated probability.
 
 alpha_a >= p_a, averaged over the heads; alpha_a >= 1 / (1 + sum over i != a of exp(x_i)), where x_i = s_i - s_a with
 s_i at its highest and s_a at its lowest, and with what chance may add. Targets are computed in Arb; what the other keys

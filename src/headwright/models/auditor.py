@@ -1,4 +1,4 @@
-"""An audit from beginning to end: documents, work, findings, and all of it as data.
+"""Audit a model: documents, work, findings, and the result as data.
 
 documents   what the model is read on
 engine      the model runs, and each layer of each document becomes a summary

@@ -1,4 +1,4 @@
-"""What a model is read on: a text, cut to what it can hold, and random tokens that repeat."""
+"""The inputs of an audit: a text, cut to the length of the model, and random tokens that repeat."""
 
 from __future__ import annotations
 

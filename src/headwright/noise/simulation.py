@@ -155,7 +155,7 @@ def granted(
 
 
 def not_by_chance(nearly: int, clearly: int, samples: int, proven: Enclosure, what: str) -> None:
-    """Nothing, if so many draws may come from a probability that was proved; else a ContradictionError.
+    """Raise a ContradictionError unless so many draws can come from the proven probability.
 
     `nearly` are those in which it happened, or all but happened; `clearly` those in which it did beyond all rounding.
     An interval that holds but for one sample in 10^12 must meet the proven one.

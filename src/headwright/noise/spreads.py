@@ -83,7 +83,7 @@ class Isotropic:
         return decimal(self.variance)
 
     def factor(self, d: int) -> Float[np.ndarray, "d width"]:
-        """Nothing beside."""
+        """No columns."""
         return np.empty((d, 0))
 
     def seen(self, queries: Float[np.ndarray, "heads d"]) -> Seen:
@@ -183,7 +183,7 @@ class Ball:
         return decimal(self.radius) ** 2
 
     def factor(self, d: int) -> Float[np.ndarray, "d width"]:
-        """Nothing beside."""
+        """No columns."""
         return np.empty((d, 0))
 
     def seen(self, queries: Float[np.ndarray, "heads d"]) -> Seen:

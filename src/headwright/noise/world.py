@@ -1,4 +1,4 @@
-"""Worlds: what the keys may be.
+"""Worlds: uncertainty models for the keys.
 
 A key k_i = c mu_i + e has a scale c and a spread e around its given place mu_i; each may be certain. Scales and
 spreads are either laws (normal, one of several, Gaussian) or mere sets (between two numbers, a ball). Where a

@@ -1,4 +1,4 @@
-"""How an answer does as one parameter grows, against what was wanted: the picture of a failure."""
+"""The weight that an answer gives as one parameter grows, against the wanted weight."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def head_picture(
 def pattern_map(pattern: Float[np.ndarray, "T T"], labels: Sequence[str], free: Collection[int] = ()) -> Chart:
     """A row for each token that looks, a column for each that is looked at; what a mask hides stays empty.
 
-    Rows that no rule speaks of are pale and named 'free': what they show is nobody's wish.
+    Rows that no rule speaks of are pale and named 'free': no rule is about what they show.
     """
     T = len(pattern)
     names = [label if label.endswith(f"token {i}") else f"{i}:  {label}" for i, label in enumerate(labels)]

@@ -1,4 +1,4 @@
-"""Where names go: beside their points, inside the picture, off one another and off lines where that can be."""
+"""Place labels beside their points, inside the picture, without overlaps where possible."""
 
 from __future__ import annotations
 

@@ -149,5 +149,5 @@ def _world_bars(
 
 
 def _granted(a: float, b: float, least: float) -> bool:
-    """In floating point: a designed query has its least weight with no more than a hair to spare."""
+    """In floating point: a designed query meets its least weight with almost no margin."""
     return min(a, b) >= least * (1 - 1e-9)

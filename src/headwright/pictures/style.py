@@ -1,4 +1,4 @@
-"""How pictures look, and how a chart becomes a file's content.
+"""The style of the pictures, and charts as SVG, PNG or HTML.
 
 A picture is about as wide as a telephone, so that it can be read on one; parts stand below one another. It says in
 words what is to be seen (`told`), made from the same data, and it follows its reader from light to dark.

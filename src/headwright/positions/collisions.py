@@ -48,7 +48,7 @@ from headwright.positions.separation import (
 )
 
 BUDGET = 2**41  # multiplications that the search may cost: a minute or two
-SCAN = 200  # what a number in a scan costs, in multiplications of a matrix product: sines are dear
+SCAN = 200  # what a number in a scan costs, in multiplications of a matrix product: sines are expensive
 
 Bounds = tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"], Int[np.ndarray, "k 2"]]
 LARGEST_LENGTH = 2**27  # the arrays of this many positions still fit a laptop

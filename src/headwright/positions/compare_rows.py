@@ -218,7 +218,7 @@ def _kinds(x: Float[np.ndarray, "k dim"], y: Float[np.ndarray, "k dim"]) -> dict
     gap = x - y
     back = x - gap
     exact = ((x - (gap + back)) + (back - y) == 0).all(axis=1)  # x - y was not rounded (Knuth's two-sum)
-    sizes = np.sort(np.abs(gap), axis=1)  # |x - y|^2 does not mind the order, nor the signs
+    sizes = np.sort(np.abs(gap), axis=1)  # |x - y|^2 does not depend on the order, nor on the signs
     kinds: dict[bytes, int] = {}
     for k in range(len(gap)):
         kinds.setdefault(sizes[k].tobytes() if exact[k] else x[k].tobytes() + y[k].tobytes(), k)

@@ -157,7 +157,7 @@ def check_against_floats(
     rows: Callable[[Int[np.ndarray, " k"]], Float[np.ndarray, "k dim"]], length: int, pair: tuple[int, int],
     distance: Enclosure, *, certain: bool, at: Int[np.ndarray, " k"] | None = None,
 ) -> None:  # fmt: skip
-    """Nothing, if rows in float64 are as far apart as was proved; else a ContradictionError.
+    """Raise a ContradictionError unless rows in float64 are as far apart as was proved.
 
     The pair itself is looked at, which lies at the smallest distance where it is certain, and random pairs, at no less;
     these are of the positions `at`, if given.
@@ -225,7 +225,7 @@ def _decide(scheme: Waves, candidates: list[int]) -> tuple[list[int], int]:
     """Raise the precision until one candidate is certainly the nearest.
 
     That happens: equal distances would be a linear relation between exponentials of distinct algebraic numbers,
-    which Lindemann and Weierstrass excluded. The cap on the precision is for the impatient only.
+    which Lindemann and Weierstrass excluded. The cap on the precision bounds the time.
     """
     nearest = candidates[0]
     bits = FEWEST_BITS

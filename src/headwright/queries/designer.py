@@ -120,7 +120,7 @@ def chance(question: Question, queries: Float[np.ndarray, "heads d"], seed: int 
 
 
 def _check_floats(question: Question, queries: Float[np.ndarray, "heads d"], norm: float, lower_bound: float) -> None:
-    """Nothing, if queries that were verified do what was proved; else a ContradictionError.
+    """Raise a ContradictionError unless verified queries do in floating point what was proved.
 
     The longest is not shorter than the bound, and every target gets its least weight in every draw of the world. What
     is drawn where keys are random is held against the proof in `chance`.

@@ -13,7 +13,7 @@ from headwright.queries.wish import Wish
 
 SLACK = 1e-9  # of a logarithm: the shortest query lies on the border
 SECTIONS, NARROWINGS, HALVINGS = 120, 70, 45
-FAR = 4.0  # times the size of what is drawn: from there on nobody sees whether the region ends
+FAR = 4.0  # times the size of what is drawn: beyond, the end of the region cannot be seen
 SHORT = 1e-3  # the proven gap, up to which a query is called the shortest
 
 

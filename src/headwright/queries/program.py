@@ -1,4 +1,4 @@
-"""The question as arrays for the solver, and what the solver says."""
+"""The question as a convex program for the solver, and the solver's result."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Phases:
     """Tells progress as a number from 0 to 1 that never goes back."""
 
     def __init__(self, progress: Callable[[float], None] | None = None, solved: float = SOLVED) -> None:
-        """None: tells nobody. Solving is done at `solved`."""
+        """Solving is done at the fraction `solved`. Without a function nothing is reported."""
         self.progress, self.solved, self.reached = progress, solved, 0.0
 
     def solving(self, part: float) -> None:

@@ -1,4 +1,4 @@
-"""What is asked, written exactly: keys by digest, wish and world as rationals. The solver reads it as floats."""
+"""The question, written exactly: keys by digest, wish and world as rationals; and in floats for the solver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From rules to a verdict: plan, solve, round, certify; the checker decides. What it does not verify is undecided."""
+"""Build heads from rules: plan, solve, round, certify, check. What the checker does not verify is undecided."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ def _rows(rules: Rules, claims: tuple[Rule, ...]) -> list[DimensionBound]:
 def _verified(
     rules: Rules, claims: tuple[Rule, ...], layer: HeadLayer, bounds: list[Bound], rows: list[DimensionBound]
 ) -> tuple[str, str, list[Bound], list[DimensionBound]] | None:
-    """Words and certificate, with all bounds a hair lower, or each as high as the checker takes it, or none."""
+    """Words and certificate, with all bounds slightly lower, or each as high as the checker takes it, or none."""
 
     def accepted(some: list[Bound]) -> tuple[str, str, list[Bound], list[DimensionBound]] | None:
         text = certificate(rules, claims, layer, [*some, *rows])

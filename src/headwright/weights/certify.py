@@ -1,4 +1,4 @@
-"""Evidence about heads put into words that the checker reads."""
+"""Certificates about heads: evidence in the format that the checker reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Circuits: layers of heads one after the other, each designed for what comes out of the one before.
+"""Circuits: layers of heads, each designed for the outputs of the one before.
 
 A layer adds its output to its tokens. What it makes of each token is known up to an error that is proved; the next
 layer is designed for tokens that may be anywhere within that error: a ball. So the circuit is proved as a whole.

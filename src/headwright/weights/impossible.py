@@ -1,4 +1,4 @@
-"""Proofs that no head at all keeps the rules: what its tokens attend to cancels exactly, or what they output does.
+"""Proofs that no head keeps the rules: its attention targets cancel exactly, or its outputs do.
 
 No M gives the targets of some rules their least weights p if with multipliers lambda_a and distributions pi
 

@@ -205,7 +205,7 @@ def _polished(
 def _lengthened(
     terms: list[Term], X: Matrix, multipliers: Float[np.ndarray, " m"]
 ) -> tuple[Matrix, Float[np.ndarray, " m"], float]:
-    """Longer by a hair, where that is enough to grant what rounding has left open."""
+    """Slightly longer, where that meets what rounding left open."""
     for longer in (0.0, 1e-14, 1e-13, 1e-12, 1e-11):
         most = worst(terms, X * (1 + longer))
         if most <= 0:

@@ -1,4 +1,4 @@
-"""Values: the smallest W_V that makes mixtures of tokens what is wanted; projections; an OV matrix cut in two."""
+"""The smallest W_V that maps mixtures of tokens to wanted outputs; projections; an OV matrix cut in two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine of many processes, on this machine or on many: a Dask scheduler hands out pieces.
+"""Run the pieces of an audit on the workers of a Dask scheduler, on one machine or on several.
 
 A worker is told the name of the model and loads it once. It refuses if what it loaded, or its own code, is not what the
 audit began with: a number from another model would look like any other. Few pieces are out at a time, and parts are

@@ -1,4 +1,4 @@
-"""What a head attends to: the part of its attention on known places, how sharp it is, how far it looks.
+"""Where a head attends: its weight on known places, how sharp it is, and how far it reaches.
 
 Each number is a mean over rows, kept as sums; see `away` for what 'away from the first token' means, and `summary` for
 the sums. Names here are the names in a report.

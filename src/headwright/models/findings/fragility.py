@@ -1,4 +1,4 @@
-"""How little it takes to change which key wins a row.
+"""The smallest change of the keys that moves the largest weight of a row to another key.
 
 The ball. Let key w win a row by the margin m = s_w - max_{j != w} s_j > 0, with scores s_j = c <q, k_j>, c > 0. Move
 every key by any vector e_j of length at most r. Then

@@ -1,4 +1,4 @@
-"""From a summary to what is said of each head."""
+"""The findings of each head, computed from a summary."""
 
 from __future__ import annotations
 

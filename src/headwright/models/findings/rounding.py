@@ -1,4 +1,4 @@
-"""What rounding the keys does to a pattern, as a cache of keys in few bits would: measured, and bounded.
+"""The change of a pattern when keys are rounded to few bits, as in a key cache: measured, and bounded.
 
 Theorem. Let alpha be the softmax of scores s, and alpha' that of s + e. If all e_i lie in an interval of length
 2 delta, then the total variation TV = 1/2 sum |alpha_i - alpha'_i| is at most tanh(delta / 2).
@@ -30,7 +30,7 @@ Pattern = Float[np.ndarray, "rows keys"]
 
 LARGEST_FP8 = 448.0  # of e4m3; what is larger would become nan, and caches saturate instead
 SLACK = 2.0**-52  # of a float64 operation, twice what it may lose
-EQUAL = 1e-9  # weights within this, relatively, are a tie, which nobody wins
+EQUAL = 1e-9  # weights within this, relatively, are a tie
 ROWS = 64  # of a document that are looked at in full, spread evenly
 
 

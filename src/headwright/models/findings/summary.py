@@ -1,4 +1,4 @@
-"""Summaries that add up: what is kept of the rows of a document, so that many documents need no more room than one.
+"""Summaries of rows that can be added: many documents need no more memory than one.
 
 A summary is a set of arrays by name, each with an entry for every layer and head. Sums and counts are added, peaks
 are the larger of two; so merging is associative, and what is merged may come from anywhere and be kept in a file.

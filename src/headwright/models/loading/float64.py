@@ -1,4 +1,4 @@
-"""A network run in float64, whatever type its numbers have and whatever type it asks for on the way.
+"""Run a network in float64, whatever types its weights and its code use.
 
 Networks round on purpose: norms and rotary angles are computed in float32 even where the weights are float64, so that
 an angle at place 2,048 is off by 1e-4. Here every operation takes its floating-point inputs as exact numbers, widens

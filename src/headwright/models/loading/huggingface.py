@@ -34,7 +34,7 @@ BROKEN = (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeErro
 
 
 class _AbandonedError(BaseException):
-    """Nobody asks any more. Not an Exception, so that no model catches it on its way out."""
+    """The consumer has stopped. Not an Exception, so that no model catches it."""
 
 
 def streamed(produce: Callable[[Callable[[Item], None]], None]) -> Iterator[Item]:
@@ -167,7 +167,7 @@ class HuggingFaceModel:
     def run(self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None) -> Iterator[Layer]:
         """The layers in order. On a CPU the arrays are NumPy's, in float32 or float64; on a GPU torch's.
 
-        With a key mask, tokens that are False there (padding) are seen by nobody.
+        With a key mask, tokens that are False there (padding) are not seen.
         """
         return self._run(tokens, key_mask)
 

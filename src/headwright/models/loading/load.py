@@ -1,4 +1,4 @@
-"""From the name of a model to the model. Nothing that comes with a checkpoint is ever executed.
+"""Load a model by its name. Code that comes with a checkpoint is never executed.
 
 builtin:induction       in the package; needs neither torch nor transformers
 a folder                config.json with model.safetensors (or its shards); pytorch_model.bin with tensors only

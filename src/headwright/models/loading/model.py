@@ -1,4 +1,4 @@
-"""What an audit asks of a model, whatever it was loaded from."""
+"""The interface of a model: its layers, its circuits, its tokens."""
 
 from __future__ import annotations
 

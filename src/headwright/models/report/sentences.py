@@ -1,4 +1,4 @@
-"""The summary in plain words: a few sentences that hold for the whole model, each with its number."""
+"""The summary: a few sentences about the whole model, each with its number."""
 
 from __future__ import annotations
 

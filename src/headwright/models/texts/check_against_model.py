@@ -53,7 +53,7 @@ def attained(
 
 
 def not_beyond(run: float, bound: float, extreme: Extreme, what: str) -> None:
-    """Nothing, if a run is not below what was proved to be the least, nor above the most; else a ContradictionError."""
+    """Raise a ContradictionError if a run is below the proven least weight or above the most."""
     what = f"{what}, run in float64"
     held_to(run, what, least=bound) if extreme == "least" else held_to(run, what, most=bound)
 
@@ -114,7 +114,7 @@ def held_against(model: Model, layer: FirstLayer, length: int, near: float = NEA
 
 
 def _same_attention(model: Model, ids: Tokens, texts: Texts) -> None:
-    """Nothing, if the network's own attention makes the same pattern, or cannot be asked, or one that is too large."""
+    """Raise an InputError if the network's own attention gives another pattern; skipped where it cannot be run."""
     own = getattr(model, "own_pattern", None)
     if own is None or model.heads * len(ids) ** 2 > OWN:
         return
@@ -126,7 +126,7 @@ def _same_attention(model: Model, ids: Tokens, texts: Texts) -> None:
 
 
 def _sees_what_is_taken(scoring: Scoring, texts: Texts) -> None:
-    """Nothing, if the model's row at the texts' place sees the places that it was taken to see; else an InputError."""
+    """Raise an InputError unless the model's row at the texts' place sees the places that it was assumed to see."""
     first, after = scoring.seen(texts.place)
     if (first, after) != (texts.seen[0], texts.seen[-1] + 1):
         raise InputError(f"place {texts.place} of {texts.length} sees places {first} to {after - 1} in the model, and "

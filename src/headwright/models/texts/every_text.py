@@ -134,7 +134,7 @@ def every_text(
 
 
 def _inside(layer: FirstLayer, swept: Sweep, number: int, ids: Tokens, pattern: Float[np.ndarray, " seen"]) -> None:
-    """Nothing, if what a head gives to places of a random text lies in the bands; else a ContradictionError."""
+    """Raise a ContradictionError unless the weights of a head on a random text lie in the bands."""
     (row,) = np.flatnonzero(layer.tokens[swept.rows] == ids[swept.texts.place])
     for name, places in swept.sets.items():
         run, here = float(pattern[np.isin(swept.texts.seen, places)].sum()), band(swept, name)

@@ -151,7 +151,7 @@ def _row(
 def _on_the_text(
     layer: Layer, query: Float[np.ndarray, " d"], key: Rows, row: int, bounds: dict[str, tuple[float, float]], head: str
 ) -> None:
-    """Nothing, if what the row gives on the text itself is no less than the least of all recombinations."""
+    """Raise a ContradictionError if the weight on the text itself is below the least of all recombinations."""
     first, after = layer.scoring.seen(row)
     scores = key[first:after] @ query
     pattern = np.exp(scores - scores.max())

@@ -1,4 +1,4 @@
-"""A statement about every text, as a document that a small checker accepts or not.
+"""A statement about every text, as a document that the checker verifies.
 
 The statement names the weights by the digest of their numbers, the head, the length and place, the tokens that a text
 may hold, what is held fixed, and the bound; and what it is about, one of

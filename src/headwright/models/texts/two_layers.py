@@ -1,4 +1,4 @@
-"""Two layers of attention and nothing else: what an induction head keeps, in every text of a stated kind.
+"""Models of two attention layers: bounds on the weight of an induction head in every text of a stated kind.
 
 The kind: a text of T tokens that begins with the opening token, in which a token a stands at the places j - 1 and
 p = T - 1 and nowhere else, b stands at j and c at p - 1; every other place holds any token but a. An induction head of

@@ -1,4 +1,4 @@
-"""Proofs that no query whatever grants a wish: shares that cancel, and leave more entropy than the wish allows.
+"""Proofs that no query meets a wish: distributions that cancel, with more entropy than the wish allows.
 
 No query grants the wish if V = sum_c lambda_c (sum_j pi^c_j k_j - k_c) is 0, or within the room that balls and random
 keys leave, and sum_c lambda_c (H(pi^c) + ln p_c) > 0. Floating point finds such shares at the query that comes

@@ -1,4 +1,4 @@
-"""The convex program behind a wish in a world, and what a solver says about it.
+"""The convex program of a wish in a world, and the result of a solver.
 
     minimise |q|   subject to   sum_{i != a} exp(up_i - low_a) <= slack_a     for each scenario, each target a
 

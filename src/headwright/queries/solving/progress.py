@@ -1,4 +1,4 @@
-"""How far a search has come, by the work that is done against the work that such searches take."""
+"""Estimate the fraction of a search that is done, from its work so far and the usual work of such searches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FEW_STEPS = 11  # on keys that are few
 UNCERTAIN_PASSES, UNCERTAIN_STEPS, UNCERTAIN_FEW_STEPS = 6, 50, 26  # the same where keys are uncertain
 UNCERTAIN = 3  # what a number costs then
 STEP = 5e5  # what a step costs however few numbers there are: as much as reading so many
-EVEN = 0.7  # up to here progress is even; then it slows down, for nobody knows how much is left
+EVEN = 0.7  # up to here progress is even; then it slows down, since the rest is unknown
 
 
 def pass_work(program: Program) -> float:

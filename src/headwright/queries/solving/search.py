@@ -1,4 +1,4 @@
-"""The search for the shortest query of a program: on all keys if they are few, else on few that stand for all.
+"""Search for the shortest query of a program: on all keys if they are few, else on a sample of them.
 
 Where worst cases have kinks the search is for smoothed ones, less and less smooth.
 """

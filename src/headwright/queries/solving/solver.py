@@ -1,4 +1,4 @@
-"""The shortest query of a wish in a world, in floating point: fast and accurate, and proven by others.
+"""Solve for the shortest query of a wish in a world, in floating point (untrusted).
 
 A search finds it, on all keys or on few that stand for them (`search`); where a wish leaves next to nothing to others,
 on the queries that give all targets equal scores (`equal`). Last, the query is made as long as it needs to be, with a
@@ -217,7 +217,7 @@ def _solution(
 
 
 def _settled(program: Program, query: Vector, state: State | None, tolerance: float) -> State:
-    """At the query, made longer if need be until the wish holds with a hair to spare."""
+    """At the query, made longer if need be until the wish holds with a small margin."""
     for _ in range(6):
         state = evaluate(program, query, curved=False) if state is None else state
         falls = -(state.slopes @ state.query)  # how fast each constraint falls as the query gets longer

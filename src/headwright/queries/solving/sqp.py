@@ -326,7 +326,7 @@ class Descent:
         return "solved" if not pressed and step.gain <= 1e-9 * self._price(self.state) else "stalled"
 
     def spare(self, tolerance: float) -> None:
-        """Once more, so that the constraints hold with a hair to spare: half the tolerance, in length."""
+        """Once more, so that the constraints hold with a small margin: half the tolerance, in length."""
         q, total = self.state.query, float(self.multipliers.sum())
         rounding = 2e-15 * (1 + self.program.extent * math.sqrt(float(q @ q)))
         self.margin = max(tolerance / 2 * float(q @ q) / total, rounding) if total > 0 else 0.0

@@ -27,7 +27,7 @@ Tokens = Float[np.ndarray, "T D"] | Sequence[Float[np.ndarray, "T D"]]
 
 
 def read_back(name: str, layer: HeadLayer, folder: Path, sequences: Sequence[Float[np.ndarray, "T D"]]) -> None:
-    """Nothing, if a format in a folder holds the layer; else a ContradictionError.
+    """Raise a ContradictionError unless a format in a folder holds the layer.
 
     Arrays are compared bit for bit. What torch and ONNX make of the sequences is compared with what the layer does, up
     to the proven bound of what their arithmetic may lose; torch is asked only where it is installed. The Hugging Face

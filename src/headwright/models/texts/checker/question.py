@@ -1,4 +1,4 @@
-"""What a statement asks of the scores: which of them, and how weights come from them.
+"""The question of a statement: which scores it needs, and how weights follow from them.
 
 Of every query token the statement is about (a row), some scores are wanted: at a place, with one key or any token that
 a text may hold there, not below the exact one or not above it. From exp of these come parts and wholes, so that the

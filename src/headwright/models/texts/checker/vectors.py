@@ -1,4 +1,4 @@
-"""The queries and keys of tokens at places, from the weights, each number with a bound on how far it is off."""
+"""The queries and keys of tokens at places, from the weights, each number with a bound on its error."""
 
 from __future__ import annotations
 
