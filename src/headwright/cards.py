@@ -21,7 +21,7 @@ MOST_LETTERS = 700  # of a sentence
 MOST_FACTS = 8
 LINE = 240  # letters of a line of text
 LINES = 5
-DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{4,52}\b(?:\.{3})?")  # of a whole sha256, or of its first 16 digits
+DIGEST = re.compile(r"(?<=sha256 |digest )([0-9a-f]{12})[0-9a-f]{4,52}\b(?:\.{3})?")  # whole, or its first 16 digits
 
 
 def brief(sentence: str, most: int = 1200) -> str:
@@ -29,6 +29,8 @@ def brief(sentence: str, most: int = 1200) -> str:
 
     >>> brief("sha256 " + "0123456789abcdef" * 4 + "."), len(brief("word " * 10**5)) <= 1200
     ('sha256 0123456789ab....', True)
+    >>> brief("n = 1234567890123456789")
+    'n = 1234567890123456789'
     """
     short = DIGEST.sub(r"\1...", sentence)
     if len(short) <= most:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from headwright.cli.console import OUT, TALK, next_step, show_json, show_line
 from headwright.cli.options import Json
@@ -47,7 +48,7 @@ def tour(
         if json:
             continue
         OUT.print(f"\n[bold]{len(story)}. {chapter.title}[/]")
-        show_line(chapter.plain)
+        show_line(Text(chapter.plain))
         again = (f"again:   {command}" for command in chapter.commands)
         for line in (f"picture: {out}/{chapter.name}.svg", *again):
             OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)  # whole, to be copied

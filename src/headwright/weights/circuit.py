@@ -82,7 +82,11 @@ class Circuit:
 
 @dataclass(frozen=True)
 class CircuitRules:
-    """The rules of the first layer, and what the file says of the others, whose tokens come out of it."""
+    """The rules of the first layer, and what the file says of the others, whose tokens come out of it.
+
+    >>> CircuitRules(Rules((np.eye(2),), (Rule(0, attend={1: Fraction(1, 2)}),)), ({"mask": "causal"},)).others
+    ({'mask': 'causal'},)
+    """
 
     first: Rules
     others: tuple[dict[str, Any], ...]

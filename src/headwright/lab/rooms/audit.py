@@ -28,7 +28,7 @@ class AuditRequest(RequestBody):
     """
 
     tokens: int = Field(TOKENS, ge=400, le=20_000, description="Random tokens that repeat, on which it is measured.")
-    seed: int = Field(0, ge=0, le=10**6, description="Where these come from.")
+    seed: int = Field(0, ge=0, le=10**6, description="Random seed.")
 
 
 class ExplainRequest(RequestBody):

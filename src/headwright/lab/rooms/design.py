@@ -37,10 +37,12 @@ class DesignRequest(RequestBody):
     at_least: dict[Annotated[str, Field(pattern=r"^[0-9]{1,4}$")], Number] | None = Field(
         None, max_length=64, description="The wish: least weights, by key."
     )
-    eps: Number = Field("0.01", description="How much is left to others, with copy or average.")
+    eps: Number = Field(
+        "0.01", description="Tolerance, with copy or average: each target gets at least 1/(targets + eps)."
+    )
     scale: Number = Field("1", description="Factor of the scores.")
     heads: int = Field(1, ge=1, le=MOST_HEADS)
-    world: list[Noisy] = Field([], max_length=MOST_ENTRIES, description="What the keys may be.")
+    world: list[Noisy] = Field([], max_length=MOST_ENTRIES, description="Uncertainty model for the keys.")
     confidence: Number | None = Field(
         None, description="Where keys are random: grant the wish with this probability, 0.95 unless given."
     )

@@ -23,9 +23,9 @@ class SimulateRequest(RequestBody):
 
     keys: list[Row] = Field(min_length=1, max_length=MOST_KEYS, description="The keys, one a row.")
     queries: list[Row] = Field(min_length=1, max_length=MOST_HEADS, description="A query for each head.")
-    world: list[Noisy] = Field(max_length=MOST_ENTRIES, description="What the keys may be.")
+    world: list[Noisy] = Field(max_length=MOST_ENTRIES, description="Uncertainty model for the keys.")
     targets: list[Index] = Field(min_length=1, max_length=16, description="The keys to watch.")
-    tolerance: Number = Field("0.05", description="How near to the average counts as near.")
+    tolerance: Number = Field("0.05", description="How close to the average counts as averaging.")
     scale: Number = Field("1", description="Factor of the scores.")
     samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] = 20_000
     seed: int = Field(0, ge=0, le=10**6)

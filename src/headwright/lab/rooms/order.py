@@ -38,7 +38,7 @@ class OrderRequest(RequestBody):
     dim: int = Field(8, ge=2, le=32, multiple_of=2, description="Numbers in a row.")
     scheme: Name = Field("sinusoidal", description="How positions enter the layer that has them.")
     causal: bool = Field(False, description="Each token sees only those before it, and itself.")
-    seed: int = Field(0, ge=0, le=10**6, description="Where the words' rows and the layer's parameters come from.")
+    seed: int = Field(0, ge=0, le=10**6, description="Random seed.")
 
 
 class PositionsRequest(RequestBody):
@@ -49,12 +49,12 @@ class PositionsRequest(RequestBody):
     """
 
     scheme: Name = "sinusoidal"
-    length: int = Field(ge=2, le=65536, description="How many positions.")
+    length: int = Field(ge=2, le=65536, description="Number of positions.")
     dim: int = Field(ge=2, le=256, multiple_of=2, description="Numbers in a row; for alibi, the heads.")
     base: float = Field(10000.0, gt=1, le=1e9, description="Base of the frequencies.")
-    dtype: Number = Field("exact", description="What the rows are rounded to.")
-    index_dtype: Number = Field("exact", description="What the position index is rounded to.")
-    angle_dtype: Number = Field("exact", description="What the angles are rounded to.")
+    dtype: Number = Field("exact", description="Number type of the encodings.")
+    index_dtype: Number = Field("exact", description="Number type of the position index.")
+    angle_dtype: Number = Field("exact", description="Number type of the angles.")
 
 
 def order(asked: OrderRequest) -> dict[str, Any]:
