@@ -8,6 +8,7 @@ keys       statements about keys: queries that grant a wish, that none shorter d
 heads      statements about whole heads
 evidence   the evidence of a bound in whole numbers
 syntax     numbers, lists and comments in Rocq syntax
+extracted_checker  the checker that `make proof` extracts from the theorems
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def shortest(out: Path) -> Chapter:
         rf"(proven). The verdict on the certificate, by the {verdict.by}: {verdict.word}."
         "\n\n"
         rf"Key 5 lies inside the hull of the others, so it cannot be copied: {hopeless.word}, proven. The best that "
-        rf"can be had is $\epsilon|eps$ = «{shown_above(high)}@2»; none below «{shown_below(low)}@2».",
+        rf"can be had is $\epsilon|eps$ = «{shown_above(high, 4)}@2»; none below «{shown_below(low, 4)}@2».",
         pictures.stacked(found.picture(), hopeless.picture()),
         "shortest",
         (
@@ -405,8 +405,8 @@ def rank(out: Path) -> Chapter:
     result = lowrank.truncate(matrix, rank=8)
     return Chapter(
         "A cut to small rank, with its error certified",
-        f"A 96 x 64 matrix cut to rank 8 is missed by at most «{shown_above(result.error_upper_bound)}» in spectral "
-        f"norm, a bound that does not trust the SVD. Theory alone promises «{shown_above(result.guarantee)}».",
+        f"A 96 x 64 matrix cut to rank 8 is missed by at most «{shown_above(result.error_upper_bound, 4)}» in spectral "
+        f"norm, a bound that does not trust the SVD. Theory alone promises «{shown_above(result.guarantee, 4)}».",
         pictures.spectrum(result, "Singular values"),
         "rank",
         (f"headwright lowrank {out}/matrix.npy --rank 8",),
