@@ -100,7 +100,8 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
         "headwright.queries.single_query._impossible_below", lambda found: found * 100,
         lambda: design(np.array([[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]]), copy(2))),
     "a head's weights": (
-        "headwright.weights.builder.proven_facts", lambda facts: [(e, dict.fromkeys(least, 0.9999)) for e, least in facts],
+        "headwright.weights.builder.proven_facts",
+        lambda facts: [(e, dict.fromkeys(least, 0.9999)) for e, least in facts],
         lambda: build(RULES)),
     "the head's own query": (
         "headwright.models.explain.design", lambda found: replace(found, norm_lower_bound=1e3, norm=2e3),
