@@ -283,13 +283,13 @@ def test_the_exit_codes_of_the_help_are_those_of_the_docs(headwright: Headwright
 @pytest.mark.parametrize(
     ("arguments", "new"),
     [
-        (("every-text", "builtin:induction", "--length", "8"), "headwright every-text MODEL --length T"),
+        (("audit", "builtin:induction", "--every-text", "8"), "headwright every-text MODEL --length T"),
         (("audit", "builtin:induction", "--every-text=8", "--query", "e"), "headwright every-text MODEL --length T"),
         (
             ("audit", "builtin:induction", "--certificate", "c.json"),
             "headwright every-text MODEL --length T --out FILE",
         ),
-        (("heads", "r.toml"), "headwright heads RULES.toml"),
+        (("design", "--rules", "r.toml"), "headwright heads RULES.toml"),
         (("design", "--keys", "K.npy", "--copy", "0", "--export", "out"), "headwright heads RULES.toml"),
         (("design", "--keys", "K.npy", "--copy", "0", "--fast"), "--checker float"),
     ],
