@@ -19,7 +19,7 @@ from typing import Final, NoReturn
 from headwright.formula import spellings
 from headwright.formula import tree as t
 from headwright.formula.errors import DEEPEST, LARGEST_EXPONENT, MOST_DIGITS, FormulaError
-from headwright.formula.spellings import ACCENTS, COMMANDS, FUNCTIONS, NAMES, UNREAD
+from headwright.formula.spellings import ACCENTS, COMMANDS, FUNCTIONS, NAMES
 
 _INVISIBLE = "\u200b\u200c\u200d\u2060\u2061\u2062\u2063\ufeff\u00ad"
 _EQUATION = r"\\q?quad\s*\((?:[0-9]{1,3}[a-z]?|\*)\)(?=[\s.,;&]*(?:\\\\|\\end\b|\Z))"  # its number, at the end
@@ -213,7 +213,7 @@ class _Lexer:
 
     def refuse_prose(self, run: str) -> None:
         """Refuse letters that look like a word."""
-        fix = UNREAD.get(run, "")
+        fix = ""
         if run in COMMANDS and run != "cr":
             fix = f"write \\{run}, or spaces for a product"
         elif run.startswith(_STARTS) or run.endswith(tuple(FUNCTIONS)):
@@ -222,7 +222,7 @@ class _Lexer:
             near = get_close_matches(run[:40], [*_KNOWN_WORDS, *self.names], 1, 0.75)
             fix = f"did you mean {near[0]}?" if near else "write formulas only; a product of letters needs spaces"
         if fix:
-            self.fail(f"{run[:40]} is not a known word", len(run), UNREAD.get(run, fix))
+            self.fail(f"{run[:40]} is not a known word", len(run), fix)
 
     # Commands
 
@@ -250,7 +250,7 @@ class _Lexer:
         fix = f"did you mean \\{near[0]}?" if near else "write a name as a single letter, with an index if need be"
         if name in FUNCTIONS or name in NAMES or name in self.names:
             fix = f"write {name} without the backslash, or \\operatorname{{{name}}}"
-        self.fail(f"\\{name[:40]} is not a command of the formula language", length, UNREAD.get(name, fix))
+        self.fail(f"\\{name[:40]} is not a command of the formula language", length, fix)
 
     def denied(self, _: str, length: int) -> None:
         r"""\not before a relation: \not=, \not\approx, \not\in."""

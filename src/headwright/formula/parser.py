@@ -14,7 +14,7 @@ from headwright.formula.dots import written_out
 from headwright.formula.errors import DEEPEST, FormulaError
 from headwright.formula.lexer import Word, partners
 from headwright.formula.spellings import FUNCTIONS, NAMES
-from headwright.formula.statements import Interval, Part, assembled, fits, otherwise
+from headwright.formula.statements import Interval, Part, assembled, chain, fits, otherwise
 
 Read = TypeVar("Read")
 # ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
@@ -662,9 +662,21 @@ class Parser:
         """What is written under the sign: i, i=1, i != j, or several with commas."""
         if (self.next.kind, self.next.text) != ("open", "{"):
             return [self.index()]
-        with self.enclosed():
-            node = self.inside()
-        return [item for part in t.conjuncts(node) for item in t.listed(part)]
+        found: list[t.Node] = []
+        for terms, signs in self.listed(self.chain):
+            last = found[-1] if found else None
+            if not signs and isinstance(last, t.Relation) and last.comparisons == ("!=",):  # i != a, b
+                terms, signs = [last.terms[0], *terms], ["!="]
+            found += chain(terms, signs) if signs else terms
+        return found
+
+    def chain(self) -> tuple[list[t.Node], list[str]]:
+        """a <= b < c, under a sign."""
+        terms, signs = [self.expression()], []
+        while self.next.kind == "relation":
+            signs.append(self.take().text)
+            terms.append(self.expression())
+        return terms, signs
 
 
 def _product(factors: list[t.Node]) -> t.Node:

@@ -95,20 +95,10 @@ DROPPED: Final = _list(
 DROPPED_ENVIRONMENTS: Final = _list(
     "aligned align gather gathered split equation multline alignat alignedat flalign eqnarray displaymath math"
 )
-# What people write and the language has no place for, with a remedy.
-UNREAD: Final = {
-    "int": "integrals are not read; write the expectation as \\mathbb{E}[x] or the value itself",
-    "partial": "derivatives are not read; write the value itself",
-    "lg": "its base is 2 for some and 10 for others; write \\ln or \\log_2",
-    "pm": "write the two cases as two statements",
-    "mid": "conditional probabilities are not read; write 'given' after the statement",
-    "sigmoid": "write 1/(1 + \\exp(-x))",
-}
-
 # Short words of prose, and of mathematics that is not read: never a product of letters.
 PROSE: Final = _list(
     "is of the so we let has are any all its on at be an it no via by cov var mod arg sgn but can may one two that "
-    "than this such over each every some which hence thus gives mp cup cap tan det dim sup inf big huge tiny real"
+    "than this such over each every some which hence thus gives int lg pm mp mid cup cap tan det dim sup inf big real"
 )
 
 
