@@ -63,7 +63,7 @@ def passed(name: str) -> Callable[[], str]:
                 return
             if code.co_filename.startswith(str(PACKAGE)):
                 entered.add(code)
-                parses += code.co_name in ("parse", "parse_lines") and code.co_filename.endswith("formula/parse.py")
+                parses += code.co_name == "parse" and code.co_filename.endswith("formula/parse.py")
             questions += code is z3.Solver.check.__code__
 
         sys.setprofile(seen)

@@ -94,7 +94,7 @@ def parse_document(
 def _expanded(line: str, commands: Mapping[str, Macro]) -> str:
     """A line with the commands of the preamble put in."""
     try:
-        return expanded(line, commands).text
+        return expanded(line, commands)
     except FormulaError:  # one that is defined by itself, or grows without bound
         return line
 
