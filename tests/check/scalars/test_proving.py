@@ -137,12 +137,6 @@ def test_hypotheses_are_used_also_through_exponentials() -> None:
     assert prove(t / (t + n - 1), ">=", 1 / (1 + eps), WHERE.given((t, ">=", (n - 2) / eps))) is None
 
 
-def test_bounds_that_are_formulas_are_used() -> None:
-    where = Where({"x": Range(parameter("y"), None, lower_open=True), "y": POSITIVE})
-    assert prove(parameter("x"), ">", parameter("y"), where)
-    assert prove(parameter("x") ** 2, ">", parameter("y") ** 2, where)
-
-
 def test_denominators_of_negative_sign_turn_the_comparison() -> None:
     where = Where({"x": Range(upper=-1, upper_open=True)})
     x = parameter("x")

@@ -34,8 +34,6 @@ from headwright.check.scalars import (
     prove,
 )
 from headwright.check.scalars.assumptions import MIRRORED, checked
-from headwright.check.scalars.forms import Function, of_atom
-from headwright.check.scalars.functions import roundings
 from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.scalars.proving import linear
@@ -667,7 +665,6 @@ class Decider:
 
     def where(self, scalars: list[Scalar], given: Sequence[Hypothesis]) -> tuple[Where, tuple[str, ...]]:
         """What is known of the names in some scalars, and which of them are large."""
-        given = (*given, *(one for atom in rounded(scalars, given) for one in rounding(atom)))
         names = set().union(*(s.names() for s in scalars), *(x.names() | y.names() for x, _, y in given))
         ranges = dict(self.scene.ranges)
         large = {name for name, known in self.scene.exercise.parameters.items() if known.large}
@@ -683,21 +680,6 @@ class Decider:
         large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
         large &= self.sent if self.moving == "sent" else large
         return Where(ranges, hints=self.scene.hints).given(*given), tuple(sorted(large))
-
-
-def rounded(scalars: Sequence[Scalar], given: Sequence[Hypothesis]) -> list[Function]:
-    """The rounded numbers that are spoken of, once each."""
-    spoken = [*scalars, *(side for one, _, other in given for side in (one, other))]
-    return list(dict.fromkeys(atom for value in spoken for atom in roundings(value)))
-
-
-def rounding(atom: Function) -> Iterator[Hypothesis]:
-    """x <= ceil(x) < x + 1, and x - 1 < floor(x) <= x; of e to that power likewise."""
-    value, x = of_atom(atom), atom.body
-    over, under = (x, x + 1) if atom.kind == "ceil" else (x - 1, x)
-    above, below = (">=", "<") if atom.kind == "ceil" else (">", "<=")
-    yield from ((value, above, over), (value, below, under))
-    yield from ((exp(value), above, exp(over)), (exp(value), below, exp(under)))
 
 
 def _from_some_value(condition: t.Node) -> Iterator[str]:
