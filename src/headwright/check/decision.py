@@ -30,14 +30,7 @@ from headwright.check.scalars import (
     prove,
 )
 from headwright.check.scalars.assumptions import Hypothesis, checked
-from headwright.check.scalars.instances import (
-    MOST_LIMITS,
-    allowed,
-    choices,
-    far_out,
-    put_in,
-    reach_large,
-)
+from headwright.check.scalars.instances import MOST_LIMITS, allowed, choices, far_out, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol, shown_name
 from headwright.formula import tree as t
 
@@ -128,6 +121,7 @@ class Decision:
     about: str = ""  # which coordinate, where vectors were compared
     vacuous: bool = False  # what is assumed never happens
     along: Mapping[str, Path] = field(default_factory=dict)  # how large names depend on another in the counterexample
+    beyond: str = ""  # a name whose value in the counterexample is too extreme to be written out
     example: Example | None = None  # matrices that refute it, or that show that two things differ
 
 
@@ -259,6 +253,9 @@ def _for_all(case: Case) -> Decision:
     if proof is not None:
         return Decision("proved", proof.reason, used=proof.used)
     found = counterexample(*sides) or far_out(*sides)
+    if found is not None and found.beyond:
+        said = f"it fails for all {shown_name(found.beyond)} that are large, or near enough to 0"
+        return Decision("refuted", said, values=found.values, beyond=found.beyond)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
     names = sorted(case.names)

@@ -9,7 +9,6 @@ from fractions import Fraction
 import pytest
 
 from headwright.check.scalars import (
-    POSITIVE,
     Range,
     Scalar,
     Where,

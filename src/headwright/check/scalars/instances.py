@@ -31,6 +31,7 @@ class Instance:
     values: dict[str, Fraction]
     left: arb
     right: arb
+    beyond: str = ""  # a name that has no value here: it fails from some number on, or for all near enough to 0
 
 
 def counterexample(
@@ -145,7 +146,7 @@ def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -
     A name may be far out, or near to 0 where that is the end of its range.
     """
     names, opposite = sorted(left.names() | right.names() | where.tied()), OPPOSITE[comparison]
-    far = parameter(FAR, POSITIVE)
+    far, unwritten = parameter(FAR, POSITIVE), None
     for name in names if comparison != "!=" else ():
         known = where.range(name)
         near_zero = known.lower == 0 and known.lower_open
@@ -161,17 +162,18 @@ def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -
             one, other = (side.put(moved) for side in sides)
             if not reach_large(here, (FAR,)) or not holds_far_out(one, opposite, other, here, (FAR,)):
                 continue
+            unwritten = unwritten or Instance(values, arb("nan"), arb("nan"), name)
             found = eventually(one, opposite, other, here, (FAR,))
-            border = None if found is None or FAR not in found.threshold else found.threshold[FAR].value({})
-            if border is None:
+            if found is None or FAR not in found.threshold:
                 continue
+            border = found.threshold[FAR].value({})
             digits = int(float(border.log() / arb(10).log()) + 1) if border > 1 else 1
             place = Fraction(10) ** min(digits, HUGE)
             there = {**values, name: 1 / place if near_zero else place}
             inside = known.holds(Range(there[name], there[name], integer=known.integer))
             if digits < HUGE and inside and allowed(there, where) and certain(left, opposite, right, there):
                 return Instance(there, left.value(there), right.value(there))
-    return None
+    return unwritten
 
 
 def put_in(values: Mapping[str, Fraction], *scalars: Scalar) -> list[Scalar] | None:

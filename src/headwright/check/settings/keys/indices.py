@@ -2,18 +2,17 @@
 
 An index is any other key, unless it is said for which it is meant: 'for all i != a' ranges over all keys but k_a, over
 k_b too; 'for all i' over all; 'for all i != j' over all pairs of different keys. Each key with a name is a case of its
-own, and one case stands for all keys of a class. The key with the largest score is a case for each class, too.
+own, and one case stands for all keys of a class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
 from headwright.check.answer import MisfitError, full_name, label
-from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import Scene, among, say_which
 from headwright.formula import tree as t
 
@@ -22,46 +21,35 @@ MOST_INDICES = 3  # that range over all keys in one statement
 
 def about_indices(link: t.Relation, scene: Scene) -> bool:
     """i != j says which keys are meant, nothing about numbers."""
-    if link.comparisons != ("!=",):
-        return False
-    return all(_is_index(term, scene) for term in link.terms)
-
-
-def _is_index(term: t.Node, scene: Scene) -> bool:
-    if isinstance(term, t.Number):
-        return label(term) in scene.classes.singles
-    if not isinstance(term, t.Name) or term.index is not None:
-        return False
-    return label(term) in scene.classes.singles or not scene.gives(term)  # of three keys one is c, as the output is
+    singles = scene.classes.singles
+    for term in link.terms if link.comparisons == ("!=",) else ():
+        named = isinstance(term, t.Name) and term.index is None and not scene.gives(term)
+        if not named and not (isinstance(term, t.Number | t.Name) and label(term) in singles):
+            return False  # of three keys one is c, as the output is
+    return link.comparisons == ("!=",)
 
 
 def free_indices(link: t.Node, scene: Scene) -> list[str]:
     """The indices of keys in a comparison that are neither named nor bound by a sum."""
-    letters = ("k", "v", "alpha", *scene.setting.also)
-    known = {node.index for node in t.walk(link) if isinstance(node, t.BigSum | t.BigCall)} | set(scene.classes.singles)
-    indices = [
-        label(_last(node.index))
-        for node in t.walk(link)
-        if isinstance(node, t.Name) and node.base in letters and node.index is not None
-    ]
-    return list(dict.fromkeys(index for index in indices if index.isalpha() and index not in known))
-
-
-def _last(index: t.Node) -> t.Node:
-    return index.items[-1] if isinstance(index, t.Listing) else index
+    letters, found = ("k", "v", "alpha", *scene.setting.also), dict[str, None]()
+    known = set(scene.classes.singles)
+    for node in t.walk(link):
+        if isinstance(node, t.BigSum | t.BigCall):
+            known.add(node.index)
+        elif isinstance(node, t.Name) and node.base in letters and node.index is not None:
+            found[label(node.index.items[-1] if isinstance(node.index, t.Listing) else node.index)] = None
+    return [index for index in found if index.isalpha() and index not in known]
 
 
 def apart(under: Sequence[t.Node], scene: Scene) -> list[tuple[str, str]]:
     """The pairs of indices that are said to be different."""
-    return [(label(link.terms[0]), label(link.terms[1])) for link in _relations(under) if about_indices(link, scene)]
-
-
-def _relations(under: Sequence[t.Node]) -> Iterator[t.Relation]:
+    pairs: list[tuple[str, str]] = []
     for node in under:
-        if isinstance(node, t.Relation) and len(node.terms) == 2:
-            yield node
-        elif isinstance(node, t.Logic) and node.word == "and":
-            yield from _relations(node.items)
+        if isinstance(node, t.Logic) and node.word == "and":
+            pairs += apart(node.items, scene)
+        elif isinstance(node, t.Relation) and len(node.terms) == 2 and about_indices(node, scene):
+            pairs.append((label(node.terms[0]), label(node.terms[1])))
+    return pairs
 
 
 @dataclass(frozen=True)
@@ -70,17 +58,6 @@ class Meant:
 
     link: t.Relation
     homes: Mapping[str, str]
-    orders: tuple[Order, ...] = ()  # what is the case where a largest or smallest is replaced by one of those
-    absent: tuple[str, ...] = ()  # classes without members then
-
-
-@dataclass(frozen=True)
-class Order:
-    """That one formula is at least another; with an index, for all other keys of the class of that index."""
-
-    more: t.Node
-    less: t.Node
-    index: str = ""
 
 
 def meant(link: t.Relation, under: Sequence[t.Node], scene: Scene) -> Iterator[Meant]:
@@ -169,125 +146,16 @@ def renamed(node: t.Node, mapping: Mapping[str, str]) -> t.Node:
         return node
     if isinstance(node, t.BigSum | t.BigCall) and node.index in mapping:
         mapping = {index: which for index, which in mapping.items() if index != node.index}
-    if isinstance(node, t.Name) and node.index is not None:
-        return t.Name(node.base, _moved(node.index, mapping), node.primes, span=node.span)
-    return t.mapped(node, lambda part: renamed(part, mapping))
-
-
-def _moved(index: t.Node, mapping: Mapping[str, str]) -> t.Node:
-    if isinstance(index, t.Listing):
-        return t.Listing(tuple(_moved(item, mapping) for item in index.items), span=index.span)
-    which = mapping.get(label(index))
-    if which is None:
-        return index
-    return t.Number(Fraction(which), span=index.span) if which.isdigit() else t.Name(which, span=index.span)
-
-
-Extreme = t.BigCall | t.Call
-
-
-def extremes(one: Meant, scene: Scene) -> Iterator[Meant]:
-    """The comparison with the largest and smallest of something over keys replaced: one case for each that may be it.
-
-    Where there is no such key, nothing is said.
-    """
-    link = _with_extremes(one.link, scene)
-    found = [part for part in t.walk(link) if _is_extreme(part) and not any(map(_is_extreme, _below(part)))]
-    if not found:
-        yield one
-        return
-    big = found[0]
-    bound = {part.index for part in t.walk(link) if isinstance(part, t.BigSum) and big in t.walk(part.body)}
-    if t.speaks_of(big, *bound):
-        raise MisfitError("a largest or smallest inside a sum is not understood", big)
-    for case in _attained(big, one, scene):
-        moved = _replaced(link, big, case.value)
-        if isinstance(moved, t.Relation):
-            homes = {**one.homes, **case.homes}
-            there = Meant(moved, homes, (*one.orders, *case.orders), (*one.absent, *case.absent))
-            yield from extremes(there, scene)
-
-
-def _is_extreme(node: t.Node) -> bool:
-    return (isinstance(node, t.BigCall) and node.word in ("max", "min")) or (
-        isinstance(node, t.Call) and node.function in ("max", "min") and len(node.arguments) > 1
-    )
-
-
-def _below(node: t.Node) -> Iterator[t.Node]:
-    for child in node.children():
-        yield from t.walk(child)
-
-
-def _replaced(node: t.Node, part: t.Node, value: t.Node) -> t.Node:
-    return value if node == part else t.mapped(node, lambda one: _replaced(one, part, value))
-
-
-def _with_extremes(link: t.Relation, scene: Scene) -> t.Relation:
-    """With what is defined by a largest or smallest in place of its name."""
-
-    def spoken(node: t.Node, depth: int = 0) -> bool:
-        names = [full_name(part) for part in t.walk(node) if isinstance(part, t.Name)] if depth < DEEPEST else []
-        inner = [scene.definitions[name] for name in names if name in scene.definitions]
-        return any(map(_is_extreme, t.walk(node))) or any(spoken(value, depth + 1) for value in inner)
-
-    def written(node: t.Node, depth: int = 0) -> t.Node:
-        defined = scene.definitions.get(full_name(node)) if isinstance(node, t.Name) else None
-        if defined is not None and depth < DEEPEST and spoken(defined):
-            return written(defined, depth + 1)
-        return t.mapped(node, lambda part: written(part, depth))
-
-    found = written(link)
-    return found if isinstance(found, t.Relation) else link
-
-
-@dataclass(frozen=True)
-class _Attained:
-    """A largest or smallest, where one key attains it."""
-
-    value: t.Node
-    orders: tuple[Order, ...]
-    homes: Mapping[str, str] = field(default_factory=dict)
-    absent: tuple[str, ...] = ()
-
-
-def _attained(big: t.Node, one: Meant, scene: Scene) -> Iterator[_Attained]:
-    if isinstance(big, t.Call):
-        for value in big.arguments:
-            yield _Attained(value, tuple(_order(big.function, value, other) for other in big.arguments))
-        return
-    if not isinstance(big, t.BigCall):
-        return
-    for index, home in one.homes.items():
-        scene = scene.picking(index, home)
-    as_sum = t.BigSum(big.index, big.body, big.lower, big.upper, big.conditions, span=big.span)
-    members = Reader(scene, {}).members(as_sum)
-    classes = [which for which in members if which in scene.classes.many]
-    for present in product((True, False), repeat=len(classes)):
-        there = [home for home, is_there in zip(classes, present, strict=True) if is_there]
-        tops = {f"{TOP}{len(one.homes) + place}": home for place, home in enumerate(there)}
-        values = {which: t.with_index(big.body, big.index, _index(which)) for which in members if which not in classes}
-        values |= {top: t.with_index(big.body, big.index, t.Name(top)) for top in tops}
-        alike = scene.setting.are == "orthonormal"
-        inside = () if alike else tuple(_order(big.word, values[top], big.body, big.index) for top in tops)
-        absent = tuple(home for home in classes if home not in there)
-        for value in values.values():
-            orders = tuple(_order(big.word, value, other) for other in values.values() if other != value)
-            yield _Attained(value, (*orders, *inside), tops, absent)
-
-
-TOP = "top"  # the key with the largest or smallest score of its class
-DEEPEST = 20  # definitions inside definitions
-
-
-def _order(word: str, value: t.Node, other: t.Node, index: str = "") -> Order:
-    if word == "max" or not index:
-        return Order(value, other, index) if word == "max" else Order(other, value)
-    return Order(t.Negative(value), t.Negative(other), index)
-
-
-def _index(which: str) -> t.Node:
-    return t.Number(Fraction(which)) if which.isdigit() else t.Name(which)
+    if not isinstance(node, t.Name) or node.index is None:
+        return t.mapped(node, lambda part: renamed(part, mapping))
+    items = node.index.items if isinstance(node.index, t.Listing) else (node.index,)
+    moved: list[t.Node] = []
+    for item in items:
+        which = mapping.get(label(item))
+        number = which is not None and which.isdigit()
+        moved.append(item if which is None else t.Number(Fraction(which)) if number else t.Name(which, span=item.span))
+    index = replace(node.index, items=tuple(moved)) if isinstance(node.index, t.Listing) else moved[0]
+    return replace(node, index=index)
 
 
 def spelt(node: t.Node, scene: Scene) -> t.Node:

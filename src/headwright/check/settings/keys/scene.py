@@ -7,7 +7,7 @@ index of a sum) is split off into a class of its own while it is spoken of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -65,8 +65,6 @@ class Classes:
     named: tuple[str, ...]
     picked: Mapping[str, str]  # and the class that each was picked from
     rest: Scalar  # how many keys are in no other class
-    gram: Callable[[str, str], Scalar]  # inner product of two different members, by class
-    square: Callable[[str], Scalar]  # of a member with itself
     first: Scalar | None = None  # how many of the first keys were not picked; None: these play no part of their own
 
     @property
@@ -82,37 +80,13 @@ class Classes:
     @property
     def all(self) -> tuple[str, ...]:
         """Every class of keys."""
-        return (*self.singles, *self.many)
+        return (*self.named, *self.picked, *self.many)
 
     def count(self, name: str) -> Scalar:
         """How many keys a class has."""
         if name == FIRST and self.first is not None:
             return self.first
         return self.rest if name == REST else ONE
-
-    def home(self, which: str) -> str:
-        """The class that a key belongs to, or was picked from."""
-        return self.picked.get(which, which)
-
-    def picking(self, index: str, home: str = REST) -> Classes:
-        """The same keys, with one of a class picked out under this name."""
-        picked = {**self.picked, index: home}
-        if home == FIRST:
-            return replace(self, picked=picked, first=self.count(FIRST) - ONE)
-        return replace(self, picked=picked, rest=self.rest - ONE)
-
-    def inner(self, x: Vec, y: Vec) -> Scalar:
-        """The inner product of two vectors of the key space."""
-        pairs = [(c, s, d, t) for c, s in x.coordinates.items() for d, t in y.coordinates.items()]
-        return sum((s * t * self._pairs(c, d) for c, s, d, t in pairs if s != ZERO and t != ZERO), ZERO)
-
-    def _pairs(self, c: str, d: str) -> Scalar:
-        if c != d:
-            return self.count(c) * self.count(d) * self.gram(c, d)
-        if c not in self.many:
-            return self.square(c)
-        across, count = self.gram(c, c), self.count(c)
-        return count * self.square(c) + (ZERO if across == ZERO else count * (count - ONE) * across)
 
 
 MOST_HINTS = 10
@@ -210,8 +184,10 @@ class Scene:
         return key.plus(self.moved[which]) if which in self.moved else key
 
     def picking(self, index: str, home: str = REST) -> Scene:
-        """The same with one of the other keys picked out."""
-        return replace(self, classes=self.classes.picking(index, home))
+        """The same with one key of a class picked out under this name."""
+        classes = replace(self.classes, picked={**self.classes.picked, index: home})
+        left = self.classes.count(home) - ONE
+        return replace(self, classes=replace(classes, first=left) if home == FIRST else replace(classes, rest=left))
 
     def knowing(self, **fixed: Scalar) -> Scene:
         """The same with some names fixed."""
@@ -221,20 +197,40 @@ class Scene:
         """The same with further definitions."""
         return replace(self, definitions={**self.definitions, **definitions})
 
+    def inner(self, x: Vec, y: Vec) -> Scalar:
+        """The inner product of two vectors of the key space, with what is fixed put in."""
+        total, classes = ZERO, self.classes
+        for (c, s), (d, r) in product(x.coordinates.items(), y.coordinates.items()):
+            if s != ZERO and r != ZERO:
+                pairs, square = classes.count(c) * classes.count(d), ZERO
+                if c == d:
+                    square = self._inner(c)
+                    pairs = pairs - classes.count(c)
+                total = total + s * r * classes.count(c) * square
+                total = total if pairs == ZERO else total + s * r * pairs * self._inner(c, d)
+        return total.put(self.fixed)
+
+    def _inner(self, c: str, d: str | None = None) -> Scalar:
+        """The inner product of two different members of two classes; of a member of the first one with itself."""
+        match self.setting.are:
+            case "any":
+                if d is None or QUERY not in (c, d):
+                    raise UndeterminedError("it depends on how the keys lie to one another, and on their lengths")
+                return parameter(score_name(d if c == QUERY else c))
+            case "separated" if d is not None:
+                centre = next(iter(self.setting.named), FIRST)
+                if centre not in (c, d):
+                    raise UndeterminedError("it depends on how the other keys lie to one another")
+                return parameter(closeness_name(d if c == centre else c), SEPARATED)
+        return ONE if d is None else ZERO
+
     def scores(self, query: Vec) -> dict[str, Scalar]:
         """The score of each class of keys."""
-        return {c: self._score(c, query) for c in self.classes.all}
-
-    def inner(self, x: Vec, y: Vec) -> Scalar:
-        """The inner product, with what is fixed put in."""
-        return self.classes.inner(x, y).put(self.fixed)
-
-    def _score(self, which: str, query: Vec) -> Scalar:
-        if which not in self.classes.many:
-            return self.inner(self.key(which), query)
-        one = self.picking(MEMBER, which)  # a single member, not the sum of all
-        spread = Vec("key", {**query.coordinates, MEMBER: query.of(which)})
-        return one.inner(Vec("key", {MEMBER: ONE}), spread)
+        found = {which: self.inner(self.key(which), query) for which in self.classes.singles}
+        for which in self.classes.many:  # that of a single member, not of the sum of all
+            spread = Vec("key", {**query.coordinates, MEMBER: query.of(which)})
+            found[which] = self.picking(MEMBER, which).inner(Vec("key", {MEMBER: ONE}), spread)
+        return found
 
     def pattern(self, query: Vec) -> dict[str, Scalar]:
         """The weight of each class's members: exp(score) over the sum of all."""
@@ -246,42 +242,11 @@ class Scene:
 def opening(exercise: Exercise, setting: Keys) -> Scene:
     """The scene before anything is answered."""
     ranges = {name: given.range() for name, given in exercise.parameters.items()}
-    for scale in setting.scales.values():
-        ranges[scale.name] = REAL
+    ranges |= {scale.name: REAL for scale in setting.scales.values()}
     n = parameter("n", ranges["n"])
     first = None if setting.first is None else parameter(setting.first.size, ranges[setting.first.size])
     rest = n - (number(len(setting.named)) if first is None else first)
-    gram, square = _geometry(setting)
-    return Scene(exercise, setting, Classes(setting.named, {}, rest, gram, square, first), ranges)
-
-
-def _geometry(setting: Keys) -> tuple[Callable[[str, str], Scalar], Callable[[str], Scalar]]:
-    centre = next(iter(setting.named), FIRST)
-
-    def separated(c: str, d: str) -> Scalar:
-        if centre in (c, d):
-            return parameter(closeness_name(d if c == centre else c), SEPARATED)
-        raise UndeterminedError("it depends on how the other keys lie to one another")
-
-    def unknown(c: str, d: str) -> Scalar:
-        if QUERY in (c, d):
-            which = d if c == QUERY else c
-            return parameter(score_name(which))
-        raise UndeterminedError("it depends on how the keys lie to one another")
-
-    def unknown_square(_: str) -> Scalar:
-        raise UndeterminedError("the keys and the query may have any length")
-
-    if setting.are == "any":
-        return unknown, unknown_square
-    return (separated if setting.are == "separated" else lambda *_: ZERO), lambda _: ONE
-
-
-def anything(scene: Scene) -> Scene:
-    """The same, with nothing known of the keys and the query but that there are scores."""
-    setting = scene.setting.model_copy(update={"are": "any"})
-    gram, square = _geometry(setting)
-    return replace(scene, setting=setting, classes=replace(scene.classes, gram=gram, square=square))
+    return Scene(exercise, setting, Classes(setting.named, {}, rest, first), ranges)
 
 
 def score_name(which: str) -> Symbol:
@@ -320,11 +285,11 @@ def among(condition: Node, letter: str, size: str) -> tuple[str, ...]:
 
 def is_place(condition: Node, scene: Scene) -> bool:
     """Whether a condition only says which keys are meant, where the first m play a part of their own: i <= m."""
-    first, letters = scene.setting.first, "ijlr"
+    first = scene.setting.first
     spelt = (
-        [one.format(i=letter, m=first.size) for kinds in PLACES.values() for one in kinds for letter in letters]
-        if first
-        else []
+        []
+        if first is None
+        else [one.format(i=i, m=first.size) for i in "ijlr" for kind in PLACES.values() for one in kind]
     )
     return any(condition == parsed(one) for one in spelt)
 
