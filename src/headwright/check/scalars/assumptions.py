@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
-from headwright.check.scalars.forms import Number, Parameter, Scalar, parameter, scalar
+from headwright.check.scalars.forms import Number, Parameter, Scalar, number, parameter
 from headwright.check.scalars.numbers import REAL, Range
 from headwright.errors import InputError
 
@@ -35,7 +35,6 @@ class Where:
 
     ranges: Mapping[str, Range] = field(default_factory=dict)
     hypotheses: tuple[Hypothesis, ...] = ()
-    hints: tuple[int, ...] = ()  # further integers that are worth a try where a counterexample is sought
 
     def range(self, name: str) -> Range:
         """What is known of one name."""
@@ -47,7 +46,7 @@ class Where:
 
     def settled(self, value: Scalar | Number) -> Scalar:
         """The number with all its names knowing their ranges."""
-        value = scalar(value)
+        value = number(value)
         fresh: dict[str, Scalar] = {}
         for atom in value.atoms():
             if isinstance(atom, Parameter):
@@ -71,14 +70,14 @@ class Where:
 
     def given(self, *hypotheses: tuple[Scalar | Number, str, Scalar | Number]) -> Where:
         """The same with more hypotheses."""
-        more = tuple((scalar(left), checked(comparison), scalar(right)) for left, comparison, right in hypotheses)
+        more = tuple((number(left), checked(comparison), number(right)) for left, comparison, right in hypotheses)
         return replace(self, hypotheses=self.hypotheses + more)
 
     def put(self, values: Mapping[str, Scalar | Number]) -> Where:
         """The same once some names have become numbers: their ranges, and hypotheses about numbers alone, are gone."""
         ranges = {name: known for name, known in self.ranges.items() if name not in values}
         hypotheses = ((left.put(values), sign, right.put(values)) for left, sign, right in self.hypotheses)
-        return Where(ranges, tuple(one for one in hypotheses if one[0].names() | one[2].names()), self.hints)
+        return Where(ranges, tuple(one for one in hypotheses if one[0].names() | one[2].names()))
 
 
 ANYTHING = Where()  # nothing is known of any name

@@ -197,7 +197,7 @@ class Scalar:
         raise InputError("a scalar was used as a truth value; compare it with prove()")
 
     def __add__(self, other: Scalar | Number) -> Scalar:
-        other = scalar(other)
+        other = number(other)
         if self.under != other.under:
             upper = folded(terms_product(self.over, other.under)) + folded(terms_product(other.over, self.under))
             return quotient_of(upper, folded(terms_product(self.under, other.under)))
@@ -213,13 +213,13 @@ class Scalar:
         return Scalar({monomial: -coefficient for monomial, coefficient in self.over.items()}, self.under)
 
     def __sub__(self, other: Scalar | Number) -> Scalar:
-        return self + -scalar(other)
+        return self + -number(other)
 
     def __rsub__(self, other: Scalar | Number) -> Scalar:
-        return scalar(other) + -self
+        return number(other) + -self
 
     def __mul__(self, other: Scalar | Number) -> Scalar:
-        other = scalar(other)
+        other = number(other)
         over = folded(terms_product(self.over, other.over))
         if self.whole and other.whole:
             return over
@@ -228,23 +228,23 @@ class Scalar:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar | Number) -> Scalar:
-        other = scalar(other)
+        other = number(other)
         if not other.over:
             raise InputError("division by 0; expected a denominator that is not 0")
         return self * quotient(other.under, other.over)
 
     def __rtruediv__(self, other: Scalar | Number) -> Scalar:
-        return scalar(other) / self
+        return number(other) / self
 
     def __pow__(self, exponent: Scalar | Number) -> Scalar:
-        exponent = scalar(exponent)
+        exponent = number(exponent)
         rational = exponent.rational
         from headwright.check.scalars.functions import exp, ln, power
 
         return exp(exponent * ln(self)) if rational is None else power(self, rational)
 
     def __rpow__(self, base: Scalar | Number) -> Scalar:
-        return scalar(base) ** self
+        return number(base) ** self
 
     def __str__(self) -> str:
         from headwright.check.scalars.text import written
@@ -269,7 +269,7 @@ class Scalar:
         from headwright.check.scalars.functions import substituted
 
         memory: dict[Atom, Scalar | None] = {}
-        known = {name: scalar(value) for name, value in values.items()}
+        known = {name: number(value) for name, value in values.items()}
         upper = substituted(self.over, known, memory)
         return upper if self.whole else upper / substituted(self.under, known, memory)
 
@@ -297,14 +297,9 @@ def powers_in(monomials: Iterable[Monomial], seen: set[Atom] | None = None) -> I
             yield atom, exponent
 
 
-def number(value: Number) -> Scalar:
-    """A rational number as a scalar."""
-    return Scalar({UNIT: Fraction(value)} if value else {})
-
-
-def scalar(value: Scalar | Number) -> Scalar:
-    """What was given, as a scalar."""
-    return value if isinstance(value, Scalar) else number(value)
+def number(value: Scalar | Number) -> Scalar:
+    """A rational number as a scalar; a scalar is itself."""
+    return value if isinstance(value, Scalar) else Scalar({UNIT: Fraction(value)} if value else {})
 
 
 def parameter(name: str, known: Range = REAL) -> Scalar:

@@ -28,7 +28,6 @@ from headwright.check.scalars.forms import (
     number,
     of_atom,
     rebuilt,
-    scalar,
     times,
     whole_power,
 )
@@ -112,7 +111,7 @@ FACTORED = 80  # binary digits of numbers that are factored completely
 
 def exp(value: Scalar | Number) -> Scalar:
     """e ** value."""
-    value = scalar(value)
+    value = number(value)
     below: Monomial = UNIT if value.whole else ((Function("sum", Scalar(value.under)), Fraction(-1)),)
     result = number(1)
     for monomial, coefficient in value.over.items():
@@ -135,7 +134,7 @@ def _is_short(number: Fraction) -> bool:
 
 def ln(value: Scalar | Number) -> Scalar:
     """The natural logarithm."""
-    value = scalar(value)
+    value = number(value)
     if interval(value).high <= 0:
         raise InputError(f"ln({value}) was asked for, expected the logarithm of a number above 0")
     parts = signed(value)
@@ -216,12 +215,12 @@ def _power_of_base(part: Factor, exponent: Fraction) -> Scalar:
 
 def sqrt(value: Scalar | Number) -> Scalar:
     """The square root."""
-    return power(scalar(value), Fraction(1, 2))
+    return power(number(value), Fraction(1, 2))
 
 
 def absolute(value: Scalar | Number) -> Scalar:
     """|value|."""
-    value = scalar(value)
+    value = number(value)
     place = interval(value)
     if place.low >= 0 or place.high <= 0:
         return value if place.low >= 0 else -value
@@ -236,7 +235,7 @@ def absolute(value: Scalar | Number) -> Scalar:
 
 def sin(value: Scalar | Number) -> Scalar:
     """The sine; 0 at 0, odd, otherwise kept as it is."""
-    value = scalar(value)
+    value = number(value)
     if value == 0:
         return number(0)
     upright = _upright(value)
@@ -246,7 +245,7 @@ def sin(value: Scalar | Number) -> Scalar:
 
 def cos(value: Scalar | Number) -> Scalar:
     """The cosine; 1 at 0, even, otherwise kept as it is."""
-    value = scalar(value)
+    value = number(value)
     return number(1) if value == 0 else of_atom(Function("cos", _upright(value)))
 
 

@@ -66,11 +66,7 @@ def choices(names: Sequence[str], where: Where) -> Iterator[dict[str, Fraction]]
     integers = {name: where.range(name) for name in names if where.range(name).integer}
     others = [name for name in names if name not in integers]
     rest = _plainest([plain_numbers(where.range(name)) for name in others], MOST_OTHERS)
-    tried: list[list[Fraction]] = []
-    for known in integers.values():
-        hinted = [Fraction(hint) for hint in where.hints if known.holds(Range(hint, hint, integer=True))]
-        tried.append(list(dict.fromkeys([*plain_numbers(known), *hinted])))
-    for whole in _plainest(tried, MOST_INTEGERS):
+    for whole in _plainest([plain_numbers(known) for known in integers.values()], MOST_INTEGERS):
         for broken in rest:
             yield dict(zip([*integers, *others], [*whole, *broken], strict=True))
 
@@ -114,7 +110,7 @@ def _limits(
     try:
         case, sides = where.put(values), (left.put(values), right.put(values))
         if reach_large(case, large) and never(sides[0], comparison, sides[1], case, large):
-            return Instance(values, *(_ball(limit(side, case, large)) for side in sides))
+            return Instance(values, _ball(limit(sides[0], case, large)), _ball(limit(sides[1], case, large)))
     except InputError:
         pass
     return None

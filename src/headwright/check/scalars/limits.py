@@ -387,8 +387,4 @@ def eventually(
 
 def never(left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, large: Sequence[str]) -> bool:
     """Whether it is proved that the comparison fails for all large enough values of the large names."""
-    comparison = checked(comparison)
-    left, right = where.settled(left), where.settled(right)
-    if left == right:
-        return comparison not in ("=", "<=", ">=") and defined((left, right), where, grown(large, where))
-    return holds_far_out(left, OPPOSITE[comparison], right, where, large)
+    return eventually(left, OPPOSITE[checked(comparison)], right, where, large) is not None

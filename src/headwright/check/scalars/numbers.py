@@ -139,19 +139,17 @@ class Range:
 
     def holds(self, other: Range) -> bool:
         """Whether everything in the other range is in this one."""
-        if self.integer and not other.integer:
+        try:
+            return self.within(other) == other
+        except InputError:  # nothing is in both
             return False
-        if self.lower is not None and (
-            other.lower is None
-            or other.lower < self.lower
-            or (other.lower == self.lower and self.lower_open and not other.lower_open)
-        ):
-            return False
-        return self.upper is None or (
-            other.upper is not None
-            and other.upper <= self.upper
-            and not (other.upper == self.upper and self.upper_open and not other.upper_open)
-        )
+
+    def within(self, other: Range) -> Range:
+        """What lies in both."""
+        lows = [(one.lower, one.lower_open) for one in (self, other) if one.lower is not None]
+        highs = [(one.upper, not one.upper_open) for one in (self, other) if one.upper is not None]
+        (low, low_open), (high, closed) = max(lows, default=(None, False)), min(highs, default=(None, True))
+        return Range(low, high, low_open, not closed, self.integer or other.integer)
 
 
 REAL = Range()

@@ -35,6 +35,7 @@ from headwright.check.scalars.forms import (
     number,
     of_atom,
     parameter,
+    powers_in,
     rebuilt,
     shared_powers,
     terms_product,
@@ -42,7 +43,6 @@ from headwright.check.scalars.forms import (
 from headwright.check.scalars.functions import exp, factored, ln, power
 from headwright.check.scalars.numbers import POSITIVE, Symbol, TooBig
 from headwright.check.scalars.solver import cannot_fail
-from headwright.check.scalars.text import reads_negative
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,9 @@ class Cleared:
             side[monomial] = abs(coefficient)
         if left.keys() - {()} and right.keys() - {()} and () in left:
             right[()] = -left.pop(())
-        comparison = self.comparison
         if not left:
-            left, right, comparison = right, left, MIRRORED[comparison]
-        apart = f"{Scalar(left)} {comparison} {Scalar(right)}"
-        turned = reads_negative(self.value.over)
-        together = (
-            f"{-self.value if turned else self.value} {MIRRORED[self.comparison] if turned else self.comparison} 0"
-        )
-        return min(apart, together, key=len)
+            return f"{Scalar(right)} {MIRRORED[self.comparison]} 0"
+        return f"{Scalar(left)} {self.comparison} {Scalar(right)}"
 
 
 def without_known_factors(value: Scalar, comparison: Comparison) -> Cleared:
@@ -289,33 +283,20 @@ def isolated(gap: Scalar, comparison: Comparison, name: str, where: Where) -> tu
 
 def needs(*values: Scalar) -> Iterator[tuple[Scalar, Comparison]]:
     """What must hold for the numbers to be defined, beyond what the ranges say at once."""
-    seen: set[tuple[Scalar, Comparison]] = set()
-
-    def of_monomial(monomial: Monomial) -> Iterator[tuple[Scalar, Comparison]]:
-        for atom, exponent in monomial:
-            inner = atom.body if isinstance(atom, Function) else None
-            if inner is not None:
-                yield from of_scalar(inner)
-                if atom.kind == "ln" and not interval(inner).positive:  # type: ignore[attr-defined]
-                    yield inner, ">"
-            if isinstance(atom, Exp):
-                yield from of_monomial(atom.power)
+    found: dict[tuple[Scalar, Comparison], None] = {}
+    for value in values:
+        for atom, exponent in powers_in((*value.over, *value.under)):
+            if isinstance(atom, Function):
+                if not atom.body.whole:
+                    found[Scalar(atom.body.under), "!="] = None
+                if atom.kind == "ln" and not interval(atom.body).positive:
+                    found[atom.body, ">"] = None
             place = interval_of_atom(atom)
             if exponent < 0 and not (place.positive or place.negative):
-                yield rebuilt(((atom, Fraction(1)),)), "!="
+                found[rebuilt(((atom, Fraction(1)),)), "!="] = None
             if exponent.denominator > 1 and not place.low >= 0:
-                yield rebuilt(((atom, Fraction(1)),)), ">="
-
-    def of_scalar(value: Scalar) -> Iterator[tuple[Scalar, Comparison]]:
-        for terms in (value.over, value.under):
-            for monomial in terms:
-                yield from of_monomial(monomial)
+                found[rebuilt(((atom, Fraction(1)),)), ">="] = None
         if not value.whole:
-            yield Scalar(value.under), "!="
-
-    for value in values:
-        for need in of_scalar(value):
-            if need not in seen:
-                seen.add(need)
-                over, under = Scalar(need[0].over), Scalar(need[0].under)
-                yield over * under, need[1]  # of one sign with over / under, where under is not 0
+            found[Scalar(value.under), "!="] = None
+    for need, comparison in found:  # the product is of one sign with over / under, where under is not 0
+        yield Scalar(need.over) * Scalar(need.under), comparison

@@ -78,11 +78,7 @@ class Encoder:
             return self._others[atom, exponent]
         variable = self._others[atom, exponent] = self.z3.Real(f"p{len(self._others)}", self.context)
         if interval_of_atom(atom).positive:
-            base = self.power(atom)
-            lower, higher = (base, variable) if exponent > 0 else (variable * base, 1)
             self.facts.append(variable > 0)
-            if abs(exponent) >= 1:  # x^1000 lies above x where x > 1, and below where x < 1
-                self.facts += [self.z3.Implies(base >= 1, higher >= lower), self.z3.Implies(base <= 1, higher <= lower)]
         elif exponent.denominator > 1 or exponent.numerator % 2 == 0:
             self.facts.append(variable >= 0)
         return variable
@@ -178,7 +174,10 @@ def order_facts(encoder: Encoder) -> Iterator[Any]:
     """Larger numbers have larger logarithms and larger exponentials; e^m lies below x when m lies below ln x."""
     exps = [atom for atom in encoder.roots if isinstance(atom, Exp)]
     lns = [atom for atom in encoder.roots if isinstance(atom, Function) and atom.kind == "ln"]
-    pairs: list[tuple[Exp | Function, Exp | Function]] = [*combinations(exps, 2), *combinations(lns, 2)]
+    pairs: list[tuple[Exp | Function, Exp | Function]] = [
+        *combinations(exps, 2),
+        *combinations(lns, 2),
+    ]
     pairs += [(low, high) for low in exps for high in lns]
     for left, right in pairs[:MOST_PAIRS]:
         if not (is_constant(left) and is_constant(right)):
@@ -290,7 +289,8 @@ class Whole:
     def compared(self, value: Scalar, sign: str) -> Any:
         """value compared with 0."""
         total = self.z3.RealVal(0)
-        for summand in _apart(value):
+        terms = [Scalar({monomial: x}) for monomial, x in value.over.items()] if value.whole else [value]
+        for summand in terms:
             try:
                 for power, part in self._by_pi(summand).items():
                     for monomial, coefficient in part.items():
@@ -308,15 +308,15 @@ class Whole:
         for monomial, coefficient in value.over.items():
             power = next((exponent for atom, exponent in monomial if isinstance(atom, Pi)), Fraction(0))
             rest = tuple(pair for pair in monomial if not isinstance(pair[0], Pi))
-            if power.denominator > 1 or not 0 <= power <= MOST_PI or not all(self._whole_power(*pair) for pair in rest):
+            known = all(isinstance(atom, Parameter) and atom.range.integer for atom, _ in rest)
+            if (
+                not known
+                or any(by.denominator > 1 or by < 0 for _, by in (*rest, (Pi("#pi"), power)))
+                or power > MOST_PI
+            ):
                 raise NotWhole(f"{value} is no polynomial")
             parts.setdefault(int(power), {})[rest] = coefficient
         return parts
-
-    def _whole_power(self, atom: Atom, exponent: Fraction) -> bool:
-        inner = isinstance(atom, Function) and atom.kind == "abs"
-        named = isinstance(atom, Parameter) and atom.range.integer
-        return (named or inner) and exponent.denominator == 1 and exponent > 0
 
     def _polynomial(self, terms: Terms) -> Any:
         """With whole coefficients."""
@@ -325,15 +325,9 @@ class Whole:
             product = self.z3.IntVal(coefficient.numerator)
             for atom, exponent in monomial:
                 for _ in range(int(exponent)):
-                    product = product * self._factor(atom)
+                    product = product * self.name(atom.name if isinstance(atom, Parameter) else atom)
             total = total + product
         return total
-
-    def _factor(self, atom: Atom) -> Any:
-        if isinstance(atom, Parameter):
-            return self.name(atom.name)
-        inside = self.whole(atom.body) if isinstance(atom, Function) else self.z3.IntVal(0)
-        return self.z3.If(inside >= 0, inside, -inside)
 
     def _enclosed(self, term: Scalar) -> Any:
         variable = self.z3.Real(f"[{term.key}]")
@@ -368,8 +362,3 @@ class Whole:
         solver = bounded(self.z3.Solver(), seconds)
         solver.add(*self.conditions, *formulas)
         return solver
-
-
-def _apart(value: Scalar) -> list[Scalar]:
-    """The terms of a sum; a quotient is one."""
-    return [Scalar({monomial: x}) for monomial, x in value.over.items()] if value.whole else [value]

@@ -48,14 +48,6 @@ def written(value: Scalar) -> str:
     return plain(formula_of(value))
 
 
-def reads_negative(terms: Terms) -> bool:
-    """Whether it is better written with all signs changed: it is negative, or the minus signs prevail."""
-    place = interval_of_terms(terms)
-    if place.low >= 0 or place.high <= 0:
-        return place.low < 0
-    return sum(1 if value < 0 else -1 for value in terms.values()) > 0 or all(value < 0 for value in terms.values())
-
-
 def formula_of(value: Scalar) -> t.Node:
     """The number as a formula."""
     lowest = shared_powers(value.over) if len(value.over) > 1 else {}
@@ -84,12 +76,15 @@ def _shortest(terms: Terms) -> t.Node:
         ((monomial, coefficient),) = parts[0][0].items()
         sums: list[t.Node] = []
         for part, count in parts[1:]:
-            turned = reads_negative(part)
+            turned = interval_of_terms(part).high <= 0
             coefficient = -coefficient if turned and count % 2 else coefficient
             inner = _sum({key: -value if turned else value for key, value in part.items()})
             sums.append(t.Power(inner, t.Number(Fraction(count))) if count > 1 else inner)
-        front = [_term(monomial, abs(coefficient))] if monomial or abs(coefficient) != 1 else []
-        whole = _product([*sums, *front] if monomial else [*front, *sums])
+        front = _term(monomial, abs(coefficient))
+        over, under = (front.over, front.under) if isinstance(front, t.Quotient) else (front, None)
+        factors_over = [over] if over != t.Number(Fraction(1)) else []
+        whole = _product([*sums, *factors_over] if monomial else [*factors_over, *sums])
+        whole = whole if under is None else t.Quotient(whole, under)
         options.append(t.Negative(whole) if coefficient < 0 else whole)
     return min(options, key=lambda one: len(plain(one)) + 10 * plain(one).startswith("-"))
 
@@ -162,7 +157,8 @@ def _term(monomial: Monomial, coefficient: Fraction) -> t.Node:
             side += [t.Call("sqrt", (body,))] if atoms else []
     for atom, exponent in monomial:
         if atom not in rooted and not isinstance(atom, Exp):
-            sides[exponent < 0].append(_power(_atom(atom), abs(exponent)))
+            raised = _sum({UNIT: abs(exponent)})
+            sides[exponent < 0].append(_atom(atom) if abs(exponent) == 1 else t.Power(_atom(atom), raised))
     together: Terms = {}
     exponents = {atom.power: exponent for atom, exponent in monomial if isinstance(atom, Exp)}
     for inner, exponent in _with_logs_together(exponents).items():
@@ -179,12 +175,6 @@ def _term(monomial: Monomial, coefficient: Fraction) -> t.Node:
 
 def _product(factors: Sequence[t.Node]) -> t.Node:
     return t.Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else t.Number(Fraction(1))
-
-
-def _power(base: t.Node, exponent: Fraction) -> t.Node:
-    over, under = (t.Number(Fraction(part)) for part in exponent.as_integer_ratio())
-    raised = over if exponent.denominator == 1 else t.Quotient(over, under)
-    return base if exponent == 1 else t.Power(base, raised)
 
 
 def _atom(atom: Atom) -> t.Node:

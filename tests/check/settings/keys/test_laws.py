@@ -167,7 +167,7 @@ def test_both_sides_are_told_without_the_noise_where_keys_are_noisy() -> None:
     )
     assert said.word == "proved"
     reasons = [part.reason for part in said.parts]
-    assert reasons == ["without the noise both sides are g lambda", "both sides are 2 a lambda^2 + lambda^2/2"]
+    assert reasons == ["without the noise both sides are g lambda", "both sides are (4 a + 1) lambda^2/2"]
 
 
 def test_the_equality_of_vectors_is_not_told_by_one_coordinate() -> None:

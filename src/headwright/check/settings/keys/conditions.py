@@ -17,16 +17,27 @@ from typing import TYPE_CHECKING
 
 from headwright.check.answer import MisfitError, Said, comparisons, full_name
 from headwright.check.decision import Decision, decide
-from headwright.check.judging import at
+from headwright.check.judging import Claim, Judged, at, judged
 from headwright.check.scalars import POSITIVE, Range, Scalar, Where, exp, ln, number, parameter, prove
 from headwright.check.scalars.assumptions import MIRRORED, checked
 from headwright.check.scalars.forms import Parameter
 from headwright.check.scalars.instances import allowed, choices
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.scalars.proving import isolated, linear, needs
-from headwright.check.settings.keys.indices import about_indices, apart, is_every_key, renamed
 from headwright.check.settings.keys.meaning import DEEPEST, Reader
-from headwright.check.settings.keys.scene import MEMBER, ONE, ZERO, Scene, UndeterminedError, is_place, score_name
+from headwright.check.settings.keys.scene import (
+    MEMBER,
+    ONE,
+    ZERO,
+    Scene,
+    UndeterminedError,
+    about_indices,
+    apart,
+    is_every_key,
+    is_place,
+    renamed,
+    score_name,
+)
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 from headwright.formula.statements import for_every
@@ -92,18 +103,14 @@ class Bound:
     link: t.Relation
 
 
-@dataclass(frozen=True)
-class Doubt:
+def _doubt(link: t.Relation, decision: Decision, said: Said) -> Judged:
     """A condition that cannot always be met, or of which that is not known."""
-
-    link: t.Relation
-    decision: Decision
-    said: Said
+    return judged(Claim(link, "condition", said), decision, decision.reason)
 
 
-def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[Doubt]]:
+def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[Judged]]:
     """The decider under what the answer says of its own names, and what is doubtful about that."""
-    doubts: list[Doubt] = []
+    doubts: list[Judged] = []
     bounds: list[tuple[Bound, Said]] = []
     before: dict[str, set[str]] = {}
     for said in conditions:
@@ -134,7 +141,7 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
                 after = replace(after, hypotheses=decider.hypotheses, solved=(*decider.solved, given))
             else:
                 reason = f"{bound.value} is not known to be defined for all that is given"
-                doubts.append(Doubt(link, Decision("undecided", reason), said))
+                doubts.append(_doubt(link, Decision("undecided", reason), said))
         positive = after.scene.range_of(bound.name) == POSITIVE and bound.value.rational is None
         if bound.sign in ("<", "<=", ">", ">=") and positive and prove(bound.value, ">", 0, where):
             # of positive numbers, tau <= 1/x says that e^(1/tau) >= e^x
@@ -143,7 +150,7 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
         decider = after
     for place, (bound, said) in enumerate(bounds):
         others = [other for other, _ in bounds[:place]]
-        doubts += [Doubt(bound.link, one, said) for one in _against(decider, bound, others)]
+        doubts += [_doubt(bound.link, one, said) for one in _against(decider, bound, others)]
     return decider, doubts
 
 
@@ -199,10 +206,10 @@ def _against(decider: Decider, bound: Bound, others: Sequence[Bound]) -> list[De
 MOST_TRIED = 200
 
 
-def assuming(decider: Decider, claims: tuple[Said, ...]) -> tuple[Decider, tuple[Said, ...], list[Doubt]]:
+def assuming(decider: Decider, claims: tuple[Said, ...]) -> tuple[Decider, tuple[Said, ...], list[Judged]]:
     """The decider under the conditions among the claims, the other claims, and what fails."""
     left: list[Said] = []
-    doubts: list[Doubt] = []
+    doubts: list[Judged] = []
     claims = _with_the_exercises_letters(claims, decider)
     written = [replace(said, node=in_scores(said.node, decider.scene)) for said in claims]
     # 'then ..., so ...': what is claimed to follow from a condition is none
@@ -219,11 +226,11 @@ def assuming(decider: Decider, claims: tuple[Said, ...]) -> tuple[Decider, tuple
         left_out = _left_out(plainly.node, decider)
         if left_out:
             reason = f"it says nothing of k_{left_out[0]}, whose score may be the largest of all"
-            doubts += [Doubt(relation, Decision("refuted", reason), said) for relation in relations]
+            doubts += [_doubt(relation, Decision("refuted", reason), said) for relation in relations]
         else:
             decider = reduce(lambda here, one: here.assume(one), relations, decider)
     for said in written:
-        doubts += [Doubt(one, Decision("undecided", OF_ITSELF), said) for one in _of_the_named_key(said, decider)]
+        doubts += [_doubt(one, Decision("undecided", OF_ITSELF), said) for one in _of_the_named_key(said, decider)]
     if not _can_be_met(decider):
         raise MisfitError("no scores were found that meet this condition", t.Name("q"))
     return decider, tuple(left), doubts

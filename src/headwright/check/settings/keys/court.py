@@ -8,16 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from headwright.check.answer import Answer, MisfitError, Said, full_name
-from headwright.check.decision import EMPTY, Decision, Threshold
+from headwright.check.decision import EMPTY, Decision
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Claim, Judged, at, claims, contrasted, judged, plain_number, shown
-from headwright.check.scalars import POSITIVE, Scalar, Where, number, parameter
+from headwright.check.scalars import POSITIVE, Scalar, number, parameter
 from headwright.check.scalars.numbers import Symbol, TooLong, shown_name
-from headwright.check.settings.keys.chance import chances_of
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
-from headwright.check.settings.keys.indices import spelt
-from headwright.check.settings.keys.laws import drawn_as_moments, is_random, speaks_of_moments
+from headwright.check.settings.keys.laws import chances_of, drawn_as_moments, is_random, speaks_of_moments
 from headwright.check.settings.keys.meaning import Reader, scalars_in
 from headwright.check.settings.keys.scene import (
     FIRST,
@@ -29,6 +27,7 @@ from headwright.check.settings.keys.scene import (
     Vec,
     opening,
     score_name,
+    spelt,
 )
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
@@ -54,21 +53,23 @@ def described(finding: Finding) -> str:
         without = noisy and decision.reason.startswith("both sides are") and is_random(link, finding.scene)
         return f"without the noise {decision.reason}" if without else decision.reason
     values = {**finding.case, **decision.values}
-    free = _free(finding)
+    known = {*finding.scene.ranges, *decision.values}
+    free = (
+        [shown_name(name) for name in sorted(_spoken(finding) - known)]
+        if decision.values or decision.left is not None
+        else []
+    )
     there = explicit(finding, values) | {name: str(path) for name, path in decision.along.items()}
     where = f"with {at(there)}: " if there else ""
-    if free and decision.left is not None:
-        small = [name for name in dict.fromkeys(free) if name in finding.vanishing]
-        large = [name for name in dict.fromkeys(free) if name not in finding.vanishing]
-        ways = ((large, LIKED), (small, "as small as one likes"))
+    small = [name for name in dict.fromkeys(free) if name in finding.vanishing]
+    large = [name for name in dict.fromkeys(free) if name not in finding.vanishing]
+    if free and there and decision.left is not None:
+        ways = ((large[:1] if decision.along else large, LIKED), (small, "as small as one likes"))
         growing = " and ".join(f"{' and '.join(some)} {how}" for some, how in ways if some)
         growing = growing if finding.scene.setting.are != "any" else f"the difference {LIKED}"
-        where = f"with {at(there)}, and {growing}: " if there else ""
-        if decision.along:
-            where = f"with {at(there)}, and {free[0]} {LIKED}: "
+        where = f"with {at(there)}, and {growing}: "
     if decision.left is None or decision.right is None:
         reason = decision.reason.replace("the two are", f"{' and '.join(map(plain, link.terms))} are")
-        large = [name for name in dict.fromkeys(free) if name not in finding.vanishing]
         return where + (reason or f"{plain(link)} is false{' for large ' if large else ''}{' and '.join(large)}")
     (left, _), (sign,) = link.terms, link.comparisons
     what = f"{decision.about} in {plain(left)}" if decision.about else plain(left)
@@ -95,13 +96,6 @@ def explicit(finding: Finding, values: Mapping[str, Fraction]) -> dict[str, Frac
             whose = "all others" if which == REST and scene.classes.picked else "i" if which == REST else which
             there[f"k_{whose}^T q" if whose != "all others" else "k^T q of all others"] = shown(score.value(known))
     return there
-
-
-def _free(finding: Finding) -> list[str]:
-    if not finding.decision.values and finding.decision.left is None:
-        return []
-    known = set(finding.scene.ranges) | set(finding.decision.values)
-    return [shown_name(name) for name in sorted(_spoken(finding) - known)]
 
 
 def _spoken(finding: Finding) -> set[str]:
@@ -164,10 +158,7 @@ class KeysSetting:
         if self.exercise.condition:
             decider, claims, more = assuming(decider, claims)
             doubts += more
-        conditions = tuple(
-            judged(Claim(one.link, "condition", one.said), one.decision, one.decision.reason) for one in doubts
-        )
-        return KeysCourt(self.exercise, self.setting, decider, claims, conditions)
+        return KeysCourt(self.exercise, self.setting, decider, claims, tuple(doubts))
 
     def _check_fair(self, scene: Scene) -> None:
         """A query is chosen before chance decides on the lengths: it must not depend on them."""
@@ -212,10 +203,24 @@ class KeysCourt:
         return [_judged(finding, claim) for finding in findings]
 
     def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
-        """With thresholds, probabilities and pictures."""
-        if verdict.word == "missing":
-            return verdict
-        return replace(verdict, **advice(self.exercise, self.decider, judgements))
+        """With thresholds, probabilities, and what would mend a query that is too short."""
+        goals = [one for one in judgements if one.part.role == "goal"]
+        failed = next((one for one in goals if one.decision.word == "refuted"), None)
+        found: dict[str, Any] = {}
+        if goals and all(one.decision.word == "proved" for one in goals):
+            found["threshold"] = _threshold([one.decision for one in goals])
+        try:
+            chances = None if verdict.word == "missing" else luck(self.decider)
+            found["probability"] = chances
+            if chances is not None:
+                given = f" ({chances['limit_given']} given {chances['given']})" if "given" in chances else ""
+                told = f"the output tends to the average with probability {chances['limit']}{given}"
+                found["suggestion"] = f"as the queries grow, {told}"
+            elif failed is not None:
+                found["hint"], found["suggestion"] = _rescaled(self.exercise, self.decider, failed) or (None, None)
+        except (UndeterminedError, MisfitError, InputError, TooLong):
+            pass  # advice is a gift: the verdict stands without it
+        return replace(verdict, **found)
 
 
 def _judged(finding: Finding, claim: Claim) -> Judged:
@@ -259,41 +264,9 @@ TOO_LONG = "the direction is right, and the query is too long"
 OPPOSITE = "the direction is the opposite of one that works"
 
 
-def advice(exercise: Exercise, decider: Decider, judgements: Sequence[Judged]) -> dict[str, Any]:
-    """The further fields of the verdict."""
-    goals = [one for one in judgements if one.part.role == "goal"]
-    met = bool(goals) and all(one.decision.word == "proved" for one in goals)
-    failed = next((one for one in goals if one.decision.word == "refuted"), None)
-    found: dict[str, Any] = {}
-    if met:
-        found["threshold"] = _threshold([one.decision for one in goals], decider)
-    try:
-        chances = luck(decider)
-        found["probability"] = chances
-        if chances is not None:
-            given = f" ({chances['limit_given']} given {chances['given']})" if "given" in chances else ""
-            found["suggestion"] = (
-                f"as the queries grow, the output tends to the average with probability {chances['limit']}{given}"
-            )
-        elif failed is not None:
-            found["hint"], found["suggestion"] = _rescaled(exercise, decider, failed) or (None, None)
-    except (UndeterminedError, MisfitError, InputError, TooLong):
-        pass  # advice is a gift: the verdict stands without it
-    return found
-
-
-def _threshold(decisions: Sequence[Decision], decider: Decider) -> str | None:
-    """The thresholds of several goals as one, as far as one certainly covers the others."""
-    kept: list[Threshold] = []
-    for one in (decision.threshold for decision in decisions):
-        if one is None:
-            continue
-        names = set().union(*(value.names() for value in one.least.values()), one.least)
-        own = {name: decider.scene.range_of(name) for name in names - set(decider.scene.ranges)}
-        where = Where({**decider.scene.ranges, **own})
-        if not any(other == one or other.covers(one, where) for other in kept):
-            kept = [other for other in kept if not one.covers(other, where)] + [one]
-    return "; ".join(str(one) for one in kept) or None
+def _threshold(decisions: Sequence[Decision]) -> str | None:
+    """The thresholds of several goals, once each."""
+    return "; ".join(dict.fromkeys(str(one.threshold) for one in decisions if one.threshold is not None)) or None
 
 
 def _rescaled(exercise: Exercise, decider: Decider, failed: Judged) -> tuple[str | None, str] | None:
@@ -319,7 +292,7 @@ def _rescaled(exercise: Exercise, decider: Decider, failed: Judged) -> tuple[str
     bounds = [goal for goal in goals if any(isinstance(node, t.Norm) for node in t.walk(goal))]
     asked = [claim for goal in goals if goal not in bounds for claim in claims(goal, "goal")]
     found = [finding.decision for claim in asked for finding in free.findings(claim)]
-    longest = _threshold(found, free) if found and all(one.word == "proved" for one in found) else None
+    longest = _threshold(found) if found and all(one.word == "proved" for one in found) else None
     if longest is None:
         return None
     wrong, known = None, all(length.names() <= set(values) for length in lengths)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from typing import Literal
 
 from headwright.check.answer import MisfitError, compared, comparisons, full_name, number_of
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
@@ -34,16 +33,8 @@ from headwright.check.scalars import (
 )
 from headwright.check.scalars.assumptions import MIRRORED, checked
 from headwright.check.scalars.numbers import Symbol
-from headwright.check.settings.keys.chance import decide_event, decide_moment, is_output, speaks_of_output
+from headwright.check.settings.keys import laws
 from headwright.check.settings.keys.conditions import BENT, SLACK, check_common, given_as
-from headwright.check.settings.keys.indices import Meant, about_indices, free_indices, meant, places_keys
-from headwright.check.settings.keys.laws import (
-    decide_exactly,
-    is_random,
-    is_vanishing_noise,
-    speaks_of_moments,
-    speaks_of_variance,
-)
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
     FIRST,
@@ -53,10 +44,15 @@ from headwright.check.settings.keys.scene import (
     VARIANCE,
     ZERO,
     Hypothesis,
+    Meant,
     Scene,
     UndeterminedError,
     Vec,
+    about_indices,
     closeness_name,
+    free_indices,
+    meant,
+    places_keys,
     score_name,
 )
 from headwright.check.settings.matrices.known import names_in
@@ -73,26 +69,19 @@ def bounded(scene: Scene, link: t.Relation) -> Mapping[str, Range]:
         if not isinstance(one, t.Name) or scene.gives(one) or full_name(one) in scene.definitions:
             continue
         value, name = number_of(other), full_name(one)
-        if value is not None:
-            before = scene.own.get(name, REAL)
-            try:
-                return {**scene.own, name: _cut(before, turned, value)}
-            except InputError:
-                raise MisfitError(f"no {name} satisfies this and what was said before", link) from None
+        if value is None:
+            continue
+        said = Range(
+            value if turned in (">", ">=", "=") else None,
+            value if turned in ("<", "<=", "=") else None,
+            lower_open=turned == ">",
+            upper_open=turned == "<",
+        )
+        try:
+            return {**scene.own, name: scene.own.get(name, REAL).within(said)}
+        except InputError:
+            raise MisfitError(f"no {name} satisfies this and what was said before", link) from None
     return scene.own
-
-
-def _cut(known: Range, sign: str, value: Fraction) -> Range:
-    opened = sign in ("<", ">")
-    if sign in (">", ">=", "="):
-        low = known.lower
-        if not isinstance(low, Fraction) or value > low or (value == low and opened):
-            known = replace(known, lower=value, lower_open=opened)
-    if sign in ("<", "<=", "="):
-        high = known.upper
-        if not isinstance(high, Fraction) or value < high or (value == high and opened):
-            known = replace(known, upper=value, upper_open=opened)
-    return known
 
 
 TIED = "at the means of the keys the two sides may be equal, and noise can tip that either way, however small it is"
@@ -142,13 +131,12 @@ def coordinates(scene: Scene, link: t.Relation, left: Value, right: Value) -> di
         raise MisfitError("the two sides are vectors of different kinds", link)
     if link.comparisons[0] not in ("=", "~", "->", "!="):
         raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
-    what, letter = ("the weight of", "v") if a.space == "value" else ("the part along", "k")
-    rest = {"v": ("all other values", "the first values"), "k": ("the other keys", "the first keys")}[letter]
-    groups = dict(zip((REST, FIRST), rest, strict=True))
+    what, letter, each = ("weight of", "v", "values") if a.space == "value" else ("part along", "k", "keys")
+    groups = {REST: f"all other {each}", FIRST: f"the first {each}"}
     pairs: dict[str, tuple[Scalar, Scalar]] = {}
     for name in sorted({*a.coordinates, *b.coordinates}):
         count = scene.classes.count(name)
-        pairs[f"{what} {groups.get(name, f'{letter}_{name}')}"] = count * a.of(name), count * b.of(name)
+        pairs[f"the {what} {groups.get(name, f'{letter}_{name}')}"] = count * a.of(name), count * b.of(name)
     return pairs
 
 
@@ -184,7 +172,6 @@ class Decider:
     vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
     sent: frozenset[str] = frozenset()  # the names in which a claim states a limit: then no tolerance goes to 0 unsaid
     spoken: frozenset[str] = frozenset()  # the indices in a claim: a condition on k_i is on that key then
-    moving: Literal["sent", "told", "free"] = "free"  # what else moves then: nothing, what is said to, all free names
 
     def under(self, *conditions: t.Node) -> Decider:
         """The same under further conditions."""
@@ -213,7 +200,7 @@ class Decider:
     def _told(self, link: t.Relation) -> Decider:
         """The same under one further comparison."""
         sign = link.comparisons[0]
-        if is_vanishing_noise(link, self.scene):
+        if laws.is_vanishing_noise(link, self.scene):
             return self  # that is given
         found = way(link, self._still, self.scene.definitions, self._read)
         if found is not None:
@@ -256,10 +243,7 @@ class Decider:
             return replace(self, growing=self.growing | {found.name})
         if found.to == "0":
             return replace(self, vanishing=self.vanishing | {found.name})
-        if found.name in self.scene.own:
-            raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", t.Name(found.name))
-        minus = parameter(Symbol("minus", found.name, f"-{found.name}"), POSITIVE)
-        return replace(self, scene=self.scene.knowing(**{found.name: -minus}))
+        raise MisfitError("what goes to -infinity is not followed", t.Name(found.name), fix="write -\\lambda")
 
     def _still(self, name: t.Name) -> bool:
         """Whether the exercise gives a name, and it does not go to infinity."""
@@ -285,9 +269,8 @@ class Decider:
             own = {full_name(name) for name in names_in(claim.link) if not scene.gives(name)}
             here = replace(here, bounded=here.bounded | (own - known))
         here = replace(here, sent=self._sent(claim))
-        for one in meant(claim.link, claim.under, scene):
-            for finding in here._limits(one):
-                yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
+        for finding in (each for one in meant(claim.link, claim.under, scene) for each in here._cases(one)):
+            yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
 
     def _sent(self, claim: Claim) -> frozenset[str]:
         """The names in which a claim states a limit, 'as n grows'.
@@ -299,41 +282,20 @@ class Decider:
         links = [part for one in claim.under for part in t.walk(one) if isinstance(part, t.Relation)]
         going = [(one, one.terms[0]) for one in links if one.comparisons == ("->",)]
         sent = {
-            VARIANCE if is_vanishing_noise(one, self.scene) else full_name(name)
+            VARIANCE if laws.is_vanishing_noise(one, self.scene) else full_name(name)
             for one, name in going
             if isinstance(name, t.Name)
         }
         return frozenset(sent if "->" in claim.link.comparisons else sent - {VARIANCE})
 
-    def _limits(self, one: Meant) -> Iterator[Finding]:
-        """What is found of a comparison; 'as n grows' sends n alone, and all else that is fixed stays where it is.
-
-        What is said to grow too may do so at the same time. A name of which nothing is said may be fixed or large:
-        what fails for a fixed one only is not refuted, and what holds for a large one only is not proved.
-        """
-        if not self.sent - {VARIANCE}:
-            yield from self._cases(one)
-            return
-        for place, finding in enumerate(replace(self, moving="sent")._cases(one)):
-            if finding.decision.word == "proved":
-                yield finding
-                continue
-            told, free = (list(replace(self, moving=moving)._cases(one))[place] for moving in ("told", "free"))
-            if told.decision.word == "proved":
-                yield told
-            elif finding.decision.word == "refuted" and {told.decision.word, free.decision.word} != {"refuted"}:
-                yield replace(finding, decision=Decision("undecided", ORDER))
-            else:
-                yield finding
-
     def _cases(self, one: Meant) -> Iterator[Finding]:
         """What is found for every value of the lengths that are one of several."""
-        scene, link = self.scene, one.link
-        for index, home in one.homes.items():
+        scene, (link, homes) = self.scene, one
+        for index, home in homes.items():
             scene = scene.picking(index, home)
         for case in scene.cases():
             here = replace(self, scene=case, solved=(*self.solved, *scene.there_are))
-            for index in one.homes:
+            for index in homes:
                 here = here._bound(index)
             decision = here._decided(link)
             if decision is not None:
@@ -357,17 +319,24 @@ class Decider:
         sign = link.comparisons[0]
         if decision.word not in ("proved", "holds") or sign not in ("<=", ">="):
             return decision
-        if self.scene.setting.noise != "vanishing" or not is_random(link, self.scene):
+        if self.scene.setting.noise != "vanishing" or not laws.is_random(link, self.scene):
             return decision
         found = self._decided(t.Relation(link.terms, (">" if sign == ">=" else "<",), span=link.span))
         if found is None or found.word == "proved":
             return found or decision
         return found if decision.word == found.word == "holds" else Decision("undecided", TIED)
 
+    @property
+    def _alone(self) -> bool:
+        """'As n grows' sends n alone, and all else that is fixed stays where it is."""
+        return bool(self.sent - {VARIANCE})
+
     def _cautious(self, link: t.Relation, decision: Decision) -> Decision:
         """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
         if decision.word != "refuted" or link.comparisons[0] not in ("~", "->"):
             return decision
+        if self._alone:  # a name of which nothing is said may be fixed or large: what fails for a fixed one may hold
+            return Decision("undecided", ORDER)
         spoken: list[t.Relation | Hypothesis] = [*self.hypotheses, *self.solved]
         names = [_names_of(one, self.scene) for one in spoken]
         if any(one & set(self.scene.small) and one - set(self.scene.ranges) for one in names):
@@ -379,8 +348,8 @@ class Decider:
         (left, right), (sign,), scene = link.terms, link.comparisons, self.scene
         reader = Reader(scene, {})
         if isinstance(left, t.Call) and left.function == "P":
-            return decide_event(self, left, sign, right)
-        if speaks_of_moments(link) or speaks_of_variance(link, scene):
+            return laws.decide_event(self, left, sign, right)
+        if laws.speaks_of_moments(link) or laws.speaks_of_variance(link, scene):
             return self._moments(link)
         chance = self._almost_surely(link)
         if chance is not None:
@@ -393,8 +362,11 @@ class Decider:
         if given is None:
             return None
         where, large = self.where(scalars_in(a) + scalars_in(b), given)
-        vanishing = self.vanishing & self.sent if self.moving == "sent" else self.vanishing
-        tending = Tending(large, vanishing, self._small(given), frozenset(scene.exercise.parameters))
+        vanishing = self.vanishing & self.sent if self._alone else self.vanishing
+        # tolerances go to 0 where something is 'about' so, unless their value, or a limit in another name, is spoken of
+        held = [names for x, _, y in given if (names := x.names() | y.names()) <= set(scene.ranges)]
+        small = () if self.sent else tuple(name for name in scene.small if not any(name in names for names in held))
+        tending = Tending(large, vanishing, small, frozenset(scene.exercise.parameters))
         pairs = coordinates(scene, link, a, b)
         if scene.setting.are == "any" and sign in ("~", "->"):
             return self._uniformly(pairs, sign, where, tending)
@@ -421,39 +393,30 @@ class Decider:
     def _moments(self, link: t.Relation) -> Decision | None:
         """What is said of means, variances and covariances: of weights as queries grow, else exactly."""
         (left, right), (sign,) = link.terms, link.comparisons
-        weighed = isinstance(left, t.Call) and speaks_of_output(left) and not speaks_of_moments(right)
+        weighed = isinstance(left, t.Call) and laws.speaks_of_output(left) and not laws.speaks_of_moments(right)
         if self.sent - {VARIANCE} and not (weighed and self.scene.setting.scales):
             return Decision("undecided", ORDER)  # the noise may vanish before, or after
         if isinstance(left, t.Call) and weighed:
-            return decide_moment(self, left, sign, right)
+            return laws.decide_moment(self, left, sign, right)
         given = self.given(Reader(self.scene, {}))
         if given is None:
             return None
         where, _ = self.where([], given)
-        return decide_exactly(self.scene, link, given, where)
+        return laws.decide_exactly(self.scene, link, given, where)
 
     def _almost_surely(self, link: t.Relation) -> Decision | None:
         """c ~ x, where a length is random and nothing is said of it: that is meant but for cases of probability 0."""
         random = {scale.name for scale in self.scene.setting.scales.values() if scale.normal is not None}
-        if not random or link.comparisons[0] not in ("~", "->") or not is_output(link.terms[0]):
+        if not random or link.comparisons[0] not in ("~", "->") or not laws.is_output(link.terms[0]):
             return None
         spoken = {name for one in self.hypotheses for name in _names_of(one, self.scene)} | set(self.scene.fixed)
-        if spoken & random or speaks_of_output(link.terms[1]):
+        if spoken & random or laws.speaks_of_output(link.terms[1]):
             return None
         asked = self.under(*(parsed(source) for source in self.scene.setting.given))
-        found = decide_event(asked, t.Call("P", (link,)), "->", t.Number(Fraction(1)))
+        found = laws.decide_event(asked, t.Call("P", (link,)), "->", t.Number(Fraction(1)))
         if found.word == "refuted" and found.left is not None:
             return Decision("refuted", f"{plain(link)} with probability {shown(found.left)} only")
         return found
-
-    def _small(self, given: Sequence[Hypothesis]) -> tuple[str, ...]:
-        """The names that go to 0 where something is 'about' so: tolerances, unless their value is spoken of.
-
-        Nor do they where a limit is stated in another name.
-        """
-        held = [names for x, _, y in given if (names := x.names() | y.names()) <= set(self.scene.ranges)]
-        fixed: set[str] = set().union(*held)
-        return () if self.sent else tuple(name for name in self.scene.small if name not in fixed)
 
     def _uniformly(
         self, pairs: Mapping[str, tuple[Scalar, Scalar]], sign: t.Comparison, where: Where, tending: Tending
@@ -501,11 +464,11 @@ class Decider:
                 ranges[name] = REAL
             else:
                 ranges[name] = self.scene.range_of(name)
-                if name not in self.bounded and self.moving == "free":
+                if name not in self.bounded and not self._alone:
                     large.add(name)
         large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
-        large &= self.sent if self.moving == "sent" else large
-        return Where(ranges, hints=self.scene.hints).given(*given), tuple(sorted(large))
+        large &= self.sent if self._alone else large
+        return Where(ranges).given(*given), tuple(sorted(large))
 
 
 def _ends(gap: Scalar, name: str, where: Where) -> Iterator[Scalar]:

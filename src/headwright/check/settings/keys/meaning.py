@@ -151,9 +151,8 @@ class Reader:
         return reduce(Vec.plus, (Vec("value", pattern) for pattern in patterns)).times(share)
 
     def _constant(self, node: t.Name, full: str) -> Value:
-        known = {"pi": pi(), "e": exp(ONE)}.get(full)
-        if known is not None:
-            return known
+        if full in ("pi", "e"):
+            return pi() if full == "pi" else exp(ONE)
         if full == "infinity":
             raise MisfitError("infinity is not a number", node, fix="write \\lambda for a large number")
         if full == "ones":

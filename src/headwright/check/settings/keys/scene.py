@@ -3,22 +3,26 @@
 Keys come in classes: those that an exercise names (k_a, k_b) stand alone; the others play the same part, so a vector
 has one coordinate for all of them, and n never has to be a number. A key picked from the others (an index, or the
 index of a sum) is split off into a class of its own while it is spoken of.
+
+An index is any other key, unless it is said for which it is meant: 'for all i != a' ranges over all keys but k_a, over
+k_b too; 'for all i' over all; 'for all i != j' over all pairs of different keys. Each key with a name is a case of its
+own, and one case stands for all keys of a class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from typing import Literal
 
-from headwright.check.answer import MisfitError, full_name
+from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, exp, number, parameter
 from headwright.check.scalars.numbers import Symbol
 from headwright.errors import HeadwrightError
-from headwright.formula.tree import Name, Node, Number, walk
+from headwright.formula import tree as t
 
 REST = "*"  # the class of all keys that have no name
 FIRST = "^"  # the class of the first keys, where an exercise is about as many as a parameter says
@@ -89,7 +93,6 @@ class Classes:
         return self.rest if name == REST else ONE
 
 
-MOST_HINTS = 10
 QUERY = "query"  # the direction of a query that nobody has defined: only its scores are known
 SEPARATED = Range(-1, Fraction(1, 2))  # inner products of unit vectors at a distance of at least 1
 MEMBER = "one of the rest"
@@ -108,7 +111,7 @@ class Scene:
     setting: Keys
     classes: Classes
     ranges: Mapping[str, Range]
-    definitions: Mapping[str, Node] = field(default_factory=dict)
+    definitions: Mapping[str, t.Node] = field(default_factory=dict)
     fixed: Mapping[str, Scalar] = field(default_factory=dict)  # scales in the case at hand, scores solved for
     vectors: Mapping[str, Vec] = field(default_factory=dict)  # queries given as vectors rather than formulas
     own: Mapping[str, Range] = field(default_factory=dict)  # what is said of names of the answer's own, in numbers
@@ -122,13 +125,6 @@ class Scene:
         if said.lower is None and isinstance(said.upper, Fraction) and said.upper > 0:
             return replace(said, lower=Fraction(0), lower_open=True)
         return said
-
-    @property
-    def hints(self) -> tuple[int, ...]:
-        """Integers that an answer writes down: |n - 123457| is 0 where n is that."""
-        numbers = [part.value for node in self.definitions.values() for part in walk(node) if isinstance(part, Number)]
-        whole = dict.fromkeys(int(value) for value in numbers if value.denominator == 1 and value > 1)
-        return tuple(whole)[:MOST_HINTS]
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -154,7 +150,7 @@ class Scene:
         """The names of random lengths."""
         return frozenset(scale.name for scale in self.setting.scales.values())
 
-    def gives(self, name: Name) -> bool:
+    def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name; others are the answer's own."""
         full, setting = full_name(name), self.setting
         named = {*self.exercise.parameters, *self.exercise.definitions, *self.exercise.answer, *setting.directions}
@@ -193,7 +189,7 @@ class Scene:
         """The same with some names fixed."""
         return replace(self, fixed={**self.fixed, **fixed})
 
-    def defining(self, definitions: Mapping[str, Node]) -> Scene:
+    def defining(self, definitions: Mapping[str, t.Node]) -> Scene:
         """The same with further definitions."""
         return replace(self, definitions={**self.definitions, **definitions})
 
@@ -275,7 +271,7 @@ PLACES = {
 }
 
 
-def among(condition: Node, letter: str, size: str) -> tuple[str, ...]:
+def among(condition: t.Node, letter: str, size: str) -> tuple[str, ...]:
     """The classes of the keys that a condition on an index leaves, where the first m play a part of their own."""
     for homes, spellings in PLACES.items():
         if any(condition == parsed(spelt.format(i=letter, m=size)) for spelt in spellings):
@@ -283,7 +279,7 @@ def among(condition: Node, letter: str, size: str) -> tuple[str, ...]:
     raise MisfitError("which keys are meant is not understood", condition, fix=say_which(letter, size))
 
 
-def is_place(condition: Node, scene: Scene) -> bool:
+def is_place(condition: t.Node, scene: Scene) -> bool:
     """Whether a condition only says which keys are meant, where the first m play a part of their own: i <= m."""
     first = scene.setting.first
     spelt = (
@@ -297,3 +293,152 @@ def is_place(condition: Node, scene: Scene) -> bool:
 def say_which(letter: str, size: str) -> str:
     """How to say which of the keys an index stands for, where the first m play a part of their own."""
     return f"write {letter} \\le {size} or {letter} > {size}"
+
+
+MOST_INDICES = 3  # that range over all keys in one statement
+
+
+def about_indices(link: t.Relation, scene: Scene) -> bool:
+    """i != j says which keys are meant, nothing about numbers."""
+    singles = scene.classes.singles
+    for term in link.terms if link.comparisons == ("!=",) else ():
+        named = isinstance(term, t.Name) and term.index is None and not scene.gives(term)
+        if not named and not (isinstance(term, t.Number | t.Name) and label(term) in singles):
+            return False  # of three keys one is c, as the output is
+    return link.comparisons == ("!=",)
+
+
+def free_indices(link: t.Node, scene: Scene) -> list[str]:
+    """The indices of keys in a comparison that are neither named nor bound by a sum."""
+    letters, found = ("k", "v", "alpha", *scene.setting.also), dict[str, None]()
+    known = set(scene.classes.singles)
+    for node in t.walk(link):
+        if isinstance(node, t.BigSum | t.BigCall):
+            known.add(node.index)
+        elif isinstance(node, t.Name) and node.base in letters and node.index is not None:
+            found[label(node.index.items[-1] if isinstance(node.index, t.Listing) else node.index)] = None
+    return [index for index in found if index.isalpha() and index not in known]
+
+
+def apart(under: Sequence[t.Node], scene: Scene) -> list[tuple[str, str]]:
+    """The pairs of indices that are said to be different."""
+    pairs: list[tuple[str, str]] = []
+    for node in under:
+        if isinstance(node, t.Logic) and node.word == "and":
+            pairs += apart(node.items, scene)
+        elif isinstance(node, t.Relation) and len(node.terms) == 2 and about_indices(node, scene):
+            pairs.append((label(node.terms[0]), label(node.terms[1])))
+    return pairs
+
+
+Meant = tuple[t.Relation, Mapping[str, str]]  # a comparison with its indices, each for a key of one class
+
+
+def meant(link: t.Relation, under: Sequence[t.Node], scene: Scene) -> Iterator[Meant]:
+    """The comparison for every kind of key that its indices may stand for."""
+    for one, chosen in _renamed_for(link, under, scene):
+        letters = free_indices(one, scene)
+        options = [
+            [home for home in scene.classes.many if all(home in _homes(name, under, scene) for name in alike)]
+            for alike in ([letter, *(name for name, which in chosen.items() if which == letter)] for letter in letters)
+        ]
+        for homes in product(*options):
+            yield one, dict(zip(letters, homes, strict=True))
+
+
+def _homes(letter: str, under: Sequence[t.Node], scene: Scene) -> tuple[str, ...]:
+    """The classes from which the key with this index may be."""
+    found, first = scene.classes.many, scene.setting.first
+    if first is None:
+        return found
+    about = [one for one in under if places_keys(one, [letter])]
+    if not about and t.Name(letter) not in under:
+        raise MisfitError("which keys are meant is not said", t.Name(letter), fix=say_which(letter, first.size))
+    for one in about:
+        if not (isinstance(one, t.Relation) and about_indices(one, scene)):
+            found = tuple(home for home in found if home in among(one, letter, first.size))
+    return found
+
+
+def _renamed_for(link: t.Relation, under: Sequence[t.Node], scene: Scene) -> Iterator[Meant]:
+    """The comparison with names of keys, or other indices, in place of indices that range over them; and which."""
+    letters = free_indices(link, scene)
+    different = [*apart(under, scene), *(pair for one in under for pair in _counted(one, letters, scene))]
+    spoken = {index for pair in different for index in pair} | {n.base for n in under if isinstance(n, t.Name)}
+    spoken |= {letter for letter in letters if any(places_keys(one, [letter]) for one in under)}
+    ranging = [index for index in letters if index in spoken]
+    if len(ranging) > MOST_INDICES:
+        raise MisfitError(f"more than {MOST_INDICES} indices range over the keys", link, fix="say it for fewer")
+    options = [[*scene.classes.named, *ranging[: place + 1]] for place in range(len(ranging))]
+    for choice in product(*options):
+        chosen = dict(zip(ranging, choice, strict=True))
+        if any(chosen.get(x, x) == chosen.get(y, y) for x, y in different):
+            continue
+        if any(which in chosen and chosen[which] != which for which in choice):
+            continue  # a letter that stands for another, which stands for a third: told already
+        moved = renamed(link, {index: which for index, which in chosen.items() if index != which})
+        if isinstance(moved, t.Relation):
+            yield moved, chosen
+
+
+def places_keys(condition: t.Node, letters: Sequence[str]) -> bool:
+    """Whether a condition is about an index, so that it says which keys are meant: i >= 3."""
+    terms = condition.terms if isinstance(condition, t.Relation) else ()
+    return any(isinstance(term, t.Name) and term.index is None and term.base in letters for term in terms)
+
+
+def _counted(condition: t.Node, letters: Sequence[str], scene: Scene) -> list[tuple[str, str]]:
+    """'i >= 3' where keys are numbered: i is none of those before; anything else of that kind is not understood."""
+    if not places_keys(condition, letters) or not isinstance(condition, t.Relation) or about_indices(condition, scene):
+        return []
+    if is_every_key(condition) or scene.setting.first is not None:
+        return []
+    match condition:
+        case t.Relation((t.Name(letter), t.Number(first)), (">=" | ">" as sign,)) if first.denominator == 1:
+            before = [str(place) for place in range(1, int(first) + (sign == ">"))]
+            if scene.classes.named[: len(before)] == tuple(before):
+                return [(letter, which) for which in before]
+    raise MisfitError("which keys are meant is not understood", condition, fix="write i \\ne a, b")
+
+
+def is_every_key(condition: t.Node) -> bool:
+    """i = 1, ..., n: all of them."""
+    match condition:
+        case t.Relation((t.Number(first), t.Name(), t.Name("n", None, 0)), ("<=", "<=")):
+            return first == 1
+        case _:
+            return False
+
+
+def renamed(node: t.Node, mapping: Mapping[str, str]) -> t.Node:
+    """The same with other keys in place of indices."""
+    if not mapping:
+        return node
+    if isinstance(node, t.BigSum | t.BigCall) and node.index in mapping:
+        mapping = {index: which for index, which in mapping.items() if index != node.index}
+    if not isinstance(node, t.Name) or node.index is None:
+        return t.mapped(node, lambda part: renamed(part, mapping))
+    items = node.index.items if isinstance(node.index, t.Listing) else (node.index,)
+    moved: list[t.Node] = []
+    for item in items:
+        which = mapping.get(label(item))
+        number = which is not None and which.isdigit()
+        moved.append(item if which is None else t.Number(Fraction(which)) if number else t.Name(which, span=item.span))
+    index = replace(node.index, items=tuple(moved)) if isinstance(node.index, t.Listing) else moved[0]
+    return replace(node, index=index)
+
+
+def spelt(node: t.Node, scene: Scene) -> t.Node:
+    """The same without sets of indices: i <= m for 'i in S', and m for |S|, where the exercise calls the first m so."""
+    first = scene.setting.first
+    called = "" if first is None else first.set
+    match node:
+        case t.Bond("in", left, t.Name("n", None, 0)):
+            return t.Relation((t.Number(Fraction(1)), left, t.Name("n")), ("<=", "<="), span=node.span)
+        case t.Bond("in", left, t.Name(name)) if first is not None and name == called:
+            return t.Relation((left, t.Name(first.size)), ("<=",), span=node.span)
+        case t.Logic("not", (t.Bond("in", left, t.Name(name)),)) if first is not None and name == called:
+            return t.Relation((left, t.Name(first.size)), (">",), span=node.span)
+        case t.Norm(t.Name(name)) if first is not None and name == called:
+            return t.Name(first.size)
+    return t.mapped(node, lambda part: spelt(part, scene))
