@@ -120,15 +120,13 @@ def tendency(over: Growth, under: Growth, sign_of: SignOf) -> int | None:
     for direction in (1, -1):
         leading = [kind for kind, sign in signs.items() if sign == direction]
         others = [kind for kind, sign in signs.items() if sign not in (direction, 0)]
-        if leading and all(any(_outgrows(one, other) for one in leading) for other in others):
+        # something outgrows another where their quotient grows, however the names grow
+        if leading and all(
+            any(one != other and all(dict(one).get(name, FLAT) >= by for name, by in other) for one in leading)
+            for other in others
+        ):
             return direction
     return None if any(signs.values()) or None in signs.values() else 0
-
-
-def _outgrows(one: Kind, other: Kind) -> bool:
-    """Whether other/one vanishes, however the names grow."""
-    mine, yours = dict(one), dict(other)
-    return mine != yours and all(mine.get(name, FLAT) >= shape for name, shape in yours.items())
 
 
 def grown(large: Sequence[str], where: Where) -> tuple[str, ...]:

@@ -78,7 +78,11 @@ class Encoder:
             return self._others[atom, exponent]
         variable = self._others[atom, exponent] = self.z3.Real(f"p{len(self._others)}", self.context)
         if interval_of_atom(atom).positive:
+            base = self.power(atom)
+            lower, higher = (base, variable) if exponent > 0 else (variable * base, 1)
             self.facts.append(variable > 0)
+            if abs(exponent) >= 1:  # x^1000 lies above x where x > 1, and below where x < 1
+                self.facts += [self.z3.Implies(base >= 1, higher >= lower), self.z3.Implies(base <= 1, higher <= lower)]
         elif exponent.denominator > 1 or exponent.numerator % 2 == 0:
             self.facts.append(variable >= 0)
         return variable

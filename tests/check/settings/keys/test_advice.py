@@ -56,13 +56,6 @@ def test_the_smallest_counterexample_comes_in_plain_words() -> None:
     )
 
 
-def test_probabilities_are_exact_in_the_limit() -> None:
-    told = check("two-heads-scaled", r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b").probability
-    assert told is not None
-    assert told["limit"] == "0.92135"  # the normal distribution function at sqrt 2
-    assert told["limit_given"] == "1"
-
-
 def test_the_first_bad_line_of_a_derivation_is_shown() -> None:
     verdict = check("kth-singular-value", r"\|A\|_F^2 \ge \sum_{i \le k} \sigma_i^2 \ge k \sigma_1^2 \ge k \sigma_k^2")
     assert [part.word for part in verdict.parts] == ["proved", "refuted", "proved"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from headwright.check.answer import Answer, MisfitError, Said, full_name
 from headwright.check.decision import EMPTY, Decision
@@ -15,7 +14,7 @@ from headwright.check.scalars import POSITIVE, Scalar, number, parameter
 from headwright.check.scalars.numbers import Symbol, TooLong, shown_name
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
-from headwright.check.settings.keys.laws import chances_of, drawn_as_moments, is_random, speaks_of_moments
+from headwright.check.settings.keys.laws import drawn_as_moments, is_random, speaks_of_moments
 from headwright.check.settings.keys.meaning import Reader, scalars_in
 from headwright.check.settings.keys.scene import (
     FIRST,
@@ -203,24 +202,16 @@ class KeysCourt:
         return [_judged(finding, claim) for finding in findings]
 
     def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
-        """With thresholds, probabilities, and what would mend a query that is too short."""
+        """With thresholds, and what would mend a query that is too short."""
         goals = [one for one in judgements if one.part.role == "goal"]
         failed = next((one for one in goals if one.decision.word == "refuted"), None)
-        found: dict[str, Any] = {}
         if goals and all(one.decision.word == "proved" for one in goals):
-            found["threshold"] = _threshold([one.decision for one in goals])
+            return replace(verdict, threshold=_threshold([one.decision for one in goals]))
         try:
-            chances = None if verdict.word == "missing" else luck(self.decider)
-            found["probability"] = chances
-            if chances is not None:
-                given = f" ({chances['limit_given']} given {chances['given']})" if "given" in chances else ""
-                told = f"the output tends to the average with probability {chances['limit']}{given}"
-                found["suggestion"] = f"as the queries grow, {told}"
-            elif failed is not None:
-                found["hint"], found["suggestion"] = _rescaled(self.exercise, self.decider, failed) or (None, None)
+            found = None if failed is None else _rescaled(self.exercise, self.decider, failed)
         except (UndeterminedError, MisfitError, InputError, TooLong):
-            pass  # advice is a gift: the verdict stands without it
-        return replace(verdict, **found)
+            return verdict  # advice is a gift: the verdict stands without it
+        return verdict if found is None else replace(verdict, hint=found[0], suggestion=found[1])
 
 
 def _judged(finding: Finding, claim: Claim) -> Judged:
@@ -238,24 +229,6 @@ def _judged(finding: Finding, claim: Claim) -> Judged:
 
 
 # What a teacher would add
-
-
-def luck(decider: Decider) -> dict[str, Any] | None:
-    """How likely the output is near the average, as the queries grow; None if nothing is random."""
-    setting = decider.scene.setting
-    event = None if setting.reports is None else parsed(setting.reports)
-    if not isinstance(event, t.Call) or event.function != "P" or all(s.normal is None for s in setting.scales.values()):
-        return None
-    found, wanted = chances_of(decider.under(*(parsed(source) for source in setting.given)), event)
-    overall = None if found is None else found.probability(wanted, conditional=False)
-    conditional = None if found is None else found.probability(wanted)
-    if overall is None:
-        return None
-    told: dict[str, Any] = {"limit": shown(overall, 6)}
-    if setting.given and conditional is not None:
-        told["limit_given"] = shown(conditional, 6)
-        told["given"] = " and ".join(plain(parsed(source)) for source in setting.given)
-    return told
 
 
 LAMBDA = "lambda"

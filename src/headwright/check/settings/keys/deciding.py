@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
+from typing import Literal
 
 from headwright.check.answer import MisfitError, compared, comparisons, full_name, number_of
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
@@ -159,6 +160,10 @@ class Finding:
         return {name: value for name, value in known.items() if value is not None}
 
 
+Moving = Literal["sent", "told", "free"]
+WAYS: tuple[Moving, ...] = ("sent", "told", "free")
+
+
 @dataclass(frozen=True)
 class Decider:
     """Decides statements in a scene under hypotheses; free names go to infinity unless the answer bounds them."""
@@ -172,6 +177,7 @@ class Decider:
     vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
     sent: frozenset[str] = frozenset()  # the names in which a claim states a limit: then no tolerance goes to 0 unsaid
     spoken: frozenset[str] = frozenset()  # the indices in a claim: a condition on k_i is on that key then
+    moving: Moving = "free"  # what else moves then: nothing, what is said to, all free names
 
     def under(self, *conditions: t.Node) -> Decider:
         """The same under further conditions."""
@@ -243,7 +249,10 @@ class Decider:
             return replace(self, growing=self.growing | {found.name})
         if found.to == "0":
             return replace(self, vanishing=self.vanishing | {found.name})
-        raise MisfitError("what goes to -infinity is not followed", t.Name(found.name), fix="write -\\lambda")
+        if found.name in self.scene.own:
+            raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", t.Name(found.name))
+        minus = parameter(Symbol("minus", found.name, f"-{found.name}"), POSITIVE)
+        return replace(self, scene=self.scene.knowing(**{found.name: -minus}))
 
     def _still(self, name: t.Name) -> bool:
         """Whether the exercise gives a name, and it does not go to infinity."""
@@ -269,7 +278,7 @@ class Decider:
             own = {full_name(name) for name in names_in(claim.link) if not scene.gives(name)}
             here = replace(here, bounded=here.bounded | (own - known))
         here = replace(here, sent=self._sent(claim))
-        for finding in (each for one in meant(claim.link, claim.under, scene) for each in here._cases(one)):
+        for finding in (each for one in meant(claim.link, claim.under, scene) for each in here._limits(one)):
             yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
 
     def _sent(self, claim: Claim) -> frozenset[str]:
@@ -287,6 +296,22 @@ class Decider:
             if isinstance(name, t.Name)
         }
         return frozenset(sent if "->" in claim.link.comparisons else sent - {VARIANCE})
+
+    def _limits(self, one: Meant) -> Iterator[Finding]:
+        """What is found of a comparison; 'as n grows' sends n alone, and all else that is fixed stays where it is.
+
+        What is said to grow too may do so at the same time. A name of which nothing is said may be fixed or large:
+        what fails for a fixed one only is not refuted, and what holds for a large one only is not proved.
+        """
+        if not self.sent - {VARIANCE}:
+            yield from self._cases(one)
+            return
+        for found, told, free in zip(*(replace(self, moving=moving)._cases(one) for moving in WAYS), strict=True):
+            if told.decision.word == "proved":
+                found = told
+            if found.decision.word == "refuted" and {told.decision.word, free.decision.word} != {"refuted"}:
+                found = replace(found, decision=Decision("undecided", ORDER))
+            yield found
 
     def _cases(self, one: Meant) -> Iterator[Finding]:
         """What is found for every value of the lengths that are one of several."""
@@ -326,17 +351,10 @@ class Decider:
             return found or decision
         return found if decision.word == found.word == "holds" else Decision("undecided", TIED)
 
-    @property
-    def _alone(self) -> bool:
-        """'As n grows' sends n alone, and all else that is fixed stays where it is."""
-        return bool(self.sent - {VARIANCE})
-
     def _cautious(self, link: t.Relation, decision: Decision) -> Decision:
         """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
         if decision.word != "refuted" or link.comparisons[0] not in ("~", "->"):
             return decision
-        if self._alone:  # a name of which nothing is said may be fixed or large: what fails for a fixed one may hold
-            return Decision("undecided", ORDER)
         spoken: list[t.Relation | Hypothesis] = [*self.hypotheses, *self.solved]
         names = [_names_of(one, self.scene) for one in spoken]
         if any(one & set(self.scene.small) and one - set(self.scene.ranges) for one in names):
@@ -362,7 +380,7 @@ class Decider:
         if given is None:
             return None
         where, large = self.where(scalars_in(a) + scalars_in(b), given)
-        vanishing = self.vanishing & self.sent if self._alone else self.vanishing
+        vanishing = self.vanishing & self.sent if self.moving == "sent" else self.vanishing
         # tolerances go to 0 where something is 'about' so, unless their value, or a limit in another name, is spoken of
         held = [names for x, _, y in given if (names := x.names() | y.names()) <= set(scene.ranges)]
         small = () if self.sent else tuple(name for name in scene.small if not any(name in names for names in held))
@@ -464,10 +482,10 @@ class Decider:
                 ranges[name] = REAL
             else:
                 ranges[name] = self.scene.range_of(name)
-                if name not in self.bounded and not self._alone:
+                if name not in self.bounded and self.moving == "free":
                     large.add(name)
         large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
-        large &= self.sent if self._alone else large
+        large &= self.sent if self.moving == "sent" else large
         return Where(ranges).given(*given), tuple(sorted(large))
 
 

@@ -233,12 +233,12 @@ class Chances:
     law: NormalLaw
     regions: tuple[Region, ...]
 
-    def probability(self, wanted: Vec, *, conditional: bool = True) -> arb | None:
-        """How likely the output tends to the wanted one, among the cases that count (or among all).
+    def probability(self, wanted: Vec) -> arb | None:
+        """How likely the output tends to the wanted one, among the cases that count.
 
         None where in some case it depends on the number of keys whether it does.
         """
-        among = [region for region in self.regions if region.counts or not conditional]
+        among = [region for region in self.regions if region.counts]
         agreeing: list[Region] = []
         for region in among:
             names = {*region.output.coordinates, *wanted.coordinates}
@@ -329,7 +329,15 @@ def chances(decider: Decider, spoken: t.Node, heads: Sequence[str]) -> Chances |
 def decide_event(decider: Decider, event: t.Call, sign: t.Comparison, right: t.Node) -> Decision:
     """Decide what is said of the probability of an event, in the limit of long queries."""
     p = Reader(decider.scene, {}).scalar(right)
-    found, wanted = chances_of(decider, event)
+    match event.arguments:
+        case (t.Relation((left, other), ("~" | "->" | "=",)),):
+            left, other = (left, other) if is_output(left) else (other, left)
+            wanted = None if speaks_of_output(other) else Reader(decider.scene, {}).value(other)
+        case _:
+            left, wanted = event, None
+    if not isinstance(left, t.Name) or not is_output(left) or not isinstance(wanted, Vec):
+        raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
+    found = chances(decider, event, decider.scene.queries if left.index is None else (f"q_{label(left.index)}",))
     if found is None or p.names():
         return Decision("undecided", "the probability could not be found exactly")
     value = found.probability(wanted)
@@ -360,9 +368,8 @@ def decide_moment(decider: Decider, moment: t.Call, sign: t.Comparison, right: t
     )
     decisions = []
     for which in dict.fromkeys((*scene.classes.named, REST) if output else wanted):
-        moments = None
-        if found is not None and which in scene.classes.all and all(region.counts for region in found.regions):
-            moments = found.moments(which)
+        usable = found is not None and which in scene.classes.all and all(region.counts for region in found.regions)
+        moments = found.moments(which) if found is not None and usable else None
         if moments is None:
             return Decision("undecided", "the moments could not be found exactly")
         there = wanted.get(which, ZERO).value({})
@@ -386,18 +393,6 @@ def _weighed(value: arb, sign: t.Comparison, wanted: arb, what: str) -> Decision
     if true:
         return Decision("proved", f"{what} {value.str(6, radius=False)}", used="the normal law in balls")
     return Decision("refuted", "", left=value, right=wanted)
-
-
-def chances_of(decider: Decider, event: t.Call) -> tuple[Chances | None, Vec]:
-    """The regions of the random length, and the output that an event speaks of."""
-    match event.arguments:
-        case (t.Relation((left, right), ("~" | "->" | "=",)),):
-            left, right = (left, right) if is_output(left) else (right, left)
-            wanted = None if speaks_of_output(right) else Reader(decider.scene, {}).value(right)
-            if isinstance(left, t.Name) and is_output(left) and isinstance(wanted, Vec):
-                heads = decider.scene.queries if left.index is None else (f"q_{label(left.index)}",)
-                return chances(decider, event, heads), wanted
-    raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
 
 
 def is_output(node: t.Node) -> bool:

@@ -181,13 +181,9 @@ class Reader:
         total: Value = ONE
         for factor in factors:
             value = self.value(factor)
-            if isinstance(total, Vec) and isinstance(value, Vec):
-                if not total.row or value.row:
-                    fix = "write k_i^\\top q for an inner product"
-                    raise MisfitError("two vectors are multiplied", factor, fix=fix)
-                total = self._inner(factor, total, value)
-            else:
-                total = _times(total, value) if isinstance(total, Scalar) else self._inner(factor, total, value)
+            if isinstance(total, Vec) and isinstance(value, Vec) and (not total.row or value.row):
+                raise MisfitError("two vectors are multiplied", factor, fix="write k_i^\\top q for an inner product")
+            total = self._inner(factor, total, value)
         return total
 
     def _inner(self, node: t.Node, left: Value, right: Value) -> Value:
@@ -252,6 +248,8 @@ class Reader:
             case t.Relation((t.Name(base), other), ("!=",)) if base == index:
                 excluded = [label(item) for item in (other.items if isinstance(other, t.Listing) else (other,))]
                 return which not in [self.bound.get(name, name) for name in excluded]
+            case t.Logic("and", items):
+                return all(self._allowed(which, item, index) for item in items)
             case _ if first is not None:
                 return self.scene.classes.picked.get(which, which) in among(condition, index, first.size)
         raise MisfitError("this condition on the index is not understood", condition, fix="write i \\ne a")

@@ -276,7 +276,9 @@ def among(condition: t.Node, letter: str, size: str) -> tuple[str, ...]:
     for homes, spellings in PLACES.items():
         if any(condition == parsed(spelt.format(i=letter, m=size)) for spelt in spellings):
             return homes
-    raise MisfitError("which keys are meant is not understood", condition, fix=say_which(letter, size))
+    raise MisfitError(
+        "which keys are meant is not understood", condition, fix=f"write {letter} \\le {size} or {letter} > {size}"
+    )
 
 
 def is_place(condition: t.Node, scene: Scene) -> bool:
@@ -288,11 +290,6 @@ def is_place(condition: t.Node, scene: Scene) -> bool:
         else [one.format(i=i, m=first.size) for i in "ijlr" for kind in PLACES.values() for one in kind]
     )
     return any(condition == parsed(one) for one in spelt)
-
-
-def say_which(letter: str, size: str) -> str:
-    """How to say which of the keys an index stands for, where the first m play a part of their own."""
-    return f"write {letter} \\le {size} or {letter} > {size}"
 
 
 MOST_INDICES = 3  # that range over all keys in one statement
@@ -353,7 +350,7 @@ def _homes(letter: str, under: Sequence[t.Node], scene: Scene) -> tuple[str, ...
         return found
     about = [one for one in under if places_keys(one, [letter])]
     if not about and t.Name(letter) not in under:
-        raise MisfitError("which keys are meant is not said", t.Name(letter), fix=say_which(letter, first.size))
+        raise MisfitError("which keys are meant is not said", t.Name(letter), fix=f"write {letter} \\le {first.size}")
     for one in about:
         if not (isinstance(one, t.Relation) and about_indices(one, scene)):
             found = tuple(home for home in found if home in among(one, letter, first.size))
@@ -441,4 +438,19 @@ def spelt(node: t.Node, scene: Scene) -> t.Node:
             return t.Relation((left, t.Name(first.size)), (">",), span=node.span)
         case t.Norm(t.Name(name)) if first is not None and name == called:
             return t.Name(first.size)
+        case t.BigSum(letter, body, conditions=(t.Bond("in", t.Name(index), own),)) if letter == index:
+            if items := _listed(own, scene):
+                return spelt(t.Sum(tuple(t.with_index(body, letter, item) for item in items)), scene)
+        case t.Quantified(body, (t.Bond("in", t.Name(letter), own),)):
+            if items := _listed(own, scene):
+                return spelt(t.Logic("and", tuple(t.with_index(body, letter, item) for item in items)), scene)
+        case t.Logic("not", (t.Bond("in", left, own),)):
+            if items := _listed(own, scene):
+                return t.Logic("and", tuple(t.Relation((left, item), ("!=",), span=node.span) for item in items))
     return t.mapped(node, lambda part: spelt(part, scene))
+
+
+def _listed(name: t.Node, scene: Scene) -> tuple[t.Node, ...]:
+    """The indices in a set that the answer lists: S = {a, b}."""
+    defined = scene.definitions.get(full_name(name)) if isinstance(name, t.Name) else None
+    return defined.items if isinstance(defined, t.Listing) else ()
