@@ -35,7 +35,7 @@ from headwright.check.judging import Judged, proved, refuted
 from headwright.check.replay import rules_out, says_something
 from headwright.check.replay.worlds import IntegersWorld, holds
 from headwright.check.scalars import Range
-from headwright.check.settings.keys.indices import is_every_key
+from headwright.check.settings.keys.scene import is_every_key
 from headwright.check.settings.matrices.deciding import MatricesCourt, gap
 from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import names_in

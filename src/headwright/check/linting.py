@@ -28,7 +28,7 @@ def lint(exercise: Exercise) -> list[str]:
 
 def _tolerances(exercise: Exercise) -> Iterator[str]:
     for name, known in exercise.parameters.items():
-        limits = known.range().numeric
+        limits = known.range()
         if known.small and (limits.lower is None or limits.upper is None):
             yield f"{name} is a tolerance without bound: give it above = 0 and below = 1, and say so in the statement"
 

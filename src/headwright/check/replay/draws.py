@@ -268,7 +268,7 @@ def _world(
 
 
 def _parameter(known: Parameter, random: Random, number: int) -> Fraction:
-    limits = known.range().numeric
+    limits = known.range()
     low = limits.lower if isinstance(limits.lower, Fraction) else Fraction(0)
     if known.integer:
         steps = [step for step in WHOLE if not isinstance(limits.upper, Fraction) or low + step <= limits.upper] or [0]

@@ -73,8 +73,6 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     random = Random(seed)  # noqa: S311
     if one.decision.word == "undecided" and exercise.keys is not None and exercise.keys.are == "any":
         return _broken(question, one, random) or one
-    if one.decision.tie:
-        return one if _tips(question, random) else _instead(one, Decision("undecided", UNCONFIRMED))
     if one.claim.role == "condition" or one.decision.beyond or one.decision.word == "undecided":
         return one
     nowhere = None if one.decision.word == "refuted" else _undefined(question, random)

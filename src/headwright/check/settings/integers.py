@@ -484,7 +484,7 @@ class IntegersCourt:
         given: list[Any] = []
         for name, known in self.exercise.parameters.items():
             if name in whole.names:
-                variable, limits = whole.names[name], known.range().numeric
+                variable, limits = whole.names[name], known.range()
                 given += [] if limits.lower is None else [variable >= int(limits.lower)]  # type: ignore[arg-type]
                 given += [] if limits.upper is None else [variable <= int(limits.upper)]  # type: ignore[arg-type]
         return given
