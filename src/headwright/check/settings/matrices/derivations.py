@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 
 from headwright.check.answer import named
-from headwright.check.scalars import Scalar, Thing, number
-from headwright.check.settings.matrices.deciding import gap, prepared, proves
-from headwright.check.settings.matrices.forms import Form, scaled
+from headwright.check.settings.matrices.deciding import gap, multiple, prepared, proves
+from headwright.check.settings.matrices.forms import Form
 from headwright.check.settings.matrices.inequalities import adds_up
 from headwright.check.settings.matrices.known import Given, Known, names_in
 from headwright.formula import tree as t
@@ -71,12 +69,9 @@ class Aim:
         return ">=" if proves(t.Relation((self.start, self.end), (">=",)), self.given) else "="
 
     def is_leap(self, link: t.Relation) -> bool:
-        """Whether a step says what was to be shown, up to algebra in passing and a number in front.
-
-        Two sums that are equal term by term say no more than their terms do.
-        """
-        mine = gap(_terms(link, self.given) or link.terms, self.bare)
-        if not any(_multiple(mine, whole) not in (None, 0) for whole in self.wholes):
+        """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
+        mine = gap(link.terms, self.bare)
+        if not any(multiple(mine, whole) not in (None, 0) for whole in self.wholes):
             return False
         opened = gap(link.terms, replace(self.given, facts=_loose(self.given.facts)))
         return opened is None or not opened.is_zero  # ||A|| = ||U S V^T|| only says what A is
@@ -98,7 +93,7 @@ class Aim:
         passing = self.passing
         whole = gap((self.start, self.end), passing)
         equal, above = [], []
-        for step in [one for link in steps for one in _squared(link)]:
+        for step in steps:
             sign = step.comparisons[0]
             if sign == "=":
                 equal += [one for sides in self._times(step.terms) if (one := gap(sides, passing)) is not None]
@@ -136,7 +131,7 @@ class Aim:
         low, high = (self.start, self.end) if self.wanted == "<=" else (self.end, self.start)
         for link in links:
             below, above = link.terms if link.comparisons[0] == "<=" else reversed(link.terms)
-            share = _multiple(gap((below, above), self.given), gap((low, high), self.given))
+            share = multiple(gap((below, above), self.given), gap((low, high), self.given))
             if share is not None and share != 1:
                 continue
             ends = _same(below, low, self.bare), _same(above, high, self.bare)
@@ -145,25 +140,6 @@ class Aim:
             if ends == (False, True) and proves(t.Relation((low, below), ("<=",)), self.given):
                 return True
         return False
-
-
-def _squared(link: t.Relation) -> list[t.Relation]:
-    """A step, and the same between the squares, where both sides are lengths."""
-    if not all(isinstance(term, t.Norm) for term in link.terms) or link.comparisons[0] not in ("=", *ORDERS):
-        return [link]
-    squares = tuple(t.Power(term, t.Number(Fraction(2)), span=term.span) for term in link.terms)
-    return [link, replace(link, terms=squares)]
-
-
-def _terms(link: t.Relation, given: Given) -> tuple[t.Node, t.Node] | None:
-    """The terms of two sums that are equal because these are: |A v_k|^2 of sum |A v_i|^2 = sum |sigma_i u_i|^2."""
-    place = next((name for name in given.shapes if name in Known(given).assumed()), None)  # 1 <= k <= d
-    match link.terms:
-        case (t.BigSum(i, x, low, high, ()), t.BigSum(j, y, other_low, other_high, ())) if place is not None:
-            terms = t.put(x, i, t.Name(place)), t.put(y, j, t.Name(place))
-            if (low, high) == (other_low, other_high) and proves(t.Relation(terms, ("=",)), given):
-                return terms
-    return None
 
 
 def _written_out(steps: Sequence[t.Relation], leaps: Sequence[t.Relation]) -> bool:
@@ -175,15 +151,6 @@ def _written_out(steps: Sequence[t.Relation], leaps: Sequence[t.Relation]) -> bo
         if is_trace and entries and any(trace in leap.terms for leap in leaps):
             return True
     return False
-
-
-def _multiple(mine: Form | None, whole: Form | None) -> Scalar | None:
-    """Which multiple of a form another is, by a number made of sizes; None where it is none, or one has no form."""
-    if mine is None or whole is None or whole.is_zero:
-        return None
-    factor = number(0) if mine.is_zero else mine.terms[0][1] / whole.terms[0][1]
-    of_sizes = not any(isinstance(atom, Thing) for atom in factor.atoms())
-    return factor if of_sizes and mine == scaled(whole, factor) else None
 
 
 def _loose(facts: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:

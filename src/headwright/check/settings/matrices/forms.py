@@ -373,10 +373,7 @@ class Algebra:
     def turned(self, word: Word) -> Word:
         """The transpose of a word: reversed, each factor transposed."""
         return tuple(
-            factor
-            if isinstance(factor, Diagonal)
-            or (isinstance(factor, Letter) and self.known.fact(factor.name, "symmetric"))
-            else replace(factor, turned=not factor.turned)
+            factor if isinstance(factor, Diagonal) else replace(factor, turned=not factor.turned)
             for factor in reversed(word)
         )
 
@@ -406,10 +403,6 @@ class Algebra:
         match left, right:
             case Letter(), Letter():
                 return self._letters(left, right)
-            case Image("softmax", body, False), Letter("ones", _, _, False) if body.rows == body.columns:
-                return ONE, (right,)  # the entries of a row sum to 1
-            case Letter("ones", _, _, True), Image("softmax", body, True) if body.rows == body.columns:
-                return ONE, (left,)
             case Diagonal(), Diagonal():
                 powers = multiplied(left.powers, right.powers)
                 return ONE, self.diagonal(powers, self._smaller(left.upto, right.upto, left.rows), left.rows)
@@ -440,8 +433,7 @@ class Algebra:
     def _letters(self, left: Letter, right: Letter) -> tuple[Scalar, Word] | None:
         fact = self.known.fact
         if left.name == right.name:
-            opposite = left.turned != right.turned or fact(left.name, "symmetric")
-            if opposite and fact(left.name, *ORTHOGONAL):
+            if left.turned != right.turned and fact(left.name, *ORTHOGONAL):
                 return ONE, ()
             if left.turned and not right.turned and fact(left.name, "orthonormal columns"):
                 return ONE, ()
@@ -597,25 +589,9 @@ def image(function: str, body: Form, algebra: Algebra) -> Form:
         if body.is_zero:
             return form(rows, columns, [])
         size, body = measured(body)  # relu(c X) = c relu(X) for c > 0
-        upright = min(body, scaled(body, -1), key=text)
-        terms = [] if upright == body else list(body.terms)  # relu(X) = relu(-X) + X
-        terms.append(((Image("relu", upright),), ONE))
-        if _is_relu(body):
-            terms = list(body.terms)
-        return scaled(form(rows, columns, [((*left, *word, *right), value) for word, value in terms]), size)
-    if function == "softmax":
-        body = form(body.rows, body.columns, [(w, c) for w, c in body.terms if not _same_in_each_row(w)])
+        return scaled(word_form((*left, Image("relu", body), *right), rows, columns), size)
+    body = form(body.rows, body.columns, [(w, c) for w, c in body.terms if not _same_in_each_row(w)])
     return word_form((*left, Image(function, body), *right), rows, columns)
-
-
-def _is_relu(body: Form) -> bool:
-    """Whether a form is relu(X), or relu(X) - X = relu(-X): nothing in it is negative."""
-    for word, value in body.terms:
-        match word:
-            case (Image("relu", inside, False),) if value == 1:
-                rest = minus(body, word_form(word, body.rows, body.columns))
-                return rest.is_zero or rest == scaled(inside, -1)
-    return False
 
 
 def _shared(body: Form, algebra: Algebra, *, first: bool) -> Letter | None:

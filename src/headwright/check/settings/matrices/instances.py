@@ -117,8 +117,6 @@ def _value(known: Known, name: str, rows: int, columns: int, variant: int) -> Va
     found = _integers(rows, columns, name, variant)
     if known.fact(name, "positive"):
         found = [[abs(entry) + 1 for entry in row] for row in found]
-    if known.fact(name, "symmetric"):
-        found = [[found[max(i, j)][min(i, j)] for j in range(columns)] for i in range(rows)]
     return found
 
 
