@@ -30,7 +30,7 @@ MOST = 60  # terms of a sum without an end
 NEAR, APART = 1e-9, 1e-6  # beside the size of the numbers: equal up to rounding; certainly different
 SCALES = (Fraction(1), Fraction(1), Fraction(1, 50), Fraction(40))
 ELEMENTARY: Mapping[str, Callable[[float], float]] = {
-    "sqrt": math.sqrt, "exp": math.exp, "ln": math.log, "sin": math.sin, "cos": math.cos,
+    "exp": math.exp, "ln": math.log, "sin": math.sin, "cos": math.cos,
 }  # fmt: skip
 
 
@@ -180,7 +180,7 @@ class MatricesWorld:
             case t.Norm(body, kind):
                 inside = self.value(body, at)
                 if kind == "F" or 1 in (len(inside), len(inside[0])):
-                    return [[math.sqrt(sum(x * x for x in _entries(inside)))]]
+                    return [[_root(sum((x * x for x in _entries(inside)), Fraction(0)))]]
                 return [[_spectral(inside)]]
             case t.Call("diag", (t.BigSum() as run, t.Name("I", size))) if size is not None:
                 entries = [_single(term) for term in self.terms(run, at)]
@@ -325,6 +325,15 @@ def _reduced(rows: Rows, columns: int) -> tuple[Rows, int]:
     return found, rank
 
 
+def _root(value: Number) -> Number:
+    """The square root, exact where it is rational."""
+    if isinstance(value, Fraction) and value >= 0:
+        root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
+        if root * root == value:
+            return root
+    return math.sqrt(value)
+
+
 def _spectral(rows: Rows) -> float:
     """The largest singular value, as the root of trace(G^N)^(1/N) for G = A^T A and a large N."""
     gram, logarithm, weight = _product(_flipped(rows), rows), 0.0, 1.0
@@ -353,8 +362,8 @@ def _call(function: str, values: Sequence[Rows]) -> Rows:
         case "max" | "min":
             entries = [x for value in values for x in _entries(value)]
             return [[max(entries) if function == "max" else min(entries)]]
-        case "abs":
-            return [[abs(_single(given))]]
+        case "abs" | "sqrt":
+            return [[abs(_single(given)) if function == "abs" else _root(_single(given))]]
         case _ if function in ELEMENTARY:
             return [[ELEMENTARY[function](float(_single(given)))]]
         case _:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name, given_numbers
@@ -36,6 +36,7 @@ from headwright.formula.show import plain
 _APPLIED = re.compile(r"([A-Za-z]+)\s*(?:\\(?:left|big|bigl)\s*)?\(")
 MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
+LARGER, FEW = (4, 5, 6, 8), 12  # sizes in which a few matrices more are tried: what holds for small ones may fail there
 SMALL = 8  # up to here matrices are written out
 FORMS = "matrix algebra"
 CUT = {"columns", "singular values"}  # of matrices whose first columns have a name
@@ -229,7 +230,8 @@ class _Case:
         """An instance refutes. Of a difference none does: A B != B A may mean that the two are not always equal."""
         tried: list[str] = []
         outcomes = set()
-        for trial in self.trials():
+        larger = [dict.fromkeys(self.known.sized, size) for size in LARGER if self.known.families]
+        for trial in chain(self.trials(), *(islice(self.trials(sizes), FEW) for sizes in larger)):
             tried.append(_sizes(trial.instance.sizes))
             outcomes.add(outcome := self.outcome(trial))
             if outcome is False and self.comparison != "!=":
