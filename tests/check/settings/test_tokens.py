@@ -79,10 +79,17 @@ PREVIOUS = (r"K = I", r"Q = u_a u_b^\top + u_b u_c^\top")
     [
         (r"\lim_{\beta \to 0} c_3 = u_b", "undecided"),
         (r"\lim_{\beta \to 0} c_3 = 5 u_a", "undecided"),
-        (r"\lim_{\beta \to 0} c_3 = \frac13(u_a + u_b + u_c)", "proved"),
+        (r"\lim_{\beta \to 0} c_3 = \frac13(u_a + u_b + u_c)", "undecided"),
         (r"\lim_{\beta \to \infty} c_3 = u_b", "proved"),
     ],
 )
 def test_what_becomes_0_with_all_vectors_tends_to_none_of_them(claim: str, word: str) -> None:
     verdict = check("causal-previous", *PREVIOUS, claim)
     assert verdict.word == word, verdict.reason
+
+
+def test_a_matrix_that_is_the_identity_on_the_directions_alone_is_not_the_identity() -> None:
+    """It was proved, and the second look stopped the whole check."""
+    directions = r"\frac{1}{\beta^2}(u_a u_a^\top + u_b u_b^\top + u_c u_c^\top)"
+    assert check("causal-previous", *PREVIOUS, f"I = {directions}").word == "refuted"
+    assert check("causal-previous", *PREVIOUS, f"I u_a = {directions} u_a").word == "proved"
