@@ -40,7 +40,7 @@ LARGER, FEW = (4, 5, 6, 8), 12  # sizes in which a few matrices more are tried: 
 SMALL = 8  # up to here matrices are written out
 FORMS = "matrix algebra"
 CUT = {"columns", "singular values"}  # of matrices whose first columns have a name
-GIVEN_DIFFERENT = "a given difference"
+DIFFERENT = Decision("proved", "the sides differ by what is given not to be 0", used="a given difference")
 INSTANCE = "a certified instance"
 NO_IDENTITY = "no identity, for the sides differ in an instance; whether they differ in all is not known"
 NOT_ALWAYS = "no identity, but the sides do not differ always: there is an instance where they are equal"
@@ -169,6 +169,9 @@ class _Case:
                 normal.of(side)
         if self.comparison in ("=", "!="):
             return self.equal(normal)
+        match self.high if self.strict and self.low == t.ZERO else None:
+            case t.Norm(body) | t.Power(t.Norm(body), t.Number()) if self.given_apart(normal.of(body), normal):
+                return DIFFERENT  # a length is above 0 where its body is not 0
         low, high = normal.of(self.low).scalar, normal.of(self.high).scalar
         how = inequalities.at_most(low, high, normal.algebra, strict=self.strict)
         return None if how is None else Decision("proved", "holds for all sizes and values", used=how)
@@ -187,31 +190,33 @@ class _Case:
         return None
 
     def equal(self, normal: Normal) -> Decision | None:
-        apart = difference(normal.of(self.left), normal.of(self.right))
+        left, right = normal.of(self.left), normal.of(self.right)
+        apart = difference(left, right)
         if apart.is_zero:
             if self.comparison == "=":
                 return Decision("proved", "both sides come to the same, for all sizes", used=FORMS)
             return Decision("refuted", "the two sides are always equal", used=FORMS)
         if self.comparison == "!=":
-            for given in self.given_apart(normal):
-                factor = multiple(apart, given)
-                if factor is not None and factor.rational not in (None, 0):
-                    return Decision("proved", "the sides differ by what is given not to be 0", used=GIVEN_DIFFERENT)
-        return None
+            return DIFFERENT if self.given_apart(apart, normal) else None
+        sides = [(left.scalar, right.scalar), (right.scalar, left.scalar)] if apart.is_scalar else []
+        how = [inequalities.at_most(low, high, normal.algebra, strict=False) for low, high in sides] or [None]
+        if None in how:
+            return None
+        return Decision("proved", "each side is at most the other, for all sizes", used=how[0] or "")
 
-    def given_apart(self, normal: Normal) -> Iterator[Form]:
-        """Differences that are given not to be 0, and these times a permutation, which are not 0 either."""
+    def given_apart(self, apart: Form, normal: Normal) -> bool:
+        """Whether a form is a multiple of what is given not to be 0, or of that times a permutation."""
         turning = [t.Name(name) for name, facts in self.known.given.facts.items() if "permutation" in facts]
         before: list[tuple[t.Node, ...]] = [(), *((x,) for x in turning), *((t.Transpose(x),) for x in turning)]
         for pair in self.known.given.different:
             for factor in before:
                 first, second = (t.Product((*factor, side)) if factor else side for side in pair)
-                try:
+                with suppress(FormulaError):  # a permutation of another size
                     sides = self.known.typed(t.Relation((first, second), ("=",)))
-                except FormulaError:  # a permutation of another size
-                    continue
-                if isinstance(sides, t.Relation):
-                    yield difference(normal.of(sides.terms[0]), normal.of(sides.terms[1]))
+                    found = multiple(apart, difference(*map(normal.of, sides.children())))
+                    if found is not None and found.rational not in (None, 0):
+                        return True
+        return False
 
     # Instances
 
