@@ -6,23 +6,19 @@ on whatever space is left: M = block + rest * (identity elsewhere). The dimensio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import reduce
-from itertools import product
 
 from headwright.check.answer import (
     Answer,
     MisfitError,
     MissingError,
     Said,
-    compared,
     comparisons,
     full_name,
     label,
     named,
-    number_of,
     redefined,
 )
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
@@ -155,10 +151,6 @@ class Reader:
                 return Grid((tuple(self.scalar(item) for item in items),))
             case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return number_grid(ELEMENTARY[function](self.scalar(argument)))
-            case t.BigSum(index, body, lower, upper, conditions):
-                ends = () if lower is None or upper is None else (lower, t.Name(index), upper)
-                said = (*conditions, *((t.Relation(ends, ("<=", "<=")),) if ends else ()))
-                return self._sum(tuple(t.with_index(body, index, at[index]) for at in self.places([index], said)))
             case _:
                 raise MisfitError(f"{t.called(node)} has no meaning in this exercise", node)
 
@@ -242,14 +234,6 @@ class Reader:
         total = sum(weights, ZERO)
         return [weight / total for weight in weights] + [ZERO] * (count - len(weights))
 
-    def places(self, letters: Sequence[str], conditions: Sequence[t.Node]) -> Iterator[dict[str, t.Node]]:
-        """The numbers of the tokens that indices stand for, by what is said of them."""
-        numbers = [t.Number(Fraction(place)) for place in range(1, len(self.setting.tokens) + 1)]
-        for chosen in product(numbers, repeat=len(letters)):
-            values: dict[str, t.Node] = dict(zip(letters, chosen, strict=True))
-            if all(_met(one, {**values, "T": numbers[-1]}) for one in conditions):
-                yield values
-
     def _sum(self, terms: tuple[t.Node, ...]) -> Grid:
         total = self.value(terms[0]) if terms else number_grid(ZERO)
         for term in terms[1:]:
@@ -271,20 +255,6 @@ class Reader:
             else:
                 total = total.on(value)
         return total
-
-
-def _met(condition: t.Node, values: Mapping[str, t.Node]) -> bool:
-    """Whether a condition on the numbers of tokens is met; a list on the right is of all it may be."""
-    for letter, value in values.items():
-        condition = t.put(condition, letter, value)
-    if isinstance(condition, t.Number):
-        return True  # 'for all j'
-    links = list(comparisons(condition)) if isinstance(condition, t.Relation) else []
-    known = [(number_of(link.terms[0]), link.comparisons[0], number_of(link.terms[1])) for link in links]
-    if not known or any(x is None or y is None or sign not in t.FLIPPED for x, sign, y in known):
-        raise MisfitError("which tokens are meant is not understood", condition, fix="write j \\ne 2")
-    some = any if all(sign == "=" for _, sign, _ in known) else all
-    return some(compared(x, sign, y) for x, sign, y in known if x is not None and y is not None)
 
 
 def _listed(node: t.Node) -> t.Node:
@@ -333,7 +303,6 @@ class TokensSetting:
         return replace(court, under=tuple(said.node for said in answer.conditions))
 
 
-NOWHERE = "it speaks of no token that there is"
 SHRINK = "both sides go to 0, as all vectors here do then: that does not say that one tends to the other"
 
 
@@ -368,32 +337,12 @@ class TokensCourt:
         if instead:  # 'if x_2 = u_a + u_d, then ...'
             new = {name: part.terms[1] for name, part in instead.items()}
             reader = replace(reader, definitions={**reader.definitions, **new}, memo={})
-        found: list[Judged] = []
-        for link, conditions in self._for_tokens(claim.link, under):
-            here = replace(self, under=(*self.under, *conditions))
-            decision = here._link(reader, link)
-            words = here._words(reader, link, decision)
-            if claim.negated:
-                decision = denied(decision, words)
-                words = decision.reason
-            found.append(judged(claim, decision, words, link))
-        return found or [judged(claim, Decision("undecided", NOWHERE), NOWHERE)]
-
-    def _for_tokens(
-        self, link: t.Relation, under: tuple[t.Node, ...]
-    ) -> Iterator[tuple[t.Relation, tuple[t.Node, ...]]]:
-        """A comparison for every token that its indices stand for, 'for all j != 2', and the other conditions."""
-        indexed = [name.index for name in t.every_name(link) if name.index is not None]
-        letters = {part.base for index in indexed for part in t.walk(index) if isinstance(part, t.Name)}
-        spoken = [name.base for one in under for name in t.every_name(one) if name.base in letters]
-        ranging = [one for one in dict.fromkeys(spoken) if one not in self.setting.directions]
-        mine = [one for one in under if t.speaks_of(one, *ranging)]
-        for chosen in self.reader.places(ranging, mine):
-            moved: t.Node = link
-            for letter, which in chosen.items():
-                moved = t.with_index(moved, letter, which)
-            if isinstance(moved, t.Relation):
-                yield moved, tuple(one for one in under if one not in mine)
+        decision = replace(self, under=(*self.under, *under))._link(reader, claim.link)
+        words = self._words(reader, claim.link, decision)
+        if claim.negated:
+            decision = denied(decision, words)
+            words = decision.reason
+        return [judged(claim, decision, words)]
 
     def _link(self, reader: Reader, link: t.Relation) -> Decision:
         left, right = _sides(reader, link)
