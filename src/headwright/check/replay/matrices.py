@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from itertools import islice
 from random import Random
 from typing import Any
@@ -29,9 +30,6 @@ ZERO: Rows = [[Fraction(0)]]
 MOST = 60  # terms of a sum without an end
 NEAR, APART = 1e-9, 1e-6  # beside the size of the numbers: equal up to rounding; certainly different
 SCALES = (Fraction(1), Fraction(1), Fraction(1, 50), Fraction(40))
-ELEMENTARY: Mapping[str, Callable[[float], float]] = {
-    "exp": math.exp, "ln": math.log, "sin": math.sin, "cos": math.cos,
-}  # fmt: skip
 
 
 class _NoMember(InputError):  # noqa: N818
@@ -44,19 +42,17 @@ def tried(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> li
     definitions = {name: parsed(source) for name, source in exercise.definitions.items()}
     definitions |= {name: said.node for name, said in answer.definitions.items()}
     under = [part for part in one.claim.under if isinstance(part, t.Relation)]
-    example = one.decision.example
+    example, relation = one.decision.example, one.link
     if example is not None:
         world = MatricesWorld(setting, definitions, example.sizes, example.matrices)
         met = world.admissible() and all(world.says(part) is True for part in under)
-        return [world.says(one.link) if met else None]
-    given, relation = {*setting.shapes, *exercise.definitions}, one.link
+        return [world.says(relation) if met else None]
+    given = {*setting.shapes, *exercise.definitions}
     spoken = [part for part in t.every_name(relation) if f"{part.base}_*" in given and full_name(part) not in given]
     free = {name.base for part in spoken for name in t.every_name(part.index)} - given  # A v_i = ... is for every i
     free -= {part.index for part in t.walk(relation) if isinstance(part, t.BigSum | t.BigCall)}
-    names = (
-        {size for one in setting.shapes.values() for size in one if isinstance(size, str)} | set(setting.sizes) | free
-    )
-    names |= {name for name, known in exercise.parameters.items() if known.integer}
+    names = {*free, *setting.sizes, *(name for name, known in exercise.parameters.items() if known.integer)}
+    names |= {size for two in setting.shapes.values() for size in two if isinstance(size, str)}
     names |= {name.base for source in setting.assume for name in t.every_name(parsed(source))}
     worlds = _drawn(setting, definitions, sorted(names), random)
     met_there = (world for world in worlds if all(world.says(part) is not False for part in under))
@@ -74,27 +70,21 @@ class MatricesWorld:
     _values: dict[str, Rows] = field(default_factory=dict)
     _shapes: dict[str, Shape] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        """The letters of columns and of singular values, and the matrices that they are of."""
-        pairs = [(about.split(","), facts) for about, facts in self.setting.facts.items()]
-        self.families = {
-            two[1].strip().removesuffix("_*"): (two[0].strip(), "columns" in facts)
-            for two, facts in pairs
-            if {"columns", "singular values"} & {*facts}
-        }
-
     def says(self, relation: t.Node) -> bool | None:
         """Whether a chain of comparisons is true here; False where sizes cannot fit, None where it has no value."""
         try:
-            known = typed(relation, self.shape_of)
-            if not isinstance(known, t.Relation):
-                return None
-            values = [self.value(term, self.sizes) for term in known.terms]
-            said = list(map(_compared, values, known.comparisons, values[1:]))
+            return self.holds(typed(relation, self.shape_of), self.sizes)
         except ShapeError:
             return False
         except (InputError, ArithmeticError, ValueError):
             return None
+
+    def holds(self, relation: t.Node, at: Mapping[str, int]) -> bool | None:
+        """The same of a typed chain, with places for the indices of sums."""
+        if not isinstance(relation, t.Relation):
+            raise InputError("this is no comparison")
+        values = [self.value(term, at) for term in relation.terms]
+        said = list(map(_compared, values, relation.comparisons, values[1:]))
         return False if False in said else None if None in said else True
 
     def shape_of(self, name: t.Name) -> Shape | None:
@@ -117,7 +107,7 @@ class MatricesWorld:
 
     def name(self, name: t.Name, at: Mapping[str, int]) -> Rows:
         """The value of a name: as written out, as defined, or a part of another."""
-        full = full_name(name)
+        full, facts = full_name(name), self.setting.facts
         if full in at:
             return [[Fraction(at[full])]]
         if full in self.matrices:
@@ -125,32 +115,23 @@ class MatricesWorld:
         if full in self.definitions:
             if full not in self._values:
                 equation = typed(t.Relation((name, self.definitions[full]), ("=",)), self.shape_of)  # for the size of I
-                assert isinstance(equation, t.Relation)  # noqa: S101
-                self._values[full] = self.value(equation.terms[1], self.sizes)
+                self._values[full] = self.value(list(equation.children())[1], self.sizes)
             return self._values[full]
-        if full == "ones":
-            return [[Fraction(1)]] * self._size(self.setting.shapes["ones"][0])
         if name.index is None:
-            constants = {"pi": math.pi, "e": math.e}
-            if full not in constants:
-                raise InputError(f"{full} has no value")
-            return [[constants[full]]]
+            raise InputError(f"{full} has no value")
         places = [_whole(self.value(item, at)) for item in t.listed(name.index)]
         if name.base == "I":
             return _identity(places[0])
-        base, is_column = self.families.get(name.base, (name.base, False))
-        whole, last = self.name(t.Name(base), at), places[-1]
+        about = next((key for key in facts if key.endswith(f"{name.base}_*")), name.base)
+        base, last = about.split(",")[0], places[-1]
+        whole = self.name(t.Name(base), at)
         if not 1 <= last <= len(whole[0]) or not 1 <= places[0] <= max(len(whole), len(whole[0])):
             raise _NoMember(f"there is no {full} here")
-        if is_column:
+        if "columns" in facts.get(about, ()):
             return [[row[last - 1]] for row in whole]
-        if name.base in self.families or len(places) == 2:
+        if about != base or len(places) == 2:  # a singular value, or an entry
             return [[whole[places[0] - 1][last - 1]]]
-        rows = last if "diagonal" in self.setting.facts.get(base, ()) else len(whole)
-        return [row[:last] for row in whole[:rows]]  # U_k, S_k
-
-    def _size(self, size: int | str) -> int:
-        return size if isinstance(size, int) else self.sizes[size]
+        return [row[:last] for row in (whole[:last] if "diagonal" in facts.get(base, ()) else whole)]  # U_k, S_k
 
     def value(self, node: t.Node, at: Mapping[str, int]) -> Rows:
         """The value of a typed term; InputError and the like where it has none. A zero may be 1 x 1 in any shape."""
@@ -164,10 +145,7 @@ class MatricesWorld:
             case t.Negative(body):
                 return _product([[Fraction(-1)]], self.value(body, at))
             case t.Product(factors):
-                total: Rows = [[Fraction(1)]]
-                for factor in factors:
-                    total = _product(total, self.value(factor, at))
-                return total
+                return reduce(_product, (self.value(factor, at) for factor in factors))
             case t.Quotient(over, under):
                 return _product([[1 / _single(self.value(under, at))]], self.value(over, at))
             case t.Power(base, exponent):
@@ -175,34 +153,31 @@ class MatricesWorld:
             case t.Transpose(body):
                 return _flipped(self.value(body, at))
             case t.Inner(left, right):
-                pairs = zip(_entries(self.value(left, at)), _entries(self.value(right, at)), strict=True)
-                return [[sum((x * y for x, y in pairs), Fraction(0))]]
+                x, y = ([entry for row in self.value(side, at) for entry in row] for side in (left, right))
+                return _product([x], [[entry] for entry in y])
             case t.Norm(body, kind):
                 inside = self.value(body, at)
-                if kind == "F" or 1 in (len(inside), len(inside[0])):
-                    return [[_root(sum((x * x for x in _entries(inside)), Fraction(0)))]]
-                return [[_spectral(inside)]]
+                short = kind == "F" or 1 in (len(inside), len(inside[0]))
+                square = sum((x * x for row in inside for x in row), Fraction(0))
+                return [[_root(square) if short else _spectral(inside)]]
             case t.Call("diag", (t.BigSum() as run, t.Name("I", size))) if size is not None:
                 entries = [_single(term) for term in self.terms(run, at)]
                 entries += [Fraction(0)] * (_whole(self.value(size, at)) - len(entries))
                 return [[x if i == j else Fraction(0) for j in range(len(entries))] for i, x in enumerate(entries)]
-            case t.Call(function, arguments):
-                return _call(function, [self.value(part, at) for part in arguments])
+            case t.Call(function, (argument,)):
+                return _call(function, self.value(argument, at))
             case t.BigSum():
                 return _sum([ZERO, *self.terms(node, at)])
-            case t.BigCall("max" | "min" as word):
-                found = [_single(term) for term in self.terms(node, at)]
-                return [[max(found) if word == "max" else min(found)]]
             case _:
                 raise InputError(f"{t.called(node)} has no value")
 
-    def terms(self, node: t.BigSum | t.BigCall, at: Mapping[str, int]) -> Iterator[Rows]:
+    def terms(self, node: t.BigSum, at: Mapping[str, int]) -> Iterator[Rows]:
         """The terms of a sum; without an end it runs over all members that there are."""
         low = 1 if node.lower is None else _whole(self.value(node.lower, at))
         high = None if node.upper is None else _whole(self.value(node.upper, at))
         for place in range(low, MOST + 1 if high is None else high + 1):
             inside = {**at, node.index: place}
-            met = all(self._met(condition, inside) for condition in node.conditions)
+            met = all(self.holds(condition, inside) for condition in node.conditions)
             try:
                 term = self.value(node.body, inside) if met or high is None else ZERO
             except _NoMember:
@@ -214,51 +189,42 @@ class MatricesWorld:
         if high is None:
             raise InputError("a sum without an end")
 
-    def _met(self, condition: t.Node, at: Mapping[str, int]) -> bool:
-        if not isinstance(condition, t.Relation):
-            raise InputError("a condition that is no comparison")
-        values = [self.value(term, at) for term in condition.terms]
-        return all(map(_compared, values, condition.comparisons, values[1:]))
-
     def admissible(self) -> bool:
-        """Whether all that is given holds: facts, sizes, differences."""
+        """Whether all that is given holds: sizes, differences, and the facts of what is written out."""
         different = [t.Relation((parsed(x), parsed(y)), ("!=",)) for x, y in self.setting.different]
-        given = [*(parsed(source) for source in self.setting.assume), *different]
-        met = all(self.says(one) is True for one in given)
-        return met and all(self._satisfies(about, facts) for about, facts in self.setting.facts.items())
-
-    def _satisfies(self, about: str, facts: Sequence[str]) -> bool:
-        """Whether explicit matrices have the facts; what is not written out is not spoken of."""
-        first, *others = (self.matrices.get(name.strip()) for name in about.split(","))
-        if first is None:
-            return True
-        square = len(first) == len(first[0])
-        upright = _product(_flipped(first), first) == _identity(len(first[0]))
-        diagonal = not any(x for i, row in enumerate(first) for j, x in enumerate(row) if i != j)
-        spectrum = [row[i] for i, row in enumerate(first) if i < len(row)]
-        apart = not others or others[0] is None or not any(_entries(_product(_flipped(first), others[0])))
-        said = {
-            "permutation": square and upright and {*_entries(first)} <= {0, 1},
-            "orthogonal": square and upright,
-            "orthonormal columns": upright,
-            "diagonal": square and diagonal,
-            "positive": all(x > 0 for x in _entries(first)),
-            "columns": True,
-            "singular values": diagonal and spectrum == sorted(map(abs, spectrum), reverse=True),
-            "orthogonal ranges": apart,
-        }
-        return all(said[fact] for fact in facts)
+        if not all(self.says(one) is True for one in (*map(parsed, self.setting.assume), *different)):
+            return False
+        for about, facts in self.setting.facts.items():
+            first, *others = (self.matrices.get(name.strip()) for name in about.split(","))
+            if first is None:
+                continue
+            square, gram = len(first) == len(first[0]), _product(_flipped(first), first)
+            upright, entries = gram == _identity(len(gram)), [x for row in first for x in row]
+            diagonal = square and not any(x for i, row in enumerate(first) for j, x in enumerate(row) if i != j)
+            spectrum = [row[i] for i, row in enumerate(first) if i < len(row)]
+            apart = [
+                x for other in others if other is not None for row in _product(_flipped(first), other) for x in row
+            ]
+            met = {
+                "permutation": square and upright and {*entries} <= {0, 1},
+                "orthogonal": square and upright,
+                "orthonormal columns": upright,
+                "diagonal": diagonal,
+                "positive": all(x > 0 for x in entries),
+                "columns": True,
+                "singular values": diagonal and spectrum == sorted(map(abs, spectrum), reverse=True),
+                "orthogonal ranges": not any(apart),
+            }
+            if not all(met[fact] for fact in facts):
+                return False
+        return True
 
 
 # Arithmetic
 
 
-def _entries(rows: Rows) -> list[Number]:
-    return [x for row in rows for x in row]
-
-
 def _single(rows: Rows) -> Number:
-    (entry,) = _entries(rows)
+    ((entry,),) = rows
     return entry
 
 
@@ -278,7 +244,7 @@ def _identity(size: int) -> Rows:
 
 
 def _sum(values: Sequence[Rows]) -> Rows:
-    tall = [value for value in values if value != [[0]]] or [values[0]]
+    tall = [value for value in values if value != ZERO] or [ZERO]
     if len({(len(value), len(value[0])) for value in tall}) > 1:
         raise InputError("a sum of different shapes")
     return [[sum(xs[1:], xs[0]) for xs in zip(*rows, strict=True)] for rows in zip(*tall, strict=True)]
@@ -293,25 +259,21 @@ def _product(left: Rows, right: Rows) -> Rows:
 
 
 def _power(base: Rows, exponent: Number) -> Rows:
-    if len(base) == len(base[0]) == 1:
-        found = base[0][0] ** (int(exponent) if exponent == int(exponent) else float(exponent))
-        return [[found]]
     size = len(base)
+    if size == len(base[0]) == 1:
+        return [[base[0][0] ** (int(exponent) if exponent == int(exponent) else float(exponent))]]
     if exponent < 0:
         both, rank = _reduced([[*row, *one] for row, one in zip(base, _identity(size), strict=True)], size)
         if rank < size:
             raise InputError("the inverse of a matrix that has none")
-        base, exponent = [row[size:] for row in both], -exponent
-    total = _identity(size)
-    for _ in range(int(exponent)):
-        total = _product(total, base)
-    return total
+        base = [row[size:] for row in both]
+    return reduce(_product, [base] * abs(int(exponent)), _identity(size))
 
 
 def _reduced(rows: Rows, columns: int) -> tuple[Rows, int]:
     """With a 1 alone in as many of the first columns as possible, and how many these are."""
     found, rank = [list(row) for row in rows], 0
-    if any(isinstance(x, float) for x in _entries(rows)):
+    if any(isinstance(x, float) for row in rows for x in row):
         raise InputError("the rank of a matrix that is not exact")
     for column in range(columns):
         pivot = next((i for i in range(rank, len(found)) if found[i][column]), None)
@@ -347,40 +309,35 @@ def _spectral(rows: Rows) -> float:
     return math.exp(logarithm / 2)
 
 
-def _call(function: str, values: Sequence[Rows]) -> Rows:
-    given = values[0]
+def _call(function: str, given: Rows) -> Rows:
     match function:
         case "trace":
             return [[sum((row[i] for i, row in enumerate(given)), Fraction(0))]]
         case "relu":
             return [[max(x, Fraction(0)) for x in row] for row in given]
         case "softmax":
-            powers = [[math.exp(float(x) - float(max(row))) for x in row] for row in given]
+            powers = [[math.exp(x - max(row)) for x in row] for row in given]
             return [[x / sum(row) for x in row] for row in powers]
         case "rank":
             return [[Fraction(_reduced(given, len(given[0]))[1])]]
-        case "max" | "min":
-            entries = [x for value in values for x in _entries(value)]
-            return [[max(entries) if function == "max" else min(entries)]]
-        case "abs" | "sqrt":
-            return [[abs(_single(given)) if function == "abs" else _root(_single(given))]]
         case _ if function in ELEMENTARY:
-            return [[ELEMENTARY[function](float(_single(given)))]]
+            return [[ELEMENTARY[function](_single(given))]]
         case _:
             raise InputError(f"{function} has no value here")
 
 
+ELEMENTARY: Mapping[str, Callable[[Number], Number]] = {"sqrt": _root, "exp": math.exp, "ln": math.log, "abs": abs}
+
+
 def _compared(left: Rows, sign: str, right: Rows) -> bool | None:
     """Whether a comparison holds: certain, or None; equal up to rounding counts as equal."""
-    xs, ys = _entries(left), _entries(right)
+    xs, ys = ([x for row in side for x in row] for side in (left, right))
     xs, ys = xs * len(ys) if left == ZERO else xs, ys * len(xs) if right == ZERO else ys
-    rounded = any(isinstance(entry, float) for entry in (*xs, *ys))
-    size = 1 + max(abs(float(entry)) for entry in (*xs, *ys)) if rounded else 0.0
     gaps = [x - y for x, y in zip(xs, ys, strict=True)]
-    if not math.isfinite(size):
-        return None
+    rounded = any(isinstance(gap, float) for gap in gaps)
+    size = 1 + max(abs(float(entry)) for entry in (*xs, *ys)) if rounded else 0.0
     near = all(abs(gap) <= NEAR * size for gap in gaps)
-    if not near and not any(abs(gap) > APART * size for gap in gaps):
+    if not math.isfinite(size) or not (near or any(abs(gap) > APART * size for gap in gaps)):
         return None
     if sign in ("=", "!="):
         return near == (sign == "=")
@@ -397,51 +354,52 @@ def _drawn(
     setting: Matrices, definitions: Mapping[str, t.Node], names: Sequence[str], random: Random
 ) -> Iterator[MatricesWorld]:
     """Admissible worlds, of several sizes."""
-    pairs = [about.split(",") for about, facts in setting.facts.items() if "orthogonal ranges" in facts]
-    apart = [name.strip() for pair in pairs for name in pair]
-    spectra = [about.split(",")[0].strip() for about, facts in setting.facts.items() if "singular values" in facts]
-    for place in range(ATTEMPTS):
-        sizes = {name: random.randint(1, (2, 3, 6)[place % 3]) for name in names}
-        world, found = MatricesWorld(setting, definitions, sizes, {}), dict[str, Rows]()
-        if not all(world.says(parsed(source)) for source in setting.assume):
+    known = [(list(map(str.strip, about.split(","))), facts) for about, facts in setting.facts.items()]
+    spectra = [about[0] for about, facts in known if "singular values" in facts]
+    apart = [name for about, facts in known if "orthogonal ranges" in facts for name in about]
+    for attempt in range(ATTEMPTS):
+        sizes = {name: random.randint(1, (2, 3, 6)[attempt % 3]) for name in names}
+        if not all(MatricesWorld(setting, {}, sizes, {}).says(parsed(source)) for source in setting.assume):
             continue
-        used: list[Sequence[Number]] = []  # columns of one orthogonal matrix that are taken
-        for name, (height, width) in setting.shapes.items():
-            if name.endswith("_*") or name in (*definitions, *sizes, "ones") or (height, width) == (1, 1):
+        used, found = 0, dict[str, Rows]()
+        for name, shape_ in setting.shapes.items():
+            if name.endswith("_*") or name in (*definitions, *sizes):
                 continue
-            rows, columns = world._size(height), world._size(width)
-            found[name] = _matrix(rows, columns, setting.facts.get(name, ()), name in spectra, random)
-            if name in apart:
-                basis = list(zip(*_orthogonal(rows, Random(place)), strict=True))[len(used) :]  # noqa: S311
-                used += basis[:columns]
-                found[name] = _flipped(basis[:columns]) if len(basis) >= columns else _identity(rows)
-        world.matrices = found
-        if world.admissible():
-            yield world
+            rows, columns = (size if isinstance(size, int) else sizes[size] for size in shape_)
+            facts, scale = setting.facts.get(name, ()), random.choice(SCALES)
+            plainly = [[random.randint(-4, 4) * scale for _ in range(columns)] for _ in range(rows)]
+            if name == "ones":
+                plainly = [[Fraction(1)]] * rows
+            elif name in apart:
+                plainly = [row[used : used + columns] for row in _orthogonal(rows, Random(attempt))]  # noqa: S311
+                used += columns
+            elif "permutation" in facts:
+                plainly = random.sample([list(row) for row in _identity(rows)], rows)
+            elif "orthogonal" in facts or "orthonormal columns" in facts:
+                plainly = [row[:columns] for row in _orthogonal(rows, random)]
+            elif "diagonal" in facts:
+                values = [random.choice((0, 1, 1, 2, 3, 7)) * scale for _ in range(rows)]
+                values = sorted(values, reverse=True) if name in spectra else values
+                plainly = [[x if i == j else Fraction(0) for j in range(rows)] for i, x in enumerate(values)]
+            elif "positive" in facts:
+                plainly = [[abs(x) + 1 for x in row] for row in plainly]
+            if columns > len(plainly[0]):  # there is no room for so many columns
+                break
+            found[name] = plainly
+        else:
+            world = MatricesWorld(setting, definitions, sizes, found)
+            if world.admissible():
+                yield world
 
 
-def _matrix(rows: int, columns: int, facts: Sequence[str], falling: bool, random: Random) -> Rows:
-    scale = random.choice(SCALES)
-    if "permutation" in facts:
-        order = random.sample(range(rows), rows)
-        return [[Fraction(order[i] == j) for j in range(columns)] for i in range(rows)]
-    if "orthogonal" in facts or "orthonormal columns" in facts:
-        return [row[:columns] for row in _orthogonal(rows, random)]
-    if falling or "diagonal" in facts:
-        values = [Fraction(random.choice((0, 1, 1, 2, 3, 7))) * scale for _ in range(rows)]
-        values = sorted(values, reverse=True) if falling else values
-        return [[values[i] if i == j else Fraction(0) for j in range(rows)] for i in range(rows)]
-    found = [[random.randint(-4, 4) * scale for _ in range(columns)] for _ in range(rows)]
-    return [[abs(x) + 1 for x in row] for row in found] if "positive" in facts else found
-
-
-def _orthogonal(size: int, random: Random) -> Rows:
+def _orthogonal(size: int, random: Random) -> list[list[Number]]:
     """An orthogonal matrix: mirrored along vectors of integers."""
     found = _identity(size)
     for _ in range(3):
         vector = [random.randint(-2, 2) for _ in range(size)]
-        length = sum(x * x for x in vector)
-        if length:
-            minus = [[Fraction(-2 * x * y, length) for y in vector] for x in vector]
-            found = _product(found, _sum([_identity(size), minus]))
-    return found
+        length = sum(x * x for x in vector) or 1
+        minus = [[Fraction(-2 * x * y, length) for y in vector] for x in vector]
+        found = _product(
+            found, [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(_identity(size), minus, strict=True)]
+        )
+    return [list(row) for row in found]

@@ -375,7 +375,7 @@ class TokensCourt:
             if not isinstance(condition, t.Relation | t.Name):
                 raise MisfitError("this condition is not understood", condition)
             for link in comparisons(condition) if isinstance(condition, t.Relation) else ():  # a name: 'for all beta'
-                found = way(link, self._still, reader.definitions, lambda node, _: reader.scalar(node))
+                found = way(link, self._still, reader.definitions)
                 if found is not None and found.to in moving:
                     moving[found.to].add(found.name)
                     continue

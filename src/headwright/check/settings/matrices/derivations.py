@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -53,12 +53,6 @@ class Aim:
         return frozenset(spelt(name) for end in (self.start, self.end) for name in names_in(end))
 
     @cached_property
-    def factors(self) -> list[t.Node]:
-        """What both sides of an equation, or of an inequality between numbers, may be multiplied by."""
-        turning = [t.Name(name) for name, facts in self.given.facts.items() if facts & {"permutation", "orthogonal"}]
-        return [factor for name in turning for factor in (name, t.Transpose(name))]
-
-    @cached_property
     def wanted(self) -> str:
         """How the two ends compare: the strongest comparison that is true of them."""
         whole = gap((self.start, self.end), self.given)
@@ -73,7 +67,9 @@ class Aim:
         mine = gap(link.terms, self.bare)
         if not any(multiple(mine, whole) not in (None, 0) for whole in self.wholes):
             return False
-        opened = gap(link.terms, replace(self.given, facts=_loose(self.given.facts)))
+        kept = frozenset({"columns", "singular values", "diagonal", "positive"})  # they make no product shorter
+        loose = {about: said & kept for about, said in self.given.facts.items()}
+        opened = gap(link.terms, replace(self.given, facts=loose))
         return opened is None or not opened.is_zero  # ||A|| = ||U S V^T|| only says what A is
 
     @cached_property
@@ -83,7 +79,9 @@ class Aim:
 
     def _times(self, sides: tuple[t.Node, ...]) -> list[tuple[t.Node, ...]]:
         """The two, and the two times a matrix that has an inverse."""
-        return [sides, *(tuple(t.Product((factor, side)) for side in sides) for factor in self.factors)]
+        turning = [t.Name(name) for name, facts in self.given.facts.items() if facts & {"permutation", "orthogonal"}]
+        factors = [factor for name in turning for factor in (name, t.Transpose(name))]
+        return [sides, *(tuple(t.Product((factor, side)) for side in sides) for factor in factors)]
 
     def leads(self, steps: Sequence[t.Relation]) -> bool:
         """Whether what is to be shown is a sum of multiples of steps: a chain is, and so is one with a term moved.
@@ -103,10 +101,8 @@ class Aim:
         sizes = [prepared(Known(passing)).algebra.sizes.of(size) for size in Known(passing).sized]
         return whole is not None and adds_up(whole, equal, above, sizes)
 
-    def follows(self, steps: Sequence[t.Relation], leaps: Sequence[t.Relation]) -> bool:
+    def follows(self, steps: Sequence[t.Relation]) -> bool:
         """Whether a leap is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
-        if _written_out(steps, leaps) or self._part_of_the_way(steps):
-            return True
         given = self.given
         equal = [sides for link in steps if link.comparisons == ("=",) for sides in self._times(link.terms)]
         shown: dict[str, t.Node] = {}
@@ -120,54 +116,11 @@ class Aim:
         taken = replace(self.bare, definitions={**opened, **shown})
         return bool(shown) and proves(t.Relation((self.start, self.end), ("=",)), taken)
 
-    def _part_of_the_way(self, steps: Sequence[t.Relation]) -> bool:
-        """Whether an inequality goes from one end to something between them: sum_{i <= k} sigma_i^2 >= k sigma_k^2.
-
-        One that stays where it is (x <= x), or goes a fixed share of the way (half of what is to be shown), is none.
-        """
-        links = [link for link in steps if link.comparisons[0] in ("<=", ">=")]
-        if not links or self.wanted == "=":
-            return False
-        low, high = (self.start, self.end) if self.wanted == "<=" else (self.end, self.start)
-        for link in links:
-            below, above = link.terms if link.comparisons[0] == "<=" else reversed(link.terms)
-            share = multiple(gap((below, above), self.given), gap((low, high), self.given))
-            if share is not None and share != 1:
-                continue
-            ends = _same(below, low, self.bare), _same(above, high, self.bare)
-            if ends == (True, False) and proves(t.Relation((above, high), ("<=",)), self.given):
-                return True
-            if ends == (False, True) and proves(t.Relation((low, below), ("<=",)), self.given):
-                return True
-        return False
-
-
-def _written_out(steps: Sequence[t.Relation], leaps: Sequence[t.Relation]) -> bool:
-    """Whether a leap begins at a trace that a step has taken for a sum over entries: it may then be taken for known."""
-    equal = [link.terms for link in steps if link.comparisons == ("=",)]
-    for trace, other in (pair for sides in equal for pair in (sides, sides[::-1])):
-        is_trace = isinstance(trace, t.Call) and trace.function == "trace"
-        entries = any(isinstance(part, t.Name) and isinstance(part.index, t.Listing) for part in t.walk(other))
-        if is_trace and entries and any(trace in leap.terms for leap in leaps):
-            return True
-    return False
-
-
-def _loose(facts: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """What is known without anything that makes products of matrices shorter."""
-    kept = frozenset({"columns", "singular values", "diagonal", "positive"})
-    return {about: said & kept for about, said in facts.items()}
-
 
 def _reached(first: t.Node, links: Sequence[tuple[t.Node, ...]], passing: Given) -> list[t.Node]:
-    """Where links lead to, one after the other."""
-    reached = [link[0] for link in links if _same(link[0], first, passing)]
+    """Where links lead to, one after the other, from what is written alike up to algebra that needs no definition."""
+    gaps = {link[0]: None if link[0] == first else gap((link[0], first), passing) for link in links}
+    reached = [x for x, found in gaps.items() if x == first or (found is not None and found.is_zero)]
     for place in reached:  # grows while it is read
         reached += [link[1] for link in links if link[0] == place and link[1] not in reached]
     return reached
-
-
-def _same(x: t.Node, y: t.Node, passing: Given) -> bool:
-    """Written alike, up to algebra that needs no definition: an index named otherwise, factors in another order."""
-    found = None if x == y else gap((x, y), passing)
-    return x == y or (found is not None and found.is_zero)

@@ -177,25 +177,22 @@ class Trial:
         if key in self.instance.sizes:
             return scalar(self.instance.sizes[key])
         family = self.known.family(name)
-        if family is None and isinstance(name.index, t.Number) and t.Name(name.base) != name:
-            return self._cut(name.base, int(name.index.value))
-        if family is not None and isinstance(name.index, t.Number):
-            whole = self.of(t.Name(family.of))
-            place = int(name.index.value) - 1
-            if whole is None or not 0 <= place < whole.ncols():
-                raise NoValue(f"there is no {key} here")
-            if family.kind == "singular values":
-                return scalar(whole[place, place])
-            return arb_mat([[row[place]] for row in whole.tolist()])
-        return None
-
-    def _cut(self, base: str, columns: int) -> arb_mat | None:
-        """The first columns; of a diagonal matrix the first rows too."""
-        whole = self.of(t.Name(base)) if any(family.of == base for family in self.known.families.values()) else None
-        if whole is None or not 0 <= columns <= whole.ncols():
+        items = t.listed(name.index or name)
+        places = [int(item.value) for item in items if isinstance(item, t.Number)]
+        base = name.base if family is None else family.of
+        cuttable = len(places) == 2 or any(base == one.of for one in self.known.families.values())
+        whole = self.of(t.Name(base)) if len(places) == len(items) and cuttable else None
+        if whole is None:
             return None
-        rows = columns if self.known.fact(base, "diagonal") else whole.nrows()
-        return arb_mat(rows, columns, [whole[i, j] for i in range(rows) for j in range(columns)])
+        i, j = places[0] - 1, places[-1] - 1
+        if not (0 <= j < whole.ncols() and 0 <= i < max(whole.nrows(), whole.ncols())):
+            raise NoValue(f"there is no {key} here")
+        if len(places) == 2 or (family is not None and family.kind == "singular values"):
+            return scalar(whole[i, j])
+        if family is not None:
+            return arb_mat([[row[j]] for row in whole.tolist()])
+        rows = i + 1 if self.known.fact(base, "diagonal") else whole.nrows()  # U_k, S_k
+        return arb_mat([row[: j + 1] for row in whole.tolist()[:rows]])
 
     def _shaped(self, name: t.Name, value: arb_mat) -> arb_mat:
         """A written 0, or a sum of nothing, in the shape that its name has."""
