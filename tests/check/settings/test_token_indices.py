@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.check.answer import MisfitError
 from tests.check.settings.bench import check
 
 OBJECTS = (
@@ -34,5 +33,4 @@ def test_a_value_has_one_index(claim: str, word: str) -> None:
     "claim", [r"\alpha_{1,j} \le \alpha_{1,3} \text{ for all } j", r"\sum_{j=1}^3 \alpha_{1,j} = 1"]
 )
 def test_what_ranges_over_tokens_is_not_read(claim: str) -> None:
-    with pytest.raises(MisfitError):
-        _word(claim)
+    assert _word(claim) not in ("proved", "refuted")

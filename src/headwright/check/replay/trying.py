@@ -20,14 +20,12 @@ from headwright.check.replay.draws import LIMITS, Question, asked, idle, integer
 from headwright.check.replay.worlds import (
     EQUAL,
     NONE,
-    VARIANCE,
     IntegersWorld,
     KeysWorld,
     World,
     gap,
     holds,
     undefined,
-    with_moments,
 )
 from headwright.errors import ContradictionError
 from headwright.formula import tree as t
@@ -36,7 +34,6 @@ from headwright.formula.show import plain
 CHANCE = ("P", "E", "Var", "Cov")
 SEARCHED = 200  # sequences in which a counterexample is sought, where only scores are known
 TRIED = 10  # sequences of worlds for one decision
-MOMENTS, FEW = 4, 8  # worlds in which moments are computed, and the most keys of such
 IDLE = 40  # worlds in which a claim must fail once to say something
 INTEGERS = 60
 FALLS = arb("0.98")  # by so much at least a distance shrinks that may go to 0
@@ -88,7 +85,7 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> J
             raise _contradiction(one)  # what is given sets these integers aside
         return _weighed(one, [_with_some(question.node, world) for world in _integers(question, random)], proved)
     if any(isinstance(part, t.Call) and part.function in CHANCE for part in t.walk(one.link)):
-        return _weighed(one, _on_average(question, random), proved)
+        return one  # a probability, a mean or a variance has no instance
     said = []
     for worlds in _admissible(question, random, TRIED):
         said.append(_in_the_end(question, worlds))
@@ -189,24 +186,6 @@ def _broken(question: Question, one: Judged, random: Random) -> Judged:
             values = {name: Fraction(str(world.numbers[name])) for name in question.exercise.parameters}
             return _instead(one, Decision("refuted", f"{said}, {at(values)}: {plain(question.node)} is false"))
     return one
-
-
-def _on_average(question: Question, random: Random) -> list[bool | None]:
-    """Moments of what is linear in the keys, computed from the definition; a probability has no instance."""
-    setting, node = question.exercise.keys, question.node
-    defined = {full_name(name) for node in question.definitions.values() for name in names_in(node)}
-    if setting is None or setting.noise != "vanishing" or question.own - {VARIANCE} - defined:
-        return []
-    said: list[bool | None] = []
-    for world, *_ in _admissible(replace(question, values={}), random, MOMENTS):
-        fits = isinstance(world, KeysWorld) and len(world.keys) <= FEW and question.comparison not in LIMITS
-        for variance in (Fraction(1, 7), Fraction(1, 1000)) if fits else ():
-            assert isinstance(world, KeysWorld) and isinstance(node, t.Relation)  # noqa: S101
-            try:
-                said.append(holds(*with_moments(node, world, variance)))
-            except NONE:  # it has no value here, or is not linear
-                said.append(None)
-    return said
 
 
 def _integers(

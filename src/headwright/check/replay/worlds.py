@@ -18,7 +18,7 @@ from headwright.check.answer import comparisons, full_name, label
 from headwright.check.exercise import Keys, Tokens
 from headwright.errors import InputError
 from headwright.formula import tree as t
-from headwright.formula.evaluate import Budget, Undefined, ball, compare, evaluate, identity, precision, softmax
+from headwright.formula.evaluate import Budget, Undefined, ball, compare, evaluate, identity, softmax
 from headwright.formula.shapes import SCALAR, Shape, typed
 
 FAR = arb("0.05")  # what is farther apart is not 'about' the same
@@ -289,51 +289,3 @@ class IntegersWorld(World):
         if name.base == "pi" and name.index is None:
             return number(3 if self.same else arb.pi())
         return super().value_of(name)
-
-
-def with_moments(claim: t.Relation, world: KeysWorld, variance: Fraction) -> tuple[t.Node, KeysWorld]:
-    """A claim with a name for each mean and covariance in it, and the world that knows them; InputError if not linear.
-
-    A linear function of independent normal variables has its value at their means as its mean, and the sum of (slope in
-    one variable)^2 times that variable's variance as its variance. Slopes are differences of explicit values.
-    """
-    size, scales = world.keys[0].nrows(), world.setting.scales
-    lengths = {which: scale.normal for which, scale in scales.items() if scale.normal is not None}
-    if len(lengths) < len(scales):
-        raise InputError("a length is not normal")
-    found: dict[str, arb_mat] = {"I": identity(size)}
-
-    def there(which: str = "", place: int = -1, axis: int = 0, step: int = 0) -> KeysWorld:
-        """The keys at their means, but for one length, or one coordinate of a key."""
-        keys, numbers = [unit(size, place) for place in range(len(world.keys))], dict(world.numbers)
-        for name, normal in lengths.items():
-            length = normal.mean + (step if name == which else 0)
-            keys[world.places[name] - 1] *= ball(length)
-            numbers[scales[name].name] = length
-        if place >= 0:
-            keys[place] += unit(size, axis, step)
-        return world.moved(keys=keys, numbers=numbers)
-
-    def computed(node: t.Node) -> t.Node:
-        if not (isinstance(node, t.Call) and node.function in ("E", "Var", "Cov")):
-            return t.mapped(node, computed)
-        name, sides = f"moment{len(found)}", (node.arguments[0], node.arguments[-1])
-        if node.function == "E":
-            found[name] = there().value(sides[0])
-            return t.Name(name)
-        places = [("", place, axis) for place in range(len(world.keys)) for axis in range(size)]
-        variables = [(where, variance) for where in places]
-        variables += [((which, -1, 0), normal.variance) for which, normal in lengths.items()]
-        parts = []
-        for where, spread in variables:
-            start, once, twice = (there(*where, step) for step in range(3))
-            slopes = [once.value(side) - start.value(side) for side in sides]
-            if any(gap(twice.value(x) - once.value(x), y) > EQUAL for x, y in zip(sides, slopes, strict=True)):
-                raise InputError("this is not linear in the keys")
-            parts.append(slopes[0] * slopes[1].transpose() * ball(spread))
-        found[name] = sum(parts[1:], parts[0])
-        return t.Name(name)
-
-    with precision():
-        plainly = computed(claim)
-    return plainly, replace(world, numbers={**world.numbers, VARIANCE: variance}, _values=found)

@@ -35,7 +35,6 @@ from headwright.formula.show import plain
 
 _APPLIED = re.compile(r"([A-Za-z]+)\s*(?:\\(?:left|big|bigl)\s*)?\(")
 MOST_INSTANCES = 300
-SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
 LARGER, FEW = (4, 5, 6, 8), 12  # sizes in which a few matrices more are tried: what holds for small ones may fail there
 SMALL = 8  # up to here matrices are written out
 FORMS = "matrix algebra"
@@ -155,7 +154,7 @@ class _Case:
             return Decision("undecided", f"{self.comparison} between matrices is not decided")
         why = ""
         try:
-            decision = self.proved() or self.suspected()
+            decision = self.proved()
         except InputError as error:  # there is no form for it
             decision, why = None, str(error)
         return self.searched(why) if decision is None else decision
@@ -175,19 +174,6 @@ class _Case:
         low, high = normal.of(self.low).scalar, normal.of(self.high).scalar
         how = inequalities.at_most(low, high, normal.algebra, strict=self.strict)
         return None if how is None else Decision("proved", "holds for all sizes and values", used=how)
-
-    def suspected(self) -> Decision | None:
-        """An inequality at sizes where its weights break it."""
-        if self.comparison in ("=", "!="):
-            return None
-        normal = prepared(self.known)
-        low, high = normal.of(self.low).scalar, normal.of(self.high).scalar
-        _, integers = foundations(self.known, self.statement)
-        for sizes in inequalities.suspects(low, high, normal.algebra, set(integers), strict=self.strict):
-            for trial in islice(self.trials(sizes), SUSPECTS):
-                if self.outcome(trial) is False:
-                    return self.refuted(trial)
-        return None
 
     def equal(self, normal: Normal) -> Decision | None:
         left, right = normal.of(self.left), normal.of(self.right)

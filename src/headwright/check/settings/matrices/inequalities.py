@@ -3,18 +3,16 @@
 For x_1 >= x_2 >= ... >= x_d >= 0 and weights w_i, summation by parts gives
 sum_i w_i x_i = sum_p (w_1 + ... + w_p) (x_p - x_{p+1}) with x_{d+1} = 0: never negative for all such x if and only if
 all prefix sums of w are >= 0. The weights are constant on blocks, so a prefix sum is linear in p inside a block, and
-it is enough to look at the ends of blocks: polynomials in the sizes. Where one is negative, x = 1, ..., 1, 0, ..., 0
-with p ones is a counterexample.
+it is enough to look at the ends of blocks: polynomials in the sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
-from itertools import product
 
 from headwright.check.scalars import Scalar, Thing, number, prove, sqrt
 from headwright.check.scalars.assumptions import Where
@@ -29,7 +27,6 @@ SIZES = "an inequality between sizes"
 ABEL = "summation by parts"
 SQUARED = "squares of both sides, "
 SECONDS = 1
-SMALL = range(1, 9)  # sizes at which a counterexample is looked for
 
 
 def at_most(low: Scalar, high: Scalar, algebra: Algebra, *, strict: bool) -> str | None:
@@ -158,26 +155,6 @@ class Weights:
             end, where.given(beyond), outside, done + 1
         )
 
-    def broken(self, sizes: Mapping[str, int], *, strict: bool) -> bool:
-        """Whether x = 1, ..., 1, 0, ..., 0 makes it negative at these sizes, or x = 0 breaks a strict one."""
-        constant = _at(self.constant, sizes)
-        parts = [(_at(weight, sizes), _at(place, sizes), alone) for weight, place, alone in self.parts]
-        if constant < 0 or (strict and constant == 0):
-            return True
-        for end in {_at(one, sizes) for one in self.ends()} if constant == 0 else ():
-            total = sum(weight * (int(place <= end) if alone else min(place, end)) for weight, place, alone in parts)
-            if end >= 1 and total < 0:
-                return True
-        return False
-
-
-def _at(value: Scalar, sizes: Mapping[str, int]) -> Fraction:
-    """A number made of sizes, at some."""
-    found = value.put(dict(sizes)).rational
-    if found is None:
-        raise NoForm("weights that are not rational")
-    return found
-
 
 def weighted(value: Scalar, algebra: Algebra) -> Weights:
     """A number as a weighted sum of powers of singular values."""
@@ -212,22 +189,3 @@ def weighted(value: Scalar, algebra: Algebra) -> Weights:
         if found is None or found.kind != "singular values" or power <= 0 or len(kinds) > 1:
             raise NoForm("an inequality that is not linear in one power of singular values")
     return Weights(constant, tuple(parts))
-
-
-def suspects(low: Scalar, high: Scalar, algebra: Algebra, names: set[str], *, strict: bool) -> Iterator[dict[str, int]]:
-    """Sizes at which low <= high may fail, small ones first."""
-    found: list[tuple[Weights, Scalar, Scalar]] = []
-    for bound, first, last in bounds(low, algebra):
-        for above, below in ((high, bound), (high * high, bound * bound)):
-            with suppress(NoForm):
-                found.append((weighted(above - below, algebra), first, last))
-    for largest in SMALL if found else ():
-        values = range(1, largest + 1) if largest <= 4 else (2, 2 + largest // 3, largest)
-        for choice in product(sorted(set(values)), repeat=len(names)):
-            sizes = dict(zip(sorted(names), choice, strict=True))
-            for weights, first, last in found if max(choice, default=0) == largest else ():
-                with suppress(NoForm, ZeroDivisionError):  # roots of sizes
-                    allowed = (*algebra.sizes.given, (first, "<=", last))
-                    meant = all(_at(top - least, sizes) >= 0 for least, _, top in allowed)
-                    if meant and weights.broken(sizes, strict=strict):
-                        yield sizes

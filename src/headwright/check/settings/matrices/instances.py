@@ -191,8 +191,8 @@ class Trial:
             return scalar(whole[i, j])
         if family is not None:
             return arb_mat([[row[j]] for row in whole.tolist()])
-        rows = i + 1 if self.known.fact(base, "diagonal") else whole.nrows()  # U_k, S_k
-        return arb_mat([row[: j + 1] for row in whole.tolist()[:rows]])
+        height = i + 1 if self.known.fact(base, "diagonal") else whole.nrows()  # U_k, S_k
+        return arb_mat([row[: j + 1] for row in whole.tolist()[:height]])
 
     def _shaped(self, name: t.Name, value: arb_mat) -> arb_mat:
         """A written 0, or a sum of nothing, in the shape that its name has."""

@@ -6,9 +6,10 @@ zeros. For L D R with orthonormal columns in L and rows in R the largest singula
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cmp_to_key
+from itertools import pairwise
 
 from headwright.check.scalars import Scalar, Thing, absolute, cos, exp, ln, pi, sin, sqrt
 from headwright.check.scalars.forms import ONE as UNDER
@@ -16,6 +17,7 @@ from headwright.check.scalars.forms import Monomial, rebuilt
 from headwright.check.settings.matrices.forms import (
     NONNEGATIVE,
     ONE,
+    ORTHOGONAL,
     ZERO,
     Algebra,
     Applied,
@@ -176,11 +178,12 @@ class Normal:
         """|X|_F = sqrt(trace(X^T X)); |v| likewise; |A|_2 where it is known."""
         if kind == "F" or 1 in (given.rows, given.columns):
             return sqrt(self.algebra.trace(self.algebra.times(self.algebra.transposed(given), given)))
-        try:
-            return spectral_norm(given, self.algebra)
-        except NoForm:
-            size, body = _upright(given)  # |c X| = |c| |X|
-            return size * thing(Applied("norm", (body,)), NONNEGATIVE)
+        with suppress(NoForm):
+            found = candidates(given, self.algebra)
+            if not found or (len(found) == 1 and self.algebra.sizes.at_most(*found[0][:2])):
+                return found[0][2] if found else ZERO
+        size, body = _upright(given)  # |c X| = |c| |X|
+        return size * thing(Applied("norm", (body,)), NONNEGATIVE)
 
     def call(self, function: str, given: Form) -> Form:
         """softmax and relu of matrices, traces, ranks (of which only bounds are known), and functions of numbers."""
@@ -346,119 +349,65 @@ class Summation:
 GAP = Unit(ZERO, 0)  # marks the place of e_i e_i^T while a word is put together
 
 
-@dataclass(frozen=True)
-class Block:
-    """Places first .. last of a diagonal, and what multiplies each power of sigma_i there."""
-
-    first: Scalar
-    last: Scalar
-    entry: tuple[tuple[Powers, Scalar], ...]
-
-    def at(self, place: Scalar, algebra: Algebra) -> Scalar:
-        """The number at a place."""
-        return sum((factor * algebra.members(powers, place) for powers, factor in self.entry), ZERO)
+Block = tuple[Scalar, Scalar, dict[Powers, Scalar]]  # first and last place, and what multiplies each power of sigma_i
 
 
 def blocks(given: Form, algebra: Algebra) -> list[Block]:
     """The singular values of a form L D R, up to order and sign: what is on the diagonal; NoForm if it is none."""
     found = [(*_split(word, given, algebra), value) for word, value in given.terms]
+    at_most = algebra.sizes.at_most
     if any((left, right) != (found[0][0], found[0][2]) for left, _, right, _ in found):
         raise NoForm("singular values of a sum of different kinds of matrices")
-    first, cut_at = ONE, []
-    for end in _sorted({diagonal.upto for _, diagonal, _, _ in found}, algebra):
+    every = {diagonal.upto for _, diagonal, _, _ in found}
+    ends = sorted(every, key=lambda end: sum(at_most(one, end) for one in every))
+    if not all(at_most(one, other) for one, other in pairwise(ends)):
+        raise NoForm("two sums end at places of which neither is known to come first")
+    cut_at: list[Block] = []
+    for first, end in pairwise([ZERO, *ends]):
         entry: dict[Powers, Scalar] = {}
         for _, diagonal, _, value in found:
-            if algebra.sizes.at_most(end, diagonal.upto):
+            if at_most(end, diagonal.upto):
                 entry[diagonal.powers] = entry.get(diagonal.powers, ZERO) + value
-        block = Block(first, end, tuple((powers, value) for powers, value in entry.items() if value != 0))
-        if first == end:  # one place alone
-            block = replace(block, entry=tuple(((), value) for value in (block.at(end, algebra),) if value != 0))
-        cut_at += [block] if block.entry else []
-        first = end + 1
+        entry = {powers: value for powers, value in entry.items() if value != 0}
+        cut_at += [(first + 1, end, entry)] if entry else []
     return cut_at
-
-
-def spectral_norm(given: Form, algebra: Algebra) -> Scalar:
-    """|L D R|_2 where one block is certain to hold the largest singular value."""
-    found = blocks(given, algebra)
-    if not found:
-        return ZERO
-    values, sizes = candidates(given, algebra), [_size(block, algebra) for block in found]
-    if len({block.entry[0][0] for block in found}) > 1 or not algebra.sizes.at_most(found[0].first, found[0].last):
-        raise NoForm("a spectral norm that may be found in two places")
-    if not all(algebra.sizes.at_most(size, sizes[0]) for size in sizes):
-        raise NoForm("a spectral norm that may be found in two places")
-    return values[0][2]
 
 
 def candidates(given: Form, algebra: Algebra) -> list[tuple[Scalar, Scalar, Scalar]]:
     """Numbers of which the largest is |L D R|_2, each where a first place is not beyond a last one.
 
-    With one falling power of sigma_i in them the entries of a block all rise or all fall: their sizes are largest at
-    its ends.
+    With one falling power of sigma_i in them the entries of a block fall: the first is the largest.
     """
     found = []
-    for block in blocks(given, algebra):
-        moving = [powers for powers, _ in block.entry if powers]
-        families = [(algebra.known.families.get(family), exponent) for powers in moving for family, exponent in powers]
+    for first, last, entry in blocks(given, algebra):
+        (powers, value), *others = entry.items()
+        families = [(algebra.known.families.get(family), exponent) for family, exponent in powers]
         falling = all(family and family.kind == "singular values" and exponent > 0 for family, exponent in families)
-        if len(moving) > 1 or not falling:
+        sizes = [one for one in (value, -value) if algebra.sizes.at_most(ZERO, one)]
+        if others or not falling or not sizes:
             raise NoForm("the largest of numbers that are not known to decrease")
-        try:
-            ends = [_size(block, algebra) * algebra.members(block.entry[0][0], block.first)]
-        except NoForm:
-            if not all(value.names() <= set(algebra.known.integers) for _, value in block.entry):
-                raise
-            ends = [sign * block.at(place, algebra) for place in (block.first, block.last) for sign in (1, -1)]
-        found += [(block.first, block.last, end) for end in dict.fromkeys(ends)]
+        found.append((first, last, sizes[0] * algebra.members(powers, first)))
     return found
-
-
-def _size(block: Block, algebra: Algebra) -> Scalar:
-    """|value|, for the one number of a block, where its sign is known."""
-    for _, value in block.entry if len(block.entry) == 1 else ():
-        for one in (value, -value):
-            if algebra.sizes.at_most(ZERO, one):
-                return one
-    raise NoForm("a spectral norm that depends on numbers that are not known")
 
 
 def rank_bound(given: Form, algebra: Algebra) -> Scalar:
     """What the rank of L D R is at most: the number of places whose coefficient is not 0."""
-    return sum((block.last - block.first + 1 for block in blocks(given, algebra)), ZERO)
+    return sum((last - first + 1 for first, last, _ in blocks(given, algebra)), ZERO)
 
 
 def _split(word: Word, given: Form, algebra: Algebra) -> tuple[Word, Diagonal, Word]:
+    """The factors L, D and R, where L and R^T keep all lengths."""
+    fact = algebra.known.fact
     middle = next((place for place, factor in enumerate(word) if isinstance(factor, Diagonal)), None)
     for place in range(len(word) + 1) if middle is None else (middle,):
         left, right = word[:place], word[place + (middle is not None) :]
-        if _isometry(left, algebra) and _isometry(algebra.turned(right), algebra):
-            size = columns_of(left[-1]) if left else rows_of(right[0]) if right else given.rows
-            factor = word[place] if middle is not None else Diagonal((), algebra.sizes.of(size), size)
-            if isinstance(factor, Diagonal):
-                return left, factor, right
-    raise NoForm("singular values of a matrix about which too little is known")
-
-
-def _isometry(word: Word, algebra: Algebra) -> bool:
-    """Whether a product keeps all lengths: W^T W = I."""
-    fact = algebra.known.fact
-    return all(
-        isinstance(factor, Letter)
-        and (
-            fact(factor.name, "permutation", "orthogonal")
-            or (not factor.turned and fact(factor.name, "orthonormal columns"))
+        upright = all(
+            isinstance(one, Letter)
+            and (fact(one.name, *ORTHOGONAL) or (not one.turned and fact(one.name, "orthonormal columns")))
+            for one in (*left, *algebra.turned(right))
         )
-        for factor in word
-    )
-
-
-def _sorted(ends: set[Scalar], algebra: Algebra) -> list[Scalar]:
-    def order(left: Scalar, right: Scalar) -> int:
-        if algebra.sizes.at_most(left, right):
-            return -1
-        if algebra.sizes.at_most(right, left):
-            return 1
-        raise NoForm("two sums end at places of which neither is known to come first")
-
-    return sorted(ends, key=cmp_to_key(order))
+        size = columns_of(left[-1]) if left else rows_of(right[0]) if right else given.rows
+        factor = word[place] if middle is not None else Diagonal((), algebra.sizes.of(size), size)
+        if upright and isinstance(factor, Diagonal):
+            return left, factor, right
+    raise NoForm("singular values of a matrix about which too little is known")
