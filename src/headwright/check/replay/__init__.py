@@ -2,7 +2,6 @@
 
     worlds    explicit keys, tokens, rows of position embeddings; whether a statement holds there: certain, or not known
     matrices  explicit matrices, and formulas evaluated on them entry by entry, in fractions and floating-point numbers
-    draws     what a claim is about, and random admissible worlds for it
     trying    proofs at random admissible instances, refutations at theirs, limits along a growing sequence
 
 It shares no code with what proves: no exact algebra, no classes of keys, no z3. What it finds against a decision makes

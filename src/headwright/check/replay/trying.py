@@ -1,9 +1,13 @@
-"""Decisions tried again in explicit worlds; a world that contradicts a decision is an internal error."""
+"""Decisions tried again in explicit worlds; a world that contradicts a decision is an internal error.
+
+The worlds of a claim are random admissible ones, or those at the values of its counterexample. A claim about large or
+small names is looked at along a sequence in which they grow or vanish.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 from random import Random
@@ -11,24 +15,29 @@ from typing import Literal
 
 from flint import arb, arb_mat
 
-from headwright.check.answer import Answer, full_name
-from headwright.check.decision import Decision
-from headwright.check.exercise import Exercise, parsed
+from headwright.check.answer import Answer, full_name, label, number_of, redefined
+from headwright.check.decision import Decision, Path
+from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.judging import Judged, at
 from headwright.check.replay import matrices
-from headwright.check.replay.draws import LIMITS, Question, asked, idle, integers, letters_in, names_in, sequences
 from headwright.check.replay.worlds import (
     EQUAL,
     NONE,
+    VARIANCE,
     IntegersWorld,
     KeysWorld,
+    TokensWorld,
     World,
     gap,
     holds,
+    number,
     undefined,
+    unit,
 )
+from headwright.check.scalars.numbers import Symbol
 from headwright.errors import ContradictionError
 from headwright.formula import tree as t
+from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import plain
 
 CHANCE = ("P", "E", "Var", "Cov")
@@ -41,6 +50,18 @@ SOME = ("k", "m")  # names of integers that may be claimed to exist
 REACH = 8  # how far such an integer is looked for
 UNCONFIRMED = "a counterexample was found, and explicit instances do not confirm it"
 NOISE = "the keys are random: with probability 1 the two sides differ; write \\approx if it is meant up to the noise"
+STAGES = 3  # of a sequence
+MOST_KEYS = 40  # that are written out
+WHOLE = (0, 1, 2, 5, 11, 28)  # steps above the least integer
+SHARES = tuple(Fraction(*pair) for pair in ((1, 2), (1, 10), (9, 10), (1, 1000), (999, 1000)))
+USUAL = tuple(Fraction(*pair) for pair in ((1, 2), (1, 1), (2, 1), (1, 10), (5, 1), (30, 1)))
+LENGTHS = tuple(Fraction(*pair) for pair in ((1, 3), (2, 1), (9, 10), (11, 10), (-1, 1), (1, 1), (4, 1), (20, 1)))
+TOPS = tuple(Fraction(*pair) for pair in ((-3, 1), (-1, 10), (0, 1), (1, 10), (1, 1), (3, 1), (8, 1), (40, 1)))
+KNOWN = ("pi", "e", "infinity", "I", "I_d", "I_D")
+LIMITS = ("~", "->")
+WIDEST = 32  # row of a position embedding that is drawn
+NO_VALUES: Mapping[str, Fraction] = {}
+NO_PATHS: Mapping[str, Path] = {}
 
 
 def looked_at_twice(exercise: Exercise, answer: Answer, judgements: Sequence[Judged], seed: int) -> list[Judged]:
@@ -264,3 +285,271 @@ def rules_out(
 
     kinds = (tuple(map(Fraction, written)) for written in NO_WEIGHTS[kind])
     return all(any(false(link, weights) for link in links) for weights in kinds)
+
+
+# Worlds for a claim
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a claim is about, and what is known: all that a world is made for."""
+
+    exercise: Exercise
+    answer: Answer
+    node: t.Node
+    under: tuple[t.Node, ...]
+    values: Mapping[str, Fraction]  # of a counterexample
+    along: Mapping[str, Path]  # names that grow with others there
+    comparison: str  # the sign of the claim
+    definitions: Mapping[str, t.Node]
+    conditions: Sequence[t.Node]  # what must hold where the claim is looked at
+    own: frozenset[str]  # the names that the answer brings along
+    letters: tuple[str, ...]  # those that stand for keys without a name
+    moving: Mapping[str, int]  # where names go: 1 to infinity, -1 to -infinity, 0 to 0
+
+
+def asked(
+    exercise: Exercise,
+    answer: Answer,
+    node: t.Node,
+    under: tuple[t.Node, ...] = (),
+    values: Mapping[str, Fraction] = NO_VALUES,
+    along: Mapping[str, Path] = NO_PATHS,
+) -> Question:
+    """The question that a claim is."""
+    instead, tokens, keys = redefined(under, exercise), exercise.tokens, exercise.keys
+    given: dict[str, str] = {} if tokens is None else {**tokens.tokens, **tokens.weights}  # type: ignore[dict-item]
+    definitions = {name: parsed(source) for name, source in {**given, **exercise.definitions}.items()}
+    definitions |= {name: said.node for name, said in answer.definitions.items()}
+    definitions |= {name: part.terms[1] for name, part in instead.items()}
+    comparison = node.comparisons[0] if isinstance(node, t.Relation) and node.comparisons else ""
+    own = [one.node for one in answer.conditions]
+    said = [*(part for part in under if part not in instead.values()), *own]
+    if keys is not None and keys.are == "any":
+        said += [one.node for one in answer.claims if _about_scores(one.node, definitions)]
+    if keys is not None and comparison in LIMITS and not under:  # the cases that the exercise sets aside do not count
+        said += [parsed(source) for source in keys.given]
+    going = [part for one in (*under, *own) for part in t.walk(one) if _sends(part, definitions)]
+    apart = [one for one in (*under, *own) if keys is not None and _says_which_keys(one)]
+    conditions = [one for one in said if not (isinstance(one, t.Name) or one in going or one in apart)]
+    letters = letters_in(node, keys)
+    nodes = [node, *(one for one in (*under, *own) if one not in apart), *definitions.values()]
+    mine = _own(exercise, nodes, {*definitions, *letters})
+    question = Question(
+        exercise, answer, node, under, values, along, comparison, definitions, conditions, mine, letters, {}
+    )
+    stated = {part for one in under for part in t.walk(one) if part in going}
+    return replace(question, moving=_moving(question, going, stated))
+
+
+def _sends(node: t.Node, definitions: Mapping[str, t.Node]) -> bool:
+    """x -> infinity, t >> n; a condition on scores with >>, or on what is defined, is another thing."""
+    if not isinstance(node, t.Relation) or not node.comparisons or node.comparisons[0] not in ("->", ">>", "<<"):
+        return False
+    big = node.terms[1] if node.comparisons[0] == "<<" else node.terms[0]
+    return isinstance(big, t.Name) and full_name(big) not in definitions
+
+
+def _about_scores(node: t.Node, definitions: Mapping[str, t.Node]) -> bool:
+    """Whether a statement is about scores alone, by what its names are defined to be, too."""
+    spoken = list(names_in(node))
+    spoken += [n for name in spoken for n in names_in(definitions.get(full_name(name), name))]
+    names = {name.base for name in spoken}
+    return {"k", "q"} <= names and not names & {"alpha", "c", "v"} and not isinstance(node, t.Name | t.Negative)
+
+
+def _says_which_keys(node: t.Node) -> bool:
+    """i != a."""
+    return (
+        isinstance(node, t.Relation)
+        and node.comparisons == ("!=",)
+        and all(isinstance(x, t.Number) or (isinstance(x, t.Name) and x.index is None) for x in node.terms)
+    )
+
+
+def _moving(question: Question, going: Sequence[t.Node], stated: Collection[t.Node]) -> dict[str, int]:
+    """Where names go: as is said, and as is meant where nothing is."""
+    exercise, given = question.exercise, question.exercise.parameters
+    noisy = exercise.keys is not None and exercise.keys.noise == "vanishing"
+    if noisy and VARIANCE in map(full_name, names_in(question.node)):
+        return {VARIANCE: 0}  # for any query
+    moving: dict[str, int] = {}
+    spoken = [set(map(full_name, names_in(one))) for one in question.conditions]
+    held = set().union(*spoken)
+    limited = False  # 'as n grows': then n moves, what else is said to move, and nothing besides
+    for part in going:
+        assert isinstance(part, t.Relation)  # noqa: S101
+        big, other = part.terms if part.comparisons[0] != "<<" else reversed(part.terms)
+        assert isinstance(big, t.Name)  # noqa: S101
+        small = isinstance(other, t.Number) and part.comparisons[0] == "->"
+        moving[full_name(big)] = 0 if small else -1 if isinstance(other, t.Negative) else 1
+        limited |= part in stated and part.comparisons == ("->",) and full_name(big) != VARIANCE
+    if not (limited and question.comparison in LIMITS):
+        if question.comparison not in ("=", "!="):
+            large = {name for name, known in given.items() if known.large}
+            moving = {name: 1 for name in sorted(question.own | large) if name not in held} | moving
+        if question.comparison in LIMITS:
+            fixed = set().union(*(names for names in spoken if names <= set(given)))  # a value of it is spoken of
+            moving |= {name: 0 for name, known in given.items() if known.small and name not in fixed}
+    return {name: way for name, way in moving.items() if name not in question.values}
+
+
+def _own(exercise: Exercise, nodes: Sequence[t.Node], given: set[str]) -> frozenset[str]:
+    """The names that an answer brings along."""
+    letters = {"k", "v", "alpha", "c", "q"}
+    known = given | {*exercise.parameters, *exercise.answer, *KNOWN}
+    known |= {part.index for node in nodes for part in t.walk(node) if isinstance(part, t.BigSum | t.BigCall)}
+    if exercise.keys is not None:
+        letters |= set(exercise.keys.also)
+        known |= {*exercise.keys.directions, *(scale.name for scale in exercise.keys.scales.values()), "c", "q"}
+    if exercise.tokens is not None:
+        letters.add(exercise.tokens.letter)
+    found = [name for node in nodes for name in names_in(node) if name.base not in letters or name.index is None]
+    return frozenset(map(full_name, found)) - known
+
+
+def letters_in(node: t.Node, setting: Keys | None) -> tuple[str, ...]:
+    """The letters that stand for keys without a name."""
+    if setting is None:
+        return ()
+    bound = {part.index for part in t.walk(node) if isinstance(part, t.BigSum | t.BigCall)}
+    found: set[str] = set()
+    for part in t.walk(node):
+        if isinstance(part, t.Name) and part.base in ("k", "v", "alpha", *setting.also) and part.index is not None:
+            last = t.listed(part.index)[-1]
+            found |= {label(last)} if isinstance(last, t.Name) else set()
+    return tuple(sorted(found - set(setting.named) - bound))
+
+
+def names_in(node: t.Node) -> Iterator[t.Name]:
+    """The names in a formula, but for those in an index, and those that say over which keys a sum runs."""
+    if isinstance(node, t.Name):
+        yield node
+        return
+    big = isinstance(node, t.BigSum | t.BigCall)
+    for part in (node.body, node.lower, node.upper) if big else node.children():  # type: ignore[attr-defined]
+        yield from names_in(part) if part is not None else ()
+
+
+def sequences(question: Question, random: Random, count: int) -> Iterator[list[World]]:
+    """So many sequences of worlds; of one world where nothing grows or vanishes."""
+    strained = any(
+        isinstance(part, t.Relation) and set(part.comparisons) & {">>", "<<"}
+        for condition in question.conditions
+        for part in t.walk(condition)
+    )
+    stages = range(STAGES) if question.moving or strained else range(1)
+    for place in range(count):
+        seed = random.randrange(2**32)
+        with precision():
+            worlds = [_world(question, Random(seed), place, stage) for stage in stages]  # noqa: S311
+        found = [replace(world, tends=len(worlds) > 1) for world in worlds if world is not None]
+        if len(found) == len(worlds):
+            yield found
+
+
+def _world(question: Question, random: Random, place: int, stage: int) -> World | None:
+    exercise, keys = question.exercise, question.exercise.keys
+    numbers = {name: _parameter(known, random, place) for name, known in exercise.parameters.items()}
+    numbers |= {name: random.choice(USUAL) for name in sorted(question.own)}
+    far = Fraction(10 ** (1 + 2 * stage))
+    for name, way in question.moving.items():
+        numbers[name] = 1 / far if way == 0 else Fraction((5, 12, 30)[stage]) if name == "n" else way * far
+    for condition in question.conditions:  # 'let lambda = 1'
+        match condition:
+            case t.Relation((t.Name(index=None) as pinned, other), ("=",)) if (value := number_of(other)) is not None:
+                numbers[full_name(pinned)] = value
+    numbers |= question.values
+    numbers |= {name: path.times * numbers[path.lead] ** path.power for name, path in question.along.items()}
+    if exercise.tokens is not None:
+        return TokensWorld(question.definitions, numbers, setting=exercise.tokens)
+    if keys is None:
+        return None
+    for scale in keys.scales.values():  # one after the other: what is said for one length only is seen too
+        lengths = scale.one_of or LENGTHS
+        numbers.setdefault(scale.name, lengths[place % len(lengths)])
+    if keys.first is not None and keys.first.size not in question.values and "n" in numbers:
+        numbers[keys.first.size] = Fraction(random.randint(1, max(1, int(numbers["n"]) - 1)))
+    return _keys(question, keys, numbers, random, Fraction(10 ** (1 + stage)))
+
+
+def _parameter(known: Parameter, random: Random, place: int) -> Fraction:
+    limits = known.range().numeric
+    low = limits.lower if isinstance(limits.lower, Fraction) else Fraction(0)
+    if known.integer:
+        steps = [step for step in WHOLE if not isinstance(limits.upper, Fraction) or low + step <= limits.upper] or [0]
+        return low + (steps[place] if place < len(steps) else random.choice(steps))
+    if isinstance(limits.upper, Fraction):
+        return low + (limits.upper - low) * random.choice(SHARES)
+    return low + random.choice(USUAL)
+
+
+def _keys(
+    question: Question, setting: Keys, numbers: dict[str, Fraction], random: Random, much: Fraction
+) -> KeysWorld | None:
+    n, letters = numbers["n"], question.letters
+    if n.denominator != 1 or not len(setting.named) + len(letters) <= n <= MOST_KEYS:
+        return None
+    if setting.first is not None and not numbers[setting.first.size] < n:
+        return None
+    order = list(range(1, int(n) + 1))
+    if setting.first is not None:
+        random.shuffle(order)  # a letter may stand for one of the first keys, or for one of the others
+    places = dict(zip((*setting.named, *letters), order, strict=False))
+    keys = [unit(int(n), place) for place in range(int(n))]
+    for which, scale in setting.scales.items():
+        keys[places[which] - 1] *= ball(numbers[scale.name])
+    queries: dict[str, arb_mat] = {}
+    if setting.are == "separated":  # unit vectors with a given inner product with the first
+        for place in range(1, int(n)):
+            drawn = random.choice((Fraction(1, 2), Fraction(1, 2), Fraction(0), Fraction(-1), Fraction(1, 3)))
+            mine = Symbol("closeness", letters[place - 1] if place <= len(letters) else "")
+            close = numbers.get(mine, numbers.get(Symbol("closeness"), drawn))
+            keys[place] = keys[0] * ball(close) + keys[place] * ball(1 - close**2).sqrt()
+    if setting.are == "any":
+        usual = (Fraction(0), Fraction(-1), Fraction(1, 3), Fraction(2), -much, much)
+        alike, one = random.random() < 0.5, random.choice(usual)
+        others = [one if alike else random.choice(usual) for _ in keys[1:]]
+        above = random.choice((*TOPS, 2 * much, 3 * much, 3 * much))
+        keys = [number(score) for score in (max(others) + above, *others)]
+        queries = {"q": number(1)}
+    heads = [name for name in (*question.exercise.answer, *question.exercise.definitions) if name.split("_")[0] == "q"]
+    return KeysWorld(
+        question.definitions, numbers, much, setting=setting, keys=keys, places=places, queries=queries,
+        heads=tuple(sorted(heads)) or ("q",),
+    )  # fmt: skip
+
+
+def idle(question: Question, world: World, random: Random) -> World:
+    """The same were the question idle: another query, other tokens, no mask."""
+    if isinstance(world, KeysWorld):
+        rows = world.keys[0].nrows()
+        drawn = {head: arb_mat([[random.randint(-2, 2)] for _ in range(rows)]) for head in world.heads}
+        return world.moved(queries=drawn)
+    if not isinstance(world, TokensWorld):
+        return world
+    if world.setting.mask == "causal":
+        return world.moved(setting=world.setting.model_copy(update={"mask": "none"}))
+    single: list[t.Node] = [t.Name(world.setting.letter, t.Name(which)) for which in world.setting.directions]
+    some = [*single, *(t.Product((t.Number(Fraction(2)), one)) for one in single), t.Sum((single[0], single[-1]))]
+    same, alike = random.choice(some), random.random() < 0.5
+    other = {token: same if alike else random.choice(some) for token in world.setting.tokens}
+    return world.moved(definitions={**question.definitions, **other})
+
+
+def integers(question: Question, random: Random, count: int, *, same: bool = False) -> Iterator[IntegersWorld]:
+    """Integers at random, small ones mostly, that are as given."""
+    setting = question.exercise.integers
+    for _ in range(count if setting is not None else 0):
+        assert setting is not None  # noqa: S101
+        drawn = {
+            name: Fraction(random.choice((random.randint(0, 14), random.randint(-3, 3)))) for name in setting.integers
+        }
+        for name, known in question.exercise.parameters.items():
+            drawn[name] = _parameter(known, random, len(WHOLE)) + random.randint(0, 40)
+        if "d" in drawn:  # the width of a row is even
+            drawn["d"] = Fraction(2 * random.randint(1, WIDEST // 2))
+        drawn |= question.values
+        width = int(drawn["d"]) if drawn.get("d", 0) in range(2, WIDEST + 1, 2) else 4
+        if all(drawn[x] != drawn[y] for x, y in setting.different):
+            yield IntegersWorld({}, drawn, rows=setting.rows, width=width, same=same)

@@ -147,8 +147,6 @@ class Reader:
                 if inside.shape[1] != 1:
                     raise MisfitError("the norm of a matrix has no meaning here", node)
                 return number_grid(sqrt(inside.turned().on(inside).flat[0]))
-            case t.Matrix((t.Listing(items),)):
-                return Grid((tuple(self.scalar(item) for item in items),))
             case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return number_grid(ELEMENTARY[function](self.scalar(argument)))
             case _:
@@ -172,8 +170,6 @@ class Reader:
         if full in ("I", "I_d", "I_D"):
             return identity(size)
         if node.base == "alpha":
-            if self.is_row(node):
-                return Grid((tuple(self.pattern(self._place(node, label(node.index)))),))
             listed = node.index.items if isinstance(node.index, t.Listing) else ()
             parts = [label(item) for item in listed] or list(label(node.index))
             if len(parts) != 2:
@@ -193,19 +189,6 @@ class Reader:
             return number_grid(parameter(full, POSITIVE))  # 'a large number': a name of the answer's own
         known = ", ".join((*(f"{self.setting.letter}_{name}" for name in directions), *self.setting.tokens))
         raise MisfitError(f"{full} is not a name of this exercise", node, fix=f"it has {known}")
-
-    def is_row(self, node: t.Node) -> bool:
-        """Whether this is the pattern of one token: alpha_2, all the weights that it gives."""
-        which = [token.partition("_")[2] for token in self.setting.tokens]
-        return (
-            isinstance(node, t.Name) and node.base == "alpha" and node.index is not None and label(node.index) in which
-        )
-
-    def rows(self, node: t.Node) -> t.Node:
-        """A list that is compared with a pattern is one thing, and not its items one by one."""
-        if isinstance(node, t.Relation):
-            return t.mapped(node, _listed) if any(self.is_row(term) for term in node.terms) else node
-        return t.mapped(node, self.rows) if isinstance(node, t.Logic | t.Quantified) else node
 
     def _place(self, node: t.Name, which: str) -> int:
         places = [place for place, token in enumerate(self.setting.tokens) if token.partition("_")[2] == which]
@@ -257,17 +240,6 @@ class Reader:
         return total
 
 
-def _listed(node: t.Node) -> t.Node:
-    """Lists as rows of numbers, however they are written."""
-    if isinstance(node, t.Transpose) and isinstance(node.body, t.Listing | t.Matrix):
-        return _listed(node.body)
-    if isinstance(node, t.Matrix) and all(len(row.items) == 1 for row in node.rows):
-        return t.Matrix((t.Listing(tuple(row.items[0] for row in node.rows), span=node.span),), span=node.span)
-    if isinstance(node, t.Listing):
-        return t.Matrix((node,), span=node.span)
-    return node if isinstance(node, t.Name | t.Matrix) else t.mapped(node, _listed)
-
-
 Told = tuple[
     list[tuple[Scalar, str, Scalar]], set[str], set[str]
 ]  # what is given, and the names that grow and that vanish
@@ -296,8 +268,7 @@ class TokensSetting:
         definitions: dict[str, t.Node] = {name: parsed(source) for name, source in given.items()}
         definitions |= {name: said.node for name, said in answer.definitions.items()}
         reader = Reader(self.exercise, self.setting, definitions)
-        claims = tuple(replace(said, node=reader.rows(said.node)) for said in answer.claims)
-        court = TokensCourt(self.exercise, self.setting, reader, claims)
+        court = TokensCourt(self.exercise, self.setting, reader, tuple(answer.claims))
         for said in answer.conditions:
             court._told(reader, (said.node,), own=True)
         return replace(court, under=tuple(said.node for said in answer.conditions))
