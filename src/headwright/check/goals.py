@@ -665,7 +665,7 @@ def _leads(aims: Sequence[Aim], steps: Sequence[Relation]) -> tuple[bool, list[R
     if any(aim.leads(small) for aim in aims):
         return True, leaps, small
     whole = bool(leaps) and any(aim.leads(steps) for aim in aims)
-    return whole and any(aim.follows(small, leaps) for aim in aims), leaps, small
+    return whole and any(aim.follows(small) for aim in aims), leaps, small
 
 
 def _across(one: Finding) -> list[Relation]:

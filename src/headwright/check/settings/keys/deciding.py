@@ -208,7 +208,7 @@ class Decider:
         sign = link.comparisons[0]
         if laws.is_vanishing_noise(link, self.scene):
             return self  # that is given
-        found = way(link, self._still, self.scene.definitions, self._read)
+        found = way(link, self._still, self.scene.definitions)
         if found is not None:
             return self._tending(found)
         if sign == "~":
