@@ -199,9 +199,9 @@ def _without_brackets(given: Sequence[Sentence]) -> Iterator[Sentence]:
             elif mark == ")" and held is not None:
                 bound = held[1:] if held and held[0].text in ("for", "if", "when") else held
                 words = not bound or any(one.kind == "word" for one in bound)
-                case = sentence.tokens[at + 1 : at + 2] and sentence.tokens[at + 1].text in (":", ",")
-                case = case or _words("if when for") & set(_lead(outer, len(outer)))
-                case = case and all(one.kind == "formula" and _CASE.fullmatch(one.text) for one in bound)
+                case = [one.text for one in sentence.tokens[at + 1 : at + 2]] in ([":"], [","])
+                case |= bool(_words("if when for") & set(_lead(outer, len(outer))))
+                case &= all(one.kind == "formula" and _CASE.fullmatch(one.text) for one in bound)
                 if not words and outer and (outer[-1].kind == "formula" or case):
                     outer += [Token("word", "for", held[0].line), *bound]
                 elif held:
@@ -294,8 +294,9 @@ _NARROWING = _words("for if when whenever unless except otherwise only")
 _STATING = _LETS | _FOLLOWS | _words("is are have has means holds")
 _GROWING = _words("is are being grows chosen taken which has must be")
 _WITHDRAWN = re.compile(
-    r"\b(?:scrap|discard|retract|withdraw) (?:that|this|it|the above)\b|\b(?:that|this|it) (?:(?:is|was) (?:wrong|false"
-    r"|incorrect|a mistake|no good|not (?:right|correct|enough))|fails|failed|(?:does not|doesn't|didn't) work)\b"
+    r"\b(?:scrap|discard|retract|withdraw) (?:that|this|it|the above)\b"
+    r"|\b(?:that|this|it) (?:is|was) (?:(?:wrong|false|incorrect)(?! to| that)|a mistake|no good|not (?:right|enough))\b"
+    r"|\b(?:that|this|it) (?:fails|failed|does not work|doesn't work|did not work|didn't work)\b"
 )
 
 
@@ -363,7 +364,8 @@ class _Reader:
         self.chain: int | None = None  # the claim that a leading '=' goes on from
         # Of the sentence that is heard:
         self.tokens: list[Token] = []
-        self.sentence, self.number, self.kind = Sentence((), 0), 0, "neutral"
+        self.sentence, self.number = Sentence((), 0), 0
+        self.kind: Kind = "neutral"
         self.front: list[t.Node] = []  # conditions that stand before what they bind
         self.doubt, self.strict = "", False  # a condition in words that stands there
         self.after: list[int] = []  # the claims that a condition behind them may bind
@@ -384,7 +386,7 @@ class _Reader:
             self.case = ()
         self.paragraph = sentence.paragraph
         turned = any(map(turns, words))
-        self.kind: Kind = "neutral" if is_neutral([word for word in words if not turns(word)]) else "worded"
+        self.kind = "neutral" if is_neutral([word for word in words if not turns(word)]) else "worded"
         if words and not sentence.heading and (self.kind == "worded" or turned):
             self.to_read.append((sentence.tokens[0].line, sentence.text))
         self.front, self.doubt, self.strict, self.after, self.label, self.one = [], "", False, [], "", None
@@ -394,16 +396,14 @@ class _Reader:
         pronouns = {"then", "this", "that", "it", "here"}
         continues = self.hypothetical and bool(pronouns & {one.text for one in tokens[:2]})
         self._clauses(continues or sentence.end in ("?", "|"))
-        for place in self.after if self.one is not None else ():  # it narrows what is said, unless for all j != i
-            said = self.found[place]
-            apart = [
-                part.terms[1] for part in said.under if isinstance(part, t.Relation) and part.comparisons == ("!=",)
-            ]
-            kept = tuple(part for part in said.under if part != self.one)
-            narrows = {"under": kept} if self.one in apart else {"doubt": "for some", "strict": True}
-            self.found[place] = replace(said, **narrows)  # type: ignore[arg-type]
+        for at in self.after if self.one is not None else []:  # it narrows what is said, unless for all j != i
+            said = self.found[at]
+            if any(isinstance(part, t.Relation) and part.terms[1] == self.one for part in said.under):
+                self.found[at] = replace(said, under=tuple(part for part in said.under if part != self.one))
+            else:
+                self.found[at] = replace(said, doubt="for some", strict=True)
         if words and _WITHDRAWN.search(text := " ".join(words)) and not _BINDERS & _words(text):
-            last = self.found[-1].sentence if self.found else -1
+            last = max((one.sentence for one in self.found if one.sentence < number), default=-1)
             self.found = [replace(one, kind="turned") if one.sentence == last else one for one in self.found]
         if {"contradiction", "absurd"} & set(words):
             self.supposed, self.quoting = (), False
@@ -484,7 +484,7 @@ class _Reader:
                 said = self.found[self.chain]
                 whole = joined(said.node, node)  # type: ignore[arg-type]
                 kind = self.kind if said.kind == "neutral" else said.kind
-                self.found[self.chain] = replace(said, node=whole, text=f"{said.text} {token.text}", kind=kind)
+                self.found[self.chain] = replace(said, node=whole, text=f"{said.text} {tidy(token.text)}", kind=kind)
                 self.after.append(self.chain)
             elif isinstance(node, t.Relation) and len(node.terms) > 2:  # what it goes on from was not read
                 found.append(replace(base, node=t.Relation(node.terms[1:], node.comparisons[1:], span=node.span)))
@@ -728,22 +728,17 @@ def _plain_condition(node: t.Node | None) -> bool:
     return bool(flat) and all(t.is_letter(item) or not list(t.every_name(item)) for item in flat)
 
 
-_TEXT = r"\\(?:text|textrm|mbox)\{"
+_REASON = r"\\(?:text|textrm|mbox)\{\s*\(?\s*(?:by|using|since|because|def|definition|from|see)\b"
+_RESTRICTING = "for|if|when|whenever|where|unless|except|otherwise|only|some|one|with|provided|most|half|as|not|or"
 _TIDY = (  # what is left out, or spelled out, before a formula is parsed
-    (re.compile(r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z]?\)|\{\d{1,3}[a-z]?\})\s*$"), ""),  # (3)
-    (re.compile(rf"\s*\\q?quad\s*\(\s*{_TEXT}[^{{}}]*\}}(?:[^()]|\([^()]*\))*\)\s*$"), ""),  # remarks beside a step
-    (
-        re.compile(
-            rf"\s*(?:&&?|\\q?quad)\s*\(?\s*{_TEXT}\s*\(?\s*(?:by|using|since|because|as|def)\b[^{{}}$]*\}}\s*\)?\s*"
-            r"(?=\\\\|$)"
-        ),
-        "",
-    ),
-    (re.compile(rf"\s*&&\s*{_TEXT}(?!\s*\(?(?:for|if|when|where|as)\b)[^{{}}$]*\}}\s*(?=\\\\|$)"), ""),
-    (re.compile(r"^\s*\\text\{\s*(?:then|so|hence|thus|therefore)\s*,?\s*\}\s*", re.IGNORECASE), ""),
-    (re.compile(r"[.,;:]\s*$"), ""),
-    (re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:[\^_]\s*\{?\s*\+\s*\}?|_\s*\{\s*>\s*0\s*\})"), "> 0"),
-    (re.compile(r"\\Delta\s+([a-z])(?![a-zA-Z])"), r"\\Delta_{\1}"),
+    (r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z]?\)|\{\d{1,3}[a-z]?\})\s*$", ""),  # a number: (3)
+    (rf"\s*(?:&&?|\\q?quad)\s*\(\s*{_REASON}[^{{}}]*\}}(?:[^()]|\([^()]*\))*\)\s*(?=\\\\|$)", ""),  # reasons
+    (rf"\s*(?:&&?|\\q?quad)\s*{_REASON}[^{{}}$]*\}}\s*(?=\\\\|$)", ""),
+    (rf"\s*&&\s*\\text\{{(?![^{{}}]*\b(?:{_RESTRICTING})\b)[^{{}}$]*\}}\s*(?=\\\\|$)", ""),
+    (r"^\s*\\text\{\s*(?:[tT]hen|[sS]o|[hH]ence|[tT]hus|[tT]herefore)\s*,?\s*\}\s*", ""),
+    (r"[.,;:]\s*$", ""),
+    (r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:[\^_]\s*\{?\s*\+\s*\}?|_\s*\{\s*>\s*0\s*\})", "> 0"),
+    (r"\\Delta\s+([a-z])(?![a-zA-Z])", r"\\Delta_{\1}"),
 )
 
 
@@ -754,5 +749,5 @@ def tidy(text: str) -> str:
     ('\\beta > 0', '\\Delta_{s} = 1')
     """
     for pattern, instead in _TIDY:
-        text = pattern.sub(instead, text)
+        text = re.sub(pattern, instead, text)
     return text.strip()
