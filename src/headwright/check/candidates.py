@@ -71,13 +71,7 @@ def sorted_out(
     exercise: Exercise, statements: Sequence[Statement], names: Names, own: Sequence[Definition] = ()
 ) -> Contents:
     """Each statement taken for what it is; `own` are the definitions of own names, as far as they are known."""
-    sorter = _Sorter(exercise, statements, names, own)
-    for one in statements:
-        if one.node is not None:
-            sorter.take(one, one.node)
-        else:
-            sorter.contents.unread.append(one)
-    return sorter.finished()
+    return _Sorter(exercise, statements, names, own).sorted(statements)
 
 
 class _Sorter:
@@ -94,24 +88,35 @@ class _Sorter:
         self.instead: tuple[t.Node, ...] = ()  # a given name that was defined anew
         self.instead_in = -1, -1  # in which paragraph, and in which sentence
 
-    def finished(self) -> Contents:
-        """The answer once everything was taken: what only seemed to define a name is a condition."""
+    def sorted(self, statements: Sequence[Statement]) -> Contents:
+        """Everything taken for what it is; what only seemed to define a name is a condition."""
         contents = self.contents
+        for one in statements:
+            if one.node is None:
+                contents.unread.append(one)
+            elif one.role == "size":
+                if any(map(self.names.is_own, t.every_name(one.node))):
+                    contents.bounds.append((Said(one.node, one.text, one.line), one))
+            elif one.role == "condition":
+                self._condition(one, one.node)
+            elif one.kind == "turned" or (one.role == "wanted" and not self.exercise.condition):
+                self._quote(one, one.node)
+            else:
+                self._claim(one, one.node, one.under)
         bounded = {name for said, _ in contents.bounds for name in full_names(said.node)}
-        for name in {one.name for one in contents.own}:
-            mine = [one for one in contents.own if one.name == name]
-            firm = [one for one in mine if not one.soft]
-            soft = [] if firm or name in bounded or len({one.value for one in mine}) > 1 else mine[:1]
-            contents.own = [one for one in contents.own if one.name != name] + (firm[:1] or soft)
-            for one in firm[1:]:
-                if one.value != firm[0].value:
-                    link = t.Relation((named(name), one.value), ("=",), span=one.value.span)
-                    contents.claims.append(Claimed(one.statement, link, one.statement.under, True))
-        contents.own.sort(key=lambda one: one.statement.number)
-        contents.claims.sort(key=lambda one: one.statement.number)
-        values = {(one.name, one.value) for one in (*contents.own, *contents.asked)}
+        for name in {made.name for made in contents.own}:
+            mine = [made for made in contents.own if made.name == name]
+            firm = [made for made in mine if not made.soft]
+            soft = [] if firm or name in bounded or len({made.value for made in mine}) > 1 else mine[:1]
+            contents.own = [made for made in contents.own if made.name != name] + (firm[:1] or soft)
+            for other in (other for other in firm[1:] if other.value != firm[0].value):
+                link = t.Relation((named(name), other.value), ("=",), span=other.value.span)
+                contents.claims.append(Claimed(other.statement, link, other.statement.under, True))
+        contents.own.sort(key=lambda made: made.statement.number)
+        contents.claims.sort(key=lambda claim: claim.statement.number)
+        values = {(made.name, made.value) for made in (*contents.own, *contents.asked)}
         for place, claim in enumerate(contents.claims):
-            kept = [part for part in claim.under if not (made := self._defined(part)) or set(made) - values]
+            kept = [part for part in claim.under if not (pairs := self._defined(part)) or set(pairs) - values]
             contents.claims[place] = replace(claim, under=tuple(kept))
         return contents
 
@@ -126,19 +131,6 @@ class _Sorter:
                 values = right.items if len(names) > 1 and isinstance(right, t.Listing) else (right,) * len(names)
                 found += [(full_name(name), value) for name, value in zip(names, values, strict=True)]
         return [pair for pair in found if pair[0] in self.exercise.answer] if asked else found
-
-    def take(self, one: Statement, node: t.Node) -> None:
-        """One statement."""
-        contents = self.contents
-        if one.role == "size":
-            if any(map(self.names.is_own, t.every_name(node))):
-                contents.bounds.append((Said(node, one.text, one.line), one))
-        elif one.role == "condition":
-            self._condition(one, node)
-        elif one.kind == "turned" or (one.role == "wanted" and not self.exercise.condition):
-            self._quote(one, node)
-        else:
-            self._claim(one, node, one.under)
 
     def _quote(self, one: Statement, node: t.Node) -> None:
         self.contents.quoted.append(one)
@@ -216,15 +208,16 @@ class _Sorter:
             ):
                 self.assumed.append(node)  # 'let epsilon = 1/m': some values are left out
                 contents.given.append(one)
-            case t.Relation() as chain if any(self.names.chosen(chain)) and self._may_bound(one):
+            case t.Relation() as chain if (
+                any(self.names.chosen(chain))
+                and not one.reason
+                and (one.kind == "neutral" or one.display or one.lets or one.sentence in self.defining)
+            ):
                 self._bound(one, chain)
             case t.Exists(body) if self._states(body) or self._defined(body, asked=True):
                 self._quote(one, node)
             case _:
                 self._add(one, node, under)
-
-    def _may_bound(self, one: Statement) -> bool:
-        return not one.reason and (one.kind == "neutral" or one.display or one.lets or one.sentence in self.defining)
 
     def _tied(self, one: Statement, link: t.Relation) -> t.Relation | None:
         """'1/tau = ln(n/epsilon)', 'epsilon = 2 delta', 'n/epsilon = e^t': an equation solved for the one unknown."""

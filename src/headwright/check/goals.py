@@ -15,8 +15,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from headwright.check.answer import Answer, Said, WrongKindError, comparisons, full_name, full_names, named, number_of
-from headwright.check.answer import given_numbers as numbers_of
+from headwright.check.answer import (
+    Answer,
+    Said,
+    WrongKindError,
+    comparisons,
+    full_name,
+    full_names,
+    given_numbers,
+    named,
+    number_of,
+)
 from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Contents, Definition, relevant
 from headwright.check.exercise import Blank, Exercise, Keys, parsed
 from headwright.check.judge import CANNOT, Bench, Finding, why
@@ -33,6 +42,7 @@ from headwright.formula import tree as t
 from headwright.formula.show import latex, plain
 
 CHANCE = ("P", "E", "Var", "Cov")
+QUOTED_ONLY = "line {} may be the answer: it is only quoted"
 Open = Callable[[Answer], Bench]
 
 
@@ -170,17 +180,13 @@ def missing_parts(exercise: Exercise, contents: Contents) -> list[Asked]:
             found.append(Asked(name, "undecided", live[-1].line, live[-1].text, "the other parts are missing"))
         elif mine:
             one = mine[-1].statement
-            found.append(Asked(name, "undecided", one.line, one.text, _only_quoted(one)))
+            found.append(Asked(name, "undecided", one.line, one.text, QUOTED_ONLY.format(one.line)))
         elif indirect is not None:
             reason = f"it tells {name} indirectly: write {name} = ..."
             found.append(Asked(name, "undecided", indirect.line, indirect.text, reason))
         else:
             found.append(Asked(name, "missing", 0, "", f"no formula defines {name}: write {name} = ..."))
     return found
-
-
-def _only_quoted(one: Statement) -> str:
-    return f"line {one.line} may be the answer: it is only quoted"
 
 
 def _indirectly(name: str, contents: Contents) -> Statement | None:
@@ -214,7 +220,7 @@ def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) 
     mentioned = [one.statement for one, _ in contents.conditions] or contents.unread
     if mentioned:
         last = mentioned[-1]
-        reason = _only_quoted(last) if contents.conditions else f"line {last.line} was not read"
+        reason = (QUOTED_ONLY if contents.conditions else "line {} was not read").format(last.line)
         return [Asked("condition", "undecided", last.line, last.text, reason)], []
     reason = "no formula states a condition on the scores: write one on k_j^T q and k_i^T q"
     return [Asked("condition", "missing", 0, "", reason)], []
@@ -231,7 +237,14 @@ def blank_part(
     part = plain(parsed(blank.of[0])) + (f" for {plain(case)}" if case is not None else "")
     fitting = [(one, _filling(exercise, blank, one, bench.answer.definitions)) for one in found]
     filled = [(one, link) for one, link in fitting if link is not None and _covers(one, case)]
-    told = [(one, link) for one, link in filled if one.status == "false" or _says(exercise, bench, one)]
+    told = [
+        (one, link)
+        for one, link in filled
+        if one.status == "false"
+        or not one.judged
+        or exercise.condition
+        or any(_says_something(exercise, bench, each) for each in one.judged)
+    ]
     if not told:
         reason = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
         names = {full_name(name) for source in blank.of for name in names_in(parsed(source))}
@@ -244,20 +257,17 @@ def blank_part(
     true = [(one, each) for one, link in told if (each := _true_link(one, link)) is not None]
     false = [one for one, _ in told if one.status == "false"]
     first = true[0][0] if true else false[0] if false else told[0][0]
-    statement, reason = first.claimed.statement, first.reason
-    answered = Asked(part, "proved", statement.line, statement.text, reason, optional=blank.optional)
-    if case is not None:
-        answered = replace(answered, latex=rf"{statement.text} \text{{ for }} {latex(case)}")
-    if true and not false:
-        return replace(answered, reason=true[0][1])
     apart = [one for one in false if all(one.claimed.under != other.claimed.under for other, _ in true)]
-    if true and case is None and apart:  # true in one case, and false in another
-        return replace(_refuted(part, apart[0]), optional=blank.optional)
-    if true:
-        other = false[0].claimed.statement.line
-        differ = f"the answers given differ: line {statement.line} is true, line {other} is false"
-        return replace(answered, word="undecided", reason=differ)
-    return replace(answered, word="refuted" if false else "undecided", counterexample=first.counterexample)
+    if true and not false:
+        answered = _asked(part, "proved", first, true[0][1])
+    elif true and (case is not None or not apart):
+        lines = first.claimed.statement.line, false[0].claimed.statement.line
+        differ = "the answers given differ: line {} is true, line {} is false"
+        answered = _asked(part, "undecided", first, differ.format(*lines))
+    else:  # false, perhaps true in one case, and false in another
+        answered = _asked(part, "refuted" if false else "undecided", apart[0] if true else first)
+    shown = answered.latex if case is None else rf"{answered.latex} \text{{ for }} {latex(case)}"
+    return replace(answered, latex=shown, optional=blank.optional)
 
 
 def _filling(exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, Said]) -> t.Relation | None:
@@ -307,14 +317,8 @@ def _covers(one: Finding, case: t.Node | None) -> bool:
     return True
 
 
-def _says(exercise: Exercise, bench: Bench, one: Finding) -> bool:
-    """Whether a true formula would be false were the question idle."""
-    if not one.judged or exercise.condition:
-        return True
-    return any(_says_something(exercise, bench, each) for each in one.judged)
-
-
 def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
+    """Whether what is true would be false were the question idle."""
     if exercise.matrices is None or not isinstance(bench.court, MatricesCourt):
         return bool(_functions(one.link)) or says_something(exercise, bench.answer, one)
     if any(set(one.link.terms) == {parsed(side) for side in pair} for pair in exercise.matrices.different):
@@ -337,7 +341,7 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
     near = [one for one in found if any(names & _spoken_of(one.node) for names in wanted)]
     false = [one for one in found if one.status == "false"]
     if exercise.reasons and false:
-        return _refuted("statement", false[0])
+        return _asked("statement", "refuted", false[0])
     if exercise.keys is not None and exercise.keys.otherwise:
         return _weighed(exercise, exercise.keys, bench, found)
     true = [one for one in about if one.status == "true" and not one.claimed.statement.strict]
@@ -345,32 +349,30 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
     narrow = [_narrowing(exercise, one, bench) for one in telling]
     whole = next((one for one, only in zip(telling, narrow, strict=True) if not only), None)
     if whole is not None:
-        return _asked("proved", whole, whole.reason)
+        return _asked("statement", "proved", whole)
     if telling:
-        return _asked("undecided", telling[0], f"answered for {' and '.join(map(plain, narrow[0]))} only")
+        return _asked("statement", "undecided", telling[0], f"answered for {' and '.join(map(plain, narrow[0]))} only")
     wrong = next((one for one in near if one.status == "false"), None)
     if wrong is not None:
-        return _refuted("statement", wrong)
+        return _asked("statement", "refuted", wrong)
     mentioned = [node for node in quoted if any(names & full_names(node) for names in wanted)]
     if mentioned and not about:
         return Asked("statement", "undecided", 0, "", f"{plain(mentioned[0])} may be the answer: it is only quoted")
     unsure = next((one for one in about if one.status == "open"), None)
     if unsure is not None:
-        return _asked("undecided", unsure, unsure.reason)
+        return _asked("statement", "undecided", unsure)
     if about:
-        return _asked("undecided", about[0], "this would be true in any case: it does not say what was asked")
+        idle = "this would be true in any case: it does not say what was asked"
+        return _asked("statement", "undecided", about[0], idle)
     if near:
-        return _asked("undecided", near[0], f"no formula that was read says anything of {things}")
+        return _asked("statement", "undecided", near[0], f"no formula that was read says anything of {things}")
     return Asked("statement", "missing", 0, "", f"no formula says anything of {things}")
 
 
-def _asked(word: Word, one: Finding, reason: str) -> Asked:
-    return Asked("statement", word, one.claimed.statement.line, one.claimed.statement.text, reason)
-
-
-def _refuted(part: str, one: Finding) -> Asked:
+def _asked(part: str, word: Word, one: Finding, reason: str = "") -> Asked:
     line, text = one.claimed.statement.line, one.claimed.statement.text
-    return Asked(part, "refuted", line, text, one.reason, one.counterexample)
+    against = one.counterexample if word == "refuted" else None
+    return Asked(part, word, line, text, reason or one.reason, against)
 
 
 def _spoken_of(node: t.Node) -> set[str]:
@@ -389,7 +391,7 @@ def _narrowing(exercise: Exercise, one: Finding, bench: Bench) -> list[t.Relatio
         case t.Logic("implies", (condition, t.Relation((_, _), ("!=",)))):
             under += t.conjuncts(condition)
     different = () if exercise.integers is None else exercise.integers.different
-    given = {*numbers_of(exercise), "pi", *(name for pair in different for name in pair)}
+    given = {*given_numbers(exercise), "pi", *(name for pair in different for name in pair)}
     links = [link for part in under if isinstance(part, t.Relation) for link in comparisons(part)]
     links = [link for link in links if set(link.terms) not in [set(map(named, pair)) for pair in different]]
     links = [link for link in links if full_names(link) and full_names(link) <= given]
@@ -423,7 +425,7 @@ def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Fi
             weights = [one for one in found if "alpha" in _spoken_of(one.node)]
             false = next((one for one in weights if one.status == "false"), None)
             if false is not None:
-                return _refuted("statement", false)
+                return _asked("statement", "refuted", false)
             word: Word = "undecided" if any(one.status == "open" for one in weights) else "missing"
             return Asked("statement", word, 0, "", IDLE[idle])
     lines = [one.claimed.statement for one in true]
@@ -444,23 +446,30 @@ def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, 
     goal = latex(t.Relation((aims[0].start, aims[0].end), ("=",)))
     line = next((one.claimed.statement.line for one in found if one.status == "true"), 0)
     false = [one for one in found if one.status == "false"]
-    across = [(one, chain) for one in false for chain in _across(one)]
+    across: list[tuple[Finding, t.Relation]] = []  # what a false chain says of its ends
+    for one in false:
+        node = t.unquantified(one.node)
+        if isinstance(node, t.Relation) and len(node.terms) > 2:
+            signs = set(node.comparisons) - {"="}
+            sign: t.Comparison = "=" if not signs else "<=" if signs <= {"<", "<="} else ">="
+            across.append((one, t.Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span)))
     on_path = [one for one, chain in across if any(aim.is_leap(chain) for aim in aims)]
     if on_path:
-        return _refuted(part, on_path[0])
+        return _asked(part, "refuted", on_path[0])
     leads, leaps, small = _leads(aims, steps)
     if leads and (leaps or any(_reaches(aim, steps) for aim in aims)):
         terms = {term for link in steps for term in link.terms}
-        beside = next((one for one in false if any(terms & set(link.terms) for link in _false_links(one))), None)
+        wrong = [(one, each.link) for one in false for each in one.judged if each.decision.word == "refuted"]
+        beside = next((one for one, link in wrong if terms & set(link.terms)), None)
         if beside is not None:
             where = beside.claimed.statement.line
             reason = f"line {where} is false, and goes on from a step of what leads from {first} to {last}"
             return Asked(part, "undecided", line, goal, reason)
         return Asked(part, "proved", line, goal, f"every step from {first} to {last} is true")
-    wrong = [link for one in false for link in _steps(one.node) if link not in steps]
+    others = [link for one in false for link in _steps(one.node) if link not in steps]
     ends = [chain for _, chain in across]
-    if false and (not small or _leads(aims, [*steps, *wrong])[0] or _leads(aims, [*steps, *ends])[0]):
-        return _refuted(part, false[0])
+    if false and (not small or _leads(aims, [*steps, *others])[0] or _leads(aims, [*steps, *ends])[0]):
+        return _asked(part, "refuted", false[0])
     if false:
         reason = f"line {false[0].claimed.statement.line} is false, and the other steps leave a gap"
         return Asked(part, "undecided", line, goal, reason)
@@ -490,16 +499,6 @@ def _leads(aims: Sequence[Aim], steps: Sequence[t.Relation]) -> tuple[bool, list
     return whole and any(aim.follows(small, leaps) for aim in aims), leaps, small
 
 
-def _across(one: Finding) -> list[t.Relation]:
-    """What a chain says of its ends."""
-    node = t.unquantified(one.node)
-    if not isinstance(node, t.Relation) or len(node.terms) < 3:
-        return []
-    signs = set(node.comparisons) - {"="}
-    sign: t.Comparison = "=" if not signs else "<=" if signs <= {"<", "<="} else ">="
-    return [t.Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span)]
-
-
 def _true_links(one: Finding, bench: Bench) -> Iterator[t.Relation]:
     """The steps of a formula that are true; under a condition, those that hold without it."""
     conditions = one.node.conditions if isinstance(one.node, t.Quantified) else ()
@@ -508,10 +507,6 @@ def _true_links(one: Finding, bench: Bench) -> Iterator[t.Relation]:
     for link in _steps(t.unquantified(one.node)):
         if (one.status == "true" or link.terms in shown) and (free or bench.always(link)):
             yield link
-
-
-def _false_links(one: Finding) -> list[t.Relation]:
-    return [each.link for each in one.judged if each.decision.word == "refuted"]
 
 
 def _steps(node: t.Node) -> Iterator[t.Relation]:

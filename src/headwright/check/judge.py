@@ -208,16 +208,11 @@ def _tried(bench: Bench, said: Said) -> list[Judged]:
     some = [part for part in t.walk(said.node) if isinstance(part, t.Exists)]
     if any(not part.conditions or not all(isinstance(one, t.Name) for one in part.conditions) for part in some):
         return []
-    if bench.exercise.keys is not None:  # what is said of weights implies nothing that is not about them
-        match said.node:
-            case t.Logic("implies", (condition, body)) if t.speaks_of(condition, "alpha"):
-                return [] if not t.speaks_of(body, "alpha") else _links(bench, said)
-            case t.Quantified(body, conditions) if any(t.speaks_of(part, "alpha") for part in conditions):
-                return [] if not t.speaks_of(body, "alpha") else _links(bench, said)
-    return _links(bench, said)
-
-
-def _links(bench: Bench, said: Said) -> list[Judged]:
+    match said.node:  # what is said of weights implies nothing that is not about them
+        case t.Logic("implies", (condition, body)) | t.Quantified(body, (condition, *_)) if (
+            bench.exercise.keys is not None and t.speaks_of(condition, "alpha") and not t.speaks_of(body, "alpha")
+        ):
+            return []
     role: Role = "step" if bench.exercise.derive else "statement"
     found: list[Judged] = []
     for claim in claims(said.node, role, said, whole=bench.setting.whole):

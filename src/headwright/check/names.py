@@ -105,9 +105,11 @@ def _with_own_names(statements: Sequence[Statement], exercise: Exercise, gives: 
     own |= {part.left.base for node in nodes for part in t.walk(node)  # A \propto Q K^T leaves a factor open
             if isinstance(part, t.Bond) and part.word == "propto" and isinstance(part.left, t.Name)}  # fmt: skip
     if exercise.keys is not None and not any(scale.name == "c" for scale in exercise.keys.scales.values()):
-        asked = [part for node in nodes for part in t.walk(node) if isinstance(part, t.Relation)]
-        values = [part.terms[1] for part in asked if _asked(part, exercise)]
-        own |= {"c"} if any(_has_factor_c(value) for value in values) else set()  # the output is no factor of a query
+        links = [part for node in nodes for part in t.walk(node) if isinstance(part, t.Relation)]
+        values = [
+            link.terms[1] for link in links if {full_name(x) for x in names_on_the_left(link)} & {*exercise.answer}
+        ]
+        own |= {"c"} if t.Name("c") in t.every_name(*values) else set()  # the output is no factor of a query
     labels = set(() if exercise.keys is None else exercise.keys.named)
     own -= labels | set(exercise.parameters) | set(exercise.answer)
     plain_ones = {name.base for name in defined if name.index is None}
@@ -127,19 +129,6 @@ def _with_own_names(statements: Sequence[Statement], exercise: Exercise, gives: 
         _everywhere(one, lambda node: renamed(node, others if t.speaks_of(node, "v", "alpha") else names))
         for one in statements
     ]
-
-
-def _asked(link: t.Relation, exercise: Exercise) -> bool:
-    """Whether an equation defines what is asked for."""
-    name = link.terms[0]
-    return isinstance(name, t.Name) and full_name(name) in exercise.answer and link.comparisons[0] == "="
-
-
-def _has_factor_c(node: t.Node) -> bool:
-    """Whether c occurs, and not as an index."""
-    if isinstance(node, t.Name):
-        return node == t.Name("c")
-    return any(map(_has_factor_c, node.children())) if not isinstance(node, t.BigSum) else _has_factor_c(node.body)
 
 
 def renamed(node: t.Node, names: Mapping[str, t.Name]) -> t.Node:

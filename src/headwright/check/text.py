@@ -232,6 +232,7 @@ class _Clause:
     words: tuple[str, ...]
     quoted: bool
     wanted: bool
+    some: bool  # 'there is ...'
 
 
 def _clauses(tokens: Sequence[Token]) -> list[_Clause]:
@@ -256,7 +257,8 @@ def _clauses(tokens: Sequence[Token]) -> list[_Clause]:
         opening = takewhile(lambda one: one.kind != "formula", tokens[start:stop])
         wanted = any(one.text in word_list()["wanted"] for one in opening if one.kind == "word")
         quoted = any(turns(word) for word in words if not (wanted and word == "would"))
-        found.append(_Clause(start, stop, tuple(words), quoted or {"were", "if"} <= set(words), wanted))
+        some = _THERE_IS.search(" ".join(words)) is not None
+        found.append(_Clause(start, stop, tuple(words), quoted or {"were", "if"} <= set(words), wanted, some))
     return found
 
 
@@ -295,7 +297,7 @@ _STATING = _LETS | _FOLLOWS | _words("is are have has means holds")
 _GROWING = _words("is are being grows chosen taken which has must be")
 _WITHDRAWN = re.compile(
     r"\b(?:scrap|discard|retract|withdraw) (?:that|this|it|the above)\b"
-    r"|\b(?:that|this|it) (?:is|was) (?:(?:wrong|false|incorrect)(?! to| that)|a mistake|no good|not (?:right|enough))\b"
+    r"|\b(?:that|this|it) (?:is|was) (?:(?:wrong|false|incorrect)(?! to| that)|a mistake|no good|not enough)\b"
     r"|\b(?:that|this|it) (?:fails|failed|does not work|doesn't work|did not work|didn't work)\b"
 )
 
@@ -392,16 +394,21 @@ class _Reader:
         self.front, self.doubt, self.strict, self.after, self.label, self.one = [], "", False, [], "", None
         colon = next((at for at, one in enumerate(tokens) if one.kind == "mark" and one.text == ":"), None)
         if colon is not None and all(one.kind not in ("formula", "term") for one in tokens[:colon]):
-            self._label([one.text for one in tokens[:colon] if one.kind == "word"])
+            label = [one.text for one in tokens[:colon] if one.kind == "word"]  # 'Equal keys: ...': a case, perhaps
+            announced = len(label) < 2 or label[0] in ("part", "step", "line", "claim", "case", "question", "head")
+            worded = not is_neutral(label) and not any(map(turns, label))
+            if len(label) <= 5 and (worded or not (announced or _STATING & set(label))):
+                self.label = " ".join(label)
         pronouns = {"then", "this", "that", "it", "here"}
         continues = self.hypothetical and bool(pronouns & {one.text for one in tokens[:2]})
         self._clauses(continues or sentence.end in ("?", "|"))
-        for at in self.after if self.one is not None else []:  # it narrows what is said, unless for all j != i
-            said = self.found[at]
-            if any(isinstance(part, t.Relation) and part.terms[1] == self.one for part in said.under):
-                self.found[at] = replace(said, under=tuple(part for part in said.under if part != self.one))
-            else:
-                self.found[at] = replace(said, doubt="for some", strict=True)
+        if self.one is not None:  # it narrows what is said, unless for all j != i
+            for at in self.after:
+                said = self.found[at]
+                if any(isinstance(part, t.Relation) and part.terms[1] == self.one for part in said.under):
+                    self.found[at] = replace(said, under=tuple(part for part in said.under if part != self.one))
+                else:
+                    self.found[at] = replace(said, doubt="for some", strict=True)
         if words and _WITHDRAWN.search(text := " ".join(words)) and not _BINDERS & _words(text):
             last = max((one.sentence for one in self.found if one.sentence < number), default=-1)
             self.found = [replace(one, kind="turned") if one.sentence == last else one for one in self.found]
@@ -410,25 +417,20 @@ class _Reader:
         goes_on_so = self.hypothetical and words[:1] != [] and words[0] in pronouns
         self.hypothetical = bool(word_list()["hypothetical"] & set(words)) or goes_on_so or sentence.end == "?"
 
-    def _label(self, words: list[str]) -> None:
-        """'Head 1, short key: ...', 'Equal keys: ...': a case in words, perhaps."""
-        announced = len(words) < 2 or words[0] in ("part", "step", "line", "claim", "case", "question", "head")
-        worded = not is_neutral(words) and not any(map(turns, words))
-        if len(words) <= 5 and (worded or not (announced or _STATING & set(words))):
-            self.label = " ".join(words)
-
     def _clauses(self, all_quoted: bool) -> None:
         tokens = self.tokens
         supposed_at = next((at for at, one in enumerate(tokens) if one.text in ("suppose", "assume", "assuming")), None)
-        some = _THERE_IS.search(" ".join(one.text for one in tokens if one.kind == "word")) is not None
-        before_quoted = False
-        for clause in _clauses(tokens):
+        before_quoted, clauses = False, _clauses(tokens)
+        some = any(clause.some for clause in clauses)
+        for clause in clauses:
             then = before_quoted and "then" in [one.text for one in tokens[clause.start : clause.start + 3]]
             quoted = clause.quoted or all_quoted or then or self.quoting
             places = [at for at in range(clause.start, clause.stop) if tokens[at].kind in ("formula", "term")]
             before = len(self.found)
-            if clause.words and not places:
-                self._in_words(clause)
+            words = [word for word in clause.words if word not in ("and", "but", "so", "then", "also")]
+            binds = words[:1] in (["for"], ["if"], ["when"], ["whenever"], ["unless"], ["once"])
+            if binds and not places and not set(words[1:]) <= _HARMLESS | _FILL:
+                self.doubt, self.clouded = " ".join(words[:8]), True  # 'If the key is too short, ...'
             for at in places:
                 bound, unread = _bound(tokens, at)
                 if tokens[at].kind == "term":
@@ -454,14 +456,6 @@ class _Reader:
         elif {"let", "fix", "set", "assume", "consider"} & {one.text for one in tokens}:
             self.fixed = tuple(self.front)
 
-    def _in_words(self, clause: _Clause) -> None:
-        """'If the key is too short, ...': a condition in words binds what follows."""
-        words = [word for word in clause.words if word not in ("and", "but", "so", "then", "also")]
-        binds = words[:1] in (["for"], ["if"], ["when"], ["whenever"], ["unless"], ["once"])
-        if binds and not set(words[1:]) <= _HARMLESS | _FILL:
-            self.doubt = " ".join(words[:8])
-            self.clouded = True
-
     # Formulas.
 
     def _parsed(self, token: Token, at: int, quoted: bool) -> list[Statement]:
@@ -470,6 +464,8 @@ class _Reader:
         base = Statement(
             token.text, token.line, None, display=token.display, sentence=self.number, paragraph=self.paragraph
         )
+        subject = set(_lead(self.tokens, at)) - _words("and so or which is hence thus then finally")
+        said = None if self.chain is None else self.found[self.chain]
         for node in parse_each(tidy(token.text), names=self.names, macros=self.commands):
             if isinstance(node, FormulaError):
                 found.append(replace(base, problem=node))
@@ -480,9 +476,8 @@ class _Reader:
                 found.append(replace(base, node=node, text=text, line=line))
             elif found and found[-1].node is not None:
                 found[-1] = replace(found[-1], node=joined(found[-1].node, node))
-            elif self._goes_on_from_the_claim(at, quoted) and self.chain is not None:
-                said = self.found[self.chain]
-                whole = joined(said.node, node)  # type: ignore[arg-type]
+            elif said is not None and said.node is not None and not quoted and not subject and self.chain is not None:
+                whole = joined(said.node, node)
                 kind = self.kind if said.kind == "neutral" else said.kind
                 self.found[self.chain] = replace(said, node=whole, text=f"{said.text} {tidy(token.text)}", kind=kind)
                 self.after.append(self.chain)
@@ -490,19 +485,16 @@ class _Reader:
                 found.append(replace(base, node=t.Relation(node.terms[1:], node.comparisons[1:], span=node.span)))
         return found
 
-    def _goes_on_from_the_claim(self, at: int, quoted: bool) -> bool:
-        subject = set(_lead(self.tokens, at)) - _words("and so or which is hence thus then finally")
-        read = self.chain is not None and self.found[self.chain].node is not None
-        return read and not quoted and not subject
-
     def _formula(
         self, made: list[Statement], at: int, bound: _Bound | None, unread: str, quoted: bool, clause: _Clause
     ) -> None:
         """One formula: a condition, a case, or a claim."""
-        some = _THERE_IS.search(" ".join(clause.words)) is not None
-        if bound is not None and bound.binder in _REASONS and not any(_is_limit(one.node) for one in made):
+        limit = any(isinstance(one.node, t.Relation) and "->" in one.node.comparisons for one in made)
+        if bound is not None and bound.binder in _REASONS and not limit:
             bound = None
-        if bound is not None and some:  # 'there is an i with F': neither F nor what it is said of is claimed for all
+        if (
+            bound is not None and clause.some
+        ):  # 'there is an i with F': neither F nor what it is said of is claimed for all
             bound, unread = None, "there is"
         spoken = {name.base for one in made for name in t.every_name(one.node)}
         given = bool(spoken) and spoken <= self.given and all(_plain_condition(one.node) for one in made)
@@ -527,8 +519,7 @@ class _Reader:
             self.doubt = self.doubt or unread
             self.clouded = True
         behind = _behind(self.tokens, at) or next((word for word in ("otherwise", "or") if word in lead[:2]), "")
-        if _THERE_IS.search(" ".join(clause.words)):
-            behind = "there is"
+        behind = "there is" if clause.some else behind
         if lead[:1] == ["or"] and self.after and self.found[self.after[-1]].node is not None:
             self.found[self.after[-1]] = replace(self.found[self.after[-1]], doubt="or", strict=True)
         before = {one.text for one in self.tokens[clause.start : at] if one.kind == "word"}
@@ -584,9 +575,8 @@ class _Reader:
             size = (bound.size if bound is not None else "") or self._size(at, [])
             under = (*self.supposed, *self.case, *self.front)
             lets = binder in ("with", "where")
-            self.found.append(
-                replace(one, role="condition", binder=binder, kind=kind, size=size, under=under, lets=lets)
-            )
+            made_so = replace(one, role="condition", binder=binder, kind=kind, size=size, under=under, lets=lets)
+            self.found.append(made_so)
             if one.node is None:
                 self._narrow(at, f"{binder} ${one.text}$")
                 continue
@@ -611,9 +601,12 @@ class _Reader:
         value = places != [] and _lead(self.tokens, places[-1]) in (["and"], ["i.e."])
         if last is not None and last.kind == "term" and (value or not re.fullmatch(r"\\?[a-zA-Z]+", last.text)):
             return  # 'F, that is $x$ for n = 2 and $y$ for n = 3': the conditions are those of x and y
+        about = t.listed(node.terms[0] if isinstance(node, t.Relation) else node)
+        letters = [item.base for item in about if isinstance(item, t.Name)] if is_index(node) else []
         for place in reversed(self.after):
             self.found[place] = replace(self.found[place], under=(*self.found[place].under, node))
-            if not (is_index(node) and place - 1 in self.after and _shares_letter(self.found[place - 1], node)):
+            earlier = self.found[place - 1].node if place - 1 in self.after else None
+            if earlier is None or not t.speaks_of(earlier, *letters):
                 break
 
     def _opens(self, at: int) -> bool:
@@ -694,31 +687,16 @@ def is_index(node: t.Node | None) -> bool:
             return len(base) == 1
         case t.Listing(items):
             return all(map(is_index, items))
-        case t.Relation((t.Name(("i" | "j" | "l"), None, _), *others), _):
-            return all(map(_is_place, others))
-        case t.Relation((first, t.Name(("i" | "j" | "l"), None, _), *others), _):
-            return all(map(_is_place, (first, *others)))
+        case t.Relation((t.Name(("i" | "j" | "l"), None, _), *others), _) | t.Relation(
+            (_, t.Name(("i" | "j" | "l"), None, _), *others), _
+        ):
+            parts = [part for term in (node.terms[0], *others) for part in t.walk(term)]
+            plain = t.Name | t.Number | t.Listing | t.Sum | t.Negative | t.Dots
+            return all(isinstance(part, plain) and getattr(part, "index", None) is None for part in parts)
         case t.Bond("in", left, _) | t.Logic("not", (t.Bond("in", left, _),)):
             return is_index(left)
         case _:
             return False
-
-
-def _is_place(node: t.Node) -> bool:
-    """Something that an index may be: a, 3, m + 1, 'a, b'."""
-    parts = list(t.walk(node))
-    plain = all(isinstance(part, t.Name | t.Number | t.Listing | t.Sum | t.Negative | t.Dots) for part in parts)
-    return plain and all(part.index is None for part in parts if isinstance(part, t.Name))
-
-
-def _is_limit(node: t.Node | None) -> bool:
-    return isinstance(node, t.Relation) and "->" in node.comparisons
-
-
-def _shares_letter(said: Statement, condition: t.Node) -> bool:
-    about = condition.terms[0] if isinstance(condition, t.Relation) else condition
-    letters = [item.base for item in t.listed(about) if isinstance(item, t.Name)]
-    return said.node is not None and t.speaks_of(said.node, *letters)
 
 
 def _plain_condition(node: t.Node | None) -> bool:
