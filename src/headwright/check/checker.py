@@ -63,9 +63,8 @@ def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verd
     text = read(written, (*exercise.parameters, *_indexed(exercise)), {*given_numbers(exercise), *lengths})
     with at_most_work():
         verdict = _Checked(exercise, text, seed).verdict()
-    to_read = tuple(ToRead(line, said) for line, said in text.to_read)
-    found: Verdict = _in_their_names(replace(verdict, to_read=to_read))
-    return found
+    told: Verdict = _in_their_names(verdict)
+    return replace(told, to_read=tuple(ToRead(line, said) for line, said in text.to_read))
 
 
 class _Checked:
@@ -98,19 +97,13 @@ class _Checked:
         chosen = next((one for one in tried if one.line == asked[0].line and one.answer is not None), None)
         base = reading({}, contents) if chosen is None or chosen.answer is None else chosen.answer
         bench, found = self._judged(base if exercise.condition and chosen is not None else replace(base, claims=said))
-        others = [one.answer for one in tried if one is not chosen and one.answer is not None]
-        for answer in others if any(one.status == "false" for one in found) else ():
-            _, again = self._judged(replace(answer, claims=said) if not exercise.condition else answer)
-            found = [
-                replace(one, status="open", counterexample=None, reason="what is asked for is defined twice")
-                if one.status == "false" and other.status != "false"
-                else one
-                for one, other in zip(found, again, strict=True)
-            ]
-        if exercise.condition and chosen is None:  # what holds under a condition that was not read is not false
-            found = [
-                replace(one, status="open", counterexample=None) if one.status == "false" else one for one in found
-            ]
+        false = any(one.status == "false" for one in found)
+        others = [one.answer for one in tried if false and one is not chosen and one.answer is not None]
+        again = [self._judged(one if exercise.condition else replace(one, claims=said))[1] for one in others]
+        for place, one in enumerate(found):  # it may be meant for another candidate, or for a condition not read
+            unread = exercise.condition and chosen is None
+            if one.status == "false" and (unread or any(each[place].status != "false" for each in again)):
+                found[place] = replace(one, status="open", counterexample=None)
         asked += self._claimed(found, bench) if bench is not None else []
         if not asked:
             asked = [Asked("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
@@ -143,10 +136,8 @@ class _Checked:
         supposed = [one for one in self.statements if one.role == "condition" and one.binder in ("suppose", "if")]
         parts: list[Asked] = []
         if exercise.blanks:
-            anew = exercise.redefines if exercise.tokens is not None else ()  # a token that was defined anew
-            here = [one for one in found if one.status == "false" or not _defines(one.claimed.under, anew)]
             mentioned = (*contents.quoted, *contents.unread)
-            parts += [blank_part(exercise, blank, here, bench, mentioned) for blank in exercise.blanks]
+            parts += [blank_part(exercise, blank, found, bench, mentioned) for blank in exercise.blanks]
         if exercise.about:
             quoted = [one.node for one in (*contents.quoted, *supposed) if one.node is not None]
             parts.append(statement_part(exercise, found, bench, quoted))
@@ -183,11 +174,6 @@ class _Checked:
 
 
 _WORSE = ("false", "open", "quoted", "true")
-
-
-def _defines(under: Sequence[t.Node], names: Sequence[str]) -> bool:
-    first = [part.terms[0] for part in under if isinstance(part, t.Relation)]
-    return any(isinstance(name, t.Name) and full_name(name) in names for name in first)
 
 
 def _headline(asked: Sequence[Asked], tried: Sequence[Tried]) -> str:

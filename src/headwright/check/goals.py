@@ -175,30 +175,28 @@ def missing_parts(exercise: Exercise, contents: Contents) -> list[Asked]:
     for name in exercise.answer:
         mine = [one for one in contents.asked if one.name == name]
         live = [one.statement for one in mine if one.rank > QUOTED]
-        indirect = _indirectly(name, contents)
-        if live:
-            found.append(Asked(name, "undecided", live[-1].line, live[-1].text, "the other parts are missing"))
-        elif mine:
-            one = mine[-1].statement
-            found.append(Asked(name, "undecided", one.line, one.text, QUOTED_ONLY.format(one.line)))
-        elif indirect is not None:
-            reason = f"it tells {name} indirectly: write {name} = ..."
-            found.append(Asked(name, "undecided", indirect.line, indirect.text, reason))
+        options = [
+            (live, "the other parts are missing"),
+            ([one.statement for one in mine], QUOTED_ONLY),
+            (_indirectly(name, contents), f"it tells {name} indirectly: write {name} = ..."),
+        ]
+        ones, reason = next(((ones, reason) for ones, reason in options if ones), ([], ""))
+        if ones:
+            found.append(Asked(name, "undecided", ones[-1].line, ones[-1].text, reason.format(ones[-1].line)))
         else:
             found.append(Asked(name, "missing", 0, "", f"no formula defines {name}: write {name} = ..."))
     return found
 
 
-def _indirectly(name: str, contents: Contents) -> Statement | None:
+def _indirectly(name: str, contents: Contents) -> list[Statement]:
     """1/tau = ln(n/epsilon): what is asked for stands within one side of an equation, alone; or a formula is unread."""
+    base, found = name.split("_")[0], []
     for one in contents.claims:
         body = t.unquantified(one.node)
-        if isinstance(body, t.Relation) and body.comparisons[0] in ("=", "->", "~"):
-            for side, other in (body.terms[:2], body.terms[1::-1]):
-                if full_names(side) - {"e", "pi"} == {name} and name not in full_names(other):
-                    return one.statement
-    base = name.split("_")[0]
-    return next((one for one in contents.unread if one.text.lstrip("\\ {$").startswith(base) and "=" in one.text), None)
+        sides = body.terms if isinstance(body, t.Relation) and body.comparisons[0] in ("=", "->", "~") else ()
+        if {name} in [full_names(side) - {"e", "pi"} for side in sides] and sides[0] != sides[1]:
+            found.append(one.statement)
+    return [one for one in contents.unread if one.text.lstrip("\\ {$").startswith(base) and "=" in one.text] + found
 
 
 def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) -> tuple[list[Asked], list[Tried]]:
@@ -211,9 +209,9 @@ def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) 
         start = Tried("undecided", f"'{statement.doubt}' was not read", statement.line, latex(one.node), rank)
         if not statement.doubt:
             condition = Said(one.node, statement.text, statement.line)
-            start = _by_goals(start, replace(reading({}, contents), claims=(condition,)), opened)
-            if start.answer is not None and start.judged:
-                start = replace(start, answer=replace(start.answer, claims=(condition, *claims)))
+            answer = replace(reading({}, contents), claims=(condition,))
+            start = _by_goals(start, answer, opened)
+            start = replace(start, answer=replace(answer, claims=(condition, *claims)) if start.judged else None)
         tried.append(start)
     if tried:
         return [best(tried, "condition")], tried
@@ -235,7 +233,8 @@ def blank_part(
     """One blank: filled by a true formula that says the value."""
     case = None if blank.case is None else parsed(blank.case)
     part = plain(parsed(blank.of[0])) + (f" for {plain(case)}" if case is not None else "")
-    fitting = [(one, _filling(exercise, blank, one, bench.answer.definitions)) for one in found]
+    here = [one for one in found if one.status == "false" or not (exercise.tokens and _is_anew(exercise, one))]
+    fitting = [(one, _filling(exercise, blank, one, bench.answer.definitions)) for one in here]
     filled = [(one, link) for one, link in fitting if link is not None and _covers(one, case)]
     told = [
         (one, link)
@@ -268,6 +267,12 @@ def blank_part(
         answered = _asked(part, "refuted" if false else "undecided", apart[0] if true else first)
     shown = answered.latex if case is None else rf"{answered.latex} \text{{ for }} {latex(case)}"
     return replace(answered, latex=shown, optional=blank.optional)
+
+
+def _is_anew(exercise: Exercise, one: Finding) -> bool:
+    """Whether a formula is said for a given token that was defined anew."""
+    first = [part.terms[0] for part in one.claimed.under if isinstance(part, t.Relation)]
+    return any(isinstance(name, t.Name) and full_name(name) in exercise.redefines for name in first)
 
 
 def _filling(exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, Said]) -> t.Relation | None:
@@ -347,23 +352,20 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
     true = [one for one in about if one.status == "true" and not one.claimed.statement.strict]
     telling = [one for one in true if any(_says_something(exercise, bench, each) for each in one.judged)]
     narrow = [_narrowing(exercise, one, bench) for one in telling]
-    whole = next((one for one, only in zip(telling, narrow, strict=True) if not only), None)
-    if whole is not None:
-        return _asked("statement", "proved", whole)
-    if telling:
-        return _asked("statement", "undecided", telling[0], f"answered for {' and '.join(map(plain, narrow[0]))} only")
-    wrong = next((one for one in near if one.status == "false"), None)
-    if wrong is not None:
-        return _asked("statement", "refuted", wrong)
+    only = " and ".join(map(plain, narrow[0])) if narrow else ""
+    options: list[tuple[Word, list[Finding], str]] = [
+        ("proved", [one for one, less in zip(telling, narrow, strict=True) if not less], ""),
+        ("undecided", telling, f"answered for {only} only"),
+        ("refuted", [one for one in near if one.status == "false"], ""),
+        ("undecided", [one for one in about if one.status == "open"], ""),
+        ("undecided", about, "this would be true in any case: it does not say what was asked"),
+    ]
+    for word, ones, reason in options:
+        if ones:
+            return _asked("statement", word, ones[0], reason)
     mentioned = [node for node in quoted if any(names & full_names(node) for names in wanted)]
-    if mentioned and not about:
+    if mentioned:
         return Asked("statement", "undecided", 0, "", f"{plain(mentioned[0])} may be the answer: it is only quoted")
-    unsure = next((one for one in about if one.status == "open"), None)
-    if unsure is not None:
-        return _asked("statement", "undecided", unsure)
-    if about:
-        idle = "this would be true in any case: it does not say what was asked"
-        return _asked("statement", "undecided", about[0], idle)
     if near:
         return _asked("statement", "undecided", near[0], f"no formula that was read says anything of {things}")
     return Asked("statement", "missing", 0, "", f"no formula says anything of {things}")

@@ -215,28 +215,15 @@ def _typed_row(row: str, line: int) -> Iterator[Token]:
 def _cut(tokens: Sequence[Token], number: int, item: bool, heading: bool) -> Iterator[Sentence]:
     """Cut at full stops, question marks and semicolons."""
     held: list[Token] = []
-    for place, token in enumerate(tokens):
+    for token in tokens:
         stops = token.kind == "mark" and token.text in ".!?;"
-        between = bool(held) and held[-1].display and _between_steps(held[-1], tokens[place:])
-        if held and (stops or between or len(held) >= MOST_TOKENS):
-            end = token.text if stops else "" if between else "..."
-            yield Sentence(tuple(held), number, item, heading, end)
+        if held and (stops or len(held) >= MOST_TOKENS):
+            yield Sentence(tuple(held), number, item, heading, token.text if stops else "...")
             held, item = [], False
         if not stops:
             held.append(token)
     if held:
         yield Sentence(tuple(held), number, item, heading, ":" if held[-1].text == ":" else "")
-
-
-def _between_steps(display: Token, after: Sequence[Token]) -> bool:
-    """Words on a line of their own between a display and one that begins with a relation: how the step is made."""
-    opening = after[0]
-    if opening.kind in ("formula", "mark") or opening.line <= display.line + display.text.count("\n"):
-        return False
-    if opening.text in ("if", "for", "when", "where", "with", "otherwise", "only", "as"):
-        return False
-    following = next((one for one in after if one.kind == "formula"), None)
-    return following is not None and following.display and leads_on(following.text)
 
 
 def _continues(last: Sentence, sentence: Sentence, lower: bool) -> bool:
@@ -246,8 +233,6 @@ def _continues(last: Sentence, sentence: Sentence, lower: bool) -> bool:
     if sentence.item or len(last.tokens) + len(sentence.tokens) > MOST_TOKENS:
         return False
     ending, opening = last.tokens[-1], sentence.tokens[0]
-    if ending.display and _between_steps(ending, sentence.tokens):
-        return False
     if opening.kind == "formula" and ending.kind == "formula" and not leads_on(opening.text):
         before = last.tokens[-2].text if len(last.tokens) > 1 else ""
         return before in ("for", "if", "when") and opening.display and not ending.display  # or two, one below the other
