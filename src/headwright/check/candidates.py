@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 
 from headwright.check.answer import Said, comparisons, full_name, full_names, given_numbers, named
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.names import Names, names_on_the_left, tends
+from headwright.check.names import Gives, names_on_the_left, tends
 from headwright.check.settings.keys.conditions import states_condition
-from headwright.check.text import Statement
+from headwright.check.text import Statement, is_index
 from headwright.formula import tree as t
 
 QUOTED, WORDED, NEUTRAL, NAMED = 0, 1, 2, 3  # ranks of candidates
@@ -67,18 +67,23 @@ class Contents:
     unclear: set[str] = field(default_factory=set)  # own names that are defined for a case, or by an example
 
 
-def sorted_out(
-    exercise: Exercise, statements: Sequence[Statement], names: Names, own: Sequence[Definition] = ()
-) -> Contents:
-    """Each statement taken for what it is; `own` are the definitions of own names, as far as they are known."""
-    return _Sorter(exercise, statements, names, own).sorted(statements)
+def sorted_out(exercise: Exercise, statements: Sequence[Statement], gives: Gives) -> Contents:
+    """Each statement taken for what it is, once it is known which names the answer defines."""
+    first = _Sorter(exercise, statements, gives).sorted(statements)
+    defined = frozenset(one.name for one in (*first.own, *first.asked) if one.rank)
+    return _Sorter(exercise, statements, gives, defined, first.own).sorted(statements)
 
 
 class _Sorter:
     def __init__(
-        self, exercise: Exercise, statements: Sequence[Statement], names: Names, own: Sequence[Definition]
+        self,
+        exercise: Exercise,
+        statements: Sequence[Statement],
+        gives: Gives,
+        defined: frozenset[str] = frozenset(),
+        own: Sequence[Definition] = (),
     ) -> None:
-        self.exercise, self.names, self.contents = exercise, names, Contents()
+        self.exercise, self.gives, self.defined, self.contents = exercise, gives, defined, Contents()
         self.scored = {one.name for one in own if t.speaks_of(one.value, "q")}  # names that stand for scores
         self.given = [parsed(source) for source in exercise.may_repeat]
         made = [(one.sentence, self._defined(one.node)) for one in statements if one.kind != "turned" and one.node]
@@ -95,7 +100,7 @@ class _Sorter:
             if one.node is None:
                 contents.unread.append(one)
             elif one.role == "size":
-                if any(map(self.names.is_own, t.every_name(one.node))):
+                if any(map(self._is_own, t.every_name(one.node))):
                     contents.bounds.append((Said(one.node, one.text, one.line), one))
             elif one.role == "condition":
                 self._condition(one, one.node)
@@ -126,7 +131,7 @@ class _Sorter:
             node = node.body
         found: list[tuple[str, t.Node]] = []
         for item in t.conjuncts(node):
-            if isinstance(item, t.Relation) and self.names.defines(item):
+            if isinstance(item, t.Relation) and self._defines(item):
                 names, right = names_on_the_left(item), item.terms[1]
                 values = right.items if len(names) > 1 and isinstance(right, t.Listing) else (right,) * len(names)
                 found += [(full_name(name), value) for name, value in zip(names, values, strict=True)]
@@ -166,10 +171,10 @@ class _Sorter:
         for item in t.conjuncts(t.unquantified(node)):
             if not isinstance(item, t.Relation):
                 continue
-            made = self._tied(one, item) if self._redefines(item) or not self.names.defines(item) else item
+            made = self._tied(one, item) if self._redefines(item) or not self._defines(item) else item
             if made is not None:
                 self._define(one, made, one.under)
-            elif any(self.names.chosen(item)):
+            elif any(self._chosen(item)):
                 self._bound(one, item)
 
     def _redefines(self, node: t.Relation) -> bool:
@@ -181,9 +186,9 @@ class _Sorter:
         match node:
             case _ if node in self.given:
                 contents.given.append(one)
-            case t.Quantified(body, conditions) if self.names.defines(body) or isinstance(body, t.Logic):
+            case t.Quantified(body, conditions) if self._defines(body) or isinstance(body, t.Logic):
                 for part in conditions:
-                    if isinstance(part, t.Relation) and any(self.names.chosen(part)):
+                    if isinstance(part, t.Relation) and any(self._chosen(part)):
                         self._bound(one, part)
                 self._claim(one, body, (*under, *conditions))
             case t.Logic("and", items):
@@ -198,7 +203,7 @@ class _Sorter:
                 contents.given.append(one)
             case t.Relation() as link if self._redefines(link) and exercise.tokens is not None:
                 self._anew(one, link, under)
-            case t.Relation() as link if self.names.defines(link):
+            case t.Relation() as link if self._defines(link):
                 self._define(one, link, under)
             case t.Relation() as link if (tied := self._tied(one, link)) is not None:
                 self._define(one, tied, under)
@@ -209,7 +214,7 @@ class _Sorter:
                 self.assumed.append(node)  # 'let epsilon = 1/m': some values are left out
                 contents.given.append(one)
             case t.Relation() as chain if (
-                any(self.names.chosen(chain))
+                any(self._chosen(chain))
                 and not one.reason
                 and (one.kind == "neutral" or one.display or one.lets or one.sentence in self.defining)
             ):
@@ -226,7 +231,7 @@ class _Sorter:
         for inside, value in (link.terms, link.terms[::-1]):
             names = {full_name(name): name for name in t.every_name(inside) if full_name(name) not in ("e", "pi")}
             unknown = {full for full, name in names.items() if name.index is None
-                       and (full in self.exercise.answer or not self.names.gives(name))}  # fmt: skip
+                       and (full in self.exercise.answer or not self.gives(name))}  # fmt: skip
             asked = bool(unknown & set(self.exercise.answer))
             if len(unknown) != 1 or (not asked and not (one.lets and one.kind == "neutral")):
                 continue
@@ -251,11 +256,11 @@ class _Sorter:
         self.contents.quoted.append(one)
 
     def _bound(self, one: Statement, chain: t.Relation) -> None:
-        for link, mine in zip(comparisons(chain), self.names.chosen(chain), strict=True):
+        for link, mine in zip(comparisons(chain), self._chosen(chain), strict=True):
             if not mine:
                 self._add(one, link, ())
                 continue
-            name = next((term for term in link.terms if self.names.is_own(term)), None)
+            name = next((term for term in link.terms if self._is_own(term)), None)
             end: t.Node | None = None
             if one.size:  # 'beta > 0 is large' is large, not every beta > 0
                 end = t.INFINITY if one.size == "large" else t.ZERO
@@ -269,9 +274,9 @@ class _Sorter:
 
     def _define(self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]) -> None:
         contents, terms = self.contents, link.terms
-        case = (*self.names.case(under, t.Listing(terms[1:])), *self.assumed)
+        case = (*self._case(under, t.Listing(terms[1:])), *self.assumed)
         case = tuple(part for part in case if not self._defined(part, asked=True))
-        every = any(isinstance(part, t.Name) and self.names.is_own(part) for part in under)  # 'for any lambda'
+        every = any(isinstance(part, t.Name) and self._is_own(part) for part in under)  # 'for any lambda'
         rank = QUOTED if one.doubt or every else NEUTRAL if one.kind == "neutral" or one.display else WORDED
         for name, value in self._defined(link):
             made = Definition(name, value, one, rank, case)
@@ -290,7 +295,7 @@ class _Sorter:
                 contents.quoted.append(one)
         for part in under:
             known = any(other.text == one.text and said.node == part for said, other in contents.bounds)
-            if isinstance(part, t.Relation) and any(self.names.chosen(part)) and not known:
+            if isinstance(part, t.Relation) and any(self._chosen(part)) and not known:
                 self._bound(one, part)
         if len(terms) > 2:  # q = a = b: q is a, and that a = b is a claim
             self._claim(one, t.Relation(terms[1:], link.comparisons[1:], span=link.span), under)
@@ -304,6 +309,62 @@ class _Sorter:
             self.contents.conditions.append((Claimed(one, t.said_under(node, kept)), rank))
         else:
             self.contents.claims.append(Claimed(one, node, kept, anew and one.sentence != self.instead_in[1]))
+
+    # Names of the answer's own.
+
+    def _is_own(self, node: t.Node) -> bool:
+        """A name that is neither given nor defined."""
+        return isinstance(node, t.Name) and not self.gives(node) and full_name(node) not in self.defined
+
+    def _defines(self, node: t.Node) -> bool:
+        """Whether an equation defines what is asked for, or a name of the answer's own."""
+        if not isinstance(node, t.Relation) or node.comparisons[0] != "=":
+            return False
+        names, right = names_on_the_left(node), node.terms[1]
+        for name in names:
+            full = full_name(name)
+            wanted = full in self.exercise.answer or full in self.exercise.redefines
+            inside = full in full_names(right) or (name.index is None and t.speaks_of(right, name.base))
+            if not wanted and (inside or self.gives(name)):
+                return False
+        return len(names) == 1 or (len(names) > 1 and isinstance(right, t.Listing) and len(right.items) == len(names))
+
+    def _bounds_own(self, node: t.Node) -> bool:
+        """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n, e^t >> n."""
+        if not isinstance(node, t.Relation) or node.comparisons[0] in ("=", "~"):
+            return False
+        if self.exercise.condition and t.speaks_of(node, "q"):
+            return False  # a condition on the scores is what is asked for
+        if node.comparisons[0] in (">>", "<<"):
+            names = list(t.every_name(node.terms[node.comparisons[0] == "<<"]))
+            own = [name for name in names if self._is_own(name)]
+            if own and all(name in own or full_name(name) in ("e", "pi") for name in names):
+                return True
+        return any(map(self._is_own, node.terms))
+
+    def _chosen(self, chain: t.Relation) -> list[bool]:
+        """Which links of a chain say how a name of the answer's own is chosen.
+
+        In 'k_a^T q = lambda > 0' lambda > 0 is a result: a name is chosen at the ends of a chain, or all along it.
+        """
+        links = list(comparisons(chain))
+        own = [self._bounds_own(link) for link in links]
+        if all(own):
+            return own
+        ends = [term for term in (chain.terms[0], chain.terms[-1]) if isinstance(term, t.Name | t.Listing | t.Call)]
+        at_an_end = {item for end in ends for item in (end, *t.listed(end))}
+        return [mine and bool(at_an_end & set(link.terms)) for mine, link in zip(own, links, strict=True)]
+
+    def _case(self, under: Sequence[t.Node], value: t.Node) -> tuple[t.Node, ...]:
+        """What is assumed of the given: not of indices, not of names of the value's own, not 'for all n'."""
+        found = []
+        for one in under:
+            links = list(comparisons(one)) if isinstance(one, t.Relation) else []
+            own = bool(links) and (any(map(self._bounds_own, links)) or self._defines(one))
+            mine = own and (bool(full_names(one) & full_names(value)) or tends(one))
+            if not mine and not isinstance(one, t.Name | t.Listing) and not is_index(one):
+                found.append(one)
+        return tuple(found)
 
 
 def _solved(node: t.Node, own: str, value: t.Node) -> t.Node | None:

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from headwright.check.answer import OWN, Answer, full_name, given_numbers
-from headwright.check.candidates import Contents, candidates, sorted_out
+from headwright.check.candidates import candidates, sorted_out
 from headwright.check.exercise import Exercise
 from headwright.check.goals import (
     Tried,
@@ -34,7 +34,7 @@ from headwright.check.goals import (
 from headwright.check.judge import CANNOT, Bench, Finding, judge, prepared, why
 from headwright.check.judging import Setting
 from headwright.check.markdown import Written
-from headwright.check.names import Names, in_given_names
+from headwright.check.names import in_given_names
 from headwright.check.scalars.numbers import at_most_work
 from headwright.check.settings.keys.court import KeysSetting
 from headwright.check.settings.matrices.deciding import MatricesSetting
@@ -71,14 +71,14 @@ class _Checked:
     """The steps of one check, each from the one before."""
 
     def __init__(self, exercise: Exercise, text: Text, seed: int) -> None:
-        self.exercise, self.described = exercise, text.described
+        self.exercise = exercise
         setting = _setting(exercise)
         self.opened = partial(Bench.opened, exercise, setting, seed=seed)
         self.statements = in_given_names(text.statements, exercise, setting.gives)
-        first = sorted_out(exercise, self.statements, Names(exercise, setting.gives))
-        defined = frozenset(one.name for one in (*first.own, *first.asked) if one.rank)
-        names = Names(exercise, setting.gives, defined)
-        self.contents: Contents = sorted_out(exercise, self.statements, names, first.own)
+        self.contents = sorted_out(exercise, self.statements, setting.gives)
+        if exercise.matrices is not None:
+            known = {*exercise.matrices.shapes, *exercise.answer, *(one.name for one in self.contents.own)}
+            self.contents.unclear |= text.described - known
 
     def verdict(self) -> Verdict:
         """The verdict."""
@@ -117,7 +117,7 @@ class _Checked:
     def _tried(self, *, quoted: bool = False) -> list[Tried]:
         """What was found of each candidate."""
         found = candidates(self.exercise, self.contents, quoted=quoted)
-        return [try_candidate(self.exercise, one, self.contents, self.opened, self.described) for one in found]
+        return [try_candidate(self.exercise, one, self.contents, self.opened) for one in found]
 
     def _judged(self, answer: Answer) -> tuple[Bench | None, list[Finding]]:
         """Every claim under one reading of the answer; the names of its own of which it says something are known."""

@@ -44,6 +44,7 @@ from headwright.formula.show import latex, plain
 CHANCE = ("P", "E", "Var", "Cov")
 QUOTED_ONLY = "line {} may be the answer: it is only quoted"
 Open = Callable[[Answer], Bench]
+_FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
 
 
 @dataclass(frozen=True)
@@ -63,23 +64,26 @@ class Tried:
 # Objects and conditions.
 
 
-def try_candidate(
-    exercise: Exercise, candidate: Candidate, contents: Contents, opened: Open, described: frozenset[str] = frozenset()
-) -> Tried:
-    """One candidate, judged by the goals in each of its cases; `described` are names that words give a meaning."""
+def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, opened: Open) -> Tried:
+    """One candidate, judged by the goals in each of its cases."""
     made = [one for _, found in candidate.cases for one in found.values()]
     parts = []
     for case, found in candidate.cases:
         said = ", ".join(latex(t.Relation((named(name), one.value), ("=",))) for name, one in found.items())
         parts.append(said + (r" \text{ for } " + ", ".join(map(latex, case)) if case else ""))
     start = Tried("undecided", "", made[0].statement.line, "; ".join(parts), candidate.rank)
-    unclear = _unclear(exercise, full_names(*(one.value for one in made)), contents, described)
+    used = full_names(*(one.value for one in made))
     tried = [_by_goals(start, reading(found, contents), opened, case) for case, found in candidate.cases]
     chosen = next((one for one in tried if one.word == "refuted"), None)
     chosen = chosen or next((one for one in tried if one.word != "proved"), tried[0])
     chosen = replace(chosen, judged=tuple(each for one in tried for each in one.judged), answer=tried[-1].answer)
-    if unclear:
+    if used & contents.unclear:
+        unclear = f"{min(used & contents.unclear)} is described in words or case by case, which is not read"
         return replace(start, reason=unclear, answer=chosen.answer)
+    for line, name in ((one.line, _FIRST_NAME.match(one.text)) for one in contents.unread):
+        if name is not None and name[1] in used:
+            unread = f"line {line} was not read, and may bound a name in it"
+            return replace(start, reason=unread, answer=chosen.answer)
     cases = [case for case, _ in candidate.cases]
     if chosen.word == "proved" and cases[0] and chosen.answer is not None:
         bench = opened(chosen.answer)
@@ -106,23 +110,6 @@ def _by_goals(start: Tried, answer: Answer, opened: Open, case: tuple[t.Node, ..
     first = min(counted, key=lambda one: one.decision.values["n"]) if against[0] in counted else against[0]
     reason, counterexample = first.part.reason, first.part.counterexample
     return replace(start, word=word, reason=reason, counterexample=counterexample, judged=tuple(found), answer=answer)
-
-
-_FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
-
-
-def _unclear(exercise: Exercise, used: set[str], contents: Contents, described: frozenset[str]) -> str:
-    """Why it is not known what a name in an object is."""
-    vague = (used & described) - {one.name for one in contents.own} - set(exercise.answer)
-    if vague and exercise.matrices is not None and not vague <= set(exercise.matrices.shapes):
-        return f"{min(vague)} is described in words"
-    if used & contents.unclear:
-        return f"{min(used & contents.unclear)} is defined case by case, which is not read"
-    for one in contents.unread:  # it may say how the name that it begins with is chosen
-        found = _FIRST_NAME.match(one.text)
-        if found is not None and found[1] in used:
-            return f"line {one.line} was not read, and may bound a name in it"
-    return ""
 
 
 def reading(definitions: Mapping[str, Definition], contents: Contents) -> Answer:
@@ -406,7 +393,6 @@ IDLE = {
     "signed": "all that is said would hold for some numbers of which one is negative",
 }
 SCORES = ("k", "q", "e")  # what a weight is made of: to repeat its definition says nothing of it
-CHAINED: tuple[t.Comparison, ...] = ("=", ">", "<", ">=", "<=")  # each sums up those before it that point its way
 
 
 def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Finding]) -> Asked:
@@ -417,10 +403,8 @@ def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Fi
         if isinstance(node, t.Quantified) and all(isinstance(x, t.Name) or is_every_key(x) for x in node.conditions):
             node = node.body  # a letter stands for every key anyway
         said += _steps(node)
-        signs = set(node.comparisons) if isinstance(node, t.Relation) else set()
-        sign = next((sign for sign in CHAINED if signs <= {"=", sign[0], sign}), None)
-        if isinstance(node, t.Relation) and sign is not None and len(node.terms) > 2:  # x = y > z says x > z
-            said.append(t.Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span))
+        if isinstance(node, t.Relation) and set(node.comparisons) == {"="}:  # x = y = 1 says x = 1
+            said.append(t.Relation((node.terms[0], node.terms[-1]), ("=",), span=node.span))
     own = [link for link in said if not any(name.base in SCORES for name in names_in(link))]
     for idle in setting.otherwise:
         if not rules_out(exercise, bench.answer, own, idle):

@@ -28,8 +28,8 @@ def lint(exercise: Exercise) -> list[str]:
 def _told(exercise: Exercise) -> Iterator[str]:
     """What the file leaves out: bounds, names that goals and definitions use, what is asked for."""
     for name, known in exercise.parameters.items():
-        limits = known.range().numeric
-        if known.small and (limits.lower is None or limits.upper is None):
+        bounded = {known.at_least, known.above} != {None} and {known.at_most, known.below} != {None}
+        if known.small and not bounded:
             yield f"{name} is a tolerance without bound: give it above = 0 and below = 1, and say so in the statement"
     told = set(CONSTANTS)
     for piece in find_formulas(exercise.statement)[0]:

@@ -17,7 +17,6 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 Form = Literal["markdown", "latex", "plain"]
-MOST_FORMULAS = 200  # of one answer
 
 
 @dataclass(frozen=True)

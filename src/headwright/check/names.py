@@ -1,14 +1,13 @@
-"""Names: given ones that an answer spells otherwise, and those of the answer's own.
+"""Names: given ones that an answer spells otherwise, and those that stand for a formula.
 
-Statements are put into the names of the exercise first (`in_given_names`): alpha_{2j} has two indices, 'Phi_s' may be
-the row of the other position, s_i is the score of a key, 'i in S' is i <= m. What is left is the answer's own: it may
-define such a name, or say that it is large (`Names`).
+Statements are put into the names of the exercise: alpha_{2j} has two indices, 'Phi_s' may be the row of the other
+position, s_i is the score of a key, 'i in S' is i <= m. What is left is the answer's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from headwright.check.answer import OWN, MisfitError, comparisons, full_name, full_names, named
@@ -234,72 +233,6 @@ def _spelled_out(statements: Sequence[Statement], exercise: Exercise, gives: Giv
     return found
 
 
-# Names of the answer's own.
-
-
 def tends(node: t.Node) -> bool:
     """'lambda is large': where a name goes."""
     return isinstance(node, t.Relation) and node.comparisons == ("->",)
-
-
-@dataclass(frozen=True)
-class Names:
-    """Which names are whose, as far as an answer has come: it may still define more."""
-
-    exercise: Exercise
-    gives: Gives
-    defined: frozenset[str] = frozenset()
-
-    def is_own(self, node: t.Node) -> bool:
-        """A name that is neither given nor defined."""
-        return isinstance(node, t.Name) and not self.gives(node) and full_name(node) not in self.defined
-
-    def defines(self, node: t.Node) -> bool:
-        """Whether an equation defines what is asked for, or a name of the answer's own."""
-        if not isinstance(node, t.Relation) or node.comparisons[0] != "=":
-            return False
-        names, right = names_on_the_left(node), node.terms[1]
-        for name in names:
-            full = full_name(name)
-            wanted = full in self.exercise.answer or full in self.exercise.redefines
-            inside = full in full_names(right) or (name.index is None and t.speaks_of(right, name.base))
-            if not wanted and (inside or self.gives(name)):
-                return False
-        return len(names) == 1 or (len(names) > 1 and isinstance(right, t.Listing) and len(right.items) == len(names))
-
-    def bounds_own(self, node: t.Node) -> bool:
-        """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n, e^t >> n."""
-        if not isinstance(node, t.Relation) or node.comparisons[0] in ("=", "~"):
-            return False
-        if self.exercise.condition and t.speaks_of(node, "q"):
-            return False  # a condition on the scores is what is asked for
-        if node.comparisons[0] in (">>", "<<"):
-            names = list(t.every_name(node.terms[node.comparisons[0] == "<<"]))
-            own = [name for name in names if self.is_own(name)]
-            if own and all(name in own or full_name(name) in ("e", "pi") for name in names):
-                return True
-        return any(map(self.is_own, node.terms))
-
-    def chosen(self, chain: t.Relation) -> list[bool]:
-        """Which links of a chain say how a name of the answer's own is chosen.
-
-        In 'k_a^T q = lambda > 0' lambda > 0 is a result: a name is chosen at the ends of a chain, or all along it.
-        """
-        links = list(comparisons(chain))
-        own = [self.bounds_own(link) for link in links]
-        if all(own):
-            return own
-        ends = [term for term in (chain.terms[0], chain.terms[-1]) if isinstance(term, t.Name | t.Listing | t.Call)]
-        at_an_end = {item for end in ends for item in (end, *t.listed(end))}
-        return [mine and bool(at_an_end & set(link.terms)) for mine, link in zip(own, links, strict=True)]
-
-    def case(self, under: Sequence[t.Node], value: t.Node) -> tuple[t.Node, ...]:
-        """What is assumed of the given: not of indices, not of names of the value's own, not 'for all n'."""
-        found = []
-        for one in under:
-            links = list(comparisons(one)) if isinstance(one, t.Relation) else []
-            own = bool(links) and (any(map(self.bounds_own, links)) or self.defines(one))
-            mine = own and (bool(full_names(one) & full_names(value)) or tends(one))
-            if not mine and not isinstance(one, t.Name | t.Listing) and not is_index(one):
-                found.append(one)
-        return tuple(found)
