@@ -392,6 +392,7 @@ IDLE = {
     "scaled": "all that is said would hold for some numbers that do not sum to 1",
     "signed": "all that is said would hold for some numbers of which one is negative",
 }
+CHAINED: tuple[t.Comparison, ...] = ("=", ">", "<", ">=", "<=")  # each sums up those before it that point its way
 SCORES = ("k", "q", "e")  # what a weight is made of: to repeat its definition says nothing of it
 
 
@@ -403,8 +404,9 @@ def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Fi
         if isinstance(node, t.Quantified) and all(isinstance(x, t.Name) or is_every_key(x) for x in node.conditions):
             node = node.body  # a letter stands for every key anyway
         said += _steps(node)
-        if isinstance(node, t.Relation) and set(node.comparisons) == {"="}:  # x = y = 1 says x = 1
-            said.append(t.Relation((node.terms[0], node.terms[-1]), ("=",), span=node.span))
+        if isinstance(node, t.Relation) and len(node.terms) > 2:  # x = y > z says x > z
+            signs = [sign for sign in CHAINED if set(node.comparisons) <= {"=", sign[0], sign}]
+            said += [t.Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span) for sign in signs[:1]]
     own = [link for link in said if not any(name.base in SCORES for name in names_in(link))]
     for idle in setting.otherwise:
         if not rules_out(exercise, bench.answer, own, idle):
