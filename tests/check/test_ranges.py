@@ -87,7 +87,7 @@ def test_a_condition_for_all_other_keys_is_proved(text: str) -> None:
         (r"$q = c(k_a + k_b)$ for $c = 5$.", "refuted"),
         (f"{LARGE} for some large $\\lambda$.", "proved"),
         (f"{QUERY} for all $n$ and $\\epsilon$.", "proved"),
-        (f"{QUERY}, assume $n \\ge 3$.", "undecided"),
+        (f"{QUERY}, assume $n \\ge 3$.", "proved"),
         (f"{QUERY} for $n \\ge 2$ and $0 < \\epsilon < 1$.", "proved"),
     ],
 )

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from headwright.check.answer import OWN, Answer, full_name, given_numbers
-from headwright.check.candidates import candidates, sorted_out
+from headwright.check.candidates import QUOTED, Candidate, candidates, sorted_out
 from headwright.check.exercise import Exercise
 from headwright.check.goals import (
     Tried,
@@ -88,10 +88,10 @@ class _Checked:
         asked: list[Asked] = []
         tried: list[Tried] = []
         if exercise.answer:
-            tried = self._tried()
+            tried = self._tried(candidates(exercise, contents))
             part = ", ".join(exercise.answer)
-            quoted = partial(self._tried, quoted=True)
-            asked += [best(tried, part, quoted)] if tried else missing_parts(exercise, contents)
+            quoted = [one for one in candidates(exercise, contents, quoted=True) if one.rank == QUOTED]
+            asked += [best(tried, part, partial(self._tried, quoted))] if tried else missing_parts(exercise, contents)
         if exercise.condition:
             asked, tried = condition_parts(contents, self.opened, said)
         chosen = next((one for one in tried if one.line == asked[0].line and one.answer is not None), None)
@@ -114,9 +114,8 @@ class _Checked:
             verdict = replace(advised, reason=verdict.reason)
         return verdict
 
-    def _tried(self, *, quoted: bool = False) -> list[Tried]:
+    def _tried(self, found: Sequence[Candidate]) -> list[Tried]:
         """What was found of each candidate."""
-        found = candidates(self.exercise, self.contents, quoted=quoted)
         return [try_candidate(self.exercise, one, self.contents, self.opened) for one in found]
 
     def _judged(self, answer: Answer) -> tuple[Bench | None, list[Finding]]:
@@ -151,8 +150,9 @@ class _Checked:
         proved = {one.line for one in tried if one.word == "proved"}
         listed = [(each.claimed.statement, each.formula) for each in found]
         rows: list[tuple[Statement, Status, str]] = []
-        asked = [one.statement for one in contents.asked if one.rank > 0 or one.statement.kind != "turned"]
-        rows += [(one, "true" if one.line in proved else "open", "definition") for one in asked]
+        for made in contents.asked:
+            live: Status = "true" if made.statement.line in proved else "open"
+            rows.append((made.statement, live if made.rank > QUOTED else "quoted", "definition"))
         rows += [(one.statement, "true", "definition") for one in contents.own]
         rows += [(one, "true", "condition") for _, one in contents.bounds if one.role != "size"]
         rows += [(one, "quoted", "claim") for one in contents.quoted]

@@ -194,11 +194,10 @@ def _typed_row(row: str, line: int) -> Iterator[Token]:
     run: list[str] = []
     for part, following in pairwise([*row.split(), "", ""]):
         bare = part.rstrip(".,;:")
-        unfinished = bool(run) and run[-1][-1] in "=+-*/<>" and bare in ("I", "A", "a", "i")  # K = I
-        if run and run[-1][-1] not in ".,;:" and bare in ("a", "A"):  # a name and no article: '2 a t^2', 'U U^T A'
-            unfinished |= bare == "A" or not following or bare != part or not _is_english(following)
-        unfinished |= part == "a" and following in ("->", "→")
-        little = _LITTLE.fullmatch(bare) is not None and bare != "i"
+        # a name and no article: 'K = I', '2 a t^2', 'U U^T A', 'a -> 0'
+        goes_on = bool(run) and run[-1][-1] not in ".,;:" and not _is_english(following)
+        unfinished = bare in ("I", "A", "a", "i") and (goes_on or (bool(run) and run[-1][-1] in "=+-*/<>"))
+        little = _LITTLE.fullmatch(bare) is not None and bare != "i" and following not in ("->", "→")
         if part and (unfinished or not (_is_english(part) or little)):
             run.append(part)
             continue
