@@ -217,8 +217,7 @@ class KeysCourt:
 def _judged(finding: Finding, claim: Claim) -> Judged:
     decision = finding.decision
     known = replace(decision, values={**finding.case, **decision.values}) if decision.word == "refuted" else decision
-    case = {name: value for name, value in finding.case.items() if not isinstance(name, Symbol)}
-    one = judged(claim, known, described(finding), finding.link, case)
+    one = judged(claim, known, described(finding), finding.link)
     found = dict(one.part.counterexample or {})
     if known.values and found:
         there = explicit(finding, known.values)
