@@ -13,7 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,20 @@ from headwright.check.running import Checked, run
 from headwright.check.sheets.document import read_document
 from headwright.check.sheets.files import SUFFIXES, clean, sheets
 from headwright.check.sheets.sheet import AnswerText, Problem
-from headwright.check.verdict import Word, worst
+from headwright.check.verdict import worst
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
 
 LONGEST_OUTPUT = 20_000  # characters of one text
 LARGEST_EXTRA = 400_000  # bytes of the verdicts as data
+MOST_ANSWERS = 100
+SECONDS = 480.0  # for everything: Gradescope stops a grader after ten minutes
+READING = 120.0  # of these, for reading the sheets
+MEMORY = 512 * 2**20  # for one check, of the 768 MB that Gradescope gives to all
 UNDECIDED = "No verdict was reached, so a person decides on the object. Please ask your teacher."
+SEVERAL = "There are several answers to this exercise; the worst of them counts."
 TELLING: tuple[Hints, ...] = ("none", "direction", "full")
 LATER: tuple[Visibility, ...] = ("visible", "after_due_date", "after_published", "hidden")
-AFTER = "after_due_date"
 
 
 def grade(
@@ -52,82 +56,47 @@ def grade(
     answered: dict[str, list[Checked]] = {}
     for each in checked:
         answered.setdefault(each.answer.exercise_id, []).append(each)
-    expected = list(assignment.points or answered)
-    names = titles or {}
-    asked = [
-        _Asked(str(number), name, names.get(name, ""), tuple(answered.get(name, [])), assignment)
-        for number, name in enumerate(expected, start=1)
+    tests, afterwards = [], []
+    for number, name in enumerate(assignment.points or answered, 1):
+        title = (titles or {}).get(name)
+        answers = answered.get(name, [])
+        test = _test(name, answers, assignment)
+        tests.append({"name": f"{name}: {title}" if title else name, "number": str(number), **test})
+        if answers and TELLING.index(assignment.hints) < TELLING.index(assignment.after_deadline):
+            more = {  # told besides once the deadline has passed: worth nothing, and not seen before
+                "name": f"{tests[-1]['name']} (all that was found)",
+                "number": f"{number}.1",
+                "score": 0.0,
+                "max_score": 0.0,
+                "output": _told(answers, assignment.after_deadline),
+                "visibility": max(LATER[1], assignment.visibility, key=LATER.index),
+            }
+            afterwards.append({**tests[-1], **more})
+    lines = [f"{one.place}: {one.sentence}" for one in problems]
+    lines += [
+        f"{name}: answered, but not asked for here" for name in answered if name not in (assignment.points or answered)
     ]
-    tests = [_test(each) for each in asked]
-    if TELLING.index(assignment.hints) < TELLING.index(assignment.after_deadline):
-        tests += [_afterwards(each) for each in asked if each.answers]
-    lines = [f"{c.place}: {c.sentence}" for c in problems]
-    lines += [f"{name}: answered, but not asked for here" for name in answered if name not in expected]
-    if not checked and not problems:
-        lines.append("No answers were found.")
     results: dict[str, Any] = {
-        "output": _bounded("\n".join(lines) or "Every answer was read."),
+        "output": _bounded("\n".join(lines) or ("Every answer was read." if checked else "No answers were found.")),
         "output_format": "text",
         "visibility": assignment.visibility,
         "stdout_visibility": "hidden",
-        "tests": tests,
+        "tests": [*tests, *afterwards],
         "extra_data": {"answers": _data([hinted(each, assignment.hints) for each in checked])},
     }
-    if not tests:
-        results["score"] = 0.0  # without tests there is nothing to add up
-    return results
+    return results if tests else {**results, "score": 0.0}  # without tests there is nothing to add up
 
 
-def apology(sentence: str) -> dict[str, Any]:
-    """Valid results when there is nothing to grade."""
-    return {"score": 0.0, "output": _bounded(sentence), "output_format": "text", "visibility": "visible", "tests": []}
-
-
-def as_bytes(results: dict[str, Any]) -> bytes:
-    """The content of results.json."""
-    return (json.dumps(results, indent=2, allow_nan=False) + "\n").encode("ascii")
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """One exercise of the assignment, and what was answered."""
-
-    number: str
-    name: str
-    title: str
-    answers: tuple[Checked, ...]
-    assignment: Assignment
-
-    @property
-    def word(self) -> Word | None:
-        return worst([each.verdict.word for each in self.answers]) if self.answers else None
-
-    @property
-    def heading(self) -> str:
-        return f"{self.name}: {self.title}" if self.title else self.name
-
-    def told(self, hints: Hints) -> str:
-        return "\n\n".join("\n".join(as_text(hinted(each, hints))) for each in self.answers)
-
-
-def _test(asked: _Asked) -> dict[str, Any]:
-    assignment, word = asked.assignment, asked.word
-    worth = assignment.worth(asked.name)
-    given = awards([each.verdict for each in asked.answers], worth)
+def _test(name: str, answers: Sequence[Checked], assignment: Assignment) -> dict[str, Any]:
+    """The test of one exercise, but for its name."""
+    worth, word = assignment.worth(name), worst(each.verdict.word for each in answers) if answers else None
+    given = awards([each.verdict for each in answers], worth)
     score = sum(award.points for award in given)
-    if word is None:
-        output = (
-            f"There is no answer to '{asked.name}' in the submission: "
-            f"write a heading '## {asked.name}' and the formulas below it."
-        )
-    else:
-        several = "There are several answers to this exercise; the worst of them counts."
-        counted = "\n".join(map(str, given))
-        parts = [several if len(asked.answers) > 1 else "", asked.told(assignment.hints), counted]
-        output = "\n\n".join(part for part in [*parts, UNDECIDED if word == "undecided" else ""] if part)
+    output = f"There is no answer to '{name}' in the submission: write a heading '## {name}' and the formulas below it."
+    if word is not None:
+        told = [SEVERAL if len(answers) > 1 else "", _told(answers, assignment.hints), "\n".join(map(str, given))]
+        output = "\n\n".join(part for part in [*told, UNDECIDED if word == "undecided" else ""] if part)
     return {
-        "name": asked.heading,
-        "number": asked.number,
         "score": float(score),
         "max_score": worth.most,
         "status": "passed" if word == "proved" and score >= worth.most else "failed",
@@ -138,18 +107,12 @@ def _test(asked: _Asked) -> dict[str, Any]:
     }
 
 
-def _afterwards(asked: _Asked) -> dict[str, Any]:
-    """What is told besides once the deadline has passed: worth nothing, and not seen before."""
-    return {
-        **_test(asked),
-        "name": f"{asked.heading} (all that was found)",
-        "number": f"{asked.number}.1",
-        "score": 0.0,
-        "max_score": 0.0,
-        "status": "passed" if asked.word == "proved" else "failed",
-        "output": _bounded(asked.told(asked.assignment.after_deadline)),
-        "visibility": max(AFTER, asked.assignment.visibility, key=LATER.index),
-    }
+def _told(answers: Sequence[Checked], hints: Hints) -> str:
+    return _bounded("\n\n".join("\n".join(as_text(hinted(each, hints))) for each in answers))
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= LONGEST_OUTPUT else text[:LONGEST_OUTPUT] + "\n..."
 
 
 def _data(checked: Sequence[Checked]) -> list[dict[str, Any]]:
@@ -164,28 +127,28 @@ def _data(checked: Sequence[Checked]) -> list[dict[str, Any]]:
     return data
 
 
-def _bounded(text: str) -> str:
-    return text if len(text) <= LONGEST_OUTPUT else text[:LONGEST_OUTPUT] + "\n..."
-
-
-MOST_ANSWERS = 100
-SECONDS = 480.0  # for everything: Gradescope stops a grader after ten minutes
-READING = 120.0  # of these, for reading the sheets
-MEMORY = 512 * 2**20  # for one check, of the 768 MB that Gradescope gives to all
+def as_bytes(results: dict[str, Any]) -> bytes:
+    """The content of results.json."""
+    return (json.dumps(results, indent=2, allow_nan=False) + "\n").encode("ascii")
 
 
 def main(base: Path) -> None:
     """Grade the submission below this folder."""
     results = base / "results" / "results.json"
     results.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(results, as_bytes(apology("The autograder was stopped before it finished. Please tell your teacher.")))
+    _apologize(results, "The autograder was stopped before it finished. Please tell your teacher.")
     try:
-        found = _graded(base, time.monotonic())
+        write_whole(results, as_bytes(_graded(base, time.monotonic())))
     except HeadwrightError as error:
-        found = apology(f"The autograder is not set up rightly: {error}. Please tell your teacher.")
+        _apologize(results, f"The autograder is not set up rightly: {error}. Please tell your teacher.")
     except Exception as error:  # noqa: BLE001  (whatever it is, the student gets results and the teacher a hint)
-        found = apology(f"The autograder failed ({type(error).__name__}: {error}). Please tell your teacher.")
-    write_whole(results, as_bytes(found))
+        _apologize(results, f"The autograder failed ({type(error).__name__}: {error}). Please tell your teacher.")
+
+
+def _apologize(results: Path, why: str) -> None:
+    """Valid results when there is nothing to grade."""
+    empty = {"score": 0.0, "output_format": "text", "visibility": "visible", "tests": []}
+    write_whole(results, as_bytes({**empty, "output": _bounded(why)}))
 
 
 def _graded(base: Path, started: float) -> dict[str, Any]:
@@ -203,7 +166,7 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
 
 def _submission(folder: Path, known: Mapping[str, Exercise], until: float) -> tuple[list[AnswerText], list[Problem]]:
     paths, problems, unread = sheets(folder)
-    problems += [Problem(str(Path(one.file).relative_to(clean(str(folder)))), 0, one.sentence) for one in unread]
+    problems += [replace(one, file=one.file.removeprefix(clean(f"{folder}/"))) for one in unread]
     answers: list[AnswerText] = []
     for path in paths:
         name = clean(str(path.relative_to(folder)))
@@ -216,10 +179,10 @@ def _submission(folder: Path, known: Mapping[str, Exercise], until: float) -> tu
             problems.append(Problem(name, 0, str(error).removeprefix(f"{clean(str(path))}: ")))
             continue
         answers += [replace(answer, file=name) for answer in sheet.answers]
-        problems += [Problem(name, each.line, each.sentence) for each in (*sheet.problems, *sheet.notes)]
+        problems += [replace(each, file=name) for each in (*sheet.problems, *sheet.notes)]
     if not paths:
-        wanted = ", ".join(SUFFIXES)
-        problems.append(Problem("submission", 0, f"no answer sheet found: hand in a file that ends in {wanted}"))
+        wanted = f"no answer sheet found: hand in a file that ends in {', '.join(SUFFIXES)}"
+        problems.append(Problem("submission", 0, wanted))
     if len(answers) > MOST_ANSWERS:
         problems.append(Problem("submission", 0, f"{len(answers)} answers: only the first {MOST_ANSWERS} count"))
     return answers[:MOST_ANSWERS], problems
