@@ -134,7 +134,7 @@ def _answers(
         try:
             sheet = read_document(path, known, wanted)
         except InputError as error:  # the other sheets are checked all the same
-            problems.append(Problem(name, 0, str(error).removeprefix(f"{name}: ")))
+            problems.append(Problem(name, 0, str(error)))
             continue
         answers += sheet.answers
         problems += sheet.problems
@@ -199,21 +199,14 @@ def _show(
     from headwright.check.report.text import results
     from headwright.cli.verdicts import print_class, print_verdicts
 
-    if students is None and not json:
-        print_verdicts(checked, notes)
-    elif students is None:
+    if json:
         show_json(results(checked, problems, seed, notes))
+    elif students is None:
+        print_verdicts(checked, notes)
     else:
         from headwright.check.report.page import classroom
 
-        room = classroom(checked, students)
-        if json:
-            found = results([], problems, seed, notes)
-            show_json(
-                {"version": found["version"], **room.as_json(), "problems": found["problems"], "notes": found["notes"]}
-            )
-        else:
-            print_class(room, notes)
+        print_class(classroom(checked, students), notes)
     if not json:
         for problem in problems:
             complain(f"{problem.place}: {problem.sentence}")
@@ -232,7 +225,7 @@ def _write(
         from headwright.check.autograder.assignment import Assignment
         from headwright.check.autograder.gradescope import as_bytes, grade
 
-        as_told = Assignment(hints="full", after_deadline="full")  # what is not to be shown is gone from the verdicts
+        as_told = Assignment(hints="full")  # what is not to be shown is gone from the verdicts
         write_whole(gradescope, as_bytes(grade(checked, [*problems, *notes], assignment=as_told, titles=titles)))
         say(f"The results for Gradescope are in {gradescope}.")
     if out is not None:

@@ -2,9 +2,6 @@
 
 Reads BASE/source/assignment.toml and BASE/submission, writes BASE/results/results.json. Valid results are there from
 the first moment on and whatever happens: a submission may be hostile, and a grader that dies helps nobody.
-
-What a verdict earns, and what students are told of it (`hints`), is said in `assignment`: what goes beyond the hints is
-kept for the time after the deadline. Every text is shown as plain text.
 """
 
 from __future__ import annotations
@@ -17,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headwright.check.autograder.assignment import Assignment, Visibility, awards, read_assignment
+from headwright.check.autograder.assignment import Assignment, awards, read_assignment
 from headwright.check.exercise import Exercise, load_exercises
-from headwright.check.report.text import Hints, as_json, as_text, hinted
+from headwright.check.report.text import as_text, hinted
 from headwright.check.running import Checked, run
 from headwright.check.sheets.document import read_document
 from headwright.check.sheets.files import SUFFIXES, clean, sheets
@@ -29,15 +26,12 @@ from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
 
 LONGEST_OUTPUT = 20_000  # characters of one text
-LARGEST_EXTRA = 400_000  # bytes of the verdicts as data
 MOST_ANSWERS = 100
 SECONDS = 480.0  # for everything: Gradescope stops a grader after ten minutes
 READING = 120.0  # of these, for reading the sheets
 MEMORY = 512 * 2**20  # for one check, of the 768 MB that Gradescope gives to all
 UNDECIDED = "No verdict was reached, so a person decides on the object. Please ask your teacher."
 SEVERAL = "There are several answers to this exercise; the worst of them counts."
-TELLING: tuple[Hints, ...] = ("none", "direction", "full")
-LATER: tuple[Visibility, ...] = ("visible", "after_due_date", "after_published", "hidden")
 
 
 def grade(
@@ -56,75 +50,41 @@ def grade(
     answered: dict[str, list[Checked]] = {}
     for each in checked:
         answered.setdefault(each.answer.exercise_id, []).append(each)
-    tests, afterwards = [], []
-    for number, name in enumerate(assignment.points or answered, 1):
-        title = (titles or {}).get(name)
-        answers = answered.get(name, [])
-        test = _test(name, answers, assignment)
-        tests.append({"name": f"{name}: {title}" if title else name, "number": str(number), **test})
-        if answers and TELLING.index(assignment.hints) < TELLING.index(assignment.after_deadline):
-            more = {  # told besides once the deadline has passed: worth nothing, and not seen before
-                "name": f"{tests[-1]['name']} (all that was found)",
-                "number": f"{number}.1",
-                "score": 0.0,
-                "max_score": 0.0,
-                "output": _told(answers, assignment.after_deadline),
-                "visibility": max(LATER[1], assignment.visibility, key=LATER.index),
-            }
-            afterwards.append({**tests[-1], **more})
+    expected = assignment.points or answered
+    tests = [_test(name, answered.get(name, []), assignment, titles or {}) for name in expected]
     lines = [f"{one.place}: {one.sentence}" for one in problems]
-    lines += [
-        f"{name}: answered, but not asked for here" for name in answered if name not in (assignment.points or answered)
-    ]
+    lines += [f"{name}: answered, but not asked for here" for name in answered if name not in expected]
     results: dict[str, Any] = {
         "output": _bounded("\n".join(lines) or ("Every answer was read." if checked else "No answers were found.")),
         "output_format": "text",
-        "visibility": assignment.visibility,
         "stdout_visibility": "hidden",
-        "tests": [*tests, *afterwards],
-        "extra_data": {"answers": _data([hinted(each, assignment.hints) for each in checked])},
+        "tests": tests,
     }
     return results if tests else {**results, "score": 0.0}  # without tests there is nothing to add up
 
 
-def _test(name: str, answers: Sequence[Checked], assignment: Assignment) -> dict[str, Any]:
-    """The test of one exercise, but for its name."""
-    worth, word = assignment.worth(name), worst(each.verdict.word for each in answers) if answers else None
-    given = awards([each.verdict for each in answers], worth)
-    score = sum(award.points for award in given)
-    output = f"There is no answer to '{name}' in the submission: write a heading '## {name}' and the formulas below it."
-    if word is not None:
-        told = [SEVERAL if len(answers) > 1 else "", _told(answers, assignment.hints), "\n".join(map(str, given))]
-        output = "\n\n".join(part for part in [*told, UNDECIDED if word == "undecided" else ""] if part)
+def _test(name: str, answers: Sequence[Checked], assignment: Assignment, titles: Mapping[str, str]) -> dict[str, Any]:
+    word = worst(each.verdict.word for each in answers) if answers else "missing"
+    given = awards([each.verdict for each in answers], name, assignment)
+    score, most = sum(award.points for award in given), assignment.points.get(name, 1.0)
+    told = [SEVERAL] if len(answers) > 1 else []
+    told += ["\n".join(as_text(hinted(each, assignment.hints))) for each in answers]
+    told += ["\n".join(str(award) for award in given if award.most)]
+    told += [UNDECIDED] if word == "undecided" else []
+    none = f"There is no answer to '{name}' in the submission: write a heading '## {name}' and the formulas below it."
     return {
+        "name": f"{name}: {titles[name]}" if name in titles else name,
         "score": float(score),
-        "max_score": worth.most,
-        "status": "passed" if word == "proved" and score >= worth.most else "failed",
-        "output": _bounded(output),
+        "max_score": most,
+        "status": "passed" if word == "proved" and score >= most * (1 - 1e-9) else "failed",
+        "output": _bounded("\n\n".join(told) if answers else none),
         "output_format": "text",
-        "visibility": assignment.visibility,
-        "tags": [word or "missing"],
+        "tags": [word],
     }
-
-
-def _told(answers: Sequence[Checked], hints: Hints) -> str:
-    return _bounded("\n\n".join("\n".join(as_text(hinted(each, hints))) for each in answers))
 
 
 def _bounded(text: str) -> str:
     return text if len(text) <= LONGEST_OUTPUT else text[:LONGEST_OUTPUT] + "\n..."
-
-
-def _data(checked: Sequence[Checked]) -> list[dict[str, Any]]:
-    """The verdicts for scripts, as many as fit."""
-    data, left = [], LARGEST_EXTRA
-    for each in checked:
-        entry = as_json(each)
-        left -= len(json.dumps(entry))
-        if left < 0:
-            break
-        data.append(entry)
-    return data
 
 
 def as_bytes(results: dict[str, Any]) -> bytes:
@@ -147,7 +107,7 @@ def main(base: Path) -> None:
 
 def _apologize(results: Path, why: str) -> None:
     """Valid results when there is nothing to grade."""
-    empty = {"score": 0.0, "output_format": "text", "visibility": "visible", "tests": []}
+    empty = {"score": 0.0, "output_format": "text", "tests": []}
     write_whole(results, as_bytes({**empty, "output": _bounded(why)}))
 
 
@@ -176,7 +136,7 @@ def _submission(folder: Path, known: Mapping[str, Exercise], until: float) -> tu
         try:
             sheet = read_document(path, known)
         except InputError as error:
-            problems.append(Problem(name, 0, str(error).removeprefix(f"{clean(str(path))}: ")))
+            problems.append(Problem(name, 0, str(error)))
             continue
         answers += [replace(answer, file=name) for answer in sheet.answers]
         problems += [replace(each, file=name) for each in (*sheet.problems, *sheet.notes)]

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from headwright import theme
-from headwright.check.report.text import as_json, counted, said_with
+from headwright.check.report.text import counted, said_with
 from headwright.check.report.typeset import in_words, instance, lettered, typeset, value_in_words
 from headwright.check.running import Checked
 from headwright.check.sheets.files import in_order, student_of
@@ -79,11 +79,7 @@ def _answers(
 
 
 def page(title: str, body: str) -> str:
-    """A whole page in the report's style; the body is HTML.
-
-    >>> "<title>a &lt; b</title>" in page("a < b", "")
-    True
-    """
+    """A whole page in the report's style; the body is HTML."""
     style = theme.css() + (files("headwright.check.report") / "report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
@@ -239,20 +235,12 @@ def prose(markdown: str) -> str:
 
 @dataclass(frozen=True)
 class Student:
-    """What one student handed in: the answers, how many false formulas they have, and how many sentences to read."""
+    """What one student handed in, how many false formulas that has, and how many sentences to read."""
 
     name: str
     answers: tuple[Checked, ...]
-
-    @property
-    def false(self) -> int:
-        """False formulas that count."""
-        return sum(len(each.verdict.false_formulas) for each in self.answers)
-
-    @property
-    def to_read(self) -> int:
-        """Sentences to read."""
-        return sum(len(each.verdict.to_read) for each in self.answers)
+    false: int
+    to_read: int
 
     def word(self, exercise: str) -> Word | None:
         """The verdict on an exercise; the worst, where it is answered more than once."""
@@ -267,28 +255,16 @@ class Classroom:
     students: tuple[Student, ...]
     exercises: tuple[str, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        """For scripts."""
-        return {
-            "students": [
-                {
-                    "student": one.name,
-                    "false_formulas": one.false,
-                    "to_read": one.to_read,
-                    "verdicts": {each: one.word(each) for each in self.exercises if one.word(each)},
-                    "answers": [as_json(each) for each in one.answers],
-                }
-                for one in self.students
-            ]
-        }
-
 
 def classroom(checked: Sequence[Checked], names: Iterable[str] = ()) -> Classroom:
     """The class that handed these in, and those whose files hold no answer: see `student_of`."""
     found: dict[str, list[Checked]] = {name: [] for name in names}
     for each in checked:
         found.setdefault(student_of(each.answer.file), []).append(each)
-    students = [Student(name, tuple(answers)) for name, answers in found.items()]
+    students = []
+    for name, answers in found.items():
+        false = sum(len(each.verdict.false_formulas) for each in answers)
+        students.append(Student(name, tuple(answers), false, sum(len(each.verdict.to_read) for each in answers)))
     students.sort(key=lambda one: (-one.false, -one.to_read, in_order(one.name)))
     return Classroom(tuple(students), tuple(dict.fromkeys(each.answer.exercise_id for each in checked)))
 

@@ -33,23 +33,7 @@ BARE: Mapping[Word, str] = {
 
 
 def as_text(each: Checked, *, file: bool = True) -> list[str]:
-    r"""The lines for one answer; `file` tells whether its file is named.
-
-    >>> from headwright.check.markdown import Written
-    >>> from headwright.check.sheets.sheet import AnswerText
-    >>> from headwright.check.verdict import ToRead
-    >>> part = Asked("q", "proved", 14, r"q = \lambda(k_a + k_b)", r"both weights are at least 1/(2 + epsilon)")
-    >>> false = Formula(17, r"\alpha_a = \frac{1}{2}", "false", "claim", True, "", {"n": 3, "left": 0.4223})
-    >>> verdict = Verdict("proved", "", (part,), (false,), (ToRead(15, "This is so."),), "lambda >= ln(n/epsilon)")
-    >>> answer = AnswerText("sheet.md", 12, "averaging-two", Written("..."))
-    >>> print("\n".join(as_text(Checked(answer, verdict), file=False)))
-    averaging-two (line 12)
-      proved     q = lambda (k_a + k_b) (line 14): both weights are at least 1/(2 + epsilon);
-                 from lambda >= ln(n/epsilon)
-      formulas   1 false
-        line 17  false   alpha_a = 1/2: with n = 3, left side = 0.4223
-      to read    line 15
-    """
+    """The lines for one answer; `file` tells whether its file is named."""
     answer, verdict = each.answer, each.verdict
     place = answer.place if file else f"line {answer.line}"
     lines = [f"{answer.exercise_id} ({place})"]
@@ -78,11 +62,7 @@ def as_text(each: Checked, *, file: bool = True) -> list[str]:
 
 
 def counted(verdict: Verdict) -> str:
-    """How many formulas are what, in words.
-
-    >>> counted(Verdict("proved", "", formulas=(Formula(1, "a", "true", "claim", True),)))
-    '1 true'
-    """
+    """How many formulas are what, in words."""
     counts = Counter(one.status for one in verdict.formulas)
     aside = sum(one.status == "false" and not one.counts for one in verdict.formulas)
     said = [f"{counts[status]} {status}" for status in ("true", *LISTED) if counts[status]]
@@ -138,14 +118,7 @@ def results(
 
 
 def as_json(each: Checked) -> dict[str, Any]:
-    """One answer with its verdict.
-
-    >>> from headwright.check.markdown import Written
-    >>> from headwright.check.sheets.sheet import AnswerText
-    >>> found = as_json(Checked(AnswerText("a.md", 1, "copying", Written("...")), Verdict("proved", "so"), 0.5))
-    >>> found["line"], found["exercise"], found["verdict"], found["asked"]
-    (1, 'copying', 'proved', [])
-    """
+    """One answer with its verdict."""
     answer = each.answer
     return {
         "file": answer.file,
@@ -170,15 +143,7 @@ def code(checked: Sequence[Checked], problems: Sequence[Problem] = (), notes: Se
 
 
 def hinted(each: Checked, hints: Hints) -> Checked:
-    """The same answer with as much of its verdict as these hints show.
-
-    >>> from headwright.check.markdown import Written
-    >>> from headwright.check.sheets.sheet import AnswerText
-    >>> part = Asked("c", "refuted", 3, "c = u_b", "c is u_a, not u_b", {"n": 2, "left": "u_a"})
-    >>> answer = Checked(AnswerText("a.md", 1, "copying", Written("")), Verdict("refuted", "c is u_a", (part,)))
-    >>> [hinted(answer, hints).verdict.asked[0].reason for hints in ("none", "direction")]
-    ['it is wrong', 'it is wrong, for instance with n = 2']
-    """
+    """The same answer with as much of its verdict as these hints show."""
     if hints == "full":
         return each
     verdict, bare = each.verdict, hints == "none"

@@ -108,11 +108,7 @@ _MARKED = re.compile(r"\$\$?([^$\n]+)\$\$?")
 
 
 def readable(formula: str) -> str:
-    r"""A formula in plain spelling.
-
-    >>> readable(r"\alpha_a \ge \frac{1}{2 + \epsilon}")
-    'alpha_a >= 1/(2 + epsilon)'
-    """
+    """A formula in plain spelling."""
     try:
         return plain(parse(formula))
     except FormulaError:  # it is shown as it was written
@@ -133,11 +129,7 @@ ELSEWHERE = ("words", "shapes", "weights")  # what the reason says, and what a p
 
 
 def instance(counterexample: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The names and numbers of a counterexample in one list; what is only told in words is left to the reason.
-
-    >>> instance({"sizes": {"d": 1}, "names": {"S": 3}, "left": 9, "right": 3})
-    {'d': 1, 'S': 3, 'left side': 9, 'right side': 3}
-    """
+    """The names and numbers of a counterexample in one list; what is only told in words is left to the reason."""
     found: dict[str, Any] = {}
     for name, value in (counterexample or {}).items():
         if name not in ELSEWHERE:
@@ -146,11 +138,7 @@ def instance(counterexample: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def in_words(values: Mapping[str, Any]) -> str:
-    """Named values in a line.
-
-    >>> in_words({"n": 10, "alpha_a": 0.16799999999})
-    'n = 10, alpha_a = 0.168'
-    """
+    """Named values in a line."""
     return ", ".join(f"{name} = {value_in_words(value)}" for name, value in values.items())
 
 

@@ -30,11 +30,7 @@ def clean(text: str) -> str:
 
 
 def shortened(text: str, length: int = 100) -> str:
-    r"""Text in one line of at most so many characters.
-
-    >>> shortened("q =\n  k_a + k_b", 9)
-    'q = k_...'
-    """
+    """Text in one line of at most so many characters."""
     line = " ".join(text[: 20 * length].split())
     return line if len(line) <= length else line[: length - 3] + "..."
 
@@ -106,11 +102,7 @@ def sheets(folder: Path, most: int = MOST_FILES) -> tuple[list[Path], list[Probl
 
 
 def in_order(name: str | Path) -> list[str | int]:
-    """What to sort names by so that numbers in them count as numbers.
-
-    >>> sorted(["student 10.md", "student 2.md"], key=in_order)
-    ['student 2.md', 'student 10.md']
-    """
+    """What to sort names by so that numbers in them count as numbers."""
     return [int(piece) if at % 2 else piece for at, piece in enumerate(re.split("([0-9]+)", str(name)))]
 
 

@@ -115,18 +115,16 @@ def outline(text: str, *, latex: bool = False, named: Callable[[str], str] = lam
 def _from_latex(lines: list[str]) -> Iterator[str]:
     """Sections, items and solutions as they would be in Markdown; one line for each line."""
     lists: list[list[str]] = []  # the labels that are left, for each list that is open
-    body = next((number for number, line in enumerate(lines) if "\\begin{document}" in line), -1)
-    for number, given in enumerate(lines):
+    for given in lines:
         line = re.sub(r"^\\(?:sub)?paragraph\*?\{([^{}]{1,120})\}", r"**\1** ", as_markdown(given))
-        found = None if number <= body else _LATEX.match(line)
-        opening = ""
+        found, opening = _LATEX.match(line), ""
         if found and found[2] == "enumerate":
             lists = [*lists[-20:], list(_LISTS[len(lists) % 3])] if found[1] == "begin" else lists[:-1]
         elif found and found[2] is None and lists and lists[-1]:
             opening = f"({lists[-1].pop(0)})"
         elif found and found[1] == "begin":
             opening = "Solution:" if found[2] in ("solution", "answer", "proof") else f"**{found[3] or found[2]}**"
-        yield "" if number <= body else f"{opening} {line[found.end() :]}".strip() if found else line
+        yield f"{opening} {line[found.end() :]}".strip() if found else line
 
 
 def _begin(sections: list[Section], number: int, line: str, before: str, named: Callable[[str], str]) -> str:
@@ -142,7 +140,9 @@ def _begin(sections: list[Section], number: int, line: str, before: str, named: 
         if marks and "proof" not in line.lower() and any(asks(text) for _, text in within.said):
             within.answers = number  # below the question
         return rest if labels or marks else line
-    if labels and (rank < DIGIT or _in_list(sections, labels, line, before) or (marks and not labels[0].isdigit())):
+    fresh = not before or marks or len(labels) > 1 or before.endswith((":", "$$")) or heading(before)[0] > 0
+    fresh = fresh or re.match(r"[\s>]*[-+*•]\s", line) is not None
+    if labels and (rank < DIGIT or _in_list(here, labels[0], fresh)):
         for at, label in enumerate(labels, 1):
             level = rank if rank < DIGIT and at == 1 else _rank(label)
             if at == len(labels) or not any((each.label, each.rank) == (label, level) for each in here.path):
@@ -163,15 +163,11 @@ def _rank(label: str) -> int:
     return DIGIT if label.isdigit() else ROMAN if label in ROMANS else LETTER
 
 
-def _in_list(sections: list[Section], labels: tuple[str, ...], line: str, before: str) -> bool:
+def _in_list(here: Section, label: str, fresh: bool) -> bool:
     """Whether a label begins a list or goes on with one; digits in an answer are its steps."""
-    rank, within = _rank(labels[0]), sections[-1].path
-    if any(each.rank == rank for each in within):
-        return True
-    if rank == DIGIT and any(each.rank > DIGIT or (each.answers and each.key) for each in within):
-        return False
-    fresh = not before or re.match(r"[\s>]*[-+*•]\s", line) or before.endswith((":", "$$")) or heading(before)[0]
-    return len(labels) > 1 or (bool(fresh) and (rank != DIGIT or labels[0] == "1"))
+    rank = _rank(label)
+    steps = rank == DIGIT and any(each.rank > DIGIT or (each.answers and each.key) for each in here.path)
+    return any(each.rank == rank for each in here.path) or (not steps and fresh and (rank != DIGIT or label == "1"))
 
 
 def _add(sections: list[Section], section: Section) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwright.check.exercise import load_exercises
-from headwright.check.sheets.matching import Matcher, defined, tokens
+from headwright.check.sheets.document import Matcher, defined, tokens
 
 EXERCISES = load_exercises()
 MATCHER = Matcher(EXERCISES)
