@@ -13,7 +13,8 @@ import re
 import shutil
 import tempfile
 import zipfile
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
 from pathlib import Path
 
@@ -69,7 +70,10 @@ def make_autograder(place: Path, exercises: Path | None = None, points: str | No
 
 def pack_wheel(folder: Path) -> str:
     """Write Headwright as a wheel into a folder; returns its name."""
-    installed = _installed(NAME)
+    try:
+        installed = distribution(NAME)
+    except PackageNotFoundError as error:
+        raise InputError("Headwright is not installed here, so it cannot be packed: pip install it first") from error
     home = Path(headwright.__file__).parent
     packed = {
         f"{NAME}/{path.relative_to(home).as_posix()}": path.read_bytes()
@@ -78,14 +82,13 @@ def pack_wheel(folder: Path) -> str:
     }
     about = f"{NAME}-{installed.version}.dist-info"
     for name in ("METADATA", "entry_points.txt", "licenses/LICENSE"):
-        text = installed.read_text(name)
-        if text is not None:
-            packed[f"{about}/{name}"] = text.encode()
+        packed[f"{about}/{name}"] = (installed.read_text(name) or "").encode()
     packed[f"{about}/WHEEL"] = WHEEL.encode()
-    digests = {name: hashlib.sha256(content).digest() for name, content in packed.items()}
-    coded = {name: base64.urlsafe_b64encode(digest).rstrip(b"=").decode() for name, digest in digests.items()}
-    record = [f"{name},sha256={coded[name]},{len(content)}\n" for name, content in packed.items()]
-    packed[f"{about}/RECORD"] = "".join([*record, f"{about}/RECORD,,\n"]).encode()
+    record = ""
+    for name, content in packed.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        record += f"{name},sha256={digest},{len(content)}\n"
+    packed[f"{about}/RECORD"] = f"{record}{about}/RECORD,,\n".encode()
     wheel = f"{NAME}-{installed.version}-py3-none-any.whl"
     with zipfile.ZipFile(folder / wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in packed.items():
@@ -98,20 +101,10 @@ def requirements() -> list[str]:
     pinned: dict[str, str] = {}
     waiting = [NAME]
     while waiting:
-        for line in _installed(waiting.pop()).requires or ():
+        for line in distribution(waiting.pop()).requires or ():
             name = re.split(r"[^\w.-]", line)[0].lower().replace("_", "-")
-            if "extra ==" in line or name in pinned:
-                continue
-            try:
-                pinned[name] = distribution(name).version
-            except PackageNotFoundError:  # it is for another platform or another Python
-                continue
-            waiting.append(name)
+            if "extra ==" not in line and name not in pinned:
+                with suppress(PackageNotFoundError):  # it is for another platform or another Python
+                    pinned[name] = distribution(name).version
+                    waiting.append(name)
     return [f"{name}=={version}" for name, version in sorted(pinned.items())]
-
-
-def _installed(name: str) -> Distribution:
-    try:
-        return distribution(name)
-    except PackageNotFoundError as error:
-        raise InputError("Headwright is not installed here, so it cannot be packed: pip install it first") from error

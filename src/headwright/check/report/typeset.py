@@ -34,6 +34,7 @@ GREEK = {word: sign for sign, word in reversed(LETTERS.items())} | {"infinity": 
 _GREEK = re.compile(rf"(?<![A-Za-z_\\])({'|'.join(GREEK)})(?![A-Za-z])")
 _SIGNS = {r"<(?=\S)([^<>=]{1,60}, [^<>=]{1,60})(?<=\S)>": r"⟨\1⟩"}  # 'x < 3, y > 2' is no inner product
 _SIGNS |= {">=": "≥", "<=": "≤", "!=": "≠", "->": "→", "<<": "≪", ">>": "≫", r"\bsqrt\(": "√("}
+_MARKED = re.compile(r"\$\$?([^$]+)\$\$?")
 _BELOW = re.compile(r"(?<=(?<![^\W_])[^\W\d_])_(\{[^{}]*\}|[A-Za-z0-9]+|∞|[α-ω])")  # of a letter: not in a file's name
 _ABOVE = re.compile(r"(?<=[\w)\]>|])\^(-?\d+(?:\.\d+)?|[^\W\d_]+|\([^()^]*\))")
 
@@ -69,20 +70,16 @@ def _as_latex(formula: str) -> str:
 
 
 def _markup(element: Element) -> str:
+    inside = html.escape(html.unescape(element.text or "")) + "".join(map(_markup, element))
     if not _TAGS.fullmatch(element.tag):
-        return "".join([_text(element.text), *map(_markup, element)])
+        return inside
     attributes = "".join(
         f' {name}="{value}"'
         for name, value in element.attrib.items()
         if (_ATTRIBUTES.fullmatch(name) and _VALUE.fullmatch(value))
         or (element.tag == "mspace" and name == "width" and _SPACE.fullmatch(value))
     )
-    inside = "".join([_text(element.text), *map(_markup, element)])
     return f"<{element.tag}{attributes}>{inside}</{element.tag}>"
-
-
-def _text(text: str | None) -> str:
-    return html.escape(html.unescape(text or ""))
 
 
 def lettered(said: str) -> str:
@@ -90,11 +87,6 @@ def lettered(said: str) -> str:
 
     >>> lettered("alpha_{1,1} is 0.8, not <= n^2, with <k_1, q> = sqrt(epsilon) in large_lambda.md")
     'α<sub>1,1</sub> is 0.8, not ≤ n<sup>2</sup>, with ⟨k<sub>1</sub>, q⟩ = √(ε) in large_lambda.md'
-
-    What it quotes of an answer, between its marks, is lettered too.
-
-    >>> lettered(r"line 5 was not judged: $\alpha_j \ge 1$, if so")
-    'line 5 was not judged: α<sub>j</sub> ≥ 1, if so'
     """
     said = _MARKED.sub(lambda found: readable(found[1]), said)
     for pattern, sign in _SIGNS.items():
@@ -102,9 +94,6 @@ def lettered(said: str) -> str:
     said = _GREEK.sub(lambda found: GREEK[found[1]], said)
     said = _BELOW.sub(lambda found: f"<sub>{found[1].strip('{}')}</sub>", html.escape(said))
     return _ABOVE.sub(lambda found: f"<sup>{found[1].strip('()')}</sup>", said)
-
-
-_MARKED = re.compile(r"\$\$?([^$\n]+)\$\$?")
 
 
 def readable(formula: str) -> str:
@@ -116,12 +105,8 @@ def readable(formula: str) -> str:
 
 
 def readable_text(markdown: str) -> str:
-    """Prose with its formulas in plain spelling.
-
-    >>> readable_text("Find $q$ with $x \\\\ge 0$.")
-    'Find q with x >= 0.'
-    """
-    return " ".join(re.sub(r"\$\$?([^$]+)\$\$?", lambda found: readable(found[1]), markdown).split())
+    """Prose with its formulas in plain spelling."""
+    return " ".join(_MARKED.sub(lambda found: readable(found[1]), markdown).split())
 
 
 SIDES = {"left": "left side", "right": "right side"}
@@ -143,11 +128,7 @@ def in_words(values: Mapping[str, Any]) -> str:
 
 
 def value_in_words(value: Any) -> str:
-    """A number to six digits, a list in brackets, a matrix row by row, anything else as it is.
-
-    >>> value_in_words([1, 0.25, "x"]), value_in_words([[1, 0], [0, 1]])
-    ('(1, 0.25, x)', '[1, 0; 0, 1]')
-    """
+    """A number to six digits, a list in brackets, a matrix row by row, anything else as it is."""
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list | tuple):

@@ -78,23 +78,19 @@ def sheets(folder: Path, most: int = MOST_FILES) -> tuple[list[Path], list[Probl
     others: list[Path] = []
     problems: list[Problem] = []
     seen, allowed = 0, max(MOST_ENTRIES, 2 * most)
-    waiting = [(folder, 0)]
-    while waiting and seen < allowed:
-        here, depth = waiting.pop()
-        try:
-            with os.scandir(here) as entries:
-                for entry in entries:
-                    seen += 1
-                    if seen >= allowed:
-                        break
-                    if entry.name.startswith(".") or entry.name == "__MACOSX":
-                        continue
-                    if entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
-                        waiting.append((Path(entry.path), depth + 1))
-                    elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(SUFFIXES + OTHERS):
-                        (found if entry.name.lower().endswith(SUFFIXES) else others).append(Path(entry.path))
-        except OSError as error:
-            problems.append(Problem(clean(here.name), 0, f"this folder cannot be read ({error.strerror})"))
+
+    def unreadable(error: OSError) -> None:
+        problems.append(Problem(clean(Path(error.filename).name), 0, f"this folder cannot be read ({error.strerror})"))
+
+    for here, folders, names in os.walk(folder, onerror=unreadable):  # links are not followed
+        deep = len(Path(here).relative_to(folder).parts) >= DEEPEST
+        folders[:] = [] if deep else [name for name in folders if not name.startswith((".", "__MACOSX"))]
+        seen += len(folders) + len(names)
+        for path in (Path(here, name) for name in names if not name.startswith(".")):
+            if path.suffix.lower() in SUFFIXES + OTHERS and stat.S_ISREG(path.lstat().st_mode):
+                (found if path.suffix.lower() in SUFFIXES else others).append(path)
+        if seen >= allowed:
+            break
     found.sort(key=in_order)
     if len(found) > most or seen >= allowed:
         problems.append(Problem(clean(folder.name), 0, f"too many files: only the first {most} sheets are read"))
