@@ -223,8 +223,32 @@ def _judged(finding: Finding, claim: Claim) -> Judged:
         there = explicit(finding, known.values)
         sides = {name: found[name] for name in ("left", "right") if name in found}
         found = {name: v if isinstance(v, str) else plain_number(v) for name, v in there.items()} | sides
+        weights = _weights(finding.scene, known.values)
+        found |= {"weights": weights} if weights else {}
     found = {shown_name(name): value for name, value in found.items()}
     return replace(one, part=replace(one.part, counterexample=found or None))
+
+
+def _weights(scene: Scene, values: Mapping[str, Fraction]) -> dict[str, float]:
+    """The weights of the keys at a counterexample, for a picture; {} where they are not numbers there."""
+    found: dict[str, float] = {}
+    for query in scene.queries:
+        try:
+            pattern = scene.pattern(Reader(scene, {}).query(query))
+            counts = {which: scene.classes.count(which) for which in pattern}
+            if not all(x.names() <= set(values) for x in (*pattern.values(), *counts.values())):
+                return {}
+            weights = {
+                which: weight.value(values) for which, weight in pattern.items() if counts[which].value(values) > 0
+            }
+        except (UndeterminedError, MisfitError, TooLong):
+            return {}
+        if not all(weight.is_finite() for weight in weights.values()):
+            return {}
+        head = f" ({query})" if len(scene.queries) > 1 else ""
+        names = {REST: "each other", FIRST: "each of the first"}
+        found |= {names.get(which, f"alpha_{which}") + head: float(weight.mid()) for which, weight in weights.items()}
+    return found
 
 
 # What a teacher would add
