@@ -52,10 +52,12 @@ class Sentence:
         return re.sub(r" ([,:)])", r"\1", " ".join(parts).replace("( ", "("))
 
 
-_SIZE = re.compile(  # '..., \\qquad \\lambda \\text{ large}' at the end of a display
-    r"[,;]?(?:\s|~|\\[,;:! ]|\\q?quad\b)*(?:\\text\{\s*(?:for|with|where|and)?\s*(?:a |any |all )?(?:sufficiently |very )?"
-    r"large(?: enough)?\s*\}\s*(\\?[A-Za-z]+)|(?:\\text\{\s*(?:for|with|where|and)\s*\}\s*)?(\\?[A-Za-z]+)\s*"
-    r"\\text\{\s*(?:is |sufficiently |very )*large(?: enough)?\s*\.?\s*\})\s*[.,]?\s*(\$\$|\\\])(?=(\s*(?:[A-Z]|$))?)"
+_NAMED, _WITH = r"(\\?[A-Za-z]+)", r"\\text\{\s*(?:for|with|where|and)"
+_SIZE = re.compile(  # '..., \qquad \lambda \text{ large}' at the end of a display
+    r"[,;]?(?:\s|~|\\[,;:! ]|\\q?quad\b)*"
+    rf"(?:(?:{_WITH}|\\text\{{)\s*(?:a |any |all )?(?:sufficiently |very )?large(?: enough)?\s*\}}\s*{_NAMED}"
+    rf"|(?:{_WITH}\s*\}}\s*)?{_NAMED}\s*\\text\{{\s*(?:is |sufficiently |very )*large(?: enough)?\s*\.?\s*\}})"
+    r"\s*[.,]?\s*(\$\$|\\\])(?=(\s*(?:[A-Z]|$))?)"
 )
 _STRUCK = re.compile(r"~~[^~]{1,2000}~~")  # what is crossed out is not said
 _BULLET = re.compile(

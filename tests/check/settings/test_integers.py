@@ -24,7 +24,6 @@ ROWS = r"\Phi_t \ne \Phi_{t'}"
         r"\sin t + \sin t' = 0 \Rightarrow t = t'",
         r"2 \cos t = 2 \cos t' \Rightarrow t = t'",
         r"\frac{t}{2} = \pi k \Rightarrow t = 0",
-        r"|2t - 2t'| \ge 2",
         r"\cos t \ne 0",
         r"\cos t \ne -1",
         r"\sin t \ne 1",

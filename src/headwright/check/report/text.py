@@ -71,7 +71,8 @@ def counted(verdict: Verdict) -> str:
 
 def _listed(verdict: Verdict) -> Iterator[str]:
     """The formulas that are not true, false ones first; an open definition is what was asked for: see its part."""
-    listed = [one for one in verdict.formulas if one.status != "true" and (one.reason or one.role != "definition")]
+    listed = [one for one in verdict.formulas if one.status in LISTED]
+    listed = [one for one in listed if one.reason or one.status == "quoted" or one.role != "definition"]
     listed.sort(key=lambda one: (LISTED.index(one.status), one.line))
     width = max([8, *(len(f"line {one.line}") + 1 for one in listed[:MOST_LISTED])])
     for one in listed[:MOST_LISTED]:

@@ -43,7 +43,7 @@ def written(value: Scalar) -> str:
     >>> from headwright.check.scalars import Range, exp, ln, parameter
     >>> n, eps = parameter("n", Range(2)), parameter("epsilon", Range(0, 1, True, True))
     >>> written(2 * ln((n - 2) / eps)), written(n / (2 * n + eps))
-    ('2 ln((n - 2)/epsilon)', 'n/(2 n + epsilon)')
+    ('2 ln((n - 2)/epsilon)', 'n/(epsilon + 2 n)')
     """
     return plain(formula_of(value))
 

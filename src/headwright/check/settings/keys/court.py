@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from headwright.check.answer import Answer, MisfitError, Said, full_name
+from headwright.check.answer import Answer, MisfitError, Said, full_name, label
 from headwright.check.decision import EMPTY, Decision
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Claim, Judged, at, claims, contrasted, judged, plain_number, shown
@@ -28,10 +28,12 @@ from headwright.check.settings.keys.scene import (
     score_name,
     spelt,
 )
-from headwright.check.verdict import Verdict
+from headwright.check.verdict import Curve, Verdict
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.show import plain
+
+DRAWN = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)  # numbers of keys on a curve
 
 
 def described(finding: Finding) -> str:
@@ -207,11 +209,32 @@ class KeysCourt:
         failed = next((one for one in goals if one.decision.word == "refuted"), None)
         if goals and all(one.decision.word == "proved" for one in goals):
             return replace(verdict, threshold=_threshold([one.decision for one in goals]))
+        if failed is None:
+            return verdict
         try:
-            found = None if failed is None else _rescaled(self.exercise, self.decider, failed)
+            verdict = replace(verdict, curve=_curve(self.decider, failed))
+            found = _rescaled(self.exercise, self.decider, failed)
         except (UndeterminedError, MisfitError, InputError, TooLong):
-            return verdict  # advice is a gift: the verdict stands without it
+            return verdict  # the verdict stands without advice
         return verdict if found is None else replace(verdict, hint=found[0], suggestion=found[1])
+
+
+def _curve(decider: Decider, failed: Judged) -> Curve | None:
+    """The weight that a refuted goal speaks of, against n, the other parameters as in the counterexample."""
+    values = failed.decision.values
+    spoken = [name for name in t.every_name(failed.link.terms[0]) if name.base == "alpha"]
+    if "n" not in values or not spoken:
+        return None
+    others = {name: value for name, value in values.items() if name != "n"}
+    reader = Reader(decider.scene.knowing(**{name: number(value) for name, value in others.items()}), {})
+    weight, wanted = reader.scalar(spoken[0]), reader.scalar(failed.link.terms[1])
+    if (weight.names() | wanted.names()) - {"n"}:
+        return None
+    last = spoken[0].index.items[-1] if isinstance(spoken[0].index, t.Listing) else spoken[0].index
+    series = tuple(float(weight.value({"n": n})) for n in DRAWN)
+    level = float(wanted.value({"n": values["n"]}))
+    words = f"The weight as the number of keys grows{', with ' + at(others) if others else ''}."
+    return Curve("n", tuple(map(float, DRAWN)), {f"weight of key {label(last)}": series}, {"wanted": level}, words)
 
 
 def _judged(finding: Finding, claim: Claim) -> Judged:
