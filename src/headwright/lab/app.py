@@ -66,7 +66,7 @@ def create_app(
         return HTMLResponse(_shell("api", f"{title} · Headwright", views, text), error.status)
 
     async def not_found(request: Request, _: Exception) -> Response:
-        return error_reply(request, "Page not found", RefusedError(404, f"nothing found at {request.url.path[:200]}"))
+        return error_reply(request, "Page not found", RefusedError(404, f"Nothing found at {request.url.path[:200]}"))
 
     async def wrong_method(request: Request, _: Exception) -> Response:
         sentence = f"{request.url.path[:200]} does not accept {request.method}: see /api"

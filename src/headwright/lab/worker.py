@@ -72,7 +72,7 @@ def throttled(report: OnProgress) -> OnProgress:
     return reporting
 
 
-def about(sentence: str, request: type[Any]) -> str | None:
+def field_of(sentence: str, request: type[Any]) -> str | None:
     """The request field that an error is about: the one its sentence begins with.
 
     >>> from headwright.lab.views.design import DesignRequest

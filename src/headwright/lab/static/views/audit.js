@@ -120,6 +120,7 @@ function build(main, state) {
     run.hidden = foreign();
     local.hidden = foreign();
     if (!chosen() && foreign()) state.set({ layer: found.heads[0].layer, head: found.heads[0].head }); // the file has other heads than the model before
+    for (const name of ["layer", "head"]) for (const input of main.querySelectorAll(`#field-${name}, #field-${name}-slider`)) input.max = Math.max(...found.heads.map((one) => one[name]));
     checkHead();
     drawAll();
     speak(`${found.model.name}: ${found.heads.length} heads`);
@@ -224,6 +225,7 @@ function build(main, state) {
 
   function drawRow() {
     if (!report) return;
+    if (!chosen()) { row.replaceChildren(h("h2", {}, "Row"), h("p", {}, "There is no such head.")); return; }
     if (foreign()) { drawExamples(); return; }
     if (!told || !told.rows.length) return;
     const one = told.rows[0];
@@ -261,6 +263,7 @@ function build(main, state) {
 
   function drawTexts() {
     if (!report) return;
+    if (!chosen()) { texts.replaceChildren(h("h2", {}, "All texts"), h("p", {}, "There is no such head.")); return; }
     const all = foreign() ? report.every_text ?? [] : everywhere;
     const which = state.values.layer === 0 ? state.values.head : (all?.[0]?.head ?? 0);
     const heading = h("h2", {}, `Head 0.${which} on all texts${all?.length ? ` of ${all[0].length} tokens` : ""}`);
@@ -285,7 +288,7 @@ function build(main, state) {
     if (document.activeElement !== reading) reading.value = values.text;
     if (!own && !auditing) { auditing = true; auditor.ask({}); }
     if (!foreign() && ["layer", "head", "text", "row"].some((name) => names.includes(name))) {
-      if (report && !checkHead()) { explainer.cancel(); told = null; row.replaceChildren(h("h2", {}, "Row"), h("p", {}, "There is no such head.")); }
+      if (report && !checkHead()) { explainer.cancel(); told = null; drawRow(); }
       else if (values.layer < 2 && values.head < 2) explainer.ask(question(values));
     }
     if (names.includes("length")) prover.ask({ length: values.length });

@@ -54,8 +54,8 @@ function build(main, state) {
   area.addEventListener("change", () => state.settle());
   const statement = h("div", { class: "statement" });
   const goals = h("div", {});
-  const verdict = h("section", { class: "panel verdict", id: "verdict", "aria-label": "Verdict" });
-  const reading = h("section", { class: "panel", id: "read" });
+  const verdict = h("section", { class: "panel verdict", id: "verdict", "aria-label": "Verdict" }, h("p", { class: "headline busy" }, "Loading the exercises"));
+  const reading = h("section", { class: "panel", id: "read", hidden: true });
   const lines = s("svg");
   const words = h("p", { class: "note" });
   const picture = h("section", { id: "picture", "aria-label": "Values of the answer" },
@@ -87,7 +87,7 @@ function build(main, state) {
     known = answer.exercises;
     select.replaceChildren(h("option", { value: "" }, "(find it from the answer)"), ...known.map((one) => h("option", { value: one.id }, one.title)));
     draw(state.values, ["exercise", "answer"]);
-  }, (error) => { known = []; complain(state, "exercise", error.message); });
+  }, (error) => { known = []; drawFailed(error.message); });
 
   const reader = new Asker("exercises", { state, what: "Loading the exercise",
     wait: 0,
@@ -125,7 +125,7 @@ function build(main, state) {
 
   function drawExercise() {
     statement.replaceChildren(...(about ? [h("h2", {}, about.title), ...typeset(about.shown.statement)] : [h("h2", {}, "No exercise chosen"), h("p", {}, "Paste an answer with its question or heading. The exercise is found from its definitions and words, and the reason is shown.")]));
-    goals.replaceChildren(...(about?.shown.goals.length ? [h("p", { class: "note" }, "Checked"), h("ul", { class: "goals" }, ...about.shown.goals.map((one) => h("li", {}, ...typeset(one))))] : []));
+    goals.replaceChildren(...(about?.shown.goals.length ? [h("p", { class: "note" }, "Requirements"), h("ul", { class: "goals" }, ...about.shown.goals.map((one) => h("li", {}, ...typeset(one))))] : []));
   }
 
   /** No answer came from the server, which says nothing about the answer that was written. */
