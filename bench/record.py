@@ -2,7 +2,8 @@
 
     python -m bench.record [out/bench.json]
 
-Writes bench/results/DATE-cpu-all.json, docs/pictures/bench.svg, and the part of docs/costs.md between its two marks.
+Writes bench/results/DATE-cpu-all.json, docs/pictures/bench.svg, and the part of docs/reference/performance.md between
+its two marks.
 """
 
 from __future__ import annotations
@@ -81,9 +82,11 @@ def main() -> None:
     record = ROOT / "bench" / "results" / f"{measured['date']}-cpu-all.json"
     record.write_text(json.dumps(measured, indent=2) + "\n")
     (ROOT / "docs" / "pictures" / "bench.svg").write_bytes(chart(measured))
-    page = ROOT / "docs" / "costs.md"
+    page = ROOT / "docs" / "reference" / "performance.md"
     page.write_text(renewed(page.read_text(), written(measured)))
-    print(f"Kept: {record}, docs/pictures/bench.svg and the table in docs/costs.md. Look at them, and commit them.")
+    print(
+        f"Wrote {record}, docs/pictures/bench.svg and docs/reference/performance.md."
+    )
 
 
 if __name__ == "__main__":

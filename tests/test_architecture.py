@@ -1,4 +1,4 @@
-"""The arrows of the house: the import contracts hold, and they are able to fail."""
+"""The architecture: the import contracts hold, and they are able to fail."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Path:
+def copied(tmp_path: Path) -> Path:
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     shutil.copytree(ROOT / "src", tmp_path / "src")
     return tmp_path
 
 
-def test_contracts_hold(house: Path) -> None:
-    ran = _lint(house)
+def test_contracts_hold(copied: Path) -> None:
+    ran = _lint(copied)
     assert ran.returncode == 0, ran.stdout
     assert "0 broken" in ran.stdout
 
@@ -55,10 +55,10 @@ def test_contracts_hold(house: Path) -> None:
         ("cli/attend.py", "import headwright.cli.positions", "The command line: what is shared"),
     ],
 )
-def test_contract_can_fail(house: Path, module: str, line: str, contract: str) -> None:
-    path = house / "src" / "headwright" / module
+def test_contract_can_fail(copied: Path, module: str, line: str, contract: str) -> None:
+    path = copied / "src" / "headwright" / module
     path.write_text(f"{path.read_text() if path.exists() else ''}\n{line}\n")
-    ran = _lint(house)
+    ran = _lint(copied)
     assert ran.returncode == 1
     assert any(contract in text and "BROKEN" in text for text in ran.stdout.splitlines()), ran.stdout
 
@@ -68,15 +68,15 @@ def _contracts() -> dict[str, dict[str, Any]]:
     return {contract["id"]: contract for contract in settings["tool"]["importlinter"]["contracts"]}
 
 
-def test_the_table_of_rooms_has_the_order_that_is_kept() -> None:
-    rows = re.findall(r"^\| (`[a-z`, ]+`) \|", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
-    floors = [set(floor.split(" | ")) for floor in _contracts()["house"]["layers"]]
+def test_the_table_of_packages_has_the_order_of_the_layers() -> None:
+    rows = re.findall(r"^\| (`[a-z`, ]+`) \|", (ROOT / "docs/contributing/architecture.md").read_text(), re.MULTILINE)
+    floors = [set(floor.split(" | ")) for floor in _contracts()["layers"]["layers"]]
     told = [next(i for i, floor in enumerate(floors) if set(re.findall("[a-z]+", row)) <= floor) for row in rows]
     assert told == sorted(told)
     assert set(told) == set(range(len(floors)))
 
 
-def test_every_room_of_several_modules_keeps_order_inside() -> None:
+def test_every_package_of_several_modules_has_a_contract() -> None:
     kept = {container for contract in _contracts().values() for container in contract.get("containers", ())}
     source = ROOT / "src"
     packages = {
@@ -129,14 +129,14 @@ def test_the_checker_is_short_enough_to_read() -> None:
         assert 0 < sum(map(_lines_of_code, files)) <= most, folder
 
 
-def test_a_room_names_all_of_its_modules_in_its_table_of_contents() -> None:
-    ones = {"cli", "lab/views", "lab", "widgets"}  # their modules are their commands and rooms, named for them
-    house = ROOT / "src" / "headwright"
-    for path in sorted(house.glob("*/**/__init__.py")):
-        room = path.parent.relative_to(house)
-        if str(room) in ones or room.parts[0] == "check":  # check tells its road, from an answer to its verdict
+def test_a_package_names_all_of_its_modules_in_its_table_of_contents() -> None:
+    ones = {"cli", "lab/views", "lab", "widgets"}  # their modules are their commands and views, named for them
+    copied = ROOT / "src" / "headwright"
+    for path in sorted(copied.glob("*/**/__init__.py")):
+        package = path.parent.relative_to(copied)
+        if str(package) in ones or package.parts[0] == "check":  # check tells its road, from an answer to its verdict
             continue
         contents = ast.get_docstring(ast.parse(path.read_text())) or ""
         modules = {each.stem for each in path.parent.glob("*.py")} - {"__init__"}
         missing = {module for module in modules if not re.search(rf"\b{module}\b", contents)}
-        assert len(modules) <= 2 or not missing, f"{room}: {sorted(missing)}"
+        assert len(modules) <= 2 or not missing, f"{package}: {sorted(missing)}"

@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md are all it takes: each is followed to the letter in a copy of the project."""
+"""The recipes of docs/contributing/recipes.md suffice: each is followed to the letter in a copy of the project."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BECOMES = re.compile(r"^\d\. In `([^`]+)`, `([^`]+)` becomes `([^`]+)`\.$", re.M
 
 def _follow(recipe: str, copy: Path) -> list[str]:
     """The files that were made or changed."""
-    text = (ROOT / "docs/recipes.md").read_text().partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
+    text = (ROOT / "docs/contributing/recipes.md").read_text().partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
     touched = []
     for name, code in NEW.findall(text):
         assert not (copy / name).exists()
@@ -91,13 +91,13 @@ def test_an_instrument_is_three_files_and_three_lines(copy: Path) -> None:
     assert len(set(touched) - set(new)) == 3
     np.save(copy / "K.npy", np.eye(4))
     (copy / "q.json").write_text("[0, 0, 0, 0]")
-    _run(copy, sys.executable, "docs/site/house.py")
+    _run(copy, sys.executable, "docs/site/architecture.py")
     asked = [sys.executable, "-m", "headwright", "breadth", "--keys", "K.npy", "--query", "q.json"]
     assert "head 0 spreads over 4 of 4 keys (floating-point)" in _run(copy, *asked)
     assert json.loads(_run(copy, *asked, "--json"))["breadth"] == [4.0]
     assert "breadth    Over how many keys" in _run(copy, sys.executable, "-m", "headwright", "--help")
     _tests(copy, "src/headwright/breadth.py", "tests/test_architecture.py::test_contracts_hold",
-           "tests/docs/test_site.py::test_the_house_is_drawn_as_it_stands",
+           "tests/docs/test_site.py::test_the_architecture_is_drawn_as_it_is",
            "tests/docs/test_pages.py::test_every_command_is_documented",
            "tests/docs/test_pages.py::test_every_page_is_in_the_table_of_contents",
            "tests/cli/test_commands.py::test_every_help_has_examples_with_options_that_exist")  # fmt: skip

@@ -1,19 +1,20 @@
-"""What the site adds to its pages: the theme, typeset mathematics, the tutorial's notebooks; links end with the site.
-
-MkDocs calls these by their names.
-"""
+"""Hooks that MkDocs calls by name: theme, mathematics, notebooks, navigation, and the generated reference pages."""
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
 from markdown.extensions.toc import slugify
 from mkdocs.structure.files import File, Files
+from typer.cli import get_docs_for_click
 
-from headwright import theme
-from mathematics import Mathematics
+import headwright
+from headwright import cli, theme
+from mathematics import Examples, Mathematics
 from notebooks import CHAPTERS, DOCS, written
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Mathematics, for every page; and the navigation."""
-    config.markdown_extensions.append(Mathematics())  # Markdown takes instances too
+    config.markdown_extensions += [Mathematics(), Examples()]  # Markdown takes instances too
     config.mdx_configs["toc"]["slugify"] = anchor
     config.nav = navigation(Path(DOCS, "README.md").read_text())
     return config
@@ -92,10 +93,34 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     parts = FENCED.split(markdown)
     parts[::2] = [LINK.sub(lambda link: _within(here, link), part) for part in parts[::2]]
     text = "".join(parts).replace("```python\n>>>", "```pycon\n>>>")
+    text = text.replace("<!-- commands -->", commands()).replace("<!-- names -->", names())
     if Path(DOCS, page.file.src_uri) in CHAPTERS:
         name = Path(page.file.src_uri).with_suffix(".ipynb").name
         text += f"\n\n*This chapter [as a notebook]({name}).*\n"
     return text
+
+
+def commands() -> str:
+    """Every command with its options, from the code.
+
+    >>> "### `headwright verify`" in commands()
+    True
+    """
+    group = typer.main.get_command(cli.app)
+    text = get_docs_for_click(obj=group, ctx=typer.Context(group, info_name="headwright"), name="headwright")
+    _, _, listed = text.partition("**Commands**:")
+    return re.sub(r"^## ", "### ", listed.replace("```console", "```text"), flags=re.MULTILINE)
+
+
+def names() -> str:
+    """A directive of mkdocstrings for each public function, then for each class.
+
+    >>> "::: headwright.attention.attend" in names()
+    True
+    """
+    things = [thing for name in headwright.__all__ if hasattr(thing := getattr(headwright, name), "__qualname__")]
+    things.sort(key=inspect.isclass)
+    return "\n\n".join(f"::: {thing.__module__}.{thing.__qualname__}" for thing in things)
 
 
 def on_post_page(output: str, **_: Any) -> str:

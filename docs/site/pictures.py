@@ -20,7 +20,7 @@ from headwright.tour import chapters
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "pictures"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "tutorial").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OF_TOUR = {
     "large-enough": "pattern", "answers": "published-answer", "shortest": "plane", "one-head": "one-head",
     "two-heads": "two-heads", "robust": "robust", "every-text": "every-text", "order": "order",

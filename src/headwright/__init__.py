@@ -7,7 +7,7 @@
     'designed'
 
 Each verb is a command, a function and a folder: design, verify, check, audit, lab. `trusted` is the checker of
-certificates: standard library only, and what to read to believe us. docs/architecture.md draws the whole house.
+certificates, on the standard library alone. docs/contributing/architecture.md draws the architecture.
 
 The public names are those of __init__.pyi; each loads its module on first use, so that `import headwright` is quick.
 """

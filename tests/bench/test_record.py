@@ -59,7 +59,7 @@ def test_the_page_says_when_how_and_what_is_missing() -> None:
 
 
 def test_a_part_is_put_between_its_marks_however_often() -> None:
-    page = (ROOT / "docs" / "costs.md").read_text()
+    page = (ROOT / "docs" / "reference" / "performance.md").read_text()
     once = renewed(page, written(RUN))
     assert renewed(once, written(RUN)) == once
     assert (once.count(BEGIN), once.count(END)) == (1, 1)

@@ -1,4 +1,4 @@
-"""The checker of docs/own-checker.md, run as it stands there: what it accepts is true, and it accepts its kind."""
+"""The checker of docs/explanation/own-checker.md, run as it is: what it accepts is true, and it accepts its kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.referee.queries import judge
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "certificates"
-PAGE = ROOT / "docs" / "own-checker.md"
+PAGE = ROOT / "docs" / "explanation" / "own-checker.md"
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,7 @@ def test_every_public_function_and_class_has_an_example(room: str, name: str) ->
 
 def test_every_page_is_in_the_table_of_contents() -> None:
     contents = (ROOT / "docs/README.md").read_text()
-    assert [page.name for page in (ROOT / "docs").glob("[a-z]*.md") if f"({page.name})" not in contents] == []
+    assert [page.name for page in (ROOT / "docs").rglob("[a-z0-9]*.md") if f"/{page.name})" not in contents] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,4 +1,4 @@
-"""The site: it builds, its links lead somewhere, it fetches nothing, and the house is drawn as it stands."""
+"""The site builds, its links lead somewhere, it fetches nothing, and the architecture's drawing is up to date."""
 
 from __future__ import annotations
 
@@ -112,12 +112,14 @@ def test_a_link_that_leads_nowhere_ends_the_build(tmp_path: Path) -> None:
     assert "nowhere.md" in ran.stderr
 
 
-def test_the_house_is_drawn_as_it_stands() -> None:
-    drawn = runpy.run_path(str(SITE / "house.py"))["drawing"]()
-    assert (ROOT / "docs" / "house.svg").read_text() == drawn, "draw it anew: python docs/site/house.py"
+def test_the_architecture_is_drawn_as_it_is() -> None:
+    drawn = runpy.run_path(str(SITE / "architecture.py"))["drawing"]()
+    assert (ROOT / "docs" / "contributing" / "architecture.svg").read_text() == drawn, (
+        "draw it anew: python docs/site/architecture.py"
+    )
 
 
-def test_every_room_is_told_of() -> None:
-    told = (ROOT / "docs" / "architecture.md").read_text()
-    rooms = runpy.run_path(str(SITE / "house.py"))["rooms"]()
-    assert [room for room in sorted(rooms) if f"`{room}`" not in told] == []
+def test_every_package_is_described() -> None:
+    told = (ROOT / "docs" / "contributing" / "architecture.md").read_text()
+    packages = runpy.run_path(str(SITE / "architecture.py"))["packages"]()
+    assert [package for package in sorted(packages) if f"`{package}`" not in told] == []

@@ -1,4 +1,4 @@
-"""docs/certificate.md once more, in mpmath with sixty digits, with no code of either checker: by how much is it true?
+"""docs/reference/certificate.md in mpmath with sixty digits, with no code of either checker: by how much is it true?
 
 Nothing here is rigorous and nothing is fast; what it says is right to some fifty digits.
 """

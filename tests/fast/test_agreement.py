@@ -1,4 +1,4 @@
-"""Three ways to one verdict: both checkers, and the referee, who follows docs/certificate.md."""
+"""Three ways to one verdict: both checkers, and the referee, who follows docs/reference/certificate.md."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_a_kind_is_public_documented_and_can_be_sent_to_a_worker(name: str) -> N
     kind = {**SCALES, **SPREADS}[name]
     assert getattr(headwright.noise, kind.__name__) is kind
     assert kind.__name__ in headwright.noise.__all__
-    page = (ROOT / "docs/noise.md").read_text()
+    page = (ROOT / "docs/guides/noise.md").read_text()
     assert f"`scale = {{ {name} = " in page or f"`{name} = " in page
     made = _scale(name) if name in SCALES else _spread(name)
     assert type(pickle.loads(pickle.dumps(made))) is kind

@@ -22,7 +22,7 @@ def test_doctor_knows_every_extra() -> None:
 
 
 def test_what_an_extra_costs_is_told() -> None:
-    told = (ROOT / "docs" / "costs.md").read_text()
+    told = (ROOT / "docs" / "reference" / "performance.md").read_text()
     assert [extra for extra in EXTRAS if f"| `{extra}` |" not in told] == []
 
 

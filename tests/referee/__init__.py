@@ -1,6 +1,6 @@
 """A referee for the checkers: it says whether a statement is true, and tries to get false ones accepted.
 
-    numbers      numbers as docs/certificate.md writes them, read exactly and written in any spelling
+    numbers      numbers as docs/reference/certificate.md writes them, read exactly and written in any spelling
     answer       true, false or unknown, and why
     queries      is a statement about keys true?
     search       queries that grant a wish: one that is shorter than any is said to be makes a statement false
@@ -11,5 +11,5 @@
     mutate_*     changes of a certificate that know its structure
     attack       mutants, the checkers' verdicts, the referee's answers, and the record
 
-It is written from docs/certificate.md and shares no code with any checker.
+It is written from docs/reference/certificate.md and shares no code with any checker.
 """

@@ -1,4 +1,4 @@
-"""Numbers as docs/certificate.md writes them: read exactly, and written in any of their spellings."""
+"""Numbers as docs/reference/certificate.md writes them: read exactly, and written in any of their spellings."""
 
 from __future__ import annotations
 

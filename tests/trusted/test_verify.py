@@ -129,7 +129,7 @@ def test_an_explicit_distribution_asks_for_no_pass_over_the_keys() -> None:
 
 
 def test_the_found_of_the_docs_is_verified() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "certificate.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "certificate.md").read_text()
     found = json.loads(page.split("```json\n")[1].split("```")[0])
     keys = found["statement"]["keys"][0]
     assert keys["sha256"] == "..."

@@ -1,7 +1,7 @@
 """Exercises: what is given, what an answer names, and the goals, as one TOML file each.
 
 A file has a head (id, title, statement, answer, goals, parameters, definitions) and one setting: [keys], [tokens],
-[matrices] or [integers]. docs/exercises.md describes every field, with an example.
+[matrices] or [integers]. docs/guides/exercises.md describes every field, with an example.
 """
 
 from __future__ import annotations

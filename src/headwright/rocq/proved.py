@@ -2,7 +2,7 @@
 
 It reads the certificate itself, recomputes the statement's digest, and runs a function of which Rocq's kernel has
 accepted that what it accepts is true (`check_sound` in proofs/Checker.v). Its reader of JSON and the sentence that is
-shown are outside of that theorem; docs/believe.md says what else is.
+shown are outside of that theorem; docs/explanation/trust.md says what else is.
 """
 
 from __future__ import annotations

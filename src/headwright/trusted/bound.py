@@ -1,4 +1,4 @@
-"""No shorter query grants the wish, or none at all: docs/certificate.md states it and proves it.
+"""No shorter query grants the wish, or none at all: proved in docs/reference/certificate.md.
 
 A query q that grants the wish has logsumexp_j s <k_j - k_a, q> <= -ln p_a for every target a and
 wherever the keys k may be. For every distribution pi, logsumexp_j(x_j) >= sum_j pi_j x_j + H(pi).

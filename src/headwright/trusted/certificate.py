@@ -2,7 +2,7 @@
 
 Numbers in it are strings that are read exactly ('100/101', '0.05', '0x1.8p+1'); indices and sizes
 are whole numbers. Anything else is refused: an unknown or missing or repeated name, a float, NaN,
-another version. docs/certificate.md says what each name means.
+another version. docs/reference/certificate.md says what each name means.
 """
 
 import hashlib

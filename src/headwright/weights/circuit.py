@@ -71,7 +71,7 @@ def parse_circuit(text: str) -> CircuitRules | None:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not TOML: {error}") from error
     except RecursionError as error:
-        raise InputError("is nested too deeply: expected rules as docs/heads.md describes them") from error
+        raise InputError("is nested too deeply: expected rules as docs/guides/heads.md describes them") from error
     layers = given.pop("layer", None)
     if layers is None:
         return None

@@ -1,4 +1,4 @@
-"""Rules as a TOML file; docs/heads.md describes the fields."""
+"""Rules as a TOML file; docs/guides/heads.md describes the fields."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def parse_rules(text: str) -> Rules:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not TOML: {error}") from error
     except RecursionError as error:
-        raise InputError("is nested too deeply: expected rules as docs/heads.md describes them") from error
+        raise InputError("is nested too deeply: expected rules as docs/guides/heads.md describes them") from error
 
 
 def rules_from(document: dict[str, Any]) -> Rules:

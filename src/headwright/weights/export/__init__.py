@@ -1,4 +1,4 @@
-"""A designed layer, taken elsewhere: arrays, torch, ONNX, Hugging Face. docs/exports.md says what is exact in each.
+"""Export a designed layer: arrays, torch, ONNX, Hugging Face. docs/guides/exports.md says what is exact in each.
 
 arrays        weights.safetensors + weights.json, read back bit for bit
 torch_layer   torch.nn.MultiheadAttention, as torch.safetensors
