@@ -1,11 +1,12 @@
-"""The tour: a short story of what there is, on data that it makes itself; every number is computed on the spot.
+"""The tour: twelve short examples on generated data, each with a picture and the commands that print its numbers.
 
-queries       long enough, shortest, brittle, robust
-answers       one right, one wrong
-heads         from rules to weights that run
-models        what the heads of a trained model do, on a text and on every text
-instruments   order, positions, rank
-chapter       a chapter, and the tour as a page; words: for a terminal and for a page
+queries       the shortest query, noise, robust designs
+answers       a correct and a wrong answer to an exercise
+heads         a whole head from rules
+models        an audit of the built-in model, and bounds for all texts
+instruments   token order, positions, low-rank approximation
+chapter       one example, and the tour as a page
+markup        the text of an example, for a terminal and for a page
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ __all__ = ["Chapter", "chapters", "page"]
 
 
 def chapters(out: Path) -> Iterator[Chapter]:
-    """Chapter after chapter; the files that their commands read are written to the folder.
+    """The chapters in order; the files that their commands read are written to the folder.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> next(chapters(folder)).title
-    "'Choose q large enough': how large?"
+    'How long must the query be?'
     """
-    for number, chapter in enumerate(_story(out), 1):
+    for number, chapter in enumerate(_examples(out), 1):
         commands = tuple(
             command.replace(f"{out}/", shlex.quote(f"{out}/")) for command in chapter.commands
         )  # for a shell
         yield replace(chapter, name=f"{number}-{chapter.name}", commands=commands)
 
 
-def _story(out: Path) -> Iterator[Chapter]:
+def _examples(out: Path) -> Iterator[Chapter]:
     yield queries.large_enough(out)
     yield answers.right_and_wrong(out)
     yield queries.shortest(out)

@@ -1,4 +1,4 @@
-"""A chapter about a whole head: from rules to weights that run."""
+"""A chapter about designing a whole head from rules."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ tolerance = 0.01
 
 
 def whole_head(out: Path) -> Chapter:
-    """A head that routes, built, checked, exported and run."""
+    """A head designed from rules, verified, exported and run."""
     write_whole(out / "route.toml", RULES.encode())
     built = weights.build(weights.parse_rules(RULES), dtype="float32")
     if built.layer is None or built.certificate is None:
@@ -44,13 +44,16 @@ def whole_head(out: Path) -> Chapter:
     library, ran = _run(built.layer, folder, tokens)
     worst = float(np.abs(ran - weights.outputs(built.layer, tokens)).max())
     return Chapter(
-        "A whole head from rules",
-        f"Token 0 should output b - c and token 1 should output b: which weights do that? Built: "
-        f"«{built.head_dim}» numbers for each query and key, "
-        rf"$\Vert W_K^\top W_Q\Vert_F||W_K^T W_Q|_F$ = «{shown_above(built.frobenius)}», "
-        f"and none below «{shown_below(built.lower_bound)}» attends as this one does (proven). The exact checker says: "
-        f"{verify(built.certificate).word}. The weights are in {folder}; run by {library}, the outputs agree with "
-        f"the certified ones to {worst:.0e} (floating-point).",
+        "Design a whole head from rules",
+        f"The rules: token 0 outputs b - c, and token 1 outputs b. The designed head has dimension "
+        f"«{built.head_dim}» and "
+        rf"$\Vert W_K^\top W_Q\Vert_F||W_K^T W_Q|_F$ = «{shown_above(built.frobenius, 4)}». Every head with the same "
+        f"attention weights has at least «{shown_below(built.lower_bound, 4)}» (proved). The verdict on the "
+        f"certificate: "
+        f"{verify(built.certificate).word}."
+        "\n\n"
+        f"The weights are exported to {folder}. Run by {library}, they give the certified outputs up to {worst:.0e} "
+        f"(floating-point).",
         built.picture(),
         "whole-head",
         (f"headwright design --rules {out}/route.toml --dtype float32 --export {out}/route",),
@@ -58,7 +61,7 @@ def whole_head(out: Path) -> Chapter:
 
 
 def _run(layer: weights.HeadLayer, folder: Path, tokens: np.ndarray) -> tuple[str, np.ndarray]:
-    """The outputs of the exported weights: by PyTorch where it is installed, otherwise by NumPy."""
+    """The outputs of the exported weights, run by PyTorch if it is installed, otherwise by NumPy."""
     if find_spec("torch") is None:
         from headwright.weights.export import load_layer
 

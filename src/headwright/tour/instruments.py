@@ -1,4 +1,4 @@
-"""Chapters about order, positions and rank."""
+"""Chapters about token order, positions and low-rank approximation."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ ORDER = (
 
 
 def order() -> Chapter:
-    """A layer sees the order only through positions."""
+    """A layer without positions commutes with permutations of its tokens."""
     tokens = np.random.default_rng(0).normal(size=(5, 16))
     scheme = positions.Sinusoidal(16)
     without = layer.equivariance_defect(layer.random_layer(16), tokens)
     placed = layer.equivariance_defect(layer.random_layer(16, positions=scheme), tokens)
     return Chapter(
-        "Order enters only through positions",
-        f"A layer without positions has $Z(PX) = P\\,Z(X)|Z(PX) = P Z(X)$ for every permutation P of its tokens: over "
-        f"all «{without.tried}» other orders of 5 tokens the worst defect is «{without.relative:.0e}» of its output, "
-        f"which is rounding. With sinusoids added it is «{placed.relative:.2f}», at the permutation "
-        f"{list(placed.permutation)}.",
+        "Token order and positions",
+        f"A layer without positions has $Z(PX) = P\\,Z(X)|Z(PX) = P Z(X)$ for every permutation P of its tokens. "
+        f"Over all «{without.tried}» other orders of 5 tokens, the largest relative difference is "
+        f"«{without.relative:.0e}», which is rounding. With sinusoidal positions it is "
+        f"«{placed.relative:.2f}», for the "
+        f"permutation {list(placed.permutation)}.",
         pictures.order_picture(
             {
                 "without positions": _defects(layer.random_layer(16), tokens),
-                "with sinusoids": _defects(layer.random_layer(16, positions=scheme), tokens),
+                "with sinusoidal positions": _defects(layer.random_layer(16, positions=scheme), tokens),
             },
             without.epsilon,
             "Does the order of the tokens matter?",
-            f"how far Z(PX) is from P Z(X), for all {without.tried} permutations P that move a token",
+            f"relative difference of Z(PX) and P Z(X), for all {without.tried} permutations P but the identity",
         ),
         "order",
         (f"python -c '{ORDER}'",),
@@ -44,26 +45,28 @@ def order() -> Chapter:
 
 
 def _defects(module: layer.Layer, tokens: np.ndarray) -> list[float]:
-    """The relative defect of each permutation but the identity."""
+    """The relative difference for each permutation but the identity."""
     orders = itertools.islice(itertools.permutations(range(len(tokens))), 1, None)
     return [layer.equivariance_defect(module, tokens, np.array(order)).relative for order in orders]
 
 
 def coinciding() -> Chapter:
-    """Positions that rounding makes equal."""
+    """Positions that are equal after rounding."""
     scheme, length, start = positions.Sinusoidal(64), 4096, 240
     coarse = positions.Precision(index="bfloat16")
     exact, rounded = positions.report(scheme, length), positions.report(scheme, length, coarse)
     first = rounded.first_pair or (0, 0)
     return Chapter(
-        "Positions that coincide",
-        f"With the index kept in bfloat16, «{rounded.collisions}» of {length} sinusoidal positions coincide with an "
-        f"earlier one; the first two to do so are «{first[0]}» and «{first[1]}». Exactly, any two of them are at least "
-        f"«{shown_below(exact.distance.lower)}@2» apart (proven).",
+        "Positions after rounding",
+        f"If the position index is stored in bfloat16, «{rounded.collisions}» of {length} sinusoidal "
+        f"positions are equal "
+        f"to an earlier one. The first pair is «{first[0]}» and «{first[1]}». Without rounding, any two "
+        f"positions have a "
+        f"distance of at least «{shown_below(exact.distance.lower, 4)}@2» (proved).",
         pictures.position_picture(
             positions.preview(scheme, length, coarse, start),
             "Sinusoidal positions, index in bfloat16",
-            f"{rounded.collisions} of {length} positions coincide with an earlier one",
+            f"{rounded.collisions} of {length} positions are equal to an earlier one",
             rounded.first_pair,
         ),
         "positions",
@@ -75,15 +78,17 @@ def coinciding() -> Chapter:
 
 
 def rank(out: Path) -> Chapter:
-    """A matrix cut to small rank."""
+    """A low-rank approximation with a certified error."""
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(96, 8)) @ rng.normal(size=(8, 64)) + 0.1 * rng.normal(size=(96, 64))
     save(out, "matrix.npy", matrix)
     result = lowrank.truncate(matrix, rank=8)
     return Chapter(
-        "A cut to small rank, with its error certified",
-        f"A 96 x 64 matrix cut to rank 8 is missed by at most «{shown_above(result.error_upper_bound)}» in spectral "
-        f"norm, a bound that does not trust the SVD. Theory alone promises «{shown_above(result.guarantee)}».",
+        "Low-rank approximation with a certified error",
+        f"The approximation of a 96 x 64 matrix by rank 8 has an error of at most "
+        f"«{shown_above(result.error_upper_bound, 4)}» in spectral norm (proved, without relying on the SVD). "
+        f"The bound "
+        f"for any matrix with the same Frobenius norm is «{shown_above(result.guarantee, 4)}».",
         pictures.spectrum(result, "Singular values"),
         "rank",
         (f"headwright lowrank {out}/matrix.npy --rank 8",),

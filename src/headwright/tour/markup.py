@@ -1,4 +1,4 @@
-r"""The words of a chapter: for a terminal as plain text, for a page with formulas typeset and numbers linked.
+r"""The text of a chapter: plain for a terminal; for a page with typeset formulas and linked numbers.
 
 $q = \lambda k_a|q = lambda k_a$    a formula: in LaTeX for the page, in plain letters for the terminal
 «0.168»                             a number that the chapter's first command prints
@@ -25,7 +25,7 @@ def plain(text: str) -> str:
 
 
 def numbers(text: str) -> list[tuple[str, int]]:
-    """The linked numbers, each with the place of its command, from 0 on.
+    """The linked numbers, each with the index of its command.
 
     >>> numbers("«0.5» and «3,327@2»")
     [('0.5', 0), ('3,327', 1)]
@@ -34,10 +34,10 @@ def numbers(text: str) -> list[tuple[str, int]]:
 
 
 def as_html(text: str, chapter: int) -> str:
-    """For the page: a number leads to the command that gives it.
+    """For the page: each number links to the command that prints it.
 
     >>> as_html("a < «0.5»", 3)
-    'a &lt; <a class="number" href="#again-3-1" title="the command that gives this">0.5</a>'
+    'a &lt; <a class="number" href="#command-3-1" title="the command that prints this">0.5</a>'
     """
     parts = FORMULA.split(text)  # words, LaTeX, plain, words, ...
     shown = []
@@ -49,5 +49,5 @@ def as_html(text: str, chapter: int) -> str:
 
 
 def _link(found: re.Match[str], chapter: int) -> str:
-    place = f"again-{chapter}-{found.group(2) or 1}"
-    return f'<a class="number" href="#{place}" title="the command that gives this">{found.group(1)}</a>'
+    place = f"command-{chapter}-{found.group(2) or 1}"
+    return f'<a class="number" href="#{place}" title="the command that prints this">{found.group(1)}</a>'

@@ -1,4 +1,4 @@
-"""Chapters about a trained model: what its heads do, and what one does on every text there is."""
+"""Chapters about a trained model: an audit of its heads, and a bound for all texts of a length."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHOWN = {
 
 
 def trained(out: Path) -> Chapter:
-    """The built-in model audited, and the report written."""
+    """An audit of the built-in model, and its report."""
     report = out / "audit.html"
     command = f"headwright audit {MODEL} --tokens {TOKENS} --out {report}"
     found = audit(load_model(MODEL), tokens=TOKENS, command=command)
@@ -34,18 +34,20 @@ def trained(out: Path) -> Chapter:
     values = {head.name: {what: head.value(name) or 0.0 for what, name in SHOWN.items()} for head in found.heads}
     said = [line for line in sentences(found) if "previous-token" in line or "induction" in line]
     return Chapter(
-        "What the heads of a trained model do",
-        f"Headwright brings a model of two layers, trained to continue sequences that repeat. Read on «{found.rows}» "
-        f"rows of random tokens: {' '.join(said)} The first layer looks one place back; so the second finds where its "
-        f"token stood before, and reads what followed. The report, with margins, rounding and ranks: {report}.",
-        pictures.heads_chart(values, "Where attention goes", "away from the first token, but for the first column"),
+        "Audit a trained model",
+        f"The built-in model has two layers and was trained to continue repeated sequences. On «{found.rows}» rows of "
+        f"random tokens: {' '.join(said)} A head of the first layer attends to the previous token. With its "
+        f"output, heads "
+        f"of the second layer attend to the token after the previous occurrence of the current one. The full report: "
+        f"{report}.",
+        pictures.heads_chart(values, "Mean attention weights", "first token excluded, except in the first column"),
         "audit",
         (command,),
     )
 
 
 def every(out: Path) -> Chapter:
-    """One statement about the built-in model, proved for every text, with the text that attains it."""
+    """A bound for the built-in model over all texts of a length, with the text that attains it."""
     model = load_model(MODEL)
     path = out / "every-text.json"
     found = every_text(model, LENGTH, heads=[0])[0]
@@ -58,17 +60,19 @@ def every(out: Path) -> Chapter:
     bands = along_text(model, 0, tokens)
     worst = "".join(model.words(previous.least.text[-12:]))
     return Chapter(
-        "For every text",
-        f"On a text, head 0.0 looks one place back. On every text? In its layer a query and a key depend on token and "
-        f"place alone, so the worst text is found place by place: of all texts of {LENGTH} tokens none takes its "
-        f"weight on the previous token below «{shown_below(previous.least.bound, 4)}», and the one that ends in "
-        f"{worst} comes that far (the model, run on it, says {previous.least.run:.4f}). A second checker has looked "
-        f"at every token at every place again; the statement is in {path}.",
+        "A bound for all texts",
+        f"Head 0.0 attends to the previous token. On all texts of {LENGTH} tokens its weight on the previous "
+        f"token is at "
+        f"least «{shown_below(previous.least.bound, 4)}» (proved, and verified by a second checker). The text that "
+        f"attains the bound ends in {worst}; on it, the model itself gives {previous.least.run:.4f} "
+        f"(floating-point). In "
+        f"the first layer a query and a key depend only on token and position, so the worst text is found position by "
+        f"position. The certificate: {path}.",
         pictures.band_picture(
             [band.place for band in bands], [band.least for band in bands], [band.most for band in bands],
             [band.measured for band in bands], [model.words(tokens)[band.place] for band in bands],
-            "On one text, and on every text that shares a token with it",
-            "blue: the weight on this text; green: on every text that has the same token at this place",
+            "Weight on the previous token: one text, and bounds for all texts",
+            "blue: this text; green: bounds over all texts with the same token at this position",
         ),
         "every-text",
         (f"headwright audit {MODEL} --every-text {LENGTH} --certificate {path}",),
