@@ -9,7 +9,7 @@ import pytest
 from headwright import theme
 from headwright.errors import InputError
 from headwright.lab import STATIC
-from headwright.widgets.modules import linked
+from headwright.widgets.bundle import bundled
 
 
 def written(folder: Path, **modules: str) -> Path:
@@ -25,7 +25,7 @@ def test_a_module_that_is_imported_twice_is_there_once(tmp_path: Path) -> None:
         a="export const a = 1;\nexport function more() {}",
         b='import { a } from "./a.js";\nexport const b = a + 1;',
     )
-    text = linked(main)
+    text = bundled(main)
     assert text.count("const a = 1;") == 1
     assert text.index("const a = 1;") < text.index("const b = a + 1;")
     assert "return { a, more };" in text
@@ -45,8 +45,8 @@ def test_a_module_that_is_imported_twice_is_there_once(tmp_path: Path) -> None:
 )
 def test_what_is_not_understood_is_refused(tmp_path: Path, odd: str) -> None:
     main = written(tmp_path, main='import { c } from "./c.js";\nexport default { c };', a="export const a = 1;", c=odd)
-    with pytest.raises(InputError, match="understood"):
-        linked(main)
+    with pytest.raises(InputError, match="not supported"):
+        bundled(main)
 
 
 def test_modules_that_import_each_other_are_refused(tmp_path: Path) -> None:
@@ -57,10 +57,10 @@ def test_modules_that_import_each_other_are_refused(tmp_path: Path) -> None:
         b='import { a } from "./a.js";\nexport const b = 1;',
     )
     with pytest.raises(InputError, match="imports itself"):
-        linked(main)
+        bundled(main)
 
 
 def test_the_lab_s_design_view_is_linked_from_the_lab_s_own_modules() -> None:
-    text = linked(STATIC / "widgets" / "design.js", {"theme.css": theme.css()})
+    text = bundled(STATIC / "widgets" / "design.js", {"theme.css": theme.css()})
     assert (STATIC / "views" / "design" / "scene.js").read_text().split("export class Scene")[1][:200] in text
     assert "\nimport " not in text
