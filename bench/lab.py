@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from headwright.lab.views import VIEWS
+from headwright.lab.calls import VIEWS
 
 COMMAND = [sys.executable, "-m", "headwright", "lab", "--port", "0", "--no-open"]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]

@@ -21,7 +21,7 @@ from headwright.errors import InputError
 STAND_IN = (sys.executable, str(Path(__file__).with_name("standin.py")))
 
 
-def _run(*formulas: str, timeout: float = 20.0, workers: int = 2, within: float | None = None) -> list[Checked]:
+def _run(*formulas: str, timeout: float = 20.0, workers: int = 2, within: float = math.inf) -> list[Checked]:
     answers = [AnswerText("sheet.md", n, "copying", Written(text, n + 1)) for n, text in enumerate(formulas)]
     return run(answers, seed=3, timeout=timeout, workers=workers, within=within, command=STAND_IN, memory=2**30)
 

@@ -101,7 +101,7 @@ def test_several_formulas_make_one_answer(headwright: Headwright) -> None:
 def test_with_an_exercise_a_sheet_needs_no_heading(headwright: Headwright) -> None:
     Path("bare.md").write_text("Take\n$q = \\lambda (k_a + k_b)$.\n")
     assert headwright("check", "bare.md", "--exercise", "Averaging-Two").code == 0
-    assert "matched    defines q" in headwright("check", "bare.md").out
+    assert "matched    by similarity" in headwright("check", "bare.md").out
 
 
 def test_standard_input_is_a_sheet_too(headwright: Headwright, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,14 +55,14 @@ def test_plain_text_is_readable(source: str, expected: str) -> None:
         ("softmax(QK^T/sqrt d)V", r"\operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V"),
         ("norm_F(A)^2", r"\lVert A \rVert_F^{2}"),
         ("<k_a, q> -> oo", r"\langle k_{a}, q \rangle \to \infty"),
-        ("xhat", r"\hat{x}"),
+        (r"\widehat x", r"\hat{x}"),
     ],
 )
 def test_latex_is_readable(source: str, expected: str) -> None:
     assert latex(parse(source)) == expected
 
 
-@given(st.decimals(0, 10**9, allow_nan=False, places=6) | st.sampled_from(["1e400", "1e-400", "1.25e-300", "0"]))
+@given(st.decimals(0, 10**9, allow_nan=False, places=6) | st.sampled_from(["1e390", "1e-390", "1.25e-300", "0"]))
 def test_numbers_are_written_exactly(written: object) -> None:
     value = Fraction(str(written))
     tree = parse(number(value))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from headwright.lab.views import VIEWS
+from headwright.lab.calls import VIEWS
 from tests.lab.browser import View
 
 NAMES = [view.name for view in VIEWS if view.summary]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from headwright.lab.views import CALLS
+from headwright.lab.calls import CALLS
 from tests.cli.conftest import headwright
 from tests.cli.running import Headwright
 
@@ -49,7 +49,7 @@ def test_a_certificate_about_every_text_is_looked_at_by_its_own_checker(
     lab: str, headwright: Headwright, tmp_path: Path
 ) -> None:
     path = tmp_path / "floor.json"
-    assert headwright("audit", "builtin:induction", "--every-text", "6", "--certificate", str(path)).code == 0
+    assert headwright("every-text", "builtin:induction", "--length", "6", "--out", str(path)).code == 0
     document = json.loads(path.read_text())
     found = ask(lab, "verify", {"certificate": path.read_text()})[1]
     assert (found["verdict"], found["checkers"]) == ("verified", ["every text"])
@@ -82,7 +82,7 @@ def test_an_impossible_wish_shows_what_the_target_is_made_of(lab: str) -> None:
         (b'{"keys": [[1]], "keys": [[2]], "copy": 0}', 400, None, "twice"),
         (b"[" * 100_000, 400, None, ""),
         ({"copy": 0}, 422, "keys", "missing"),
-        ({"keys": KEYS, "copy": 0, "more": 1}, 422, "more", "unknown field"),
+        ({"keys": KEYS, "copy": 0, "more": 1}, 422, "more", "no such field"),
         ({"keys": KEYS, "copy": 7}, 422, None, "there are 3 keys"),
         ({"keys": KEYS, "copy": 0, "eps": "0"}, 422, "eps", "more than 0"),
         ({"keys": KEYS, "copy": 0, "scale": "x"}, 422, "scale", "expected a number"),

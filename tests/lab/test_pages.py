@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import expect
 
-from headwright.lab.views import VIEWS
+from headwright.lab.calls import VIEWS
 from tests.lab.browser import View
 
 NAMES = [view.name for view in VIEWS if view.summary]
@@ -145,7 +145,7 @@ def test_arrow_keys_belong_to_a_slider_during_the_tour_too(view: View) -> None:
 def test_a_certificate_that_is_dropped_on_a_view_is_checked(view: View) -> None:
     import numpy as np
 
-    from headwright.design import copy, design
+    from headwright.queries import copy, design
 
     page = view.enter("/rank")
     view.settled()
@@ -165,7 +165,7 @@ def test_a_certificate_that_is_dropped_on_a_view_is_checked(view: View) -> None:
 def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(view: View, tmp_path: Path) -> None:
     import numpy as np
 
-    from headwright.design import copy, design
+    from headwright.queries import copy, design
 
     certificate = design(np.eye(2), copy(0)).certificate
     assert certificate is not None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from headwright.lab.views import VIEWS
+from headwright.lab.calls import VIEWS
 
 ROOT = Path(__file__).parents[2]
 CODE = "import headwright, sys; print(headwright.__file__, file=sys.stderr); from headwright.cli import main; main()"

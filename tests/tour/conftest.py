@@ -15,7 +15,7 @@ from headwright.tour import Chapter, chapters, page
 class Tour:
     """The chapters, and the folder with the page, its pictures and the files that commands read."""
 
-    chapters: list[Chapter]
+    story: list[Chapter]
     folder: Path
 
 
@@ -23,8 +23,8 @@ class Tour:
 def tour(tmp_path_factory: pytest.TempPathFactory) -> Tour:
     """The whole tour."""
     folder = tmp_path_factory.mktemp("tour")
-    made = list(chapters(folder))
-    for chapter in made:
+    story = list(chapters(folder))
+    for chapter in story:
         (folder / f"{chapter.name}.svg").write_bytes(render(chapter.picture, ".svg"))
-    (folder / "index.html").write_text(page(made))
-    return Tour(made, folder)
+    (folder / "index.html").write_text(page(story))
+    return Tour(story, folder)

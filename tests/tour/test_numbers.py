@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from headwright.tour.markup import numbers, plain
+from headwright.tour.chapter import numbers, plain
 from tests.tour.conftest import Tour
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -33,7 +33,7 @@ def _says(output: str, number: str) -> bool:
 
 @pytest.mark.parametrize("place", range(12))
 def test_commands_give_the_numbers_that_lead_to_them(tour: Tour, place: int) -> None:
-    chapter = tour.chapters[place]
+    chapter = tour.story[place]
     linked = numbers(chapter.text)
     assert linked
     printed = [_printed(command) for command in chapter.commands]
@@ -48,5 +48,5 @@ def test_a_number_that_is_not_printed_is_found_out() -> None:
 
 
 def test_every_chapter_is_told_in_plain_words_too(tour: Tour) -> None:
-    for chapter in tour.chapters:
+    for chapter in tour.story:
         assert not set(plain(chapter.text)) & set("$«»\\")

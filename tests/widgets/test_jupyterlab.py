@@ -23,7 +23,7 @@ from tests.lab.browser import browser_type_launch_args  # noqa: F401  (the same 
 
 SOURCE = Path(headwright.__file__).parents[1]  # the kernel runs elsewhere, and has to find what is tested here
 CELLS = [
-    "import numpy as np\nfrom headwright import widgets\nfrom headwright.design import copy\n"
+    "import numpy as np\nfrom headwright import widgets\nfrom headwright.queries import copy\n"
     "view = widgets.design(np.array([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]]), copy(0, '0.1'))\nview",
     "from headwright.trusted.verify import verify\n"
     "print('read', view.keys.tolist(), view.wish.targets, view.granted, view.query is not None,"

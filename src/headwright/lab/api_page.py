@@ -12,7 +12,7 @@ def api_page(document: Mapping[str, Any], base: str) -> str:
     """Every call with its request and response fields, and an example command.
 
     >>> from headwright.lab.openapi import openapi_document
-    >>> from headwright.lab.views import CALLS
+    >>> from headwright.lab.calls import CALLS
     >>> api_page(openapi_document(CALLS.values()), "http://127.0.0.1:8417").count("<h2")
     16
     """

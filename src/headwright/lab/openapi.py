@@ -24,7 +24,7 @@ REFUSALS = {
 def openapi_document(calls: Iterable[Call]) -> dict[str, Any]:
     """The document that /api/openapi.json serves.
 
-    >>> from headwright.lab.views import CALLS
+    >>> from headwright.lab.calls import CALLS
     >>> "/api/design" in openapi_document(CALLS.values())["paths"]
     True
     """

@@ -1,12 +1,7 @@
-"""The tour: twelve short examples on generated data, each with a picture and the commands that print its numbers.
+"""The tour: a demonstration of each command on generated data; every number is computed when it runs.
 
-queries       the shortest query, noise, robust designs
-answers       a correct and a wrong answer to an exercise
-heads         a whole head from rules
-models        an audit of the built-in model, and bounds for all texts
-instruments   token order, positions, low-rank approximation
-chapter       one example, and the tour as a page
-markup        the text of an example, for a terminal and for a page
+demonstrations  queries, answers, whole heads, trained models, order, positions and rank
+chapter         a chapter as text and as HTML, and the tour as a page
 """
 
 from __future__ import annotations
@@ -16,37 +11,37 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from headwright.tour import answers, heads, instruments, models, queries
+from headwright.tour import demonstrations
 from headwright.tour.chapter import Chapter, page
 
 __all__ = ["Chapter", "chapters", "page"]
 
 
 def chapters(out: Path) -> Iterator[Chapter]:
-    """The chapters in order; the files that their commands read are written to the folder.
+    """Chapter after chapter; the files that their commands read are written to the folder.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> next(chapters(folder)).title
-    'How long must the query be?'
+    "'Choose q large enough': how large?"
     """
-    for number, chapter in enumerate(_examples(out), 1):
+    for number, chapter in enumerate(_story(out), 1):
         commands = tuple(
             command.replace(f"{out}/", shlex.quote(f"{out}/")) for command in chapter.commands
         )  # for a shell
         yield replace(chapter, name=f"{number}-{chapter.name}", commands=commands)
 
 
-def _examples(out: Path) -> Iterator[Chapter]:
-    yield queries.large_enough(out)
-    yield answers.right_and_wrong(out)
-    yield queries.shortest(out)
-    yield queries.one_head(out)
-    yield queries.two_heads(out)
-    yield queries.robust(out)
-    yield heads.whole_head(out)
-    yield models.trained(out)
-    yield models.every(out)
-    yield instruments.order()
-    yield instruments.coinciding()
-    yield instruments.rank(out)
+def _story(out: Path) -> Iterator[Chapter]:
+    yield demonstrations.large_enough(out)
+    yield demonstrations.right_and_wrong(out)
+    yield demonstrations.shortest(out)
+    yield demonstrations.one_head(out)
+    yield demonstrations.two_heads(out)
+    yield demonstrations.robust(out)
+    yield demonstrations.whole_head(out)
+    yield demonstrations.trained(out)
+    yield demonstrations.every(out)
+    yield demonstrations.order()
+    yield demonstrations.coinciding()
+    yield demonstrations.rank(out)

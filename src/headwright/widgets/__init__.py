@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float
 
-    from headwright.design import Wish
+    from headwright.queries import Wish
     from headwright.widgets.designview import DesignView
 
 __all__ = ["design"]

@@ -12,11 +12,12 @@ import traitlets
 from pydantic import ValidationError
 
 from headwright import theme
-from headwright.design import Design, Wish, copy
 from headwright.errors import HeadwrightError, InputError
 from headwright.lab import STATIC
 from headwright.lab.views.design import DesignRequest, answered, find, wish_of
 from headwright.lab.worker import field_of, throttled
+from headwright.queries import Design, Wish, copy
+from headwright.validation import sentence
 from headwright.widgets.bundle import bundled
 
 if TYPE_CHECKING:
@@ -111,8 +112,7 @@ def _read(body: dict[str, Any]) -> DesignRequest:
     try:
         return DesignRequest.model_validate(body)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InputError(f"{'.'.join(str(one) for one in first['loc'])}: {first['msg']}") from None
+        raise InputError(sentence(error, DesignRequest)) from None
 
 
 def addressed(

@@ -1,11 +1,1 @@
-"""The views, in the order of the front page. To add one: a module here with `VIEW`, a line below, and its page."""
-
-from __future__ import annotations
-
-from headwright.lab.view import Call, View
-from headwright.lab.views import audit, check, design, heads, noise, order, rank, verify
-
-VIEWS: tuple[View, ...] = (
-    design.VIEW, noise.VIEW, order.VIEW, check.VIEW, heads.VIEW, audit.VIEW, rank.VIEW, verify.VIEW,
-)  # fmt: skip
-CALLS: dict[str, Call] = {call.name: call for view in VIEWS for call in view.calls}
+"""One module for each view; `lab/calls.py` lists them. A view is importable without the others."""

@@ -279,7 +279,7 @@ function build(main, state) {
       h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Bounds" }, h("table", {}, h("thead", {}, h("tr", {}, ...["token", "weight at least", "weight at most", "always ≥ 1/2", "never ≥ 1/2"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...mine.map((one) => h("tr", {}, h("th", { scope: "row" }, one.place), part("least", one.least, down), part("most", one.most, up), h("td", {}, `${one.always_half} of ${one.queries}`), h("td", {}, `${one.never_half} of ${one.queries}`)))))),
       h("h3", {}, `The text with the smallest weight on the ${strongest.place} token`), strip(strongest.least.text, [], strongest.least.text.length - 1, null),
-      h("p", { class: "note" }, `Bounds are ${by} for the attention of the last token, over all texts${mine[0].queries < (mine[0].choices ?? 0) ? ` that end in one of ${mine[0].queries} tokens of the text audited` : ""}. ${foreign() ? "" : `They are computed by the audit; “headwright audit ${BUILT_IN} --every-text ${state.values.length} --certificate floor.json” writes a certificate for the independent checker. `}Run: the model's weight on the worst text (floating-point). Always, never: the number of last tokens for which every text, or no text, gives the token weight 1/2 or more.`));
+      h("p", { class: "note" }, `Bounds are ${by} for the attention of the last token, over all texts${mine[0].queries < (mine[0].choices ?? 0) ? ` that end in one of ${mine[0].queries} tokens of the text audited` : ""}. ${foreign() ? "" : `They are computed by the audit; “headwright every-text ${BUILT_IN} --length ${state.values.length} --out floor.json” writes a certificate for the independent checker. `}Run: the model's weight on the worst text (floating-point). Always, never: the number of last tokens for which every text, or no text, gives the token weight 1/2 or more.`));
   }
 
   const question = (values) => ({ head: `${values.layer}.${values.head}`, text: values.text, row: values.row });
@@ -302,8 +302,8 @@ function build(main, state) {
 
   return {
     draw,
-    command: () => (foreign() ? `headwright audit --json -- ${quoted(report.model.name)}\n` : `headwright audit ${BUILT_IN}\nheadwright audit ${BUILT_IN} --every-text ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
-    python: () => `from headwright.audit import audit, load_model\nfrom headwright.audit.report.data import data\n\nmodel = load_model(${literal(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
+    command: () => (foreign() ? `headwright audit --json -- ${quoted(report.model.name)}\n` : `headwright audit ${BUILT_IN}\nheadwright every-text ${BUILT_IN} --length ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
+    python: () => `from headwright import audit, load_model\nfrom headwright.models.report.data import data\n\nmodel = load_model(${literal(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
     json: () => report,
     pictures: () => [["heads", map]],
     certificate: () => (foreign() ? null : told?.rows[0]?.shortest?.certificate ?? null),

@@ -2,7 +2,8 @@
 import { h, put, s, shown, speak } from "../common/dom.js";
 import { choice, text } from "../common/state.js";
 import { button, complain, controls, forgive, group, refusals, refuse } from "../common/controls.js";
-import { Asker, post } from "../common/request.js";
+import { Asker } from "../common/request.js";
+import { post } from "../common/transport.js";
 import { axes, rounded } from "../common/chart.js";
 import { lettered, typeset } from "../common/formula.js";
 import { download, here, literal, quoted } from "../common/export.js";
