@@ -115,7 +115,7 @@ NESTED: list[Callable[[int], str]] = [
     lambda n: "x_{" * n + "x" + "}" * n,
     lambda n: r"\left|" * n + "x" + r"\right|" * n,
     lambda n: "softmax(" * n + "x" + ")" * n,
-    lambda n: "<a," * n + "x" + ">" * n,
+    lambda n: r"\langle a," * n + "x" + r"\rangle" * n,
     lambda n: r"\sum_{i=1}^n (" * n + "x" + ")" * n,
     lambda n: "| " * n + "x" + " |" * n,
     lambda n: "- " * n + "x",

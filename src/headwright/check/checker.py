@@ -30,6 +30,7 @@ from headwright.check.goals import (
     reading,
     statement_part,
     try_candidate,
+    unread_definitions,
 )
 from headwright.check.judge import CANNOT, Bench, Finding, judge, prepared, why
 from headwright.check.judging import Setting
@@ -92,6 +93,10 @@ class _Checked:
             part = ", ".join(exercise.answer)
             quoted = [one for one in candidates(exercise, contents, quoted=True) if one.rank == QUOTED]
             asked += [best(tried, part, partial(self._tried, quoted))] if tried else missing_parts(exercise, contents)
+        hidden = unread_definitions(exercise.answer, contents) if exercise.answer else []
+        if hidden and asked[0].word == "refuted":
+            reason = f"line {hidden[0].line} was not read, and may be the answer; line {asked[0].line} is refuted"
+            asked[0] = Asked(asked[0].part, "undecided", asked[0].line, asked[0].latex, reason)
         if exercise.condition:
             asked, tried = condition_parts(contents, self.opened, said)
         chosen = next((one for one in tried if one.line == asked[0].line and one.answer is not None), None)
@@ -101,7 +106,7 @@ class _Checked:
         others = [one.answer for one in tried if false and one is not chosen and one.answer is not None]
         again = [self._judged(one if exercise.condition else replace(one, claims=said))[1] for one in others]
         for place, one in enumerate(found):  # it may be meant for another candidate, or for a condition not read
-            unread = exercise.condition and chosen is None
+            unread = hidden or (exercise.condition and chosen is None)
             if one.status == "false" and (unread or any(each[place].status != "false" for each in again)):
                 found[place] = replace(one, status="open", counterexample=None)
         asked += self._claimed(found, bench) if bench is not None else []

@@ -177,13 +177,19 @@ def missing_parts(exercise: Exercise, contents: Contents) -> list[Asked]:
 
 def _indirectly(name: str, contents: Contents) -> list[Statement]:
     """1/tau = ln(n/epsilon): what is asked for stands within one side of an equation, alone; or a formula is unread."""
-    base, found = name.split("_")[0], []
+    found = []
     for one in contents.claims:
         body = t.unquantified(one.node)
         sides = body.terms if isinstance(body, t.Relation) and body.comparisons[0] in ("=", "->", "~") else ()
         if {name} in [full_names(side) - {"e", "pi"} for side in sides] and sides[0] != sides[1]:
             found.append(one.statement)
-    return [one for one in contents.unread if one.text.lstrip("\\ {$").startswith(base) and "=" in one.text] + found
+    return [*unread_definitions((name,), contents), *found]
+
+
+def unread_definitions(names: Sequence[str], contents: Contents) -> list[Statement]:
+    """Formulas that could not be read and begin with a name that was asked for, as a definition does."""
+    bases = tuple(name.split("_")[0] for name in names)
+    return [one for one in contents.unread if one.text.lstrip("\\ {$").startswith(bases) and "=" in one.text]
 
 
 def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) -> tuple[list[Asked], list[Tried]]:
@@ -250,10 +256,17 @@ def blank_part(
         lines = first.claimed.statement.line, false[0].claimed.statement.line
         differ = "the answers given differ: line {} is true, line {} is false"
         answered = _asked(part, "undecided", first, differ.format(*lines))
+    elif not any(map(_counts, false)) and any(one.status == "open" and _counts(one) for one, _ in told):
+        answered = _asked(part, "undecided", next(one for one, _ in told if one.status == "open" and _counts(one)))
     else:  # false, perhaps true in one case, and false in another
         answered = _asked(part, "refuted" if false else "undecided", apart[0] if true else first)
     shown = answered.latex if case is None else rf"{answered.latex} \text{{ for }} {latex(case)}"
     return replace(answered, latex=shown, optional=blank.optional)
+
+
+def _counts(one: Finding) -> bool:
+    """Whether a formula is in a display or a neutral sentence."""
+    return one.claimed.statement.kind == "neutral"
 
 
 def _is_anew(exercise: Exercise, one: Finding) -> bool:
@@ -447,11 +460,11 @@ def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, 
     leads, leaps, small = _leads(aims, steps)
     if leads and (leaps or any(_reaches(aim, steps) for aim in aims)):
         terms = {term for link in steps for term in link.terms}
-        wrong = [(one, each.link) for one in false for each in one.judged if each.decision.word == "refuted"]
+        wrong = [(one, each.link) for one in found for each in one.judged if each.decision.word == "refuted"]
         beside = next((one for one, link in wrong if terms & set(link.terms)), None)
         if beside is not None:
             where = beside.claimed.statement.line
-            reason = f"line {where} is false, and goes on from a step of what leads from {first} to {last}"
+            reason = f"line {where} is false as it stands, and goes on from a step of what leads from {first} to {last}"
             return Asked(part, "undecided", line, goal, reason)
         return Asked(part, "proved", line, goal, f"every step from {first} to {last} is true")
     others = [link for one in false for link in _steps(one.node) if link not in steps]

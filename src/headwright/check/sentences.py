@@ -52,6 +52,11 @@ class Sentence:
         return re.sub(r" ([,:)])", r"\1", " ".join(parts).replace("( ", "("))
 
 
+_SIZE = re.compile(  # '..., \\qquad \\lambda \\text{ large}' at the end of a display
+    r"[,;]?(?:\s|~|\\[,;:! ]|\\q?quad\b)*(?:\\text\{\s*(?:for|with|where|and)?\s*(?:a |any |all )?(?:sufficiently |very )?"
+    r"large(?: enough)?\s*\}\s*(\\?[A-Za-z]+)|(?:\\text\{\s*(?:for|with|where|and)\s*\}\s*)?(\\?[A-Za-z]+)\s*"
+    r"\\text\{\s*(?:is |sufficiently |very )*large(?: enough)?\s*\.?\s*\})\s*[.,]?\s*(\$\$|\\\])(?=(\s*(?:[A-Z]|$))?)"
+)
 _STRUCK = re.compile(r"~~[^~]{1,2000}~~")  # what is crossed out is not said
 _BULLET = re.compile(
     r"\s*(?:>\s*)*(?:(?:[-+*•]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)]|\(?[ivx]{1,4}[.)])\s|\**(?:Step|Part|Case)\s+\w\b)"
@@ -72,6 +77,7 @@ def sentences(written: Written) -> tuple[Sentence, ...]:
     text = _STRUCK.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), written.text[:LONGEST])
     if written.form == "latex":  # commands that only dress words; lines stay where they are
         text = _ITEMS.sub("- ", _STRUCTURE.sub("", _COMMANDS.sub(r"\1", text)))
+    text = _SIZE.sub(_sized, text)
     lines = text.split("\n")
     found: list[Sentence] = []
     number, heading = 0, False
@@ -96,6 +102,12 @@ def sentences(written: Written) -> tuple[Sentence, ...]:
         number += bool(tokens)
         heading = False
     return tuple(found)
+
+
+def _sized(found: re.Match[str]) -> str:
+    """The size of a name in words after the display; lines stay where they are."""
+    end = "." if found[4] is not None else ""
+    return "\n" * found[0].count("\n") + f"{found[3]} with ${found[1] or found[2]}$ large{end}"
 
 
 _ANEW = re.compile(r"\s*[A-Z][a-z]+ ")

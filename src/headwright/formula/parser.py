@@ -667,7 +667,8 @@ class Parser:
             last = found[-1] if found else None
             if not signs and isinstance(last, t.Relation) and last.comparisons == ("!=",):  # i != a, b
                 terms, signs = [last.terms[0], *terms], ["!="]
-            found += chain(terms, signs) if signs else terms
+            bound = [t.Relation(tuple(terms), ("=",), span=terms[0].span.to(terms[-1].span))] if signs == ["="] else []
+            found += bound or (chain(terms, signs) if signs else terms)
         return found
 
     def chain(self) -> tuple[list[t.Node], list[str]]:

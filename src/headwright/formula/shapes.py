@@ -198,16 +198,12 @@ def _run(node: t.Call, typer: Typer) -> Term:
     run, rest = written_out(node.arguments[: place + 2], node.span), node.arguments[place + 2 :]
     entries = typer.term(run)
     zeros = all(part == t.ZERO or isinstance(part, t.Dots) for part in rest) and (not rest or rest[0] == t.ZERO)
-    if (
-        not isinstance(entries.node, t.BigSum)
-        or entries.node.upper is None
-        or not typer.is_scalar(entries)
-        or not zeros
-    ):
+    total = entries.node
+    if not isinstance(total, t.BigSum) or total.upper is None or not typer.is_scalar(entries) or not zeros:
         raise misfit("what stands on the diagonal is not understood", node.span)
-    size: Size | Hole = typer.sizes.hole() if rest else spelt(entries.node.upper)
-    index = size if isinstance(size, Hole) else entries.node.upper
-    return Term(t.Call("diag", (entries.node, t.Name("I", index)), span=node.span), size, size)
+    size: Size | Hole = typer.sizes.hole() if rest else spelt(total.upper)
+    index = size if isinstance(size, Hole) else total.upper
+    return Term(t.Call("diag", (total, t.Name("I", index)), span=node.span), size, size)
 
 
 CONSTANTS = ("pi", "e", "oo", "infinity", "infty")
@@ -412,7 +408,7 @@ def typed(node: t.Node, shape_of: ShapeOf, *, source: str = "") -> t.Node:
 def shape(node: t.Node, shape_of: ShapeOf) -> Shape:
     """The shape of what a tree stands for, typed or not."""
     typer = Typer(shape_of)
-    term = typer.term(node)
+    term = typer.term(typed(node, shape_of))
     rows, columns = typer.sizes.known(term.rows), typer.sizes.known(term.columns)
     if isinstance(rows, Hole) or isinstance(columns, Hole):
         raise _unknown_identity(node)

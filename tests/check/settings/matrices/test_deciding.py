@@ -102,7 +102,7 @@ def test_an_answer_of_the_wrong_shape_is_an_error_of_its_formula() -> None:
 @pytest.mark.parametrize(
     "chain",
     [
-        r"\|A\|_F^2 = tr(A^\top A) = tr(V S U^\top U S V^\top) = tr(V S^2 V^\top) = tr(V^\top V S^2) = \sum \sigma_i^2",
+        r"\|A\|_F^2 = tr(A^\top A) = tr(V S U^\top U S V^\top) = tr(V S^2 V^\top) = tr(V^\top V S^2) = \sum_i \sigma_i^2",
         r"tr(S^2) = \sum_i \sigma_i^2 = \sum_{i=1}^{d} \sigma_i^2", r"tr(A A^\top) = \sum_{i=1}^{d} \sigma_i^2",
         r"A^\top A = V S^2 V^\top", r"A = \sum_i \sigma_i u_i v_i^\top", r"A v_k = \sigma_k u_k",
         r"u_k^\top A v_k = \sigma_k", r"\|A\|_2 = \sigma_1", r"\sum_i (u_i^\top A v_i)^2 = \|A\|_F^2",
