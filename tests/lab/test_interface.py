@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from headwright.lab.rooms import CALLS
+from headwright.lab.calls import CALLS
 from tests.cli.conftest import headwright
 from tests.cli.running import Headwright
 
@@ -182,9 +182,33 @@ def test_whoever_reads_gets_pages_and_whoever_asks_gets_json(lab: str) -> None:
     for name in CALLS:
         assert f"POST /api/{name}</code>" in text
     assert "&gt;&gt;&gt;" not in text  # the examples of docstrings are for Python
-    for headers, kind in ((reads, "text/html"), ({"accept": "*/*"}, "application/json")):
-        with pytest.raises(urllib.error.HTTPError) as nowhere:
-            urllib.request.urlopen(urllib.request.Request(f"{lab}/desing", headers=headers))
-        assert nowhere.value.code == 404
-        assert nowhere.value.headers["content-type"].startswith(kind)
-        assert "nothing" in nowhere.value.read().decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "host", "status", "kind"),
+    [
+        ("/desing", "text/html,*/*", None, 404, "text/html"),
+        ("/desing", "*/*", None, 404, "text/html"),
+        ("/static/no.js", "*/*", None, 404, "text/html"),
+        ("/api/desing", "text/html,*/*", None, 404, "text/html"),
+        ("/api/desing", "*/*", None, 404, "application/json"),
+        ("/api/design", "text/html,*/*", None, 405, "text/html"),
+        ("/api/design", "*/*", None, 405, "application/json"),
+        ("/", "text/html,*/*", "evil.example", 403, "text/html"),
+        ("/", "*/*", "evil.example", 403, "application/json"),
+    ],
+)
+def test_errors_are_pages_for_browsers_and_json_for_the_api(
+    lab: str, path: str, accept: str, host: str | None, status: int, kind: str
+) -> None:
+    headers = {"accept": accept, **({"host": host} if host else {})}
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(urllib.request.Request(lab + path, headers=headers))
+    assert refused.value.code == status
+    assert refused.value.headers["content-type"].startswith(kind)
+    text = refused.value.read().decode()
+    if kind == "application/json":
+        assert json.loads(text)["error"]
+    else:
+        assert "<h1>" in text
+        assert status == 403 or path in text

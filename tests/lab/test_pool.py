@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from headwright.lab import pool as pools
-from headwright.lab.asking import Asking
 from headwright.lab.pool import BusyError, Pool
+from headwright.lab.progress import Progress
 
 STANDIN = (sys.executable, str(Path(__file__).with_name("standin.py")))
 
@@ -36,11 +36,12 @@ def do(what: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("what", "words"), [("exit", "code 7"), ("crash", "signal"), ("eat", "memory"), ("sleep", "within")]
+    ("what", "seconds", "words"),
+    [("exit", 30.0, "code 7"), ("crash", 30.0, "signal"), ("eat", 30.0, "memory"), ("sleep", 1.0, "within")],
 )
-def test_after_a_worker_is_lost_the_next_question_is_answered(what: str, words: str) -> None:
+def test_after_a_worker_is_lost_the_next_question_is_answered(what: str, seconds: float, words: str) -> None:
     async def use(pool: Pool) -> tuple[dict[str, Any], dict[str, Any]]:
-        return await pool.ask(do(what), 2.0), await pool.ask(do("hello"), 10.0)
+        return await pool.ask(do(what), seconds), await pool.ask(do("hello"), 10.0)
 
     lost, next_ = with_pool(use)
     assert words in lost["error"]
@@ -59,7 +60,7 @@ def test_a_worker_that_ended_while_idle_costs_nobody_an_answer() -> None:
 
 def test_how_much_is_done_is_heard_while_it_is_done() -> None:
     async def use(pool: Pool) -> tuple[str, set[float | None], Any]:
-        asking, seen = Asking(), set[float | None]()
+        asking, seen = Progress(), set[float | None]()
         before = asking.state
         asked = asyncio.create_task(pool.ask(do("steps"), 10.0, asking))
         while not asked.done():
