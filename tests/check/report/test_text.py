@@ -76,7 +76,7 @@ def test_an_answer_is_reported_part_by_part_then_its_formulas_then_what_to_read(
         ([_checked("proved")], [], [Problem("a", 1, "")], 3),
     ],
 )
-def test_exit_codes(checked: list[Checked], problems: list[Problem], notes: list[Note], expected: int) -> None:
+def test_exit_codes(checked: list[Checked], problems: list[Problem], notes: list[Problem], expected: int) -> None:
     assert code(checked, problems, notes) == expected
 
 
