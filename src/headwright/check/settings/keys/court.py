@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -211,12 +212,13 @@ class KeysCourt:
             return replace(verdict, threshold=_threshold([one.decision for one in goals]))
         if failed is None:
             return verdict
-        try:
+        gifts = (UndeterminedError, MisfitError, InputError, TooLong)  # the verdict stands without advice and picture
+        with suppress(*gifts):
             verdict = replace(verdict, curve=_curve(self.decider, failed))
+        with suppress(*gifts):
             found = _rescaled(self.exercise, self.decider, failed)
-        except (UndeterminedError, MisfitError, InputError, TooLong):
-            return verdict  # the verdict stands without advice
-        return verdict if found is None else replace(verdict, hint=found[0], suggestion=found[1])
+            verdict = verdict if found is None else replace(verdict, hint=found[0], suggestion=found[1])
+        return verdict
 
 
 def _curve(decider: Decider, failed: Judged) -> Curve | None:
