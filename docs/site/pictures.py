@@ -1,6 +1,6 @@
 """The pictures of these pages, drawn anew from the code as it stands, and their text alternatives with them.
 
-python docs/site/pictures.py     a minute; pictures of the lab's rooms are photographs and are not drawn here
+python docs/site/pictures.py     a minute; pictures of the lab's views are screenshots and are not drawn here
 """
 
 from __future__ import annotations
