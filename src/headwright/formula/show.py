@@ -162,7 +162,7 @@ class _Writer:
                 text = "(T)" if exponent == t.Name("T") else self.at(exponent, SUM)
                 if self.latex:
                     return f"{self.at(base, ATOM)}^{{{text}}}"
-                bare = isinstance(exponent, t.Number) or t.is_letter(exponent)
+                bare = isinstance(exponent, t.Number) or (t.is_letter(exponent) and not text.endswith("'"))
                 return self.at(base, ATOM) + (f"^{text}" if bare else f"^({text})")
             case t.Transpose(body):
                 if self.latex:
