@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 
 from headwright.cards import card
 from headwright.errors import InputError
+from headwright.formula import FormulaError, parse, plain
 
 Word = Literal["proved", "refuted", "undecided", "missing"]
 Status = Literal["true", "false", "open", "quoted"]
@@ -99,11 +100,20 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         """For notebooks: the word, the reason, and what was found of each part."""
-        against = ", ".join(f"{name} = {value}" for name, value in (self.counterexample or {}).items())
+        values = {name: value for name, value in (self.counterexample or {}).items() if name != "weights"}
+        sides = {"left": "left side", "right": "right side"}
+        against = ", ".join(f"{sides.get(name, name)} = {value}" for name, value in values.items())
         told = (("counterexample", against), ("works from", self.threshold), ("suggestion", self.suggestion))
-        found = [(one.part, f"{one.word}: {one.latex}") for one in self.asked]
-        found += [(one.latex, one.status) for one in self.formulas]
+        found = [(one.part, f"{one.word}: {_in_plain_text(one.latex)}") for one in self.asked]
+        found += [(_in_plain_text(one.latex), one.status) for one in self.formulas]
         return card(self.word, self.reason, [*((name, said) for name, said in told if said), *found])
+
+
+def _in_plain_text(latex: str) -> str:
+    try:
+        return plain(parse(latex))
+    except FormulaError:
+        return latex.replace("\\", "")
 
 
 def overall(parts: Iterable[Asked]) -> Word:
