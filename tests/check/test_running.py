@@ -46,8 +46,7 @@ def test_a_verdict_arrives_whole() -> None:
     assert math.isnan(verdict.curve.series["a"][1])
     assert verdict.asked[0].counterexample == {"n": 10, "x": "nan"}
     assert (verdict.formulas[0].line, verdict.formulas[0].used) == (2, "z3")
-    assert (verdict.threshold, verdict.probability, verdict.suggestion) == ("t >= 1", {"limit": 0.5}, "do")
-    assert verdict.instances == 3
+    assert (verdict.threshold, verdict.suggestion, verdict.hint) == ("t >= 1", "do", "why")
 
 
 @pytest.mark.parametrize("wild", ["sleep 100", "spin"])

@@ -82,11 +82,9 @@ class Verdict:
     formulas: tuple[Formula, ...] = ()
     to_read: tuple[ToRead, ...] = ()
     threshold: str | None = None  # 'lambda >= ln((n - 2)/epsilon)'
-    probability: Mapping[str, Any] | None = None
     suggestion: str | None = None  # what a teacher would add
     hint: str | None = None  # what kind of thing is wrong, without the remedy
     curve: Curve | None = None
-    instances: int = 0  # how many were tried
 
     @property
     def counterexample(self) -> Mapping[str, Any] | None:

@@ -140,7 +140,7 @@ def test_nothing_in_a_sheet_becomes_part_of_the_page(formula: str) -> None:
     part = Asked(formula, "refuted", 4, formula, formula, {formula: formula})
     other = Formula(5, formula, "false", "claim", True, formula, {formula: [formula]})
     read = ToRead(6, formula)
-    verdict = Verdict("refuted", formula, (part,), (other,), (read,), formula, {formula: [formula]}, formula)
+    verdict = Verdict("refuted", formula, (part,), (other,), (read,), formula, formula, formula)
     page = report([_checked(verdict, formula)], [Problem(formula, 1, formula)], {"averaging-two": formula})
     _parsed(page)
     assert "<script" not in page

@@ -105,7 +105,6 @@ def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) ->
     exercise, place = html.escape(answer.exercise_id), html.escape(answer.place)
     title = html.escape(titles.get(answer.exercise_id, answer.exercise_id))
     facts = {"works from": verdict.threshold, "suggestion": verdict.suggestion}
-    facts["probability"] = in_words(verdict.probability or {})
     rows = "".join(f"<dt>{name}</dt><dd>{lettered(said)}</dd>" for name, said in facts.items() if said)
     asked = ""
     for one in verdict.asked:

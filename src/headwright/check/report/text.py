@@ -168,7 +168,6 @@ def hinted(each: Checked, hints: Hints) -> Checked:
         asked=tuple(asked),
         formulas=tuple(formulas),
         threshold=None,
-        probability=None,
         suggestion=None if bare else verdict.hint,
         hint=None,
         curve=None if bare or verdict.word != "refuted" else verdict.curve,
