@@ -186,7 +186,7 @@ def two_heads(out: Path) -> Chapter:
     command = f"{_simulate(out)} {heads} --targets {A},{B}"
     backwards = math.erfc(1.0) / 2  # P(g < 0) for g ~ N(1, 1/2)
     return Chapter(
-        "Two heads mend most of it, not all",
+        "Two heads fix most of it, not all",
         f"With one head for each key, and queries just as long, the probability is «{near}» (proven). Queries a "
         f"hundred times as long reach «{longer}@2». More than {1 - backwards:.5f} is out of reach for such heads at "
         f"any length: with probability {backwards:.5f} the key points backwards.",
@@ -230,8 +230,8 @@ def right_and_wrong(out: Path) -> Chapter:
         f"${WRONG}|q = (k_a + k_b)/sqrt(2)$. The first is {good.word}, for all n and epsilon, from {good.threshold}."
         "\n\n"
         f"The second is {bad.word}: with n = «{where['n']}» and epsilon = {where['epsilon']} key a has weight "
-        f"«{where['left']}», and should have «{where['right']}». What a teacher would add: {bad.suggestion}.",
-        pictures.curve_picture(_beside(bad.curve), "A published answer, and the same one long enough"),
+        f"«{where['left']}», and should have «{where['right']}». Suggested repair: {bad.suggestion}.",
+        pictures.curve_picture(_beside(bad.curve), "A published answer and its repair"),
         "answers",
         (f"headwright check {out}/answers.md",),
     )
@@ -404,7 +404,7 @@ def rank(out: Path) -> Chapter:
     save(out, "matrix.npy", matrix)
     result = lowrank.truncate(matrix, rank=8)
     return Chapter(
-        "A cut to small rank, with its error certified",
+        "Truncation to low rank, with a certified error",
         f"A 96 x 64 matrix cut to rank 8 is missed by at most «{shown_above(result.error_upper_bound, 4)}» in spectral "
         f"norm, a bound that does not trust the SVD. Theory alone promises «{shown_above(result.guarantee, 4)}».",
         pictures.spectrum(result, "Singular values"),
