@@ -138,14 +138,16 @@ class _Checked:
 
     def _unrivalled(self, part: Asked, found: Sequence[Finding], answer: Answer) -> Asked:
         """What is proved, unless another value is written for it further down, for a case or in words not read."""
-        asked = self.exercise.answer
-        doubted = [one for one in self.contents.asked if one.statement.doubt and one.rank == QUOTED]
-        others = [one.statement for one in doubted if one.value != answer.definitions[one.name].node]
+        asked, chosen = self.exercise.answer, answer.definitions
+        made = {one.statement.number: one for one in self.contents.asked}
+        first = min(number for number, one in made.items() if one.value == chosen[one.name].node)
+        doubted = [one for one in made.values() if one.statement.doubt and one.rank == QUOTED]
+        others = [one.statement for one in doubted if one.value != chosen[one.name].node]
         for one in found:
             node = t.unquantified(one.claimed.node)
             left = names_on_the_left(node) if isinstance(node, t.Relation) and node.comparisons[0] == "=" else ()
             others += [one.claimed.statement for name in left if full_name(name) in asked and one.status != "true"]
-        later = [one.line for one in others if one.line > part.line]
+        later = [one.line for one in others if one.number > first]
         reason = f"line {max(later)} may be meant instead of line {part.line}" if later else ""
         return replace(part, word="undecided", reason=reason) if later else part
 
