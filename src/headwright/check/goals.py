@@ -351,7 +351,7 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
     false = [one for one in found if one.status == "false"]
     if exercise.reasons and false:
         return _asked("statement", "refuted", false[0])
-    doubtful = [one for one in found if one.status == "open" and refuted(one.judged)]
+    doubtful = [one for one in found if one.status == "open" and refuted(one.judged) and one.claimed.under]
     if exercise.reasons and doubtful:
         return _asked("statement", "undecided", doubtful[0])
     if exercise.keys is not None and exercise.keys.otherwise:
