@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from headwright.tour.chapter import numbers, plain
+from tests.cli.running import run_here
 from tests.tour.conftest import Tour
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -17,11 +18,13 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 def _printed(command: str) -> str:
     name, *arguments = shlex.split(command)
-    code = "from headwright.cli import main; main()"
-    start = [sys.executable, "-c", code] if name == "headwright" else [sys.executable]
-    ran = subprocess.run([*start, *arguments], capture_output=True, text=True)
-    assert ran.returncode == (1 if "check" in arguments or "--copy 5" in command else 0), ran.stderr
-    return ran.stdout
+    if name == "headwright":
+        code, printed = run_here(arguments)
+    else:
+        ran = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+        code, printed = ran.returncode, ran.stdout
+    assert code == (1 if "check" in arguments or "--copy 5" in command else 0), printed
+    return printed
 
 
 def _says(output: str, number: str) -> bool:
