@@ -98,7 +98,7 @@ test: lint tools $(VENV)/models.stamp  ## everything but the slow tests; ends wi
 	@$(PYTEST) -m "not slow"
 
 test-all: lint tools $(VENV)/more-models.stamp  ## everything
-	@HYPOTHESIS_PROFILE=thorough $(PYTEST)
+	@HEADWRIGHT_TESTS=all $(PYTEST)
 
 attack: $(VENV)/models.stamp  ## try to get false certificates accepted: 20,000 mutants of each kind (an hour on two cores)
 	@mkdir -p out
