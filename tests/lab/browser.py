@@ -68,7 +68,7 @@ class View:
     def settled(self) -> None:
         """What was asked is answered."""
         self.page.wait_for_timeout(300)
-        expect(self.page.locator(".stale, .busy")).to_have_count(0, timeout=30_000)
+        expect(self.page.locator(".stale, .busy")).to_have_count(0, timeout=120_000)
 
 
 @pytest.fixture
