@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,7 +13,7 @@ from jaxtyping import Float
 
 from headwright.cards import card, lines
 from headwright.enclosure import TOLERANCE, Enclosure, held_to
-from headwright.errors import InputError, check_type
+from headwright.errors import InputError, typed_errors
 from headwright.files import indices
 from headwright.noise.exact_probability import Exact, exact, probability_granted, why_not_exact
 from headwright.noise.sampling import sample_weights
@@ -40,6 +39,7 @@ KINDS = {
 }
 
 
+@typed_errors
 def clopper_pearson(successes: int, samples: int, confidence: float = 0.95) -> tuple[float, float]:
     """The Clopper-Pearson interval of a probability: it covers the truth at least as often as it says.
 
@@ -58,6 +58,7 @@ def clopper_pearson(successes: int, samples: int, confidence: float = 0.95) -> t
     return low, high
 
 
+@typed_errors
 def mean_interval(mean: float, deviation: float, samples: int, confidence: float = 0.95) -> tuple[float, float]:
     """Student's interval of a mean, mean -+ t deviation / sqrt(samples): exact for normal draws, else for many.
 
@@ -133,7 +134,6 @@ def granted(
     seed: int = 0,
     confidence: float = 0.95,
     progress: Callable[[float], None] | None = None,
-    executor: Executor | None = None,
 ) -> Granted:
     """Draw the world many times and count how often the wish is granted; prove it where one random number decides.
 
@@ -146,7 +146,7 @@ def granted(
     keys, queries = rows(keys, queries, world)
     _check_targets(list(least), len(keys))
     held, wished = Held(), list(enumerate(least.values()))
-    drawn = sample_weights(keys, queries, world, list(least), samples, scale=float(scale), seed=seed, executor=executor)
+    drawn = sample_weights(keys, queries, world, list(least), samples, scale=float(scale), seed=seed)
     for block, _ in _with_progress(drawn, samples, progress):
         held = held.plus(block, wished)
     return _summed_up(
@@ -296,6 +296,7 @@ class Simulation:
         return self._shown(card)
 
 
+@typed_errors
 def simulate(
     keys: Float[np.ndarray, "n d"],
     queries: Float[np.ndarray, "heads d"],
@@ -309,11 +310,8 @@ def simulate(
     seed: int = 0,
     confidence: float = 0.95,
     progress: Callable[[float], None] | None = None,
-    executor: Executor | None = None,
 ) -> Simulation:
     """Draw the world many times and say what becomes of the targets; and how often they all get their least weight.
-
-    With an executor, its workers draw; the numbers are the same.
 
     >>> from headwright.noise import Noise, Normal
     >>> world = World({0: Noise(scale=Normal(1.0, 0.5))})
@@ -327,12 +325,11 @@ def simulate(
     """
     keys, queries = rows(keys, queries, world)
     targets, tolerance = indices(targets, "targets"), Fraction(str(tolerance))
-    check_type(samples, "samples", "a whole number")
     _check_arguments(len(keys), targets, tolerance, samples)
     if not set(least or ()) <= set(targets):
         raise InputError(f"targets {list(targets)}, and the wish is about {sorted(least or ())}: expected all of these")
     drawn = np.empty((samples, len(targets)))
-    blocks = sample_weights(keys, queries, world, targets, samples, scale=float(scale), seed=seed, executor=executor)
+    blocks = sample_weights(keys, queries, world, targets, samples, scale=float(scale), seed=seed)
     for block, done in _with_progress(blocks, samples, progress):
         drawn[done : done + len(block)] = block
     apart = np.abs(drawn - 1 / len(targets)).max(axis=1)
