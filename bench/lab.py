@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from headwright.lab.rooms import ROOMS
+from headwright.lab.calls import VIEWS
 
 COMMAND = [sys.executable, "-m", "headwright", "lab", "--port", "0", "--no-open"]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -70,14 +70,14 @@ def lab() -> Iterator[str]:
 
 
 def startup(runs: int = 5) -> str:
-    """From the command to the first page of every room, and to the first certified answer."""
+    """From the command to the first page of every view, and to the first certified answer."""
     pages, answers = list[float](), list[float]()
     for _ in range(runs):
         started = time.monotonic()
         with lab() as address:
-            for room in ROOMS:
-                if room.point:
-                    assert _ask(address, "GET", f"/{room.name}") == 200
+            for view in VIEWS:
+                if view.summary:
+                    assert _ask(address, "GET", f"/{view.name}") == 200
             pages.append(time.monotonic() - started)
             assert _ask(address, "POST", "/api/design", QUESTIONS[0][1]) == 200
             answers.append(time.monotonic() - started)

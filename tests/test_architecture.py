@@ -83,7 +83,7 @@ def test_every_package_of_several_modules_has_a_contract() -> None:
         str(path.parent.relative_to(source)).replace("/", ".") for path in source.glob("headwright/**/__init__.py")
     }
     several = {package for package in packages if len(list((source / package.replace(".", "/")).glob("[!_]*.py"))) > 1}
-    assert several - kept == {"headwright.lab.rooms"}  # rooms stand side by side, and borrow each other's questions
+    assert several - kept == {"headwright.lab.views"}  # views are independent, but share request models
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
@@ -130,7 +130,7 @@ def test_the_checker_is_short_enough_to_read() -> None:
 
 
 def test_a_package_names_all_of_its_modules_in_its_table_of_contents() -> None:
-    ones = {"cli", "lab/rooms", "lab", "widgets"}  # their modules are their commands and rooms, named for them
+    ones = {"cli", "lab/views", "lab", "widgets"}  # their modules are their commands and views, named for them
     copied = ROOT / "src" / "headwright"
     for path in sorted(copied.glob("*/**/__init__.py")):
         package = path.parent.relative_to(copied)

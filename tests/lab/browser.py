@@ -44,7 +44,7 @@ def browser_type_launch_args() -> dict[str, Any]:
     return {"executable_path": found, "args": FLAGS}
 
 
-class Room:
+class View:
     """A page of the lab, with all that its console said."""
 
     def __init__(self, page: Page, address: str) -> None:
@@ -72,7 +72,7 @@ class Room:
 
 
 @pytest.fixture
-def room(page: Page, lab: str) -> Iterator[Room]:
-    found = Room(page, lab)
+def view(page: Page, lab: str) -> Iterator[View]:
+    found = View(page, lab)
     yield found
     assert found.said == []

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from headwright.lab.rooms import CALLS
+from headwright.lab.calls import CALLS
 from tests.cli.conftest import headwright
 from tests.cli.running import Headwright
 

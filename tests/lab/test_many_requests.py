@@ -18,7 +18,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 
-from headwright.lab.rooms import CALLS
+from headwright.lab.calls import CALLS
 
 QUIET = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False)
 LEAKS = ("Traceback", 'File "', "site-packages", "/src/headwright")

@@ -1,4 +1,4 @@
-"""The pages in a real browser: what is common to all rooms."""
+"""The pages in a real browser: what is common to all views."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Literal
 import pytest
 from playwright.sync_api import expect
 
-from headwright.lab.rooms import ROOMS
-from tests.lab.browser import Room
+from headwright.lab.calls import VIEWS
+from tests.lab.browser import View
 
-NAMES = [room.name for room in ROOMS if room.point]
+NAMES = [view.name for view in VIEWS if view.summary]
 
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("name", ["", *NAMES])
 def test_a_page_shows_itself_without_complaint_and_without_scrolling_sideways(
-    room: Room, name: str, width: int
+    view: View, name: str, width: int
 ) -> None:  # fmt: skip
-    room.page.set_viewport_size({"width": width, "height": 900})
-    page = room.enter(f"/{name}")
-    room.settled()
+    view.page.set_viewport_size({"width": width, "height": 900})
+    page = view.enter(f"/{name}")
+    view.settled()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     for menu in page.locator(".menu summary").all():
         menu.click()
@@ -31,38 +31,38 @@ def test_a_page_shows_itself_without_complaint_and_without_scrolling_sideways(
     expect(page.locator("h1:visible")).to_have_count(1)
 
 
-def test_the_front_page_opens_every_room(room: Room) -> None:
-    page = room.enter("/")
+def test_the_front_page_opens_every_view(view: View) -> None:
+    page = view.enter("/")
     assert page.locator("a.card").evaluate_all("all => all.map(a => a.getAttribute('href'))") == [
         f"/{n}" for n in NAMES
     ]
 
 
-def test_the_front_page_says_all_in_one_screen(room: Room) -> None:
-    room.page.set_viewport_size({"width": 1280, "height": 800})
-    page = room.enter("/")
+def test_the_front_page_says_all_in_one_screen(view: View) -> None:
+    view.page.set_viewport_size({"width": 1280, "height": 800})
+    page = view.enter("/")
     for card in page.locator(".card").all():
         expect(card).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_number_keys_choose_presets_and_undo_goes_back(room: Room, name: str) -> None:
-    page = room.enter(f"/{name}#view=projector")
+def test_the_number_keys_choose_presets_and_undo_goes_back(view: View, name: str) -> None:
+    page = view.enter(f"/{name}#view=projector")
     page.keyboard.press("2")
     page.wait_for_url("**/*#*&view=projector")
-    room.settled()
+    view.settled()
     page.keyboard.press("Control+z")
     page.wait_for_url(f"**/{name}#view=projector")
-    room.settled()
+    view.settled()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_projector_and_dark_are_a_key_and_a_button_away(room: Room, name: str) -> None:
-    page = room.enter(f"/{name}")
+def test_projector_and_dark_are_a_key_and_a_button_away(view: View, name: str) -> None:
+    page = view.enter(f"/{name}")
     page.locator("h1").click()
     page.keyboard.press("p")
     expect(page.locator(".controls").first).to_be_hidden()
-    room.address_has("view=projector")
+    view.address_has("view=projector")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.get_by_role("button", name="Light or dark").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
@@ -75,34 +75,34 @@ FIELDS = """() => Object.fromEntries([...document.querySelectorAll(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_link_restores_everything_the_seed_included_and_can_hide_the_controls(room: Room, name: str) -> None:
-    page = room.enter(f"/{name}")
+def test_a_link_restores_everything_the_seed_included_and_can_hide_the_controls(view: View, name: str) -> None:
+    page = view.enter(f"/{name}")
     page.keyboard.press("3")
     if page.locator("#field-seed").is_visible():
         page.locator("#field-seed").fill("7")
         page.locator("#field-seed").press("Enter")
-    room.settled()
+    view.settled()
     before = page.evaluate(FIELDS)
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     links = []
     for label in ("Copy the link", "Copy a link without controls"):
         page.locator(".menu summary", has_text="Share").click()
         page.get_by_role("button", name=label, exact=True).click()
-        links.append(str(page.evaluate("window.copied")).removeprefix(room.address))
-    room.enter(links[0])
-    room.settled()
+        links.append(str(page.evaluate("window.copied")).removeprefix(view.address))
+    view.enter(links[0])
+    view.settled()
     assert page.evaluate(FIELDS) == before
-    room.enter(links[1])
-    room.settled()
+    view.enter(links[1])
+    view.settled()
     assert page.evaluate(FIELDS) == before
     expect(page.locator(".controls").first).to_be_hidden()
     expect(page.locator(".presets")).to_be_hidden()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_tour_points_at_what_is_there_shows_what_it_speaks_of_and_gives_the_focus_back(room: Room, name: str) -> None:
-    page = room.enter(f"/{name}")
-    room.settled()
+def test_a_tour_points_at_what_is_there_shows_what_it_speaks_of_and_gives_the_focus_back(view: View, name: str) -> None:
+    page = view.enter(f"/{name}")
+    view.settled()
     page.get_by_role("button", name="Tour").press("Enter")
     guide, shown = page.locator(".guide"), 0
     while guide.count():
@@ -110,15 +110,15 @@ def test_a_tour_points_at_what_is_there_shows_what_it_speaks_of_and_gives_the_fo
         expect(page.locator(".marked")).to_be_in_viewport()
         if guide.get_by_role("button", name="Show me").is_visible():
             guide.get_by_role("button", name="Show me").click()
-            room.settled()
+            view.settled()
             shown += 1
         guide.locator("button.primary").press("Enter")
     assert shown >= 1
     expect(page.get_by_role("button", name="Tour")).to_be_focused()
 
 
-def test_arrow_keys_belong_to_a_slider_during_the_tour_too(room: Room) -> None:
-    page = room.enter("/design")
+def test_arrow_keys_belong_to_a_slider_during_the_tour_too(view: View) -> None:
+    page = view.enter("/design")
     page.get_by_role("button", name="Tour").click()
     page.locator("#field-n-slider").focus()
     page.keyboard.press("ArrowRight")
@@ -128,13 +128,13 @@ def test_arrow_keys_belong_to_a_slider_during_the_tour_too(room: Room) -> None:
     expect(page.locator(".guide")).to_have_count(0)
 
 
-def test_a_certificate_that_is_dropped_on_a_room_is_checked(room: Room) -> None:
+def test_a_certificate_that_is_dropped_on_a_view_is_checked(view: View) -> None:
     import numpy as np
 
     from headwright.design import copy, design
 
-    page = room.enter("/rank")
-    room.settled()
+    page = view.enter("/rank")
+    view.settled()
     page.evaluate(
         """text => {
           const carried = new DataTransfer();
@@ -148,7 +148,7 @@ def test_a_certificate_that_is_dropped_on_a_room_is_checked(room: Room) -> None:
     expect(page.locator(".badge", has_text="Verified")).to_be_visible(timeout=20_000)
 
 
-def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(room: Room, tmp_path: Path) -> None:
+def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(view: View, tmp_path: Path) -> None:
     import numpy as np
 
     from headwright.design import copy, design
@@ -159,45 +159,45 @@ def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(room: Room, t
     said = json.loads(certificate)
     said["statement"]["none_shorter"] = "1000"
     (tmp_path / "bad.json").write_text(json.dumps(said))
-    page = room.enter("/")
+    page = view.enter("/")
     page.set_input_files("#certificate", tmp_path / "good.json")
     expect(page.locator("#verified .badge").first).to_have_text("Verified", timeout=20_000)
     page.set_input_files("#certificate", tmp_path / "bad.json")
     expect(page.locator("#verified .badge").first).to_have_text("Rejected", timeout=20_000)
 
 
-def test_what_an_address_cannot_mean_is_said_beside_its_control(room: Room) -> None:
-    page = room.enter("/design#n=many")
+def test_what_an_address_cannot_mean_is_said_beside_its_control(view: View) -> None:
+    page = view.enter("/design#n=many")
     expect(page.locator("#error-n")).to_contain_text("not a number")
 
 
 @pytest.mark.parametrize(("width", "look"), [(1280, "light"), (390, "dark")])
 @pytest.mark.parametrize("name", ["", "api", *NAMES])
 def test_axe_finds_no_serious_violation(
-    room: Room, name: str, width: int, look: Literal["light", "dark"]
+    view: View, name: str, width: int, look: Literal["light", "dark"]
 ) -> None:  # fmt: skip
     from axe_playwright_python.sync_playwright import Axe
 
-    room.page.set_viewport_size({"width": width, "height": 900})
-    room.page.emulate_media(color_scheme=look)
-    room.page.context.add_init_script("")  # axe is put into the page from outside: the policy stays as it is
-    page = room.enter(f"/{name}")
-    room.settled()
+    view.page.set_viewport_size({"width": width, "height": 900})
+    view.page.emulate_media(color_scheme=look)
+    view.page.context.add_init_script("")  # axe is put into the page from outside: the policy stays as it is
+    page = view.enter(f"/{name}")
+    view.settled()
     found = Axe().run(page)
     serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
     assert serious == [], [(v["id"], [node["html"][:120] for node in v["nodes"][:3]]) for v in serious]
 
 
-def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(room: Room) -> None:
-    page, gone, asked = room.page, list[str](), list[str]()
+def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(view: View) -> None:
+    page, gone, asked = view.page, list[str](), list[str]()
     page.route("**/api/design", lambda route: asked.append(route.request.url))  # and never an answer
     page.on("requestfailed", lambda request: gone.append(request.url))
-    page.goto(f"{room.address}/design")
+    page.goto(f"{view.address}/design")
     line = page.locator("#working")
     expect(line).to_contain_text("Designing: 2 s; how much is left is not known", timeout=20_000)
     line.get_by_role("button", name="Cancel").click()
     expect(line).to_contain_text("given up")
-    expect(page.locator("#error-room")).to_contain_text("given up")
+    expect(page.locator("#error-view")).to_contain_text("given up")
     assert len(gone) == 1  # the server hears that nobody waits
     page.unroute("**/api/design")
     line.get_by_role("button", name="Ask again").click()
@@ -205,16 +205,16 @@ def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(room: Room)
     expect(line).to_be_hidden()
 
 
-def test_what_is_typed_and_not_yet_confirmed_survives_a_reload_and_is_one_step_to_undo(room: Room) -> None:
-    page = room.enter("/design")
+def test_what_is_typed_and_not_yet_confirmed_survives_a_reload_and_is_one_step_to_undo(view: View) -> None:
+    page = view.enter("/design")
     page.locator("#field-eps").fill("0.25")
-    room.address_has("eps=0.25")
+    view.address_has("eps=0.25")
     page.locator("#field-eps").fill("0.3")
-    room.address_has("eps=0.3")
+    view.address_has("eps=0.3")
     page.reload()
     expect(page.locator("#field-eps")).to_have_value("0.3")
     page.locator("#field-eps").fill("0.4")
-    room.address_has("eps=0.4")
+    view.address_has("eps=0.4")
     page.locator("#field-eps").press("Enter")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#field-eps")).to_have_value("0.3")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from headwright.lab import pool as pools
-from headwright.lab.asking import Asking
 from headwright.lab.pool import BusyError, Pool
+from headwright.lab.progress import Progress
 
 STANDIN = (sys.executable, str(Path(__file__).with_name("standin.py")))
 
@@ -59,7 +59,7 @@ def test_a_worker_that_ended_while_idle_costs_nobody_an_answer() -> None:
 
 def test_how_much_is_done_is_heard_while_it_is_done() -> None:
     async def use(pool: Pool) -> tuple[str, set[float | None], Any]:
-        asking, seen = Asking(), set[float | None]()
+        asking, seen = Progress(), set[float | None]()
         before = asking.state
         asked = asyncio.create_task(pool.ask(do("steps"), 10.0, asking))
         while not asked.done():

@@ -35,7 +35,7 @@ def status(address: str, **headers: str) -> int:
 
 
 def test_a_connection_that_asks_nothing_is_closed_and_one_that_asks_is_not() -> None:
-    code = "from headwright.lab import patience; patience.SECONDS = 0.3; " + CODE
+    code = "from headwright.lab import idle_connections; idle_connections.SECONDS = 0.3; " + CODE
     command = [sys.executable, "-c", code, "lab", "--no-open", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -76,7 +76,7 @@ def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
         command = [sys.executable, "-c", CODE, "lab", "--no-open", "--port", port]
         ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode == 2
-    assert f"port {port}: cannot be listened on" in ran.stderr
+    assert f"port {port}: cannot listen here" in ran.stderr
 
 
 def test_without_a_port_another_is_found_when_the_usual_one_is_taken() -> None:

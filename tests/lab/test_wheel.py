@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from headwright.lab.rooms import ROOMS
+from headwright.lab.calls import VIEWS
 
 ROOT = Path(__file__).parents[2]
 CODE = "import headwright, sys; print(headwright.__file__, file=sys.stderr); from headwright.cli import main; main()"
@@ -25,7 +25,7 @@ def fetched(address: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_lab_of_a_wheel_serves_every_room_with_all_its_modules(tmp_path: Path) -> None:
+def test_the_lab_of_a_wheel_serves_every_view_with_all_its_modules(tmp_path: Path) -> None:
     building = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
     subprocess.run(building, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("headwright-*.whl")
@@ -41,7 +41,7 @@ def test_the_lab_of_a_wheel_serves_every_room_with_all_its_modules(tmp_path: Pat
         assert process.stderr is not None
         assert process.stderr.readline().startswith(str(tmp_path / "site"))  # and not the tree around these tests
         address = process.stdout.readline().strip().rstrip("/")
-        todo = ["/", "/api", *(f"/{room.name}" for room in ROOMS if room.point)]
+        todo = ["/", "/api", *(f"/{view.name}" for view in VIEWS if view.summary)]
         seen: set[str] = set()
         while todo:
             path = todo.pop()

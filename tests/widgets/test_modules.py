@@ -62,5 +62,5 @@ def test_modules_that_import_each_other_are_refused(tmp_path: Path) -> None:
 
 def test_the_lab_s_design_view_is_linked_from_the_lab_s_own_modules() -> None:
     text = linked(STATIC / "widgets" / "design.js", {"theme.css": theme.css()})
-    assert (STATIC / "rooms" / "design" / "scene.js").read_text().split("export class Scene")[1][:200] in text
+    assert (STATIC / "views" / "design" / "scene.js").read_text().split("export class Scene")[1][:200] in text
     assert "\nimport " not in text

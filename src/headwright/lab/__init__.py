@@ -1,19 +1,19 @@
-"""The lab: a local web application in which every room makes one point, and what says 'proved' was just proved.
+"""The lab: a local web application. What it marks 'proved' was proved by the server for that request.
 
-room      what a room is: a name, a sentence, and the calls its page may make
-rooms     one module a room: the shapes of its questions, and the functions that answer them (in a worker)
-worker    the process in which questions are answered, within limits
-asking    how far the questions are that are being answered
-pool      several workers; one that was stopped is replaced
-guard     who may ask: Host, Origin, token, and the headers that every reply carries
-bodies    requests read strictly, and errors as sentences
-openapi   the interface, described for tools
-described the interface, described for people, as a page
-app       the pages, the static files and the interface as one application
-patience  connections that ask nothing are closed
-serving   the application on a port
+view              what a view is: a page, and the API calls it makes
+views             one module a view: its request models, and the functions that answer them (in a worker)
+worker            the process that answers requests, within limits of time and memory
+progress          how much of each running request is done
+pool              several workers; one that was stopped is replaced
+guard             access control: Host, Origin and token checks, and the headers of every reply
+request_body      strict reading of request bodies; errors as JSON
+openapi           the API described for tools
+api_page          the API described for people, as a page
+app               the pages, the static files and the API as one application
+idle_connections  closes connections that send no request
+serving           the application on a port
 
-static/ holds the pages, one style and hand-written modules: no build step, nothing fetched from elsewhere.
+static/ holds the pages, one style sheet and hand-written modules: no build step, nothing fetched from elsewhere.
 """
 
 from importlib.resources import files

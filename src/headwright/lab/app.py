@@ -1,4 +1,4 @@
-"""The pages, the static files and the interface as one application."""
+"""The pages, the static files and the API as one application."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from starlette.staticfiles import StaticFiles
 
 from headwright import __version__, theme
 from headwright.lab import STATIC
-from headwright.lab.asking import HEADER, Board
-from headwright.lab.bodies import RefusedError, read_json, refusal, reply, sentence
-from headwright.lab.described import listed
+from headwright.lab.api_page import api_page
 from headwright.lab.guard import Guard
-from headwright.lab.openapi import described
+from headwright.lab.openapi import openapi_document
 from headwright.lab.pool import BusyError, Pool
-from headwright.lab.room import Call, Room
-from headwright.lab.rooms import ROOMS
+from headwright.lab.progress import HEADER, ProgressBoard
+from headwright.lab.request_body import RefusedError, read_json, refusal, reply, sentence
+from headwright.lab.view import Call, View
+from headwright.lab.calls import VIEWS
 
-LOST = (
-    '<section class="hero"><h1>There is nothing here</h1><p class="lead">No room has this address: they are all above, '
-    'and on <a href="/">the front page</a>.</p></section>'
+ERROR = (
+    '<section class="hero"><h1>{title}</h1><p class="lead">{sentence}.</p>'
+    '<p><a href="/">Front page of the lab</a> · <a href="/api">HTTP API</a></p></section>'
 )
 STATUS = {"unusable": 422, "memory": 503, "stopped": 503, "bug": 500}
 
 
 def create_app(
-    hosts: Iterable[str], token: str | None = None, *, rooms: Sequence[Room] = ROOMS, pool: Pool | None = None
+    hosts: Iterable[str], token: str | None = None, *, views: Sequence[View] = VIEWS, pool: Pool | None = None
 ) -> Starlette:
-    """The application for these hosts (names with ports); with a token only for who has it."""
+    """The application for these hosts (names with ports); with a token, only requests that carry it are answered."""
     workers = pool or Pool()
 
     @asynccontextmanager
@@ -47,37 +47,46 @@ def create_app(
         yield
         await workers.close()
 
-    calls = [call for room in rooms for call in room.calls]
-    document = described(calls)
+    calls = [call for view in views for call in view.calls]
+    document = openapi_document(calls)
 
-    board = Board()
+    board = ProgressBoard()
 
     async def openapi(_: Request) -> Response:
         return reply(document)
 
     async def interface(request: Request) -> Response:
-        return HTMLResponse(_shell("api", "The interface · Headwright", rooms, listed(document, str(request.base_url))))
+        return HTMLResponse(_shell("api", "HTTP API · Headwright", views, api_page(document, str(request.base_url))))
 
-    async def nothing_here(request: Request, _: Exception) -> Response:
-        if "text/html" in request.headers.get("accept", ""):  # somebody reads it
-            return HTMLResponse(_shell("api", "Nothing here · Headwright", rooms, LOST), status_code=404)
-        return refusal(RefusedError(404, "there is nothing at this address"))
+    def error_reply(request: Request, title: str, error: RefusedError) -> Response:
+        """A page for browsers, JSON for programs that use the API."""
+        if request.url.path.startswith("/api/") and "text/html" not in request.headers.get("accept", ""):
+            return refusal(error)
+        text = ERROR.format(title=title, sentence=html.escape(error.sentence))
+        return HTMLResponse(_shell("api", f"{title} · Headwright", views, text), error.status)
+
+    async def not_found(request: Request, _: Exception) -> Response:
+        return error_reply(request, "Page not found", RefusedError(404, f"nothing found at {request.url.path[:200]}"))
+
+    async def wrong_method(request: Request, _: Exception) -> Response:
+        sentence = f"{request.url.path[:200]} does not accept {request.method}: see /api"
+        return error_reply(request, "Method not allowed", RefusedError(405, sentence))
 
     async def progress(request: Request) -> Response:
-        return reply(board.told(request.path_params["question"]))
+        return reply(board.look_up(request.path_params["question"]))
 
-    front = Template((STATIC / "front.html").read_text(encoding="utf-8")).substitute(cards=_cards(rooms))
-    pages = [Route("/", _page(_shell("front", "Headwright: the lab", rooms, front)), methods=["GET"])]
+    front = Template((STATIC / "front.html").read_text(encoding="utf-8")).substitute(cards=_cards(views))
+    pages = [Route("/", _page(_shell("front", "Headwright: the lab", views, front)), methods=["GET"])]
     pages += [
         Route(
-            f"/{room.name}",
-            _page(_shell(f"rooms/{room.name}", f"{room.title} · Headwright", rooms, here=room)),
+            f"/{view.name}",
+            _page(_shell(f"views/{view.name}", f"{view.title} · Headwright", views, here=view)),
             methods=["GET"],
         )
-        for room in rooms
-        if room.point
+        for view in views
+        if view.summary
     ]
-    api = [Route(f"/api/{call.name}", _answering(call, workers, board), methods=["POST"]) for call in calls]
+    api = [Route(f"/api/{call.name}", _endpoint(call, workers, board), methods=["POST"]) for call in calls]
     return Starlette(
         routes=[
             *pages, *api, Route("/api", interface, methods=["GET"]),
@@ -88,28 +97,28 @@ def create_app(
         ],
         middleware=[Middleware(Guard, hosts=list(hosts), token=token)],
         lifespan=lifespan,
-        exception_handlers={RefusedError: _refused, 404: nothing_here, 405: _not_so, 500: _bug},
+        exception_handlers={RefusedError: _refused, 404: not_found, 405: wrong_method, 500: _internal_error},
     )  # fmt: skip
 
 
-def _answering(call: Call, pool: Pool, board: Board) -> Any:
+def _endpoint(call: Call, pool: Pool, board: ProgressBoard) -> Any:
     async def endpoint(request: Request) -> Response:
         given = await read_json(request)
         try:
-            call.asks.model_validate(given)
+            call.request.model_validate(given)
         except ValidationError as error:
             raise sentence(error) from None
-        with board.asking(request.headers.get(HEADER)) as how_far:
-            asking = asyncio.create_task(pool.ask({"call": call.name, "given": given}, call.seconds, how_far))
-            leaving = asyncio.create_task(_left(request))
+        with board.track(request.headers.get(HEADER)) as progress:
+            asking = asyncio.create_task(pool.ask({"call": call.name, "given": given}, call.seconds, progress))
+            leaving = asyncio.create_task(_disconnected(request))
             try:
                 await asyncio.wait({asking, leaving}, return_when=asyncio.FIRST_COMPLETED)
                 if not asking.done():
                     asking.cancel()
-                    return Response(status_code=499)  # nobody reads it: the page asks something else by now
+                    return Response(status_code=499)  # nobody reads it: the page has closed the request
                 found = asking.result()
             except BusyError:
-                raise RefusedError(503, "too many questions wait already: try again in a moment") from None
+                raise RefusedError(503, "too many requests are waiting: try again in a moment") from None
             finally:
                 leaving.cancel()
         if "answer" in found:
@@ -119,37 +128,37 @@ def _answering(call: Call, pool: Pool, board: Board) -> Any:
     return endpoint
 
 
-async def _left(request: Request) -> None:
-    """Wait until whoever asked has gone."""
+async def _disconnected(request: Request) -> None:
+    """Wait until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 async def _theme(_: Request) -> Response:
-    """The colours and the type, which the lab has in common with reports and charts."""
+    """The colours and fonts, shared with reports and charts."""
     return Response(theme.css(), media_type="text/css")
 
 
-def _shell(module: str, title: str, rooms: Sequence[Room], main: str = "", here: Room | None = None) -> str:
-    """A page: the shell, with the rooms in its head and the module that fills it."""
+def _shell(module: str, title: str, views: Sequence[View], main: str = "", here: View | None = None) -> str:
+    """A whole page: links to the views, the main part, and the module that fills it."""
     links = "".join(
-        f'<a href="/{room.name}"{" aria-current=page" if room is here else ""}>{html.escape(room.title)}</a>'
-        for room in rooms
-        if room.point
+        f'<a href="/{view.name}"{" aria-current=page" if view is here else ""}>{html.escape(view.title)}</a>'
+        for view in views
+        if view.summary
     )
     shell = Template((STATIC / "page.html").read_text(encoding="utf-8"))
     return shell.substitute(
-        title=html.escape(title), module=module, links=links, version=__version__, room=here.name if here else "front",
-        main=main, name=html.escape(here.title) if here else "", point=html.escape(here.point) if here else "",
+        title=html.escape(title), module=module, links=links, version=__version__, page=here.name if here else "front",
+        main=main, name=html.escape(here.title) if here else "", summary=html.escape(here.summary) if here else "",
     )  # fmt: skip
 
 
-def _cards(rooms: Sequence[Room]) -> str:
+def _cards(views: Sequence[View]) -> str:
     return "".join(
-        f'<a class="card" href="/{room.name}">{_thumb(room)}'
-        f"<b>{html.escape(room.title)}</b><span>{html.escape(room.point)}</span></a>"
-        for room in rooms
-        if room.point
+        f'<a class="card" href="/{view.name}">{_thumb(view)}'
+        f"<b>{html.escape(view.title)}</b><span>{html.escape(view.summary)}</span></a>"
+        for view in views
+        if view.summary
     )
 
 
@@ -160,19 +169,15 @@ def _page(text: str) -> Any:
     return endpoint
 
 
-def _thumb(room: Room) -> str:
+def _thumb(view: View) -> str:
     """A small picture for the card, where there is one."""
-    there = (STATIC / "thumbs" / f"{room.name}.svg").exists()
-    return f'<img src="/static/thumbs/{room.name}.svg" alt="" width="240" height="110">' if there else ""
+    there = (STATIC / "thumbs" / f"{view.name}.svg").exists()
+    return f'<img src="/static/thumbs/{view.name}.svg" alt="" width="240" height="110">' if there else ""
 
 
 async def _refused(_: Request, error: Exception) -> Response:
-    return refusal(error) if isinstance(error, RefusedError) else await _bug(_, error)
+    return refusal(error) if isinstance(error, RefusedError) else await _internal_error(_, error)
 
 
-async def _not_so(_: Request, __: Exception) -> Response:
-    return refusal(RefusedError(405, "this address is asked in another way: see /api"))
-
-
-async def _bug(_: Request, __: Exception) -> Response:
-    return refusal(RefusedError(500, "this is a bug in headwright"))
+async def _internal_error(_: Request, __: Exception) -> Response:
+    return refusal(RefusedError(500, "internal error, a bug in Headwright"))

@@ -1,13 +1,14 @@
-"""Who may ask, and the headers that every reply carries.
+"""Access control, and the headers that every reply carries.
 
-A page of another site must not use the lab of whoever visits it: the Host has to be ours (else a name that was made to
-point here would do), and so has the Origin, where there is one. Bound to anything but this machine, a token is asked
-for: it comes with the address once, and is a cookie from then on.
+A page of another site must not use a visitor's lab: Host must be one of ours (this prevents DNS rebinding), and so must
+Origin, where there is one. When the lab is bound to another address than this machine's loopback, a token is required:
+it is in the address that is printed, and is kept as a cookie.
 """
 
 from __future__ import annotations
 
 import hmac
+import html
 import json
 from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
@@ -29,17 +30,18 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cache-control": "no-cache",
 }
+PAGE = '<!doctype html><html lang="en"><title>Access refused</title><h1>Access refused</h1><p>{}</p></html>'
 
 
 class Guard:
-    """Lets through what comes from our own pages, or from no page at all; all that it lets out carries the headers."""
+    """Accepts requests from our own pages, or from no page at all; adds the security headers to every reply."""
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str], token: str | None = None) -> None:
         """The hosts are names with ports, as browsers write them."""
         self._app, self._hosts, self._token = app, {host.lower() for host in hosts}, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or pass it on."""
+        """Refuse the request, or pass it on."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -59,25 +61,25 @@ class Guard:
         if why is None:
             await self._app(scope, receive, sending)
         else:
-            await _refuse(sending, why)
+            await _refuse(sending, why, scope)
 
     def _why_not(self, scope: Scope, cookie: list[str]) -> str | None:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "").lower()
         if host not in self._hosts:
-            return "this lab does not answer to that name: use the address that 'headwright lab' printed"
+            return "unknown host name: use the address that 'headwright lab' printed"
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
-            return "another site's page may not use this lab"
+            return "requests from other sites are refused"
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and scope["method"] != "GET":
-            return "another site's page may not use this lab"
+            return "requests from other sites are refused"
         if self._token is None or hmac.compare_digest(_token(headers).encode(), self._token.encode()):
             return None
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
         if hmac.compare_digest(given.encode(), self._token.encode()):
             cookie.append(f"{COOKIE}={self._token}; Path=/; HttpOnly; SameSite=Strict")
             return None
-        return "this lab asks for its token: use the address that 'headwright lab' printed"
+        return "a token is required: use the address that 'headwright lab' printed"
 
 
 def _token(headers: dict[str, str]) -> str:
@@ -91,7 +93,12 @@ def _token(headers: dict[str, str]) -> str:
     return jar[COOKIE].value if COOKIE in jar else ""
 
 
-async def _refuse(send: Send, why: str) -> None:
-    body = json.dumps({"error": why, "where": None}).encode()
-    await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"application/json")]})
+async def _refuse(send: Send, why: str, scope: Scope) -> None:
+    """403 with the reason: as a page where a browser asks for one, else as JSON."""
+    accepted = b",".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+    if b"text/html" in accepted:
+        kind, body = b"text/html; charset=utf-8", PAGE.format(html.escape(why)).encode()
+    else:
+        kind, body = b"application/json", json.dumps({"error": why, "where": None}).encode()
+    await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", kind)]})
     await send({"type": "http.response.body", "body": body})

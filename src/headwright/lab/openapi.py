@@ -1,4 +1,4 @@
-"""The interface, described for tools: OpenAPI 3.1, made from the rooms."""
+"""The API as an OpenAPI 3.1 document, made from the views."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Iterable
 from typing import Any
 
 from headwright import __version__
-from headwright.lab.asking import HEADER, NAME
-from headwright.lab.room import Call
+from headwright.lab.progress import HEADER, NAME
+from headwright.lab.view import Call
 
 SHAPES = "#/components/schemas"
 REFUSALS = {
     "400": "the body is not JSON",
-    "403": "who asks may not",
+    "403": "access refused",
     "408": "the body did not arrive in time",
     "413": "the body is too large",
-    "415": "the body is of another type than application/json",
-    "422": "what was given cannot be used",
-    "503": "no answer: too busy, out of time or out of memory",
+    "415": "the body is not application/json",
+    "422": "the input is invalid",
+    "503": "no answer: too many requests, time limit or memory limit",
 }
 
 
-def described(calls: Iterable[Call]) -> dict[str, Any]:
+def openapi_document(calls: Iterable[Call]) -> dict[str, Any]:
     """The document that /api/openapi.json serves.
 
-    >>> from headwright.lab.rooms import CALLS
-    >>> "/api/design" in described(CALLS.values())["paths"]
+    >>> from headwright.lab.calls import CALLS
+    >>> "/api/design" in openapi_document(CALLS.values())["paths"]
     True
     """
     shapes: dict[str, Any] = {
@@ -40,13 +40,13 @@ def described(calls: Iterable[Call]) -> dict[str, Any]:
     }
     paths: dict[str, Any] = {}
     for call in calls:
-        schema = call.asks.model_json_schema(ref_template=f"{SHAPES}/{{model}}")
-        for name, shape in {**schema.pop("$defs", {}), call.asks.__name__: schema}.items():
+        schema = call.request.model_json_schema(ref_template=f"{SHAPES}/{{model}}")
+        for name, shape in {**schema.pop("$defs", {}), call.request.__name__: schema}.items():
             shapes[name] = {**shape, "description": shape.get("description", "").partition("\n\n>>>")[0]}
         answer = {
             "type": "object",
             "required": list(call.returns),
-            "properties": {name: {"description": said} for name, said in call.returns.items()},
+            "properties": {name: {"description": meaning} for name, meaning in call.returns.items()},
         }
         paths[f"/api/{call.name}"] = {
             "post": {
@@ -54,7 +54,7 @@ def described(calls: Iterable[Call]) -> dict[str, Any]:
                 "summary": call.summary,
                 "requestBody": {
                     "required": True,
-                    "content": _json({"$ref": f"#/components/schemas/{call.asks.__name__}"}),
+                    "content": _json({"$ref": f"#/components/schemas/{call.request.__name__}"}),
                 },
                 "responses": {
                     "200": {"description": "the answer", "content": _json(answer)},
@@ -71,7 +71,7 @@ def described(calls: Iterable[Call]) -> dict[str, Any]:
         "info": {
             "title": "Headwright's lab",
             "version": __version__,
-            "description": "What the command line prints with --json, for a page that asks.",
+            "description": "The answers are what the command line prints with --json.",
         },
         "paths": paths,
         "components": {"schemas": shapes},
@@ -79,23 +79,26 @@ def described(calls: Iterable[Call]) -> dict[str, Any]:
 
 
 def _progress() -> dict[str, Any]:
-    """How far a question is: the one call that no worker answers."""
+    """How much of a request is done: the one call that no worker answers."""
     named = {"type": "string", "pattern": f"^{NAME.pattern}$"}
-    told = {
+    progress = {
         "type": "object",
         "required": ["state", "done"],
         "properties": {
-            "state": {"enum": ["waiting", "working", "unknown"], "description": "unknown: not asked, or answered"},
-            "done": {"type": ["number", "null"], "description": "the part that is done; null where it is not known"},
+            "state": {
+                "enum": ["waiting", "working", "unknown"],
+                "description": "unknown: not sent, or answered",
+            },
+            "done": {"type": ["number", "null"], "description": "fraction done; null where it is not known"},
         },
     }
     return {
         "get": {
             "operationId": "progress",
-            "summary": f"How far a question is that was asked with this name in the header {HEADER}.",
+            "summary": f"Progress of the request that was sent with this name in the header {HEADER}.",
             "parameters": [{"name": "question", "in": "path", "required": True, "schema": named}],
             "responses": {
-                "200": {"description": "how far it is", "content": _json(told)},
+                "200": {"description": "the progress", "content": _json(progress)},
                 "403": {"description": REFUSALS["403"], "content": _json({"$ref": f"{SHAPES}/Error"})},
             },
         }

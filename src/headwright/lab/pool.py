@@ -1,4 +1,4 @@
-"""Several workers, so that users do not block each other; one that was stopped is replaced."""
+"""A pool of worker processes, so that users do not block each other; one that was stopped is replaced."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from headwright.lab.asking import Asking, Tell
+from headwright.lab.progress import OnProgress, Progress
 from headwright.running.process import StoppedError, Worker, cores
 
 MEMORY = 2 * 2**30  # bytes for one worker
 MOST_WAITING = 200
-GRACE = 1.0  # seconds a worker may go on with what nobody waits for any more: starting another takes longer
+GRACE = 1.0  # seconds a cancelled job may still run: starting a new worker takes longer
 STARTING = 60.0  # seconds a worker may take to start
 COMMAND = (sys.executable, "-P", "-m", "headwright.lab.worker")
 
 
 class BusyError(Exception):
-    """Too many questions wait already."""
+    """Too many requests are waiting already."""
 
 
 class Pool:
-    """Workers that answer one question each at a time; the longest idle waits, the last used works."""
+    """Workers that answer one request each at a time; the one used last is used first."""
 
     def __init__(self, size: int | None = None, *, memory: int = MEMORY, command: Sequence[str] = COMMAND) -> None:
         """Nothing is started yet."""
@@ -31,16 +31,16 @@ class Pool:
         self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
         self._waiting = 0
         self._begun = False
-        self._tidying: set[asyncio.Task[None]] = set()
+        self._renewing: set[asyncio.Task[None]] = set()
 
     def begin(self) -> None:
-        """Start the workers, and do not wait for them: they load what they need while others do."""
+        """Start the workers without waiting for them: they load their modules in parallel."""
         self._begun = True
         for worker in self._workers:
             worker.launch()
 
     async def open(self) -> None:
-        """Let them be asked, started if they are not yet."""
+        """Make the workers available, and start them if they are not started yet."""
         if not self._begun:
             self.begin()
         for worker in reversed(self._workers):
@@ -48,13 +48,13 @@ class Pool:
 
     async def close(self) -> None:
         """Stop them all."""
-        for task in self._tidying:
+        for task in self._renewing:
             task.cancel()
         for worker in self._workers:
             await asyncio.to_thread(worker.dismiss)
 
-    async def ask(self, job: dict[str, Any], seconds: float, asking: Asking | None = None) -> dict[str, Any]:
-        """The reply of a worker, or one that says why there is none. Who is cancelled waits no longer."""
+    async def ask(self, job: dict[str, Any], seconds: float, progress: Progress | None = None) -> dict[str, Any]:
+        """The reply of a worker, or a reply with the reason why there is none. Cancelling frees the worker."""
         if self._waiting >= MOST_WAITING:
             raise BusyError
         self._waiting += 1
@@ -62,27 +62,27 @@ class Pool:
             worker = await self._idle.get()
         finally:
             self._waiting -= 1
-        told = asking or Asking()
-        told.begin()
-        work = asyncio.create_task(asyncio.to_thread(_asked, worker, job, seconds, told.tell))
+        progress = progress or Progress()
+        progress.begin()
+        work = asyncio.create_task(asyncio.to_thread(_ask, worker, job, seconds, progress.update))
         try:
             reply = await asyncio.shield(work)
         except asyncio.CancelledError:
-            self._tidy(worker, work)
+            self._renew_later(worker, work)
             raise
         if reply.get("kind") in ("memory", "stopped"):
-            self._tidy(worker, None)
+            self._renew_later(worker, None)
         else:
             self._idle.put_nowait(worker)
         return reply
 
-    def _tidy(self, worker: Worker, work: asyncio.Task[dict[str, Any]] | None) -> None:
+    def _renew_later(self, worker: Worker, work: asyncio.Task[dict[str, Any]] | None) -> None:
         task = asyncio.create_task(self._renew(worker, work))
-        self._tidying.add(task)
-        task.add_done_callback(self._tidying.discard)
+        self._renewing.add(task)
+        task.add_done_callback(self._renewing.discard)
 
     async def _renew(self, worker: Worker, work: asyncio.Task[dict[str, Any]] | None) -> None:
-        """Let it end what nobody waits for, if it does so soon; else start another in its place."""
+        """Let a cancelled job end if it does so soon; otherwise restart the worker."""
         fine = False
         if work is not None:
             done, _ = await asyncio.wait({work}, timeout=GRACE)
@@ -91,15 +91,15 @@ class Pool:
             await asyncio.to_thread(worker.stop)
             if work is not None:
                 await asyncio.wait({work})
-            await asyncio.to_thread(worker.stop)  # what it was asked last may have started it again
+            await asyncio.to_thread(worker.stop)  # its last job may have started it again
             worker.launch()
         self._idle.put_nowait(worker)
 
 
-def _asked(worker: Worker, job: dict[str, Any], seconds: float, tell: Tell) -> dict[str, Any]:
+def _ask(worker: Worker, job: dict[str, Any], seconds: float, on_progress: OnProgress) -> dict[str, Any]:
     try:
         worker.start(time.monotonic() + STARTING)
-        late = f"no answer within {seconds:g} s: try it smaller"
-        return worker.ask({**job, "timeout": seconds}, seconds, late, tell)
+        late = f"no answer within {seconds:g} s: try a smaller input"
+        return worker.ask({**job, "timeout": seconds}, seconds, late, on_progress)
     except StoppedError as stopped:
         return {"error": str(stopped), "kind": "stopped", "where": None}

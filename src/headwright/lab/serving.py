@@ -1,4 +1,4 @@
-"""The application on a port of this machine, or of another address with a token."""
+"""Run the application on a port of this machine, or on another address with a token."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from headwright.errors import InputError
 from headwright.lab.pool import Pool
 
 PORT = 8417
-NEEDED = ("starlette", "uvicorn")  # loaded once the workers are starting; that they are there is seen before
+NEEDED = ("starlette", "uvicorn")  # imported after the workers are started; missing ones are reported first
 for _name in NEEDED:
     if find_spec(_name) is None:
         raise ModuleNotFoundError(f"No module named {_name!r}", name=_name)
 
 
 def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
-    """Serve until interrupted; `ready` is told the address, with the token where there is one."""
+    """Serve until interrupted; `ready` is called with the address, including the token if there is one."""
     listening = _socket(host, port)
     chosen = listening.getsockname()[1]
     token = None if loopback(host) else secrets.token_urlsafe(24)
@@ -34,18 +34,18 @@ def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
     import uvicorn
 
     from headwright.lab.app import create_app
-    from headwright.lab.patience import Impatient
+    from headwright.lab.idle_connections import IdleClosingProtocol
 
     config = uvicorn.Config(
-        create_app(hosts, token, pool=pool), http=Impatient, log_level="warning", access_log=False, server_header=False,
-        timeout_keep_alive=10, timeout_graceful_shutdown=2, limit_concurrency=500,
+        create_app(hosts, token, pool=pool), http=IdleClosingProtocol, log_level="warning", access_log=False,
+        server_header=False, timeout_keep_alive=10, timeout_graceful_shutdown=2, limit_concurrency=500,
     )  # fmt: skip
     with listening:
         uvicorn.Server(config).run(sockets=[listening])
 
 
 def loopback(host: str) -> bool:
-    """Only this machine can reach it.
+    """Whether only this machine can reach the address.
 
     >>> loopback("127.0.0.1"), loopback("localhost"), loopback("0.0.0.0")
     (True, True, False)
@@ -61,14 +61,14 @@ def loopback(host: str) -> bool:
 def _names(host: str) -> set[str]:
     """The names by which an address of this machine is called."""
     names = {host}
-    if host in ("0.0.0.0", "::"):  # noqa: S104  (asked for by name, and guarded by a token)
+    if host in ("0.0.0.0", "::"):  # noqa: S104  (requested explicitly, and protected by a token)
         names |= {socket.gethostname(), "127.0.0.1", "localhost"}
         names |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
     return names
 
 
 def _socket(host: str, port: int | None) -> socket.socket:
-    """A socket that listens; where no port was asked for and the usual one is taken, another is."""
+    """A listening socket; if no port was given and the default one is in use, any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for number in [PORT, 0] if port is None else [port]:
         try:
@@ -76,5 +76,5 @@ def _socket(host: str, port: int | None) -> socket.socket:
         except OSError as error:
             if error.errno == errno.EADDRINUSE and port is None and number:
                 continue
-            raise InputError(f"{host} port {number}: cannot be listened on ({error.strerror})") from error
-    raise InputError(f"{host}: has no free port")
+            raise InputError(f"{host} port {number}: cannot listen here ({error.strerror})") from error
+    raise InputError(f"{host}: no free port")

@@ -1,6 +1,6 @@
-"""The process in which questions are answered, one after the other: `python -m headwright.lab.worker MEMORY`.
+"""The process that answers requests, one after the other: `python -m headwright.lab.worker MEMORY`.
 
-It reads a job a line as JSON and writes a reply a line, like the process that checks answers, whose loop it uses.
+It reads one JSON job a line and writes one JSON reply a line, with the same loop as the process that checks answers.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from importlib import import_module
 from typing import Any
 
 from headwright.errors import HeadwrightError
-from headwright.lab.asking import Tell
-from headwright.lab.rooms import CALLS
+from headwright.lab.progress import OnProgress
+from headwright.lab.calls import CALLS
 from headwright.running.worker import Handle, listen
 
 WARM = (  # what most calls need
     "headwright.design.wire", "headwright.design.proving.impossible", "headwright.noise.wire", "headwright.layer",
     "headwright.positions.wire",
 )  # fmt: skip
-SELDOM = 0.2  # seconds between two words about how much is done
-OUT_OF_MEMORY = "this ran out of memory: try it smaller, or on the command line, which has no limit"
+INTERVAL = 0.2  # seconds between two progress reports
+OUT_OF_MEMORY = "out of memory: try a smaller input, or the command line, which has no limit"
 
 
-def handle(job: dict[str, Any], tell: Tell = lambda _: None) -> dict[str, Any]:
-    """The answer to a job, as {"answer": ...}, or {"error": ...} as a sentence, with the field it is about.
+def handle(job: dict[str, Any], on_progress: OnProgress = lambda _: None) -> dict[str, Any]:
+    """The answer to a job, as {"answer": ...}; or {"error": ...}, with the field that the error is about.
 
     >>> handle({"call": "verify", "given": {"certificate": "{}"}})["answer"]["verdict"]
     'unreadable'
@@ -34,52 +34,57 @@ def handle(job: dict[str, Any], tell: Tell = lambda _: None) -> dict[str, Any]:
     """
     call = CALLS[job["call"]]
     try:
-        asked = call.asks.model_validate(job["given"])
-        found = call.answer(asked, progress=seldom(tell)) if call.tells else call.answer(asked)
-        return {"answer": json.loads(json.dumps(found, allow_nan=False))}  # or it is no answer
+        request = call.request.model_validate(job["given"])
+        reporting = {"progress": throttled(on_progress)} if call.reports_progress else {}
+        found = call.answer(request, **reporting)
+        return {"answer": json.loads(json.dumps(found, allow_nan=False))}  # fails here if it is not JSON
     except HeadwrightError as error:
-        return {"error": str(error), "kind": "unusable", "where": about(str(error), call.asks)}
+        return {"error": str(error), "kind": "unusable", "where": field_of(str(error), call.request)}
     except MemoryError:
         return {"error": OUT_OF_MEMORY, "kind": "memory", "where": None}
-    except Exception as error:  # noqa: BLE001  (a mistake of ours is told as one, and without its insides)
-        return {"error": f"this is a bug in headwright ({type(error).__name__})", "kind": "bug", "where": None}
+    except Exception as error:  # noqa: BLE001  (reported as an internal error, without a traceback)
+        return {
+            "error": f"internal error ({type(error).__name__}): this is a bug in Headwright",
+            "kind": "bug",
+            "where": None,
+        }
 
 
-def seldom(tell: Tell) -> Tell:
-    """Tell at most so often: some work could say a thousand times a second how far it is.
+def throttled(report: OnProgress) -> OnProgress:
+    """Pass on at most one report every INTERVAL seconds.
 
-    >>> told = []
-    >>> often = seldom(told.append)
+    >>> reports = []
+    >>> report = throttled(reports.append)
     >>> for step in range(100):
-    ...     often(step / 100)
-    >>> told
+    ...     report(step / 100)
+    >>> reports
     [0.0]
     """
-    last = -SELDOM
+    last = -INTERVAL
 
-    def telling(done: float) -> None:
+    def reporting(done: float) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= SELDOM:
+        if now - last >= INTERVAL:
             last = now
-            tell(float(done))
+            report(float(done))
 
-    return telling
+    return reporting
 
 
-def about(sentence: str, asks: type[Any]) -> str | None:
-    """The field that a sentence is about: the one it begins with.
+def about(sentence: str, request: type[Any]) -> str | None:
+    """The request field that an error is about: the one its sentence begins with.
 
-    >>> from headwright.lab.rooms.design import AskedForDesign
-    >>> about("eps is 0: expected more than 0", AskedForDesign)
+    >>> from headwright.lab.views.design import DesignRequest
+    >>> field_of("eps is 0: expected more than 0", DesignRequest)
     'eps'
     """
     first = sentence.replace(":", " ").replace(",", " ").split(" ", 1)[0]
-    return first if first in asks.model_json_schema()["properties"] else None
+    return first if first in request.model_json_schema()["properties"] else None
 
 
 def prepared() -> Handle:
-    """The function that answers, with what most answers need already loaded."""
+    """The function that answers jobs; modules that most answers need are loaded first."""
     for name in WARM:
         import_module(name)
     return handle

@@ -15,7 +15,7 @@ from headwright import theme
 from headwright.check.report.typeset import typeset
 from headwright.files import write_whole
 from headwright.pictures import Chart, told
-from headwright.tour.words import as_html, plain
+from headwright.tour.markup import as_html, plain
 
 PATTERN = r"\alpha_i = \frac{e^{\langle k_i, q\rangle}}{\sum_j e^{\langle k_j, q\rangle}}"
 

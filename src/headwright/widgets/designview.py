@@ -15,8 +15,8 @@ from headwright import theme
 from headwright.design import Design, Wish, copy
 from headwright.errors import HeadwrightError, InputError
 from headwright.lab import STATIC
-from headwright.lab.rooms.design import AskedForDesign, answered, find, wish_of
-from headwright.lab.worker import about, seldom
+from headwright.lab.views.design import DesignRequest, answered, find, wish_of
+from headwright.lab.worker import field_of, throttled
 from headwright.widgets.modules import linked
 
 if TYPE_CHECKING:
@@ -98,18 +98,18 @@ class DesignView:
         told: dict[str, Any]
         try:
             question = _read(content["body"])
-            tell = seldom(lambda done: self.widget.send({"id": content["id"], "done": done}))
+            tell = throttled(lambda done: self.widget.send({"id": content["id"], "done": done}))
             self._proved = (content["body"], find(question, tell))
             self.widget.asked = content["body"]
             told = {"answer": answered(self._proved[1])}
         except HeadwrightError as error:
-            told = {"error": str(error), "where": about(str(error), AskedForDesign)}
+            told = {"error": str(error), "where": field_of(str(error), DesignRequest)}
         self.widget.send({"id": content["id"], **told})
 
 
-def _read(body: dict[str, Any]) -> AskedForDesign:
+def _read(body: dict[str, Any]) -> DesignRequest:
     try:
-        return AskedForDesign.model_validate(body)
+        return DesignRequest.model_validate(body)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise InputError(f"{'.'.join(str(one) for one in first['loc'])}: {first['msg']}") from None

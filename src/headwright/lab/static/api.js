@@ -1,5 +1,5 @@
-// A page of words: it has the tools that every page has.
-import { plainTools } from "./common/room.js";
+// Pages of text: the API and errors.
+import { plainTools } from "./common/view.js";
 
 plainTools();
 document.documentElement.dataset.ready = "yes";

@@ -1,6 +1,6 @@
-// The front page: what this is, the rooms, and a place for certificates.
-import { plainTools } from "./common/room.js";
-import { checkFile, dropped } from "./common/dropped.js";
+// The front page: what the lab is, the views, and the verification of certificates.
+import { plainTools } from "./common/view.js";
+import { checkFile, dropped } from "./common/dropzone.js";
 
 const place = document.getElementById("verified");
 const choice = document.getElementById("certificate");

@@ -1,42 +1,52 @@
-// Controls bound to the state: every slider has its number field, and what is wrong is said beside it.
+// Controls bound to the state. Every slider has a number field; errors are shown beside their control.
 import { h, put } from "./dom.js";
 
-/** Several controls under a heading. */
+const NARROW = "(max-width: 62rem)"; // as in lab.css: there the controls stand above the results
+
+/** Several controls under a heading that folds them. */
 export function group(title, ...children) {
-  return h("fieldset", { class: "group" }, h("legend", {}, title), ...children);
+  return h("details", { class: "group", open: true }, h("summary", {}, title), h("div", { role: "group", "aria-label": title }, ...children));
+}
+
+/** All groups of a view. On a narrow screen only the first is open at the start, so that the results are not far below. */
+export function controls(...groups) {
+  if (matchMedia(NARROW).matches) for (const one of groups.slice(1)) one.open = false;
+  return h("div", { class: "controls" }, ...groups);
 }
 
 /** Where an error about this field is shown. */
 const complaint = (name) => h("p", { class: "error", id: `error-${name}`, role: "alert", hidden: true });
 
-/** Say what is wrong beside what caused it; null takes it back. True if there was a place for it. `by` says who complains. */
+/** Show an error beside its control; null removes it. False if there is no place for it. `by`: page or server. */
 export function complain(state, name, sentence, by = "page") {
   const place = state.root.getElementById(`error-${name}`);
   if (!place) return false;
   place.dataset.by = by;
   place.textContent = sentence ?? "";
   place.hidden = !sentence;
+  const folded = place.closest("details.group");
+  if (sentence && folded) folded.open = true;
   for (const field of place.parentElement.querySelectorAll("input, select, textarea")) {
     put(field, { "aria-invalid": Boolean(sentence), "aria-describedby": sentence ? place.id : null });
   }
   return true;
 }
 
-/** Take back all that the server complained about. */
+/** Remove all errors that came from the server. */
 export function forgive(state) {
   for (const place of state.root.querySelectorAll("p.error[data-by=server]")) complain(state, place.id.slice(6), null);
 }
 
-/** What the server complains about: beside the field it names, else at `error-room`. */
+/** Show an error from the server: beside the field it names, else at `error-general`. */
 export function refuse(state, sentence, where) {
   forgive(state);
-  if (!where || !complain(state, where, sentence, "server")) complain(state, "room", sentence, "server");
+  if (!where || !complain(state, where, sentence, "server")) complain(state, "general", sentence, "server");
 }
 
-/** Where the server's complaints go that are about no field, and where work that takes long is told of. */
-export const refusals = () => [h("p", { class: "error", id: "error-room", role: "alert", hidden: true }), h("div", { id: "working" })];
+/** Places for invalid links, for errors that are about no field, and for the progress of slow requests. */
+export const refusals = () => [h("p", { class: "error", id: "error-link", role: "alert", hidden: true }), h("p", { class: "error", id: "error-general", role: "alert", hidden: true }), h("div", { id: "working" })];
 
-/** A slider with its number field. `log`: equal steps are equal factors. */
+/** A slider with a number field. `log`: a logarithmic scale. */
 export function slider(state, name, label, { least, most, step = "any", log = false, note = "", unit = "" }) {
   const to = log ? Math.log10 : (x) => x;
   const from = log ? (x) => Number((10 ** x).toPrecision(3)) : (x) => x;
@@ -79,7 +89,7 @@ export function field(state, name, label, { step = "any", note = "" } = {}) {
   return h("div", { class: "control row" }, h("label", { for: id }, label), input, note && h("p", { class: "note" }, note), complaint(name));
 }
 
-/** A line of text that is read exactly, such as 0.01 or 1/8. */
+/** A text field for an exact number, such as 0.01 or 1/8. */
 export function line(state, name, label, { note = "" } = {}) {
   const id = `field-${name}`;
   const input = h("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", spellcheck: "false" });
@@ -91,7 +101,7 @@ export function line(state, name, label, { note = "" } = {}) {
   return h("div", { class: "control row" }, h("label", { for: id }, label), input, note && h("p", { class: "note" }, note), complaint(name));
 }
 
-/** One of several, as a row of buttons that belong together. */
+/** One of several options, as a row of buttons. */
 export function choose(state, name, label, options) {
   const buttons = options.map(([value, said]) => {
     const input = h("input", { type: "radio", name: `field-${name}`, value, id: `field-${name}-${value}` });
@@ -118,7 +128,7 @@ export function tick(state, name, label) {
 /** A button. */
 export const button = (label, pressed, attributes = {}) => h("button", { type: "button", onclick: pressed, ...attributes }, label);
 
-/** Whether a key is meant for the field that it is typed into. */
+/** Whether a key press goes to a text field. */
 export const typing = (event) => Boolean(event.target.matches?.("input:not([type=range]):not([type=radio]):not([type=checkbox]), textarea, select"));
 
 /** Buttons that undo and redo; so do the usual keys, pressed anywhere in `place` but in a field. */

@@ -1,4 +1,4 @@
-// Elements from names, attributes and children. Text is always text: nothing given is ever read as markup.
+// Elements from names, attributes and children. Text is never parsed as markup.
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
@@ -18,7 +18,7 @@ export const h = (tag, attributes, ...children) => fill(document.createElement(t
 /** An SVG element. */
 export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-/** Change attributes of an element that is there already; what is so already is left alone, for the browser counts every touch. */
+/** Change attributes of an element; attributes that have the value already are not touched, which is faster. */
 export function put(element, attributes) {
   for (const name in attributes) {
     const value = attributes[name];
@@ -34,14 +34,14 @@ export function put(element, attributes) {
 /** Change the text of an element, if it is another. */
 export function tell(element, text) { if (element.textContent !== text) element.textContent = text; }
 
-/** Exactly so many elements in a place: those that are there stay, `make(index)` makes what is missing. */
+/** Exactly `count` children in a place: existing ones stay, `make(index)` makes missing ones. */
 export function several(place, count, make) {
   while (place.childElementCount > count) place.lastElementChild.remove();
   while (place.childElementCount < count) place.append(make(place.childElementCount));
   return place.children;
 }
 
-/** A number for the eye: few digits, a real minus sign. */
+/** A number for display, with `digits` decimals and a real minus sign. */
 export function shown(number, digits = 3) {
   if (number === null || number === undefined || Number.isNaN(number)) return "–";
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
@@ -52,7 +52,7 @@ export function shown(number, digits = 3) {
   return text.replace("-", "−");
 }
 
-/** Say something to those who do not see the picture; the last word counts. */
+/** Announce a text to screen readers; only the last one within 400 ms is announced. */
 let speaking = 0;
 export function speak(text) {
   clearTimeout(speaking);
@@ -78,13 +78,13 @@ function towards(x, digits, round) {
   return (Math.abs(found) < 1e-4 ? found.toExponential() : String(found)).replace("+", "").replaceAll("-", "−");
 }
 
-/** A proven upper bound for the eye: never shown as less than it is. */
-export const up = (x, digits = 5) => towards(x, digits, Math.ceil);
+/** A proven upper bound for display: rounded up. */
+export const up = (x, digits = 4) => towards(x, digits, Math.ceil);
 
-/** A proven lower bound for the eye: never shown as more than it is. */
-export const down = (x, digits = 5) => towards(x, digits, Math.floor);
+/** A proven lower bound for display: rounded down. */
+export const down = (x, digits = 4) => towards(x, digits, Math.floor);
 
 const CHECKERS = { exact: "exact checker", float: "floating-point checker", proved: "checker with a machine-checked proof", "every text": "checker of every text" };
 
-/** Who checked a certificate, in words. */
+/** The names of the checkers that verified a certificate. */
 export const checkedBy = (names) => names.map((name) => CHECKERS[name]).join(" and the ");

@@ -1,4 +1,4 @@
-// A square piece of the plane as a picture: a grid, things that can be taken hold of, and places for drawings.
+// A square part of the plane as a picture: a grid, layers to draw on, and elements that can be dragged.
 import { h, put, s } from "./dom.js";
 
 const SIZE = 440;
@@ -64,7 +64,8 @@ export class Plane {
 
 /**
  * Let an element be dragged, clicked, and moved by arrow keys.
- *   moved(point, by)   a new place, or a step by [dx, dy] from the keyboard; ended() when the hand lets go; clicked() without a move
+ *   moved(point, by)   a new place, or a step by [dx, dy] from the keyboard; ended() at the end of a drag;
+ *   clicked(add)       a click, Enter or Space without a move; `add` with Shift, Ctrl or Meta
  */
 export function draggable(plane, element, { moved, ended = () => {}, clicked = () => {}, grabbed = () => {}, also = () => false }) {
   let from = null;
@@ -87,7 +88,8 @@ export function draggable(plane, element, { moved, ended = () => {}, clicked = (
     box ??= plane.svg.getBoundingClientRect();
     moved(plane.under_pointer(event, box), null);
   });
-  const end = () => { if (!from) return; from = null; if (far) ended(); else clicked(); };
+  const adds = (event) => event.shiftKey || event.ctrlKey || event.metaKey;
+  const end = (event) => { if (!from) return; from = null; if (far) ended(); else clicked(adds(event)); };
   element.addEventListener("pointerup", end);
   element.addEventListener("pointercancel", () => { from = null; ended(); });
   element.addEventListener("keydown", (event) => {
@@ -96,7 +98,7 @@ export function draggable(plane, element, { moved, ended = () => {}, clicked = (
       const step = plane.reach * (event.shiftKey ? 0.1 : 0.02);
       moved(null, [way[0] * step, way[1] * step]);
       ended();
-    } else if (event.key === "Enter" || event.key === " ") clicked();
+    } else if (event.key === "Enter" || event.key === " ") clicked(adds(event));
     else if (!also(event)) return;
     event.preventDefault();
   });

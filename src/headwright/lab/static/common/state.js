@@ -1,8 +1,8 @@
-// The state of a room: named values, written as an address writes them, with undo and redo. What is as at first is left out.
+// The state of a view: named values, kept in the address, with undo and redo. Values equal to the initial ones are left out of the address.
 
 const fail = (sentence) => { throw new Error(sentence); };
 
-/** Kinds of values: how they begin, and how they are written and read in an address. */
+/** Kinds of values: the initial value, and how a value is written to and read from an address. */
 export const number = (initial, { least = -1e9, most = 1e9, whole = false } = {}) => ({
   initial,
   write: String,
@@ -53,15 +53,15 @@ export const rows = (initial, { most = 2000 } = {}) => ({
 
 const same = (kind, a, b) => kind.write(a) === kind.write(b);
 const KEPT = 200;
-const PAUSE = 400; // milliseconds after which the address says what is typed or held, so that a reload loses nothing
+const PAUSE = 400; // milliseconds after which the address contains what is typed or dragged, so that a reload loses nothing
 
 /**
- * Values by name; `changed(values, names)` is called after every change, `complaints` has what could not be read.
- * `root` is where the room's elements are looked for; `keep(address)` is told what was settled.
+ * Values by name; listeners get (values, names) after every change; `complaints` has [field, sentence] for what an address has wrong.
+ * `root` contains the view's elements; `keep(address)` stores the address; `validate(values)` finds values that do not fit each other.
  */
 export class State {
-  constructor(fields, hash = "", { root = document, keep = () => {} } = {}) {
-    Object.assign(this, { fields, root, keep });
+  constructor(fields, hash = "", { root = document, keep = () => {}, validate = () => [] } = {}) {
+    Object.assign(this, { fields, root, keep, validate });
     this.values = {};
     this.complaints = [];
     this.listeners = [];
@@ -72,7 +72,7 @@ export class State {
     this.settled = this.written();
   }
 
-  /** Be as an address says; undo goes back to before. */
+  /** Read an address; undo restores the state before. */
   visit(hash) {
     if (hash.replace(/^#/, "") === this.address()) return;
     this.past.push(this.settled);
@@ -89,11 +89,12 @@ export class State {
       if (!given.has(name)) continue;
       try { this.values[name] = kind.read(given.get(name)); } catch (error) { this.complaints.push([name, error.message]); }
     }
+    if (given.size) this.complaints.push(...this.validate(this.values));
     this.view = {};
     for (const name of ["view", "hide"]) if (given.has(name)) this.view[name] = given.get(name);
   }
 
-  /** The values that are not as they were at first, as an address writes them. */
+  /** The values that differ from the initial ones, as an address. */
   written() {
     const parts = [];
     for (const [name, kind] of Object.entries(this.fields)) {
@@ -111,7 +112,7 @@ export class State {
 
   listen(changed) { this.listeners.push(changed); }
 
-  /** Change values; while something is dragged nothing is settled, and undo goes back to before the drag. */
+  /** Change values. `settle: false`, as during a drag, makes no step of undo. */
   set(changes, { settle = true } = {}) {
     const names = Object.keys(changes).filter((name) => !same(this.fields[name], this.values[name], changes[name]));
     Object.assign(this.values, changes);
@@ -146,14 +147,13 @@ export class State {
   undo() { this.#go(this.past, this.future); }
   redo() { this.#go(this.future, this.past); }
 
-  /** Show otherwise: projector, or without controls. */
+  /** Change the presentation: projector, or without controls. */
   look(view) { this.view = view; this.keep(this.address()); }
-
 
   #tell(names = Object.keys(this.fields)) { for (const listener of this.listeners) listener(this.values, names); }
 }
 
-/** Draw once a frame after changes, and at once now. */
+/** Draw now, and at most once a frame after changes. */
 export function framed(state, draw) {
   let due = false;
   let names = new Set();

@@ -1,14 +1,14 @@
-// The Design room's views in a notebook: Python's kernel proves, and reads back what is set here.
+// The Design view in a notebook: Python's kernel computes designs, and reads back what is set here.
 import theme from "../theme.css" with { type: "css" };
 import sheet from "../lab.css" with { type: "css" };
 import { h } from "../common/dom.js";
 import { State, framed } from "../common/state.js";
 import { undoing } from "../common/controls.js";
-import { build, fields } from "../rooms/design/view.js";
-import { keysOf } from "../rooms/design/keys.js";
-import { questionOf } from "../rooms/design/question.js";
+import { build, fields } from "../views/design/view.js";
+import { keysOf } from "../views/design/keys.js";
+import { questionOf } from "../views/design/question.js";
 
-/** Questions to the kernel, in the server's place: one number for each, so that answers find whoever waits for them. */
+/** Requests to the kernel instead of the server; each has an id, so that answers find their request. */
 function kernel(model) {
   const waiting = new Map();
   let last = 0;
@@ -24,7 +24,7 @@ function kernel(model) {
     model.send({ id, call, body });
     const said = await new Promise((done, failed) => {
       waiting.set(id, { done, heard });
-      signal.addEventListener("abort", () => { waiting.delete(id); failed(new DOMException("given up", "AbortError")); });
+      signal.addEventListener("abort", () => { waiting.delete(id); failed(new DOMException("cancelled", "AbortError")); });
     });
     if (said.answer) return said.answer;
     throw Object.assign(new Error(said.error), { where: said.where });
@@ -36,7 +36,7 @@ const dark = () => document.body.dataset.jpThemeLight === "false" || document.bo
 
 function render({ model, el }) {
   const host = el.appendChild(document.createElement("div"));
-  host.dataset.lmSuppressShortcuts = "true"; // keys that are pressed in here are not the notebook's commands
+  host.dataset.lmSuppressShortcuts = "true"; // key presses in here are not the notebook's commands
   host.dataset.theme = dark() ? "dark" : "light";
   const root = host.attachShadow({ mode: "open" });
   root.adoptedStyleSheets = [theme, sheet];

@@ -1,0 +1,11 @@
+"""All views in the order of the front page, and their calls. A new view is a module in views/ and a line below."""
+
+from __future__ import annotations
+
+from headwright.lab.view import Call, View
+from headwright.lab.views import audit, check, design, heads, noise, order, rank, verify
+
+VIEWS: tuple[View, ...] = (
+    design.VIEW, noise.VIEW, order.VIEW, check.VIEW, heads.VIEW, audit.VIEW, rank.VIEW, verify.VIEW,
+)  # fmt: skip
+CALLS: dict[str, Call] = {call.name: call for view in VIEWS for call in view.calls}

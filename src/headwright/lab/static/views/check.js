@@ -1,0 +1,248 @@
+// Check: an exercise and an answer; the verdict on each part, the status of every formula, and the sentences that a person has to read; whole documents too.
+import { h, put, s, shown, speak } from "../common/dom.js";
+import { choice, text } from "../common/state.js";
+import { button, complain, controls, forgive, group, refusals, refuse } from "../common/controls.js";
+import { Asker, post } from "../common/request.js";
+import { axes, rounded } from "../common/chart.js";
+import { lettered, typeset } from "../common/formula.js";
+import { download, here, literal, quoted } from "../common/export.js";
+import { open } from "../common/view.js";
+import { counterView } from "./check/counter.js";
+
+const fields = {
+  exercise: text("averaging-two", { longest: 60 }),
+  answer: text("q = \\frac{1}{\\sqrt 2}(k_a + k_b)", { longest: 8000 }),
+  hints: choice("direction", ["none", "direction", "full"]),
+};
+const presets = [
+  ["Right direction, too short", {}],
+  ["Correct", { answer: "Any $\\lambda$ that is large enough: $q = \\lambda (k_a + k_b)$. If $n = 2$ then even $\\alpha_a = \\frac12$.", hints: "full" }],
+  ["Correct, with a false formula", { answer: "Take $q = \\lambda (k_a + k_b)$ with a large $\\lambda$.\nThen $\\alpha_a = \\alpha_b = \\frac12$." }],
+  ["A missing key", { exercise: "averaging-three", answer: "Let $q = \\lambda (k_a + k_b)$ for a large $\\lambda$." }],
+  ["Not large enough", { exercise: "averaging-two-bounded", answer: "q = \\ln(n)(k_1 + k_2)" }],
+  ["Rank too large", { exercise: "low-rank", answer: "B = \\sum_{i=1}^{k} \\sigma_i u_i v_i^\\top" }],
+  ["Restates the question", { exercise: "permutation", answer: "Z_p = P Z" }],
+  ["Sentences to read", { answer: "Take $q = \\lambda (k_a + k_b)$, where $\\lambda$ is as large as a house.\nA naive idea would be $q = k_a$.", hints: "full" }],
+  ["Syntax error", { answer: "q = \\lambda (k_a + k_b" }],
+];
+const WORDS = {
+  proved: "true for all parameters in range, by proof", missing: "no formula has the required name or form",
+  refuted: "false, with a rigorously evaluated counterexample", undecided: "no verdict was reached: a person has to decide",
+};
+const STEPS = { none: "verdict only", direction: "verdict and where it fails", full: "everything" };
+const badge = (word) => h("b", { class: `badge ${word}` }, word);
+/** A reason with several lines, such as one that points into a formula, keeps them. */
+const because = (reason) => (reason.includes("\n") ? h("pre", { class: "pointing" }, reason) : h("span", {}, ...lettered(reason)));
+
+function build(main, state) {
+  let known = null; // all exercises, once they are loaded
+  let about = null; // the exercise shown
+  let found = null; // the answer to `asked`
+  let asked = "";
+
+  const select = h("select", { id: "field-exercise" }, h("option", { value: state.values.exercise }, state.values.exercise));
+  /** The blank answer of an exercise, such as $$q = $$. */
+  const template = (id) => (known?.find((one) => one.id === id)?.sheet ?? "").split("\n\n").slice(1).join("\n\n").trim();
+  const bareText = (text) => text.replace(/[$\s]/g, "");
+  /** Whether nothing was filled in yet. */
+  const blank = ({ answer, exercise }) => ["", bareText(template(exercise))].includes(bareText(answer));
+  select.addEventListener("change", () => { // another exercise: its template, and no hints
+    state.set({ exercise: select.value, hints: "none", ...(select.value ? { answer: template(select.value) } : {}) });
+  });
+  const area = h("textarea", { id: "field-answer", rows: 4, maxlength: 8000, spellcheck: "false", autocomplete: "off" });
+  area.addEventListener("input", () => state.set({ answer: area.value }, { settle: false }));
+  area.addEventListener("change", () => state.settle());
+  const statement = h("div", { class: "statement" });
+  const goals = h("div", {});
+  const verdict = h("section", { class: "panel verdict", id: "verdict", "aria-label": "Verdict" });
+  const reading = h("section", { class: "panel", id: "read" });
+  const lines = s("svg");
+  const words = h("p", { class: "note" });
+  const picture = h("section", { id: "picture", "aria-label": "Values of the answer" },
+    h("figure", {}, h("figcaption", {}, h("b", {}, "Values of the answer")), lines, words));
+  const counter = counterView();
+  const file = h("input", { class: "unseen", type: "file", id: "document", accept: ".md,.tex,.txt,text/plain,text/markdown" });
+  const papers = h("section", { class: "panel", id: "document-verdicts", hidden: true, "aria-label": "The document" });
+
+  main.append(h("div", { class: "layout" },
+    controls(
+      group("Exercise", h("div", { class: "control" }, h("label", { for: "field-exercise" }, "exercise"), select, h("p", { class: "error", id: "error-exercise", role: "alert", hidden: true }))),
+      group("Hints", h("div", { class: "control" }, h("p", { class: "note" }, "How much is shown about a wrong answer."), ...hintButtons())),
+      group("Check a document", h("p", { class: "note" }, "A file with several answers (.md, .tex, .txt). It stays on this machine."), h("p", {}, h("label", { class: "button", for: "document" }, "Choose a file"), file))),
+    h("div", { class: "stage" },
+      h("div", { class: "below" },
+        h("section", { class: "panel", id: "exercise", "aria-label": "The exercise" }, statement, goals),
+        h("section", { class: "panel", id: "answer" }, h("div", { class: "control" }, h("label", { for: "field-answer" }, "Answer: text with formulas between $ signs, or formulas only, one a line"), area, h("p", { class: "error", id: "error-answer", role: "alert", hidden: true })), h("p", { class: "error", id: "error-text", role: "alert", hidden: true }))),
+      refusals(), verdict, picture, counter.figure, reading, papers)));
+
+  function hintButtons() {
+    const all = Object.entries(STEPS).map(([step, said]) => [step, button(said, () => state.set({ hints: step }), { class: "step" })]);
+    const show = () => { for (const [step, one] of all) put(one, { "aria-pressed": String(state.values.hints === step) }); };
+    state.listen(show);
+    show();
+    return all.map(([, one]) => one);
+  }
+
+  post("exercises", {}).then((answer) => {
+    known = answer.exercises;
+    select.replaceChildren(h("option", { value: "" }, "(find it from the answer)"), ...known.map((one) => h("option", { value: one.id }, one.title)));
+    draw(state.values, ["exercise", "answer"]);
+  }, (error) => { known = []; complain(state, "exercise", error.message); });
+
+  const reader = new Asker("exercises", { state, what: "Loading the exercise",
+    wait: 0,
+    answered(answer) { about = answer.exercises[0]; complain(state, "exercise", null); drawExercise(); },
+    failed(sentence) { about = null; drawExercise(); complain(state, "exercise", sentence); },
+  });
+  const checker = new Asker("check", { state, what: "Checking",
+    wait: 450,
+    waiting(yes) { verdict.classList.toggle("stale", yes); reading.classList.toggle("stale", yes); },
+    answered(answer) { forgive(state); found = answer; drawVerdict(state.values); drawPicture(); speak(`${found.answers[0]?.verdict ?? "no verdict"}: ${found.answers[0]?.reason ?? ""}`); },
+    failed(sentence, where) {
+      found = null;
+      if (where && where !== "text") return refuse(state, sentence, where);
+      if (where === "text") {
+        complain(state, "answer", sentence, "server");
+        put(verdict, { class: "panel verdict" });
+        verdict.replaceChildren(h("p", { class: "headline" }, "No verdict."), button("Check all answers in this text", () => whole("Pasted text", state.values.answer, false), { class: "primary" }));
+      } else drawFailed(sentence);
+      reading.hidden = true;
+    },
+  });
+  const question = (values) => ({ text: values.answer, exercise: values.exercise || null, hints: values.hints });
+  function draw(values, names) {
+    if (document.activeElement !== area && area.value !== values.answer) area.value = values.answer;
+    put(area, { rows: Math.min(14, Math.max(4, values.answer.split("\n").length + 1)) });
+    if (known?.length) select.value = values.exercise;
+    const has = (...some) => some.some((name) => names.includes(name));
+    if (has("exercise")) { if (values.exercise) reader.ask({ exercise: values.exercise }); else { about = null; drawExercise(); } }
+    if (has("exercise", "answer", "hints") && known) { // until then it is not known what a blank answer is
+      complain(state, "answer", null);
+      if (blank(values)) { checker.cancel(); found = null; asked = ""; drawVerdict(values); } else if (JSON.stringify(question(values)) !== asked) { asked = JSON.stringify(question(values)); checker.ask(question(values)); }
+    }
+    drawPicture();
+  }
+
+  function drawExercise() {
+    statement.replaceChildren(...(about ? [h("h2", {}, about.title), ...typeset(about.shown.statement)] : [h("h2", {}, "No exercise chosen"), h("p", {}, "Paste an answer with its question or heading. The exercise is found from its definitions and words, and the reason is shown.")]));
+    goals.replaceChildren(...(about?.shown.goals.length ? [h("p", { class: "note" }, "Checked"), h("ul", { class: "goals" }, ...about.shown.goals.map((one) => h("li", {}, ...typeset(one))))] : []));
+  }
+
+  /** No answer came from the server, which says nothing about the answer that was written. */
+  function drawFailed(sentence) {
+    put(verdict, { class: "panel verdict" });
+    verdict.replaceChildren(h("p", { class: "headline" }, "No verdict."), h("p", { class: "error" }, sentence));
+  }
+
+  function drawVerdict(values) {
+    const one = found?.answers[0];
+    reading.hidden = !one?.formulas.length && !one?.to_read.length;
+    if (!one) {
+      put(verdict, { class: "panel verdict" });
+      const notes = (found?.notes ?? []).map((note) => h("p", {}, note.sentence));
+      const problems = (found?.problems ?? []).map((note) => h("p", { class: "error" }, note.sentence));
+      verdict.replaceChildren(h("p", { class: "headline" }, found ? "No answer was found in the text." : "Write an answer. It is checked as you type."), ...problems, ...notes);
+      return;
+    }
+    put(verdict, { class: `panel verdict ${one.verdict}` });
+    const facts = [["valid from", one.threshold], [values.hints === "full" ? "suggestion" : "hint", one.suggestion]].filter(([, said]) => said && !one.reason.includes(said));
+    const next = { none: ["direction", one.verdict === "undecided" ? "Show the reason" : "Show where it fails"], direction: ["full", "Show everything"] }[values.hints];
+    const parts = one.asked.map((part, i) => h("p", { class: "headline" }, badge(part.verdict), " ", ...(part.line ? [...typeset(one.shown.asked[i].formula), h("span", { class: "note" }, ` line ${part.line}`)] : [part.part]), part.optional ? h("span", { class: "note" }, " (optional)") : "", ": ", because(part.reason)));
+    verdict.replaceChildren(
+      ...(parts.length ? parts : [h("p", { class: "headline" }, badge(one.verdict), ": ", because(one.reason))]),
+      h("p", { class: "note" }, `${one.verdict}: ${WORDS[one.verdict]}.`),
+      one.chosen ? h("p", { class: "note" }, `Exercise ${one.exercise}: ${one.chosen}.`) : "",
+      facts.length ? h("dl", { class: "numbers" }, ...facts.flatMap(([name, said]) => [h("dt", {}, name), h("dd", {}, ...lettered(said))])) : "",
+      h("div", { class: "row-of" }, next && (one.verdict !== "proved" || next[0] === "full") ? button(next[1], () => state.set({ hints: next[0] }), { class: "primary", id: "more-hints" }) : ""));
+    const table = (label, heads, rows) => h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
+    const formulas = one.formulas.slice(0, one.shown.formulas.length).map((formula, i) => h("tr", {}, h("td", {}, String(formula.line)), h("td", {}, badge(formula.status), formula.status === "false" && !formula.counts ? h("span", { class: "note" }, " as written") : ""), h("td", {}, ...typeset(one.shown.formulas[i].formula)), h("td", { class: "why" }, because(formula.reason || one.shown.formulas[i].counterexample), one.shown.formulas[i].by)));
+    reading.replaceChildren(
+      ...(formulas.length ? [h("h2", {}, `Formulas: ${one.shown.counted}`), table("Formulas", ["line", "status", "formula", ""], formulas)] : []),
+      ...(one.to_read.length ? [h("h2", { class: "second" }, "To read"), h("p", { class: "note" }, "Sentences are not checked."), h("ul", { id: "to-read" }, ...one.shown.to_read.map((said, i) => h("li", {}, h("span", { class: "note" }, `line ${one.to_read[i].line} `), ...typeset(said))))] : []));
+  }
+
+  /** The answer's values against a parameter, and the counterexample, where hints include them. */
+  function drawPicture() {
+    const one = found?.answers[0];
+    const curve = one?.curve;
+    picture.hidden = !curve;
+    const failing = one?.asked.findIndex((part) => part.verdict === "refuted" && part.counterexample) ?? -1;
+    counter.draw(!curve && failing >= 0 ? one.asked[failing].counterexample : null, one?.shown.asked[failing]?.formula ?? "", true);
+    if (!curve) return;
+    const all = [...Object.values(curve.series).flat(), ...Object.values(curve.levels)].filter((value) => value !== null);
+    const [from, to] = [Math.min(...curve.values), Math.max(...curve.values)];
+    const { x, y } = axes(lines, { height: 250, from: Math.log10(from), to: Math.log10(to), top: rounded(Math.max(...all.map(Math.abs))), across: `log10 ${curve.parameter}`, up: "", ticks: 4 });
+    const path = (values) => values.map((value, i) => (value === null ? "" : `${i && values[i - 1] !== null ? "L" : "M"}${x(Math.log10(curve.values[i])).toFixed(1)} ${y(value).toFixed(1)}`)).join("");
+    for (const level of Object.values(curve.levels)) lines.append(s("line", { class: "wanted-line", x1: x(Math.log10(from)), x2: x(Math.log10(to)), y1: y(level), y2: y(level) }));
+    for (const values of Object.values(curve.series)) lines.append(s("path", { class: "curve of-yours", d: path(values) }));
+    words.replaceChildren(...lettered(`${Object.keys(curve.series).join(", ")} (line) and ${Object.keys(curve.levels).join(", ") || "nothing"} (dashed), against ${curve.parameter}. ${curve.words}`));
+    put(lines, { role: "img", "aria-label": words.textContent });
+  }
+
+  let working = null;
+  file.addEventListener("change", async () => {
+    const chosen = file.files[0];
+    file.value = "";
+    if (chosen) whole(chosen.name, chosen.size > 200_000 ? "" : await chosen.text(), chosen.name.endsWith(".tex"), chosen.size, /\.(md|markdown|tex|txt)$/i.test(chosen.name));
+  });
+
+  /** All answers of a text. */
+  async function whole(name, given, latex, size = given.length, text = true) {
+    working?.abort();
+    working = new AbortController();
+    papers.hidden = false;
+    const far = h("p", { role: "status" }, "");
+    papers.replaceChildren(h("h2", {}, name), h("p", { class: "busy" }, "Each answer is checked in its own process."), far, button("Cancel", () => working.abort()));
+    try {
+      if (size > 200_000) throw new Error(`${name} has ${size} bytes: expected at most 200000; the command line has no limit`);
+      if (!text) throw new Error(`${name} is not a supported file: expected text, Markdown or LaTeX (.md, .markdown, .tex, .txt)`);
+      if (!given.trim()) throw new Error(`${name} is empty`);
+      const answer = await post("document", { text: given, exercise: null, hints: state.values.hints, latex, report: true }, working.signal, ({ state: how, done }) => { if (how !== "unknown") far.textContent = how === "waiting" ? "Waiting for a free worker." : how === "disconnected" ? "Waiting for the connection." : done === null ? "" : `${Math.floor(100 * done)}% of the answers are checked.`; });
+      drawPapers(name, answer);
+    } catch (error) {
+      papers.replaceChildren(h("h2", {}, name), h("p", { class: "error", role: "alert" }, error.name === "AbortError" ? "Cancelled." : error.message));
+    }
+  }
+
+  function drawPapers(name, answer) {
+    const count = Object.entries(answer.counts).filter(([, many]) => many).map(([word, many]) => `${many} ${word}`).join(", ");
+    const { report, ...rest } = answer;
+    papers.replaceChildren(h("h2", {}, name), h("p", { class: "headline" }, count || "No answers were found."),
+      !answer.answers.length ? "" : h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": "All answers" }, h("table", {}, h("thead", {}, h("tr", {}, ...["line", "exercise", "verdict", "formulas", "to read", "why"].map((head) => h("th", { scope: "col" }, head)))),
+        h("tbody", {}, ...answer.answers.map((one) => h("tr", {}, h("td", {}, String(one.line)), h("td", {}, button(one.exercise, () => { state.set({ exercise: one.exercise, answer: one.text }); scrollTo({ top: 0 }); }, { class: "quiet", title: "Show it above" })), h("td", {}, badge(one.verdict)), h("td", {}, one.shown.counted), h("td", {}, String(one.to_read.length || "")), h("td", { class: "why" }, because(one.reason))))))),
+      ...[...answer.problems, ...answer.notes].map((note) => h("p", { class: "note" }, note.line ? `line ${note.line}: ` : "", ...lettered(note.sentence))),
+      h("div", { class: "row-of" }, button("Download the report", () => download("headwright-report.html", report, "text/html"), { class: "primary" }), button("Download JSON", () => download("headwright-document.json", JSON.stringify(rest, null, 2)))));
+    speak(`${name}: ${count || "no answers were found"}`);
+    papers.scrollIntoView({ block: "nearest" });
+  }
+
+  const bare = (values) => !/\$|\\\(|\\\[|\\begin|```/.test(values.answer);
+  const eachLine = (values) => values.answer.split("\n").map((line) => line.trim()).filter(Boolean);
+  return {
+    draw,
+    command() {
+      const { values } = state;
+      const which = values.exercise ? ` --exercise ${quoted(values.exercise)}` : "";
+      return bare(values) && values.exercise ? `headwright check${which} --hints ${values.hints} ${eachLine(values).map((one) => `--formula ${quoted(one)}`).join(" ")}\n`
+        : `${here("answer.md", values.answer)}headwright check${which} --hints ${values.hints} answer.md\n`;
+    },
+    python() {
+      const { values } = state;
+      if (bare(values) && values.exercise) return `from headwright.check import check\n\nverdict = check(${[values.exercise, ...eachLine(values)].map(literal).join(", ")})\nprint(verdict.word, verdict.reason)\n`;
+      return `from headwright.check.exercise import load_exercises\nfrom headwright.check.running import run\nfrom headwright.check.sheets.document import parse_document\n\ntext = ${literal(values.answer)}\nsheet = parse_document(text, "the answer", load_exercises()${values.exercise ? `, ${literal(values.exercise)}` : ""})\nfor checked in run(sheet.answers):\n    print(checked.answer.exercise_id, checked.verdict.word, checked.verdict.reason)\n`;
+    },
+    json: () => ({ asked: question(state.values), check: found }),
+    pictures: () => (picture.hidden ? [...(counter.figure.hidden ? [] : counter.figure.querySelectorAll("svg"))].map((svg, i) => [`counterexample-${i + 1}`, svg]) : [["curve", lines]]),
+  };
+}
+
+open({
+  name: "check", fields, presets, build,
+  steps: [
+    ["#exercise", "The exercise. Choose another one from the list, or none, and paste an answer with its heading."],
+    ["#answer", "The answer: formulas only, or text with formulas. It is checked as you type."],
+    ["#verdict", "The verdict on each part. Proved: true for all parameters. Refuted: false, with numbers for which it fails. Hints are shown step by step.", "Right direction, too short"],
+    ["#verdict", "The same direction with a large enough factor is correct. The smallest sufficient factor is shown as well.", "Correct"],
+    ["#read", "Every formula with its status, and the sentences that a person has to read: they are not checked."],
+  ],
+});

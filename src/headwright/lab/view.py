@@ -1,0 +1,54 @@
+"""What a view is: a page of the lab, and the API calls that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+SECONDS = 20.0
+
+
+class RequestModel(BaseModel):
+    """The base of all request bodies: strict types, and unknown fields are refused.
+
+    >>> RequestModel()
+    RequestModel()
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One API call, at `POST /api/NAME`; a worker computes the answer.
+
+    >>> def answer(request: RequestModel) -> dict[str, Any]:
+    ...     return {"sum": 0}
+    >>> Call("empty", "Return zero.", RequestModel, answer, {"sum": "always 0"}).seconds
+    20.0
+    """
+
+    name: str
+    summary: str
+    request: type[RequestModel]
+    answer: Callable[..., dict[str, Any]]  # called with the request; imports what it needs when it runs
+    returns: Mapping[str, str]  # the fields of the answer, and what they mean
+    seconds: float = SECONDS  # time limit: the worker is stopped after this
+    reports_progress: bool = False  # `answer` takes a `progress` callback
+
+
+@dataclass(frozen=True)
+class View:
+    """A view: its page is /NAME, with the module static/views/NAME.js; without a summary it has calls only.
+
+    >>> View("design", "Design", "Find the shortest query.").calls
+    ()
+    """
+
+    name: str
+    title: str
+    summary: str = ""  # the sentence on the front page
+    calls: tuple[Call, ...] = ()

@@ -1,0 +1,1 @@
+"""One module for each view; `lab/calls.py` lists them. A view is importable without the others."""

@@ -1,0 +1,196 @@
+"""Audit: what the heads of a trained model do. The built-in model is audited here; others come from files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from headwright.errors import InputError
+from headwright.lab.progress import OnProgress
+from headwright.lab.view import Call, RequestModel, View
+
+if TYPE_CHECKING:
+    from headwright.audit.documents import Document
+    from headwright.audit.models.model import Model
+
+MODEL = "builtin:induction"
+TOKENS = 4000  # random tokens, as on the command line
+LONGEST, MOST_PLACES = 96, 48  # tokens of a text that is shown; of texts that bounds are about
+Name = Annotated[str, Field(pattern=r"^[0-9]{1,3}\.[0-9]{1,3}$")]
+
+
+class AuditRequest(RequestModel):
+    """The options of `headwright audit builtin:induction`.
+
+    >>> AuditRequest().tokens
+    4000
+    """
+
+    tokens: int = Field(TOKENS, ge=400, le=20_000, description="Number of repeated random tokens to measure on.")
+    seed: int = Field(0, ge=0, le=10**6, description="Random seed.")
+
+
+class ExplainRequest(RequestModel):
+    """The options of `headwright audit builtin:induction --explain LAYER.HEAD`, with the text itself.
+
+    >>> ExplainRequest(head="1.0", text="to be or not to be").row is None
+    True
+    """
+
+    head: Name = Field(description="LAYER.HEAD")
+    text: str = Field(min_length=1, max_length=400, description="The text.")
+    row: Annotated[int, Field(ge=2, lt=LONGEST)] | None = Field(
+        None, description="The row; by default the one with the clearest pattern."
+    )
+
+
+class EveryTextRequest(RequestModel):
+    """The options of `headwright audit builtin:induction --every-text T`.
+
+    >>> EveryTextRequest(length=16).length
+    16
+    """
+
+    length: int = Field(ge=2, le=MOST_PLACES, description="Number of tokens of the texts.")
+
+
+def audit(request: AuditRequest, progress: OnProgress | None = None) -> dict[str, Any]:
+    """The output of `headwright audit builtin:induction --json`.
+
+    >>> found = audit(AuditRequest(tokens=400))
+    >>> [(head["layer"], head["head"]) for head in found["heads"]]
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    """
+    from headwright.audit.auditor import audit as run
+    from headwright.audit.report.data import data
+
+    command = f"headwright audit {MODEL} --tokens {request.tokens} --seed {request.seed} --json"
+    return data(run(_model(), tokens=request.tokens, seed=request.seed, command=command, progress=progress))
+
+
+def explain(request: ExplainRequest) -> dict[str, Any]:
+    """One row of a head, as in `--explain --json`, with all tokens and the whole pattern for a picture.
+
+    >>> found = explain(ExplainRequest(head="0.0", text="the dog, the dog, the dog"))
+    >>> row = found["rows"][0]
+    >>> row["best"][0]["position"] == row["position"] - 1, row["shortest"]["verdict"]
+    (True, 'designed')
+    """
+    from dataclasses import asdict
+
+    import numpy as np
+
+    from headwright.audit.explain import explain_layer, parse_head
+    from headwright.audit.findings.away import rows_away
+    from headwright.audit.findings.rounding import looked_at
+
+    model = _model()
+    number, head = parse_head(request.head, model)
+    document = _document(model, request.text)
+    layer = next(layer for layer in model.run(document.tokens) if layer.index == number)
+    away = rows_away(layer, (0,))
+    telling = None
+    if request.row is not None:
+        telling = (away.positions == request.row).astype(np.float64)
+        if not telling.any():
+            raise InputError(f"row {request.row}, and the text has {len(document.tokens)} tokens: expected 2 to "
+                             f"{len(document.tokens) - 1}")  # fmt: skip
+    found = explain_layer(model, document, layer, head, rows=1, telling=telling)
+    looked = looked_at(away, head, most=len(away.positions))
+    return {
+        **asdict(found),
+        "tokens": list(model.words(document.tokens)),
+        "positions": [int(position) for position in away.positions],
+        "pattern": looked.pattern.round(6).tolist(),
+    }
+
+
+def every_text(request: EveryTextRequest, progress: OnProgress | None = None) -> dict[str, Any]:
+    """Proved bounds for the first layer over all texts of a length, as in the report.
+
+    >>> found = every_text(EveryTextRequest(length=8))["every_text"]
+    >>> [(one["head"], one["place"]) for one in found if one["least"]["bound"] > 0.5]
+    [(0, 'previous'), (1, 'first')]
+    """
+    from dataclasses import asdict
+
+    from headwright.audit.everywhere import everywhere
+
+    model = _model()
+    found = everywhere(model, [0], list(range(model.heads)), request.length, progress=progress)
+    if found.missing:
+        raise InputError(f"length {request.length}: {found.missing}")
+    return {"every_text": [asdict(one) for one in found.places]}
+
+
+def _model() -> Model:
+    from headwright.audit.models import load_model
+
+    return load_model(MODEL)
+
+
+def _document(model: Model, text: str) -> Document:
+    from headwright.audit.documents import text_documents
+
+    return text_documents(model, text, "text", LONGEST)[0]
+
+
+VIEW = View(
+    "audit",
+    "Audit",
+    "See what each head of a trained model does, row by row, and bounds that are proved for all texts of a length.",
+    (
+        Call(
+            "audit",
+            "Audit all heads of the built-in model.",
+            AuditRequest,
+            audit,
+            {
+                "summary": "the findings as sentences",
+                "model": "name, sizes and hash of the weights",
+                "measured_on": "text, tokens and rows",
+                "heads": "all measures of each head: sampled, with intervals; ranks are proved",
+                "order": "effect of permuting the tokens",
+                "positions": "whether all positions are distinct",
+                "not_measured": "what was not measured, and why",
+                "circuits_leave_out": "parts of the model that the circuits leave out",
+                "examples": "rows that show what heads do",
+                "every_text": "proved bounds for the first layer over all texts",
+                "every_text_pairs": "pairs of adjacent tokens with more than 1/2 on the previous one (proved)",
+                "every_text_drawn": "tokens that most often have the largest score (floating-point)",
+                "every_text_left_out": "heads that were left out because of the cost",
+                "no_every_text": "why there are no such bounds, if there are none",
+                "meanings": "what each name means",
+                "reproduce": "the command, seed and versions",
+            },
+            seconds=60.0,
+            reports_progress=True,
+        ),
+        Call(
+            "explain",
+            "One row of a head of the built-in model on a text, and the shortest query with the same effect.",
+            ExplainRequest,
+            explain,
+            {
+                "layer": "of the head",
+                "head": "its number in the layer",
+                "document": "the text",
+                "rows": "the row: highest weights (floating-point), shortest query with the same effect (proved)",
+                "tokens": "all tokens of the text",
+                "positions": "the rows of the pattern",
+                "pattern": "a row for each of them: floating-point",
+            },
+            seconds=30.0,
+        ),
+        Call(
+            "every_text",
+            "Bounds for the first layer of the built-in model over all texts of a length.",
+            EveryTextRequest,
+            every_text,
+            {"every_text": "for each head and place: proved bounds, texts that attain them, the model run on them"},
+            seconds=30.0,
+            reports_progress=True,
+        ),
+    ),
+)

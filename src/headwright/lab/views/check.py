@@ -1,0 +1,210 @@
+"""Check: an exercise and an answer; verdicts on the required parts, the status of formulas, and sentences to read."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from headwright.errors import InputError
+from headwright.lab.progress import OnProgress
+from headwright.lab.view import Call, RequestModel, View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headwright.check.running import Checked
+    from headwright.check.sheets.sheet import AnswerText, Sheet
+
+MOST_TEXT, MOST_ANSWERS = 200_000, 60
+SECONDS = 25.0  # for an answer
+EACH, ALL = 15.0, 90.0  # seconds for an answer of a document, and for all of them
+MOST_TYPESET = 60  # formulas of one answer
+MOST_SHOWN = 8000  # characters of one answer
+MARKS = ("$", "\\(", "\\[", "\\begin", "```")  # delimiters of formulas
+Id = Annotated[str, Field(min_length=1, max_length=60)]
+
+
+class ExercisesRequest(RequestModel):
+    """All exercises, or one of them with its statement typeset.
+
+    >>> ExercisesRequest().exercise is None
+    True
+    """
+
+    exercise: Id | None = None
+
+
+class CheckRequest(RequestModel):
+    """The options of `headwright check`, with the text itself in place of a file.
+
+    >>> CheckRequest(text="q = k_a", exercise="averaging-two").hints
+    'full'
+    """
+
+    text: str = Field(min_length=1, max_length=MOST_TEXT, description="An answer, a sheet or a whole document.")
+    exercise: Id | None = Field(None, description="The exercise; by default it is found from the text.")
+    hints: Literal["none", "direction", "full"] = Field("full", description="How much is shown about wrong answers.")
+    latex: bool = Field(False, description="Whether the text is a LaTeX document.")
+    report: bool = Field(False, description="Whether to return an HTML report as well.")
+    seed: int = Field(0, ge=0, le=10**6)
+
+
+def exercises(request: ExercisesRequest) -> dict[str, Any]:
+    """The output of `headwright exercises --json`; for a single exercise also the statement as HTML.
+
+    >>> exercises(ExercisesRequest(exercise="averaging-two"))["exercises"][0]["title"]
+    'Average two values'
+    """
+    from headwright.check.catalogue import load_exercises
+    from headwright.check.report.page import prose
+    from headwright.check.report.typeset import typeset
+    from headwright.check.sheets.sheet import find
+
+    known = load_exercises()
+    if request.exercise is None:
+        return {"exercises": [each.as_json() for each in known.values()]}
+    one = find(request.exercise, {name: name for name in known})
+    shown = {"statement": prose(known[one].statement), "goals": [typeset(goal) for goal in known[one].goals]}
+    return {"exercises": [{**known[one].as_json(), "shown": shown}]}
+
+
+def check(request: CheckRequest) -> dict[str, Any]:
+    """The output of `headwright check --json` for one answer, with formulas typeset.
+
+    It is checked in this process, which has limits of time and memory.
+
+    >>> found = check(CheckRequest(text="q = k_a + k_b", exercise="averaging-two", hints="none"))
+    >>> found["answers"][0]["verdict"], found["answers"][0]["asked"][0]["reason"]
+    ('refuted', 'it is wrong')
+    """
+    sheet = _read(request.text, request.exercise, latex=request.latex)
+    if len(sheet.answers) > 1:
+        raise InputError(f"text has {len(sheet.answers)} answers: expected one; use the call `document`")
+    return _told(request, sheet, [_alone(each, request.seed) for each in sheet.answers])
+
+
+def document(request: CheckRequest, progress: OnProgress = lambda _: None) -> dict[str, Any]:
+    """The output of `headwright check --json` for all answers in a text.
+
+    Each is checked in its own process, so that one that hits a limit does not affect the others.
+
+    >>> document(CheckRequest(text="Nothing to see here."))["answers"]
+    []
+    """
+    from headwright.check.running import run
+
+    sheet = _read(request.text, request.exercise, latex=request.latex)
+    if len(sheet.answers) > MOST_ANSWERS:
+        raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}")
+    return _told(request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL, progress=progress))
+
+
+def _told(request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
+    from headwright.check.report.text import hinted, results
+
+    told = [hinted(each, request.hints) for each in checked]
+    found = results(told, sheet.problems, request.seed, sheet.notes)
+    for answer, each in zip(found["answers"], told, strict=True):
+        answer["text"] = each.answer.written.text[:MOST_SHOWN]
+        answer["shown"] = _shown(each)
+    return {**found, "report": _report(told, sheet) if request.report else None}
+
+
+def _read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
+    from headwright.check.catalogue import load_exercises
+    from headwright.check.markdown import of_formulas
+    from headwright.check.sheets.document import parse_document
+    from headwright.check.sheets.files import clean
+    from headwright.check.sheets.sheet import AnswerText, Sheet, find
+
+    known = load_exercises()
+    wanted = None if exercise is None else find(exercise, {one: one for one in known})
+    if wanted is not None and not latex and not any(mark in text for mark in MARKS):
+        bare = of_formulas([clean(line.strip()) for line in text.splitlines() if line.strip()])
+        return Sheet("the answer", (AnswerText("the answer", 1, wanted, bare),))
+    return parse_document(clean(text), "the answer", known, wanted, latex=latex)
+
+
+def _alone(answer: AnswerText, seed: int) -> Checked:
+    """One answer, checked in this process, which has limits of time and memory."""
+    from headwright.check.catalogue import load_exercises
+    from headwright.check.checker import check_answer
+    from headwright.check.running import Checked
+
+    started = time.monotonic()
+    verdict = check_answer(load_exercises()[answer.exercise_id], answer.written, seed=seed)
+    return Checked(answer, verdict, time.monotonic() - started)
+
+
+def _shown(each: Checked) -> dict[str, Any]:
+    """For a page: formulas as MathML, sentences as HTML, counterexamples in words."""
+    from headwright.check.report.page import prose
+    from headwright.check.report.text import counted
+    from headwright.check.report.typeset import in_words, instance, typeset
+    from headwright.check.verdict import by_what
+
+    verdict = each.verdict
+    return {
+        "asked": [
+            {
+                "formula": typeset(one.latex) if one.latex else "",
+                "counterexample": in_words(instance(one.counterexample)),
+            }
+            for one in verdict.asked
+        ],
+        "formulas": [
+            {
+                "formula": typeset(one.latex),
+                "by": by_what(one.used),
+                "counterexample": in_words(instance(one.counterexample)),
+            }
+            for one in verdict.formulas[:MOST_TYPESET]
+        ],
+        "counted": counted(verdict),
+        "to_read": [prose(one.text).strip() for one in verdict.to_read[:MOST_TYPESET]],
+    }
+
+
+def _report(checked: Sequence[Checked], sheet: Sheet) -> str:
+    from headwright.check.catalogue import load_exercises
+    from headwright.check.report.page import report
+
+    known = load_exercises()
+    return report(checked, sheet.problems, {one: known[one].title for one in known}, sheet.notes)
+
+
+VERDICTS = {
+    "version": "version of this format",
+    "answers": "for each: verdict and reason, the required parts, all formulas, and the sentences to read",
+    "problems": "what could not be used",
+    "notes": "what was not checked, and why",
+    "counts": "number of verdicts of each kind",
+    "seed": "random seed of the instances on which a proof is replayed",
+    "report": "the verdicts as an HTML page, or null",
+}
+VIEW = View(
+    "check",
+    "Check",
+    "Check an answer to an exercise: a verdict on each required part, the status of every formula, and hints.",
+    (
+        Call(
+            "exercises",
+            "List the exercises.",
+            ExercisesRequest,
+            exercises,
+            {"exercises": "id, title, statement, names and goals of each; of a single one also the typeset statement"},
+        ),
+        Call("check", "Check one answer.", CheckRequest, check, VERDICTS, seconds=SECONDS),
+        Call(
+            "document",
+            "Check all answers in a document.",
+            CheckRequest,
+            document,
+            VERDICTS,
+            seconds=ALL + 20,
+            reports_progress=True,
+        ),
+    ),
+)

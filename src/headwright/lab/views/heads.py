@@ -1,0 +1,211 @@
+"""Heads: from rules to weights, compared with a published construction, and exported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from headwright.errors import InputError
+from headwright.lab.progress import OnProgress
+from headwright.lab.view import Call, RequestModel, View
+
+if TYPE_CHECKING:
+    from headwright.weights import Built, Rules
+
+MOST_CHARACTERS = 20_000
+MOST_SEQUENCES, MOST_SHOWN = 8, 32  # in a picture
+BUILT = 0.6  # fraction of the work before the comparison with the published construction
+TOKENS = 64  # in all sequences together, so that the page answers soon
+
+
+class HeadsRequest(RequestModel):
+    """The options of `headwright design --rules`, with the rules themselves in place of a file.
+
+    >>> HeadsRequest(rules="").minimise
+    'size'
+    """
+
+    rules: str = Field(max_length=MOST_CHARACTERS, description="The rules, as TOML.")
+    minimise: Literal["size", "rank"] = Field(default="size", description="The norm of W_K^T W_Q, or the dimension.")
+    dtype: Literal["float64", "float32", "bfloat16"] = Field(default="float64", description="The weights' number type.")
+
+
+class ExportRequest(HeadsRequest):
+    """The same, with one of the formats of `--export`.
+
+    >>> ExportRequest(rules="", format="onnx").dtype
+    'float64'
+    """
+
+    format: Literal["arrays", "torch", "onnx", "huggingface"]
+
+
+def heads(request: HeadsRequest, progress: OnProgress = lambda _: None) -> dict[str, Any]:
+    """The output of `headwright design --rules --json`, with patterns and planes for pictures.
+
+    >>> found = heads(HeadsRequest(rules=presets()["induction"]))
+    >>> found["verdict"], found["published"]["head_dim"] > found["head_dim"]
+    ('designed', True)
+    """
+    from headwright.weights.wire import to_json
+
+    found = _built(request, lambda done: progress(BUILT * done))
+    published, as_exact = _published(request.rules, found)
+    return {
+        **to_json(found, found.certificate),
+        "error": max(found.outputs) if found.layer is not None and found.outputs else None,
+        "shown": _shown(found),
+        "published": published,
+        "as_exact": as_exact,
+    }
+
+
+def export(request: ExportRequest) -> dict[str, Any]:
+    """The files that `--export` writes, in one archive.
+
+    >>> export(ExportRequest(rules=presets()["route"], format="arrays"))["files"]
+    ['README.md', 'weights.json', 'weights.safetensors']
+    """
+    import base64
+    import io
+    import tempfile
+    import zipfile
+    from pathlib import Path
+
+    from headwright.weights.export import export as write
+
+    found = _built(request)
+    held = io.BytesIO()
+    with tempfile.TemporaryDirectory() as name, zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        write(found, name, formats=[request.format])
+        paths = sorted(path for path in Path(name).rglob("*") if path.is_file())
+        names = [path.relative_to(name).as_posix() for path in paths]
+        for path, inside in zip(paths, names, strict=True):
+            archive.write(path, inside)
+    return {"files": names, "zip": base64.b64encode(held.getvalue()).decode("ascii")}
+
+
+def presets() -> dict[str, str]:
+    """The rules of the presets, by name.
+
+    >>> sorted(presets())
+    ['first', 'induction', 'lookup', 'majority', 'previous', 'route']
+    """
+    from importlib.resources import files
+
+    folder = files("headwright.lab") / "static" / "rules"
+    return {
+        entry.name.removesuffix(".toml"): entry.read_text(encoding="utf-8")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".toml")
+    }
+
+
+def _built(request: HeadsRequest, progress: OnProgress | None = None) -> Built:
+    from headwright.weights import build
+
+    return build(_parsed(request.rules), minimise=request.minimise, dtype=request.dtype, progress=progress)
+
+
+def _parsed(text: str) -> Rules:
+    from headwright.weights import parse_circuit, parse_rules
+
+    try:
+        found = parse_rules(text) if parse_circuit(text) is None else None
+    except InputError as error:
+        raise InputError(f"rules: {error}") from error
+    if found is None:
+        raise InputError("rules with layers: this page shows one layer; 'headwright design --rules' designs circuits")
+    if (T := sum(map(len, found.sequences))) > TOKENS:
+        raise InputError(f"rules about {T} tokens: the lab accepts {TOKENS}, the command line more")
+    return found
+
+
+def _shown(found: Built) -> list[dict[str, Any]]:
+    """Each head on each sequence: its pattern, and its queries and keys in a plane; floating-point."""
+    from headwright.weights import patterns
+    from headwright.weights.geometry import head_plane
+
+    if found.layer is None:
+        return []
+    shown = []
+    for sequence, X in enumerate(found.rules.sequences[:MOST_SEQUENCES]):
+        seen = patterns(found.layer, X)
+        for number, head in enumerate(found.layer.heads):
+            plane = head_plane(head, X)
+            shown.append({
+                "sequence": sequence,
+                "head": number,
+                "labels": found.rules.labels(sequence)[:MOST_SHOWN],
+                "pattern": seen[number][:MOST_SHOWN, :MOST_SHOWN].tolist(),
+                "keys": plane.keys[:MOST_SHOWN].tolist(),
+                "queries": plane.queries[:MOST_SHOWN].tolist(),
+                "share": plane.share,
+            })  # fmt: skip
+    return shown
+
+
+def _published(text: str, found: Built) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The published construction of a preset, and ours scaled to the same error; none for other rules."""
+    import tomllib
+    from dataclasses import asdict
+
+    from headwright.weights.published import SELECTORS, published, turned_up
+
+    task = next((name for name, known in presets().items() if known.strip() == text.strip()), None)
+    if task is None or found.layer is None or found.layer.dtype != "float64":
+        return None, None
+    theirs = published(found.rules, SELECTORS[task], tomllib.loads(text)["directions"])
+    try:
+        return asdict(theirs), asdict(turned_up(found, theirs.error))
+    except InputError as error:
+        return asdict(theirs), {"why_not": str(error)}
+
+
+VIEW = View(
+    "heads",
+    "Heads",
+    "Write rules for what tokens should attend to and output. Get the weights of the smallest head, with a proof.",
+    (
+        Call(
+            "heads",
+            "Find the smallest heads that satisfy rules, or prove that there are none.",
+            HeadsRequest,
+            heads,
+            {
+                "verdict": "designed, impossible or undecided",
+                "head_dim": "the head dimension",
+                "head_dim_lower_bound": "proved: no smaller head dimension suffices",
+                "frobenius": "norm of W_K^T W_Q, rounded up",
+                "nuclear": "its nuclear norm is at most this",
+                "minimised": "size or rank",
+                "lower_bound": "proved lower bound on the norm that was minimised; 0 if there is none",
+                "outputs": "proved upper bound on the error of each rule with an output",
+                "patterns": "proved lower bounds on the weights of each rule's targets",
+                "assignment": "which token attends to which, in words",
+                "dtype": "the weights' number type",
+                "heads": "the weights",
+                "certificate": "the certificate, as text",
+                "exported": "always empty here",
+                "note": "remarks",
+                "words": "what was proved, or why nothing was",
+                "kinds": "what each number is: proven, sampled, floating-point, exact or given",
+                "error": "proved upper bound on the largest output error",
+                "shown": "patterns, queries and keys for pictures: floating-point",
+                "published": "for the presets: error, norm and dimension of tracr's construction, rebuilt; else null",
+                "as_exact": "ours, scaled to the same error; or why_not",
+            },
+            seconds=60.0,
+            reports_progress=True,
+        ),
+        Call(
+            "export",
+            "Export the designed heads for another library, as an archive.",
+            ExportRequest,
+            export,
+            {"files": "their names", "zip": "the archive, in base64"},
+            seconds=60.0,
+        ),
+    ),
+)

@@ -1,0 +1,93 @@
+"""The Audit view in a real browser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.lab.browser import View
+
+
+def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
+    page = view.enter("/audit")
+    view.settled()
+    expect(page.locator("#report")).to_contain_text("4 heads")
+    expect(page.locator("#head")).to_contain_text("induction")
+    expect(page.locator("#row")).to_contain_text("what followed the “c” before")
+    expect(page.locator("#same .badge")).to_have_text("Verified.")
+    expect(page.locator("#texts .badge")).to_have_text("Proved by the audit.")
+
+
+def test_a_head_is_chosen_on_the_map_and_its_row_is_shown(view: View) -> None:
+    page = view.enter("/audit")
+    view.settled()
+    page.get_by_role("button", name="head 0.0,").click()
+    view.settled()
+    view.address_has("layer=0")
+    expect(page.locator("#head h2")).to_have_text("Head 0.0")
+    expect(page.locator("#row")).to_contain_text("1 back")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#head h2")).to_have_text("Head 0.1")
+
+
+def test_a_row_is_chosen_by_its_token(view: View) -> None:
+    page = view.enter("/audit")
+    view.settled()
+    page.get_by_role("button", name="row 30, token a").click()
+    view.settled()
+    view.address_has("row=30")
+    expect(page.locator("#row h2")).to_contain_text("Row 30")
+
+
+def test_arrow_keys_go_from_row_to_row_and_the_text_is_one_stop_of_the_tab_key(view: View) -> None:
+    page = view.enter("/audit#row=20")
+    view.settled()
+    expect(page.locator("#row .strip [tabindex='0']")).to_have_count(1)
+    page.locator("#row .token.at").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    view.settled()
+    expect(page.locator("#row h2")).to_contain_text("Row 22")
+    expect(page.locator("#row .token.at")).to_be_focused()
+
+
+def test_a_witness_is_as_long_as_the_texts(view: View) -> None:
+    page = view.enter("/audit#layer=0&length=8")
+    view.settled()
+    expect(page.locator("#texts h2")).to_contain_text("every text of 8 tokens")
+    expect(page.locator("#texts .strip .token")).to_have_count(8)
+
+
+def test_a_text_that_is_too_short_is_complained_about_beside_its_field(view: View) -> None:
+    page = view.enter("/audit#row=2")
+    page.locator("#field-text").fill("short")
+    expect(page.locator("#error-text")).to_contain_text("expected at least 16", timeout=20_000)
+    assert [said for said in view.said if "422" not in said] == []  # the browser itself reports the refusal
+    view.said.clear()
+
+
+def test_an_audit_from_a_file_is_shown_and_not_vouched_for(view: View, tmp_path: Path) -> None:
+    heads = [
+        {"layer": layer, "head": head, "roles": [], "previous_away": {"value": 0.25, "low": 0.2, "high": 0.3}}
+        for layer in range(3)
+        for head in range(4)
+    ]
+    (tmp_path / "audit.json").write_text(json.dumps({"model": {"name": "some/model"}, "heads": heads}))
+    (tmp_path / "other.json").write_text("[]")
+    odd = {"layer": 0, "head": 0, "roles": [], "rounding": {"int4 a token": {"tv": {"value": "much"}}}}
+    (tmp_path / "odd.json").write_text(json.dumps({"model": {"name": "odd"}, "heads": [odd]}))
+    page = view.enter("/audit")
+    view.settled()
+    page.set_input_files("#field-report", tmp_path / "other.json")
+    expect(page.locator("#error-report")).to_contain_text("this is not an audit")
+    page.set_input_files("#field-report", tmp_path / "odd.json")
+    expect(page.locator("#error-report")).to_contain_text("parts of this audit")
+    expect(page.locator("#map .head")).to_have_count(4)
+    page.set_input_files("#field-report", tmp_path / "audit.json")
+    expect(page.locator("#report")).to_contain_text("takes at its word")
+    expect(page.locator("#map .head")).to_have_count(12)
+    expect(page.locator(".badge.proved:visible")).to_have_count(0)
+    page.get_by_role("button", name="Back to the built-in model").click()
+    expect(page.locator("#map .head")).to_have_count(4)

@@ -1,0 +1,136 @@
+"""The Check view in a real browser, and its calls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from headwright.lab.worker import handle
+from tests.lab.browser import View
+
+WRONG = "q = k_a + k_b"
+
+
+def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
+    page = view.enter("/check")
+    view.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("refuted", timeout=30_000)
+    expect(page.locator("#verdict")).to_contain_text("n = 3")
+    expect(page.locator("#exercise math").first).to_be_visible()
+    assert "ln(" not in page.locator("#verdict").inner_text()  # what would mend it is not told yet
+
+
+def test_hints_come_one_step_at_a_time(view: View) -> None:
+    page = view.enter("/check#hints=none")
+    view.settled()
+    expect(page.locator("#verdict .headline")).to_contain_text("it is wrong", timeout=30_000)
+    assert "n = 3" not in page.locator("#verdict").inner_text()
+    expect(page.locator("#picture")).to_be_hidden()
+    page.locator("#more-hints").click()
+    expect(page.locator("#verdict")).to_contain_text("n = 3", timeout=30_000)
+    page.locator("#more-hints").click()
+    expect(page.locator("#verdict")).to_contain_text("λ", timeout=30_000)
+    view.address_has("hints=full")
+
+
+def test_an_exercise_is_picked_and_an_answer_typed(view: View) -> None:
+    page = view.enter("/check")
+    view.settled()
+    page.locator("#field-exercise").select_option("averaging-three")
+    expect(page.locator("#exercise h2")).to_contain_text("three", timeout=30_000)
+    view.address_has("hints=none")
+    page.locator("#field-answer").fill(r"Let $q = \lambda(k_a + k_b)$ for a large $\lambda$.")
+    expect(page.locator("#verdict .badge")).to_have_text("refuted", timeout=30_000)
+    page.locator("#field-answer").fill(r"Let $q = \lambda(k_a + k_b + k_c)$ for a large $\lambda$.")
+    expect(page.locator("#verdict .badge")).to_have_text("proved", timeout=30_000)
+
+
+def test_every_formula_has_its_status_and_sentences_are_left_to_read(view: View) -> None:
+    answer = (
+        r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda$. Then $\alpha_a = 1$."
+        + "\n\nThis is as easy as pie, <b>see</b>."
+    )
+    page = view.enter("/check#exercise=averaging-two&hints=full&answer=" + quote(answer))
+    expect(page.locator("#verdict .badge").first).to_have_text("proved", timeout=30_000)
+    expect(page.locator("#read .badge.false")).to_have_text("false")
+    expect(page.locator("#read h2").first).to_contain_text("1 false")
+    expect(page.locator("#to-read li").last).to_contain_text("as easy as pie")
+    assert page.locator("#to-read b").count() == 0
+
+
+def test_a_link_restores_the_answer(view: View) -> None:
+    page = view.enter("/check")
+    page.locator("#field-answer").fill("q = 5 (k_a + k_b)")
+    page.locator("h1").click()
+    view.address_has("answer=q")
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator("#field-answer")).to_have_value("q = 5 (k_a + k_b)")
+    expect(page.locator("#verdict")).to_contain_text("with n = 3", timeout=30_000)
+
+
+def test_markup_in_an_answer_stays_text(view: View) -> None:
+    page = view.enter("/check")
+    page.locator("#field-answer").fill(r"$q = k_a$ <img src=x onerror=alert(1)> $\text{<b id=evil>}$")
+    view.settled()
+    expect(page.locator("#verdict .badge").first).to_be_visible(timeout=30_000)
+    assert page.locator("main img, #evil").count() == 0
+
+
+def test_a_document_is_checked_and_leaves_a_report(view: View, tmp_path: Path) -> None:
+    (tmp_path / "homework.md").write_text(f"## averaging-two\n\n$${WRONG}$$\n\n## low-rank\n\n$$B = 0$$\n")
+    page = view.enter("/check")
+    page.set_input_files("#document", tmp_path / "homework.md")
+    expect(page.locator("#document-verdicts .badge").first).to_have_text("refuted", timeout=60_000)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download the report").click()
+    assert "Answers checked" in Path(waiting.value.path()).read_text()
+
+
+def test_a_file_that_is_no_text_is_refused_by_its_name(view: View, tmp_path: Path) -> None:
+    (tmp_path / "homework.pdf").write_text("%PDF-1.4")
+    page = view.enter("/check")
+    page.set_input_files("#document", tmp_path / "homework.pdf")
+    expect(page.locator("#document-verdicts .error")).to_contain_text("homework.pdf is not read: expected text")
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "words"),
+    [
+        ("averaging-varies", r"\operatorname{Var}(\alpha_a) \to 0", "Left side 0.25, right side 0"),
+        ("kth-singular-value", r"\sigma_k^2 \ge \|A\|_F^2", "Left side"),
+        ("taking-apart", "M = I", "difference = 0; 1"),
+        ("self-attention-copy", "c_2 \\to u_b", "c_2 tends to u_a, not to u_b"),
+    ],
+)
+def test_a_counterexample_without_keys_is_drawn_too(view: View, exercise: str, answer: str, words: str) -> None:
+    page = view.enter(f"/check#exercise={exercise}&answer={quote(answer)}&hints=full")
+    view.settled()
+    expect(page.locator("#verdict .badge").first).to_have_text("refuted")
+    expect(page.locator(f'#counterexample svg[aria-label*="{words}"]')).to_be_visible()
+    page.get_by_role("button", name="the verdict alone").click()
+    view.settled()
+    expect(page.locator("#counterexample")).to_be_hidden()
+
+
+def test_one_answer_is_told_as_the_command_line_does() -> None:
+    found = handle({"call": "check", "given": {"text": WRONG, "exercise": "averaging-two"}})["answer"]
+    answer = found["answers"][0]
+    assert (answer["verdict"], answer["asked"][0]["counterexample"]["n"]) == ("refuted", 3)
+    assert found["counts"]["refuted"] == 1
+
+
+@pytest.mark.parametrize("hints", ["none", "direction"])
+def test_a_hint_does_not_tell_what_would_mend_it(hints: str) -> None:
+    given = {"text": WRONG, "exercise": "averaging-two", "hints": hints}
+    assert "ln(" not in json.dumps(handle({"call": "check", "given": given}))
+
+
+def test_two_answers_at_once_are_a_document() -> None:
+    text = f"## averaging-two\n\n$${WRONG}$$\n\n## low-rank\n\n$$B = 0$$\n"
+    assert handle({"call": "check", "given": {"text": text}})["where"] == "text"

@@ -1,0 +1,101 @@
+"""What is copied from a page runs as it is, in Python and in a shell, whatever a link put into the page."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from headwright.lab.calls import VIEWS
+from tests.lab.browser import View
+
+NAMES = [view.name for view in VIEWS if view.summary]
+ANY_VERDICT = (0, 1, 2, 3)  # 4 is a bug
+
+
+def copied(page: Page, what: str) -> str:
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.locator(".menu summary", has_text="Take away").click()
+    page.get_by_role("button", name=f"Copy as {what}").click()
+    return str(page.evaluate("window.copied"))
+
+
+def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+def shell(lines: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A shell that finds `headwright`, as this Python has it, and goes on after a command that says no."""
+    (folder / "bin").mkdir(exist_ok=True)
+    here = folder / "bin" / "headwright"
+    here.write_text(f'#!/bin/sh\n"{sys.executable}" -m headwright "$@"\ncode=$?\necho "code $code"\n')
+    here.chmod(0o755)
+    paths = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "NO_COLOR": "1"}
+    return subprocess.run(["/bin/sh"], input=lines, cwd=folder, capture_output=True, text=True, env=paths, timeout=120)
+
+
+def tried(view: View, folder: Path) -> tuple[str, str]:
+    said = python(copied(view.page, "Python"), folder)
+    assert said.returncode == 0, said.stderr
+    told = shell(copied(view.page, "command line"), folder)
+    codes = [int(code) for code in re.findall(r"^code (\d+)$", told.stdout, re.M)]
+    assert codes
+    assert all(code in ANY_VERDICT for code in codes), (told.stdout, told.stderr)
+    assert not any(words in told.stderr for words in ("not found", "Usage:", "Try ", "no such")), told.stderr
+    return said.stdout, told.stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_copied_runs_as_it_is(view: View, tmp_path: Path, name: str) -> None:
+    view.enter(f"/{name}")
+    view.settled()
+    tried(view, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_copied_of_every_preset_runs_as_it_is(view: View, tmp_path: Path, name: str) -> None:
+    page = view.enter(f"/{name}")
+    for preset in page.locator(".presets button").all():
+        preset.click()
+        view.settled()
+        title = preset.inner_text()
+        try:
+            tried(view, tmp_path)
+        except AssertionError as error:
+            raise AssertionError(f"{title}: {error}") from error
+
+
+def test_words_around_formulas_are_copied_too(view: View, tmp_path: Path) -> None:
+    page = view.enter("/check")
+    page.get_by_role("button", name="Long enough").click()
+    view.settled()
+    said, told = tried(view, tmp_path)
+    assert "averaging-two proved" in said
+    assert "proved" in told
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/design#scale=1%3Btouch%20taken",
+        "/design#scale=1%22%29%3Bopen%28%22taken%22%2C%22w%22%29%23",
+        "/check#exercise=a%3Btouch%20taken&answer=q",
+        "/check#exercise=&answer=%24x%24%0AEND%0Atouch%20taken%0A",
+        "/audit#text=%27%3Btouch%20taken%3Becho%20%27aaaaaaaaaaaaaaaa",
+        "/order#sentence=a%22%5D%3Bopen%28%22taken%22%2C%22w%22%29%23",
+        "/heads#rules=a%0AEND%0Atouch%20taken%0A",
+    ],
+)
+def test_a_link_cannot_put_commands_into_what_is_copied(view: View, tmp_path: Path, path: str) -> None:
+    page = view.enter(path)
+    view.settled()
+    python(copied(page, "Python"), tmp_path)
+    shell(copied(page, "command line"), tmp_path)
+    assert not (tmp_path / "taken").exists()
+    view.said.clear()  # what cannot be used was refused, which the browser reports

@@ -1,0 +1,193 @@
+"""The Design view in a real browser."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.lab.browser import View
+
+DRAG = """async () => {
+  const key = document.querySelectorAll('g.key')[9];
+  const box = key.querySelector('.dot').getBoundingClientRect();
+  const at = (by, kind) => key.dispatchEvent(new PointerEvent(kind,
+    {clientX: box.x + by, clientY: box.y + by, pointerId: 1, button: 0, bubbles: true}));
+  key.setPointerCapture = () => {};
+  at(0, 'pointerdown');
+  let drawn = 0;
+  for (let i = 0; i < 20; i++) { at(6 + i, 'pointermove'); await new Promise(requestAnimationFrame); drawn++; }
+  at(30, 'pointerup');
+  return drawn;
+}"""
+
+
+def drag(page: Page, what: str, dx: float, dy: float) -> None:
+    box = page.locator(what).bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + dx / 2, y + dy / 2, steps=4)
+    page.mouse.move(x + dx, y + dy, steps=4)
+    page.mouse.up()
+
+
+def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
+    page = view.enter("/design")
+    view.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("Proved.")
+    assert page.locator("path.region").get_attribute("d")
+
+
+def test_a_key_that_is_dragged_moves_and_is_undone(view: View) -> None:
+    page = view.enter("/design")
+    view.settled()
+    before = page.locator("#verdict .headline").inner_text()
+    drag(page, "g.key >> nth=1 >> .dot", -60, 60)
+    view.settled()
+    view.address_has("moved=1:")
+    assert page.locator("#verdict .headline").inner_text() != before
+    page.keyboard.press("Control+z")
+    view.settled()
+    view.address_lacks("moved")
+    assert page.locator("#verdict .headline").inner_text() == before
+    page.keyboard.press("Control+Shift+z")
+    view.settled()
+    view.address_has("moved=1:")
+
+
+def test_a_key_follows_the_hand_on_the_projector_too(view: View) -> None:
+    view.page.set_viewport_size({"width": 1600, "height": 900})
+    page = view.enter("/design#view=projector")
+    view.settled()
+    expect(page.locator("#verdict .headline")).to_be_in_viewport(ratio=1)
+    before = page.locator("g.key >> nth=4 >> .dot").bounding_box()
+    drag(page, "g.key >> nth=4 >> .dot", 60, -40)
+    view.settled()
+    after = page.locator("g.key >> nth=4 >> .dot").bounding_box()
+    assert before is not None
+    assert after is not None
+    assert abs(after["x"] - before["x"] - 60) < 4
+    assert abs(after["y"] - before["y"] + 40) < 4
+
+
+def test_a_click_wishes_for_a_key(view: View) -> None:
+    page = view.enter("/design")
+    page.locator("g.key >> nth=2 >> .dot").click()
+    view.settled()
+    view.address_has("targets=1,2")
+    expect(page.locator("#wishes")).to_contain_text("key 2 gets at least")
+
+
+def test_an_impossible_wish_says_what_the_key_is_made_of_and_what_can_be_had(view: View) -> None:
+    page = view.enter("/design")
+    page.get_by_role("button", name="Inside the others").click()
+    view.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("Proved impossible.")
+    expect(page.locator("#verdict")).to_contain_text("lies among the others")
+    page.get_by_role("button", name="Wish for that").click()
+    view.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("Proved.")
+
+
+def test_a_query_that_is_dragged_says_what_stops_it(view: View) -> None:
+    page = view.enter("/design")
+    view.settled()
+    drag(page, "g.handle .grip", -40, 60)
+    expect(page.locator("#mine-words")).to_contain_text("and should get at least")
+    expect(page.locator("#mine-words")).to_contain_text("away")
+    page.get_by_role("button", name="Back to the shortest").click()
+    view.address_lacks("query")
+
+
+def test_keys_can_be_moved_and_wished_for_without_a_mouse(view: View) -> None:
+    page = view.enter("/design")
+    page.locator("g.key[tabindex='0']").focus()
+    page.keyboard.press("ArrowUp")
+    view.address_has("moved=0:")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("Enter")
+    view.address_has("targets=1,2")
+
+
+def test_a_link_restores_everything(view: View) -> None:
+    page = view.enter("/design")
+    page.get_by_role("button", name="Sixteen dimensions").click()
+    page.locator("#field-eps").fill("0.05")
+    page.locator("#field-eps").press("Enter")
+    view.settled()
+    said, address = page.locator("#verdict .headline").inner_text(), page.url
+    again = view.enter(address.removeprefix(view.address))
+    view.settled()
+    assert again.locator("#verdict .headline").inner_text() == said
+    expect(again.locator("#field-eps")).to_have_value("0.05")
+
+
+def test_what_cannot_be_used_is_said_beside_its_control(view: View) -> None:
+    page = view.enter("/design")
+    view.settled()
+    page.locator("#field-scale").fill("0")
+    expect(page.locator("#error-scale")).to_contain_text("expected another number")
+    view.said.clear()  # the browser reports the refused request as well
+    page.locator("#field-scale").fill("1/2")
+    view.settled()
+    expect(page.locator("#error-scale")).to_be_hidden()
+
+
+def test_what_is_taken_away_as_python_runs_and_says_the_same(view: View) -> None:
+    page = view.enter("/design#targets=1,2&eps=0.2")
+    view.settled()
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.get_by_text("Take away").click()
+    page.get_by_role("button", name="Copy as Python").click()
+    names: dict[str, object] = {"print": lambda *_: None}
+    exec(page.evaluate("window.copied"), names)
+    assert names["found"].word == "designed"  # type: ignore[attr-defined]
+    words = page.locator("#verdict .words").text_content()
+    assert names["found"].words == words  # type: ignore[attr-defined]
+
+
+def test_two_hundred_keys_can_be_dragged(view: View) -> None:
+    page = view.enter("/design#kind=sphere&d=2&n=200&targets=5")
+    view.settled()
+    frames = page.evaluate(DRAG)
+    assert frames == 20
+    view.address_has("moved=9:")
+
+
+def test_the_headline_says_in_what_world_it_holds(view: View) -> None:
+    page = view.enter("/design")
+    page.get_by_role("button", name="Keys that may move").click()
+    view.settled()
+    expect(page.locator("#verdict .headline")).to_contain_text("wherever the keys are within their balls")
+
+
+def test_the_view_of_three_dimensions_turns_by_mouse_and_by_keyboard(view: View) -> None:
+    page = view.enter("/design#kind=sphere&d=3&n=12")
+    view.settled()
+    said = page.locator("#verdict .headline").inner_text()
+    places = "all => all.map(key => key.getAttribute('transform'))"
+    before = page.locator("g.key").evaluate_all(places)
+    ground = page.locator("rect.ground").bounding_box()
+    assert ground is not None
+    page.mouse.move(ground["x"] + 8, ground["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(ground["x"] + 120, ground["y"] + 60, steps=5)
+    page.mouse.up()
+    view.address_has("yaw=")
+    assert page.locator("g.key").evaluate_all(places) != before
+    page.locator("rect.ground").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    page.get_by_role("button", name="Look along the query").click()
+    view.address_lacks("yaw=")
+    view.address_lacks("pitch=")
+    assert page.locator("g.key").evaluate_all(places) == before
+    assert page.locator("#verdict .headline").inner_text() == said  # it was only looked at from elsewhere
+
+
+def test_an_address_with_impossible_targets_is_said_to_be_one(view: View) -> None:
+    page = view.enter("/design#targets=-1,2")
+    view.settled()
+    expect(page.locator(".toast")).to_contain_text("targets")
+    expect(page.locator("#verdict .badge")).to_have_text("Proved.")
