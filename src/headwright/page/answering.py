@@ -58,7 +58,7 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
             return {"answer": {"verdict": found.word, "words": found.words, "checkers": ["exact"]}}
         call = calls[job["call"]]
         answer = check.one_by_one if job["call"] == "document" else call.answer
-        return {"answer": answer(call.asks.model_validate(given))}
+        return {"answer": answer(call.request.model_validate(given))}
     except HeadwrightError as error:
         return {"error": str(error), "where": None}
     except Exception as error:  # noqa: BLE001  an internal error is named as one, and the page goes on

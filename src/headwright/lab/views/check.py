@@ -101,6 +101,18 @@ def document(request: CheckRequest, progress: OnProgress = lambda _: None) -> di
     return _told(request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL, progress=progress))
 
 
+def one_by_one(request: CheckRequest) -> dict[str, Any]:
+    """What `document` gives, in this process: for a browser, which has no others.
+
+    >>> one_by_one(CheckRequest(text="Nothing to see here."))["answers"]
+    []
+    """
+    sheet = _read(request.text, request.exercise, latex=request.latex)
+    if len(sheet.answers) > MOST_ANSWERS:
+        raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}")
+    return _told(request, sheet, [_alone(each, request.seed) for each in sheet.answers])
+
+
 def _told(request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
     from headwright.check.report.text import hinted, results
 

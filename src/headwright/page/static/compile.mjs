@@ -14,7 +14,7 @@ with zipfile.ZipFile("/given.zip") as given, zipfile.ZipFile("/made.zip", "w") a
         if name.endswith(".py"):
             code = compile(data, name, "exec", dont_inherit=True, optimize=0)
             made.writestr(name + "c", pyc._code_to_timestamp_pyc(code))
-        elif not name.endswith((".pyi", ".js", ".html")) and ".dist-info/" not in name or name.endswith("METADATA"):
+        elif name == "headwright/__init__.pyi" or not name.endswith((".pyi", ".js", ".html")):
             made.writestr(name, data)
 `);
 writeFileSync(made, python.FS.readFile("/made.zip"));

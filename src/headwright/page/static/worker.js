@@ -26,7 +26,7 @@ async function start() {
 }
 
 const ready = start();
-ready.then(() => self.postMessage({ ready: true }), (error) => self.postMessage({ failed: String(error.message ?? error) }));
+ready.then(() => self.postMessage({ ready: true }), (error) => self.postMessage({ failed: String(error.message ?? error).trim().split("\n").at(-1) }));
 
 self.onmessage = async ({ data: { number, question } }) => {
   const { python, place, answer } = await ready;
