@@ -29,7 +29,7 @@ TOPICS = [
     "wishes",
     "heads",
     "check",
-    "house",
+    "check_size",
     "rows",
     "audit",
 ]

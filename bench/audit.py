@@ -36,8 +36,8 @@ def _file() -> Path:
 def _loaded(T: int) -> tuple[Any, np.ndarray]:
     import torch
 
-    from headwright.audit.documents import default_text
-    from headwright.audit.models import load_model
+    from headwright.models.documents import default_text
+    from headwright.models.loading import load_model
 
     torch.set_num_threads(1)
     model = load_model(_file())
@@ -45,8 +45,8 @@ def _loaded(T: int) -> tuple[Any, np.ndarray]:
 
 
 def ours(T: int) -> Callable[[], str]:
-    from headwright.audit.rows.blocked import statistics
-    from headwright.audit.rows.scoring import Scoring
+    from headwright.models.rows.blocked import statistics
+    from headwright.models.rows.scoring import Scoring
 
     model, tokens = _loaded(T)
     fast = find_spec("numba") is not None
@@ -66,7 +66,7 @@ def ours(T: int) -> Callable[[], str]:
 
 def product(T: int) -> Callable[[], str]:
     """The model, and in each layer the products of blocks that a causal row sees."""
-    from headwright.audit.rows.blocked import KEYS, ROWS
+    from headwright.models.rows.blocked import KEYS, ROWS
 
     model, tokens = _loaded(T)
     buffer = np.empty((ROWS, KEYS), dtype=np.float32)

@@ -13,15 +13,14 @@ from scipy.special import logsumexp
 
 from bench.measure import Contender
 from headwright import fast
-from headwright.design.certify import certificate
-from headwright.design.checking import as_npy
-from headwright.design.program import program
-from headwright.design.proving.places import bound_at
-from headwright.design.solving.problem import Problem
-from headwright.design.solving.solver import dual_bound, solve, violation
-from headwright.design.statement import Question
-from headwright.design.wish import copy
 from headwright.noise import Ball, Between, Noise, World
+from headwright.queries.certify import as_npy, certificate
+from headwright.queries.program import program
+from headwright.queries.proving.key_placement import bound_at
+from headwright.queries.solving.problem import Problem
+from headwright.queries.solving.solver import dual_bound, solve, violation
+from headwright.queries.statement import Question
+from headwright.queries.wish import copy
 from headwright.trusted.verify import verify
 
 TITLE = "Shortest query that copies one key (Gaussian keys of length about 1, eps = 0.01)"

@@ -84,9 +84,7 @@ def main() -> None:
     (ROOT / "docs" / "pictures" / "bench.svg").write_bytes(chart(measured))
     page = ROOT / "docs" / "reference" / "performance.md"
     page.write_text(renewed(page.read_text(), written(measured)))
-    print(
-        f"Wrote {record}, docs/pictures/bench.svg and docs/reference/performance.md."
-    )
+    print(f"Wrote {record}, docs/pictures/bench.svg and docs/reference/performance.md.")
 
 
 if __name__ == "__main__":

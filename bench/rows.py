@@ -28,8 +28,8 @@ def _inputs(T: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ours(T: int, fast: bool) -> Callable[[], str]:
-    from headwright.audit.rows.blocked import statistics
-    from headwright.audit.rows.scoring import Scoring
+    from headwright.models.rows.blocked import statistics
+    from headwright.models.rows.scoring import Scoring
 
     q, k = _inputs(T)
     few = q[:, :2]
@@ -44,7 +44,7 @@ def ours(T: int, fast: bool) -> Callable[[], str]:
 
 
 def product(T: int) -> Callable[[], str]:
-    from headwright.audit.rows.blocked import KEYS, ROWS
+    from headwright.models.rows.blocked import KEYS, ROWS
 
     q, k = _inputs(T)
     buffer = np.empty((ROWS, KEYS), dtype=np.float32)

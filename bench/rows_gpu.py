@@ -11,7 +11,7 @@ import triton
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 # The kernel alone: torch is all that is there.
-sys.path.insert(0, str(Path(__file__).parents[1] / "src/headwright/audit/rows"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "src/headwright/models/rows"))
 import kernel  # type: ignore[import-not-found]
 
 HEADS, LENGTHS = 32, (4096, 16384, 65536, 131072)

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from headwright.audit.texts.bands import band
-from headwright.audit.texts.checker import check
-from headwright.audit.texts.first import FirstLayer, Norm, Projection, head_of, texts_of
-from headwright.audit.texts.statement import Statement, tokens_digest, weights_digest
-from headwright.audit.texts.sweep import sweep
 from headwright.enclosure import shown_below
+from headwright.models.texts.checker import check
+from headwright.models.texts.first_layer import FirstLayer, Norm, Projection, head_of, texts_of
+from headwright.models.texts.statement import Statement, tokens_digest, weights_digest
+from headwright.models.texts.sweep import band, sweep
 
 WIDTH, D = 576, 64
 

@@ -13,7 +13,7 @@ import torch
 import triton
 
 # The kernel alone: torch is all that is there.
-sys.path.insert(0, str(Path(__file__).parents[1] / "src/headwright/audit/texts"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "src/headwright/models/texts"))
 import kernel  # type: ignore[import-not-found]
 
 VOCABULARY, PLACES, PEAK = 49152, 16, 989  # tokens, places of one launch, Tflop/s of dense float16 as the maker says

@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 
-from headwright.audit.models import load_model
-from headwright.audit.texts.two_layers import Bounds, Named, two_layers
+from headwright.models.loading import load_model
+from headwright.models.texts.two_layers import Bounds, Named, two_layers
 
 SAMPLES = 40  # triples (a, b, c) of different tokens, seed 0
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from bench.measure import Contender
-from headwright.design import Design, Wish, at_least, average, copy, design
 from headwright.noise import (
     Ball,
     Between,
@@ -28,6 +27,7 @@ from headwright.noise import (
     OneOf,
     World,
 )
+from headwright.queries import Design, Wish, at_least, average, copy, design
 
 TITLE = "Wishes of every kind: how many are decided, and how many of these wrongly"
 COUNT = 60

@@ -15,38 +15,37 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwright.audit.documents import repeated_documents
-from headwright.audit.explain import explain
-from headwright.audit.findings.away import rows_away
-from headwright.audit.findings.rounding import looked_at, rounding
-from headwright.audit.findings.summary import Layered
-from headwright.audit.models import load_model
-from headwright.audit.models.model import Layer
-from headwright.audit.rows.scoring import Scoring
-from headwright.audit.texts import certificate
-from headwright.audit.texts.bands import Band, Between
-from headwright.audit.texts.budget import on_budget
-from headwright.audit.texts.deeper import recombined
-from headwright.audit.texts.every_text import along_text, every_text
-from headwright.audit.texts.instances import run_against
-from headwright.audit.texts.logits import on_logit
-from headwright.audit.texts.occurrences import on_token
-from headwright.audit.texts.pairs import Pair, kept_by_pairs
-from headwright.audit.texts.reading import first_layer
-from headwright.audit.texts.statement import Statement
-from headwright.audit.texts.two_layers import Floor, repeated_pair
-from headwright.design import copy, design
-from headwright.design.chance import chance
-from headwright.design.statement import Question
 from headwright.enclosure import Enclosure
 from headwright.errors import ContradictionError, HeadwrightError, InputError
 from headwright.lowrank import truncate
+from headwright.models.documents import repeated_documents
+from headwright.models.explain import explain
+from headwright.models.findings.first_token import rows_away
+from headwright.models.findings.rounding import looked_at, rounding
+from headwright.models.findings.summary import Layered
+from headwright.models.loading import load_model
+from headwright.models.loading.model import Layer
+from headwright.models.rows.scoring import Scoring
+from headwright.models.texts import make_statement
+from headwright.models.texts.every_text import Pair, along_text, every_text, kept_by_pairs
+from headwright.models.texts.logits import on_logit
+from headwright.models.texts.occurrences import on_token
+from headwright.models.texts.read_layer import first_layer
+from headwright.models.texts.recombined_keys import recombined
+from headwright.models.texts.replaced_tokens import on_budget
+from headwright.models.texts.run_statement import run_against
+from headwright.models.texts.statement import Statement
+from headwright.models.texts.sweep import Band, Between
+from headwright.models.texts.two_layers import Floor, repeated_pair
 from headwright.noise import Isotropic, Noise, World, simulate
-from headwright.noise.granted import granted
+from headwright.noise.simulation import granted
 from headwright.positions import Precision, Sinusoidal, closest_pair, report
+from headwright.queries import copy, design
+from headwright.queries.designer import chance
+from headwright.queries.statement import Question
 from headwright.weights import build, parse_rules
 from headwright.weights.export import write_arrays, write_onnx, write_torch
-from headwright.weights.export.reading import read_back
+from headwright.weights.export.write_all import read_back
 from headwright.weights.head import Head, HeadLayer
 
 MODEL = load_model("builtin:induction")
@@ -87,7 +86,7 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
         "headwright.lowrank.truncation.error_upper_bound", lambda found: found / BETTER,
         lambda: truncate(np.diag([3.0, 2.0, 1.0]), rank=2)),
     "a probability beside a sample": (
-        "headwright.noise.granted.probability_granted", lambda _: Enclosure(0.0, 0.1),
+        "headwright.noise.simulation.probability_granted", lambda _: Enclosure(0.0, 0.1),
         lambda: granted(np.eye(2), np.array([[9.0, -9.0]]), RANDOM, {0: Fraction(1, 2)}, samples=1000)),
     "a mean beside a sample": (
         "headwright.noise.simulation.exact", lambda found: replace(found, means=(Enclosure(0.0, 0.1),)),
@@ -96,44 +95,46 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
         "headwright.noise.simulation.exact", lambda found: replace(found, near_average=Enclosure(0.0, 0.1)),
         lambda: simulate(np.eye(2), np.array([[9.0, -9.0]]), RANDOM, [0], samples=2000)),
     "a query that was verified": (
-        "headwright.design.designer._norm", lambda found: found / 2, lambda: design(np.eye(3), copy(0))),
+        "headwright.queries.designer._norm", lambda found: found / 2, lambda: design(np.eye(3), copy(0))),
     "what can be granted instead": (
-        "headwright.design.least._impossible_below", lambda found: found * 100,
+        "headwright.queries.single_query._impossible_below", lambda found: found * 100,
         lambda: design(np.array([[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]]), copy(2))),
     "a head's weights": (
-        "headwright.weights.builder.judged", lambda facts: [(e, dict.fromkeys(least, 0.9999)) for e, least in facts],
+        "headwright.weights.builder.proven_facts",
+        lambda facts: [(e, dict.fromkeys(least, 0.9999)) for e, least in facts],
         lambda: build(RULES)),
     "the head's own query": (
-        "headwright.audit.explain.design", lambda found: replace(found, norm_lower_bound=1e3, norm=2e3),
+        "headwright.models.explain.design", lambda found: replace(found, norm_lower_bound=1e3, norm=2e3),
         lambda: explain(MODEL, repeated_documents(MODEL)[0], 1, 0, rows=1)),
     "total variation after rounding": (
-        "headwright.audit.findings.rounding.tv_bound", lambda found: 0 * found, rounded),
+        "headwright.models.findings.rounding.tv_bound", lambda found: 0 * found, rounded),
     "every text": (
-        "headwright.audit.texts.every_text.band", lambda found: Band(higher(found.least), found.most),
+        "headwright.models.texts.every_text.band", lambda found: Band(higher(found.least), found.most),
         lambda: every_text(MODEL, LENGTH)),
     "every text, most": (
-        "headwright.audit.texts.every_text.band",
+        "headwright.models.texts.every_text.band",
         lambda found: Band(found.least, Between(found.most.lower, found.most.upper / 2)),
         lambda: every_text(MODEL, LENGTH)),
     "along a text": (
-        "headwright.audit.texts.every_text.band", lambda found: Band(higher(found.least), found.most),
+        "headwright.models.texts.every_text.band", lambda found: Band(higher(found.least), found.most),
         lambda: along_text(MODEL, 0, TEXT)),
     "pairs": (
-        "headwright.audit.texts.pairs.pair_band", lambda found: Band(higher(found.least), found.most),
+        "headwright.models.texts.every_text.pair_band", lambda found: Band(higher(found.least), found.most),
         lambda: kept_by_pairs(MODEL, LENGTH, [Pair(int(TEXT[3]), int(TEXT[2]))])),
     "occurrences": (
-        "headwright.audit.texts.occurrences.occurrences", lambda found: replace(found, least=higher(found.least)),
+        "headwright.models.texts.occurrences.occurrences", lambda found: replace(found, least=higher(found.least)),
         lambda: on_token(MODEL, LENGTH, 5)),
     "a budget": (
-        "headwright.audit.texts.budget.budgeted", lambda found: replace(found, least=1 - (1 - found.least) / 2),
+        "headwright.models.texts.replaced_tokens.budgeted",
+        lambda found: replace(found, least=1 - (1 - found.least) / 2),
         lambda: on_budget(MODEL, LENGTH, TEXT, 2)),
     "a logit": (
-        "headwright.audit.texts.logits.largest_output", lambda found: replace(found, bound=found.bound - 1.0),
+        "headwright.models.texts.logits.largest_output", lambda found: replace(found, bound=found.bound - 1.0),
         lambda: on_logit(MODEL, LENGTH, 5, queries=[3])),
     "a deeper layer": (
-        "headwright.audit.texts.deeper.share", higher, lambda: recombined(MODEL, 1, TEXT)),
+        "headwright.models.texts.recombined_keys.share", higher, lambda: recombined(MODEL, 1, TEXT)),
     "two layers": (
-        "headwright.audit.texts.two_layers._chain", lambda found: Floor(0.9999, found.text),
+        "headwright.models.texts.two_layers._chain", lambda found: Floor(0.9999, found.text),
         lambda: repeated_pair(MODEL, 6, (5, 6), heads=[0], places=[2])),
 }  # fmt: skip
 
@@ -167,13 +168,13 @@ def statements() -> list[Statement]:
     pairs, least = [(a, b) for a, b, _ in one.guarantee.firm], min(floor for *_, floor in one.guarantee.firm)
     token = on_token(MODEL, LENGTH, 5)[0]
     return [
-        certificate.statement_of("a", layer, one, one.places[1], "least"),
-        certificate.statement_of("a", layer, one, one.places[1], "most"),
-        certificate.statement_of("a", layer, alone, alone.places[1], "least"),
-        certificate.pairs_statement("a", layer, one, pairs, 1, least),
-        certificate.token_statement("a", layer, LENGTH, token, "least"),
-        certificate.token_statement("a", layer, LENGTH, token, "most"),
-        certificate.budget_statement("a", layer, on_budget(MODEL, LENGTH, TEXT, 2)[0]),
+        make_statement.statement_of("a", layer, one, one.places[1], "least"),
+        make_statement.statement_of("a", layer, one, one.places[1], "most"),
+        make_statement.statement_of("a", layer, alone, alone.places[1], "least"),
+        make_statement.pairs_statement("a", layer, one, pairs, 1, least),
+        make_statement.token_statement("a", layer, LENGTH, token, "least"),
+        make_statement.token_statement("a", layer, LENGTH, token, "most"),
+        make_statement.budget_statement("a", layer, on_budget(MODEL, LENGTH, TEXT, 2)[0]),
     ]
 
 

@@ -17,8 +17,8 @@ import torch
 from safetensors.numpy import save_file
 
 from headwright import InputError, Learned, attend, closest_pair, copy, design, truncate
-from headwright.audit import row_statistics
 from headwright.files import finite, read_array, write_whole
+from headwright.models import row_statistics
 
 TABLE = np.array([[1.0, 2.5], [-3.0, 4.0]])
 
@@ -121,7 +121,7 @@ def _bad(folder: Path, name: str) -> Path:
         ("ragged.json", "equal lengths"),
         ("nan.json", "NaN is not a finite number"),
         ("overflow.json", "entry 0 is inf"),
-        ("deep.json", "nested list"),
+        ("deep.json", "nested too deeply"),
         ("text.json", "expected real numbers"),
         ("inf.npy", "entry 1 is inf"),
         ("empty.npy", "empty"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import numpy as np
 import pytest
 
 import headwright as hw
+from headwright.files import read_array
+from headwright.models import every_length
 
 ROOT = Path(__file__).parents[1]
 EXPRESSION = re.compile(r"^\|[^|]*\|[^|`]*`([^`|]+)`", re.MULTILINE)
@@ -57,15 +60,20 @@ def test_the_table_of_the_readme_is_known_to_a_type_checker(tmp_path: Path) -> N
     assert ran.returncode == 0, ran.stdout
 
 
-def test_a_verb_is_its_package_whichever_way_it_was_imported() -> None:
-    import headwright.design.wish
-
-    assert hw.design is headwright.design
-    assert getattr(hw.design, "copy") is hw.copy  # noqa: B009  (for a type checker `design` is the function)
+COMMANDS = ("audit", "check", "design", "every_text", "heads", "simulate", "truncate", "verify")
 
 
-@pytest.mark.parametrize("name", ["design", "check", "audit"])
-def test_a_verb_can_be_called(name: str) -> None:
+def test_the_commands_are_plain_functions_whatever_was_imported_before() -> None:
+    code = (
+        "import types, headwright.check.verdict, headwright.queries.wish, headwright.models.auditor, headwright as hw\n"
+        f"print([name for name in {COMMANDS} if not isinstance(getattr(hw, name), types.FunctionType)])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_function_says_by_its_own_name_what_is_missing(name: str) -> None:
     with pytest.raises(TypeError, match=rf"{name}\(\) missing"):
         getattr(hw, name)()
 
@@ -127,6 +135,7 @@ def _forms() -> list[object]:
             parameter, coarse]  # fmt: skip
 
 
+MODEL = hw.load_model("builtin:induction")
 WORLD = hw.World({0: hw.Noise(scale=hw.noise.Normal(1.0, 0.1))})
 TAKERS: dict[str, Callable[[Any], Any]] = {
     "attend": lambda given: hw.attend(given, given).pattern,
@@ -171,7 +180,7 @@ def test_what_holds_none_is_refused_in_a_sentence(taker: str, given: object) -> 
         lambda: hw.simulate(np.eye(3), np.ones(2), hw.World(), [0]),
         lambda: hw.audit("builtin:induction"),  # type: ignore[arg-type]
         lambda: hw.every_text("builtin:induction", 4),  # type: ignore[arg-type]
-        lambda: hw.audit.every_length("builtin:induction", 4),  # type: ignore[attr-defined]
+        lambda: every_length("builtin:induction", 4),  # type: ignore[arg-type]
         lambda: hw.permute(np.eye(2), [2, 0]),
         lambda: hw.causal([1.0, 2.0]),
         lambda: hw.check("averaging-two", 3),  # type: ignore[arg-type]
@@ -180,11 +189,41 @@ def test_what_holds_none_is_refused_in_a_sentence(taker: str, given: object) -> 
         lambda: hw.positions.report("sinusoidal", 1000),  # type: ignore[arg-type]
         lambda: hw.weights.build("rules.toml"),  # type: ignore[arg-type]
         lambda: hw.read_world(3),  # type: ignore[arg-type]
+        lambda: hw.load_model(3),  # type: ignore[arg-type]
+        lambda: hw.audit(MODEL, text=3),  # type: ignore[arg-type]
+        lambda: hw.audit(MODEL, tokens="many"),  # type: ignore[arg-type]
+        lambda: hw.audit(MODEL, tokens=50, layers=3),  # type: ignore[arg-type]
+        lambda: hw.every_text(MODEL, "long"),  # type: ignore[arg-type]
+        lambda: hw.pictures.render(None, ".svg"),
+        lambda: hw.pictures.render(hw.pictures.pattern_bars(np.eye(2)), ".gif"),
+        lambda: hw.verify(3),  # type: ignore[arg-type]
+        lambda: hw.verify("{}", "keys.npy"),  # type: ignore[arg-type]
+        lambda: hw.heads(3),  # type: ignore[call-overload]
+        lambda: hw.weights.read_rules(3),  # type: ignore[arg-type]
+        lambda: hw.design(np.eye(3), hw.copy(0), heads="2"),  # type: ignore[arg-type]
+        lambda: hw.simulate(np.eye(3), np.ones(3), hw.World(), [0], samples="9"),  # type: ignore[arg-type]
+        lambda: hw.random_layer("4"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_a_sentence(asked: Callable[[], object]) -> None:
     with pytest.raises(hw.InputError, match=r"expected|differ"):
         asked()
+
+
+def test_a_ragged_file_is_refused_by_the_row_that_differs(tmp_path: Path) -> None:
+    (tmp_path / "keys.json").write_text("[[1, 2], [3, 4], [5]]")
+    with pytest.raises(hw.InputError, match="row 0 has 2 numbers, and row 2 has 1"):
+        read_array(tmp_path / "keys.json", what="keys")
+
+
+def test_nothing_is_logged_unless_asked_for() -> None:
+    assert [type(handler).__name__ for handler in logging.getLogger("headwright").handlers] == ["NullHandler"]
+
+
+def test_a_program_that_asks_for_it_is_told_what_is_done(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "headwright"):
+        hw.design(np.eye(2), hw.copy(0))
+    assert "designed, for 2 keys" in caplog.messages
 
 
 def test_indices_may_be_of_numpy() -> None:

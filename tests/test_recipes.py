@@ -80,7 +80,7 @@ def test_a_statistic_is_four_lines(copy: Path) -> None:
     assert "more than half" in said["meanings"]["decided_away"]
     _run(copy, *headwright, "audit", "builtin:induction", "--tokens", "400", "--out", "report.html")
     assert "rows that give one key more than half" in (copy / "report.html").read_text()
-    _tests(copy, "src/headwright/audit/findings", "src/headwright/audit/report", "tests/audit/report")
+    _tests(copy, "src/headwright/models/findings", "src/headwright/models/report", "tests/models/report")
 
 
 @pytest.mark.slow

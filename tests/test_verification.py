@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from headwright import InputError, verify
-from headwright.rocq import proved
+from headwright.rocq import extracted_checker
 from headwright.verification import MOST_ENTRIES, Opinion, Verdict, combine, in_words, which
 from tests.fast.making import document, entry
 
@@ -152,7 +152,7 @@ def test_without_its_program_the_proved_checker_says_how_to_build_it(monkeypatch
         verify(text_of("accept/copy"), checker="proved")
 
 
-@pytest.mark.skipif(not proved.available(), reason="the proved checker is not built: make proof")
+@pytest.mark.skipif(not extracted_checker.available(), reason="the proved checker is not built: make proof")
 @pytest.mark.parametrize(
     ("name", "word"),
     [

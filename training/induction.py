@@ -29,8 +29,8 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
-from headwright.audit.models.induction import FREQUENCIES, HEADS, LAYERS, LONGEST, VOCABULARY, WIDTH, D
 from headwright.check.verdict import Curve
+from headwright.models.loading.induction import FREQUENCIES, HEADS, LAYERS, LONGEST, VOCABULARY, WIDTH, D
 from headwright.pictures import Chart, curve_picture, render
 
 SEED, STEPS, BATCH, RATE = 0, 1500, 32, 8e-3
@@ -40,7 +40,7 @@ NUDGE = 2.5
 
 
 class Attention(nn.Module):
-    """The model of `headwright.audit.models.induction`, with gradients."""
+    """The model of `headwright.models.loading.induction`, with gradients."""
 
     def __init__(self, generator: torch.Generator) -> None:
         """As it starts."""

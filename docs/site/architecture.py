@@ -25,9 +25,10 @@ TELLS = {
     "lab": "a page on this machine",
     "tour": "the demo",
     "check": "answers, proved or refuted",
+    "comparison": "statement and expectation",
     "weights": "rules to whole heads",
-    "audit": "what trained heads do",
-    "design": "target, query, certificate",
+    "models": "what trained heads do",
+    "queries": "target, query, certificate",
     "verification": "two checkers must agree",
     "fast": "the floating-point checker",
     "pictures": "results as charts",
@@ -45,7 +46,7 @@ TELLS = {
     "cards": "results in notebooks",
     "errors": "typed errors",
     "trusted": "the exact checker",
-    "verb": "callable packages",
+    "validation": "malformed files, in a sentence",
     "theme": "colours and fonts",
 }
 WIDE, HIGH, GAP, LIFT, EDGE = 192, 52, 22, 44, 14

@@ -1,6 +1,6 @@
 """The pictures of these pages, drawn anew from the code as it stands, and their text alternatives with them.
 
-python docs/site/pictures.py     a minute; pictures of the lab's rooms are photographs and are not drawn here
+python docs/site/pictures.py     a minute; pictures of the lab's views are screenshots and are not drawn here
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def drawn() -> Iterator[tuple[str, bytes]]:
             if name in OF_TOUR:
                 yield OF_TOUR[name], pictures.render(chapter.picture, ".svg")
         path = Path(folder) / "every-length.svg"
-        command = ("audit", "builtin:induction", "--every-text", "32", "--plot", str(path))
+        command = ("every-text", "builtin:induction", "--length", "32", "--plot", str(path))
         subprocess.run([sys.executable, "-m", "headwright", *command], check=True, capture_output=True)  # noqa: S603
         yield "every-length", path.read_bytes()
     for name in HEADS:

@@ -6,22 +6,18 @@
     >>> hw.design([[1, 0], [0, 1]], hw.copy(0)).word
     'designed'
 
-Each verb is a command, a function and a folder: design, verify, check, audit, lab. `trusted` is the checker of
-certificates, on the standard library alone. docs/contributing/architecture.md draws the architecture.
+The public functions have the names of the commands: design, heads, verify, check, audit, every_text. Each lives in the
+package of what it is about: queries, weights, verification, check, models. `trusted` is the checker of certificates:
+standard library only. docs/contributing/architecture.md draws the packages.
 
 The public names are those of __init__.pyi; each loads its module on first use, so that `import headwright` is quick.
+Nothing is logged unless the program that imports this asks for it: the logger is called `headwright`.
 """
 
-import sys
+import logging
 
 import lazy_loader
 
 __version__ = "0.1.0"
-_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-
-def __getattr__(name: str) -> object:
-    _load(name)
-    # `design` is always the package, which can be called, and not its function: what stands in it stays in reach.
-    globals()[name] = sys.modules.get(f"{__name__}.{name}", globals()[name])
-    return globals()[name]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+logging.getLogger(__name__).addHandler(logging.NullHandler())

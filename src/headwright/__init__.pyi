@@ -1,19 +1,20 @@
 from . import formula, lowrank, noise, pictures, positions, weights
 from .attention import Attention, attend, causal, output, pattern, scores
-from .audit.auditor import audit
-from .audit.models import load_model
-from .audit.rows import row_statistics
-from .audit.texts.every_text import every_text
 from .check import check
-from .design.designer import Design, design
-from .design.wish import Wish, at_least, average, copy
 from .enclosure import Enclosure
 from .errors import FullyMaskedError, HeadwrightError, InputError
 from .layer import Defect, Layer, equivariance_defect, permute, random_layer
 from .lowrank import LowRank, spectral_norm_upper_bound, truncate
+from .models.auditor import audit
+from .models.loading import load_model
+from .models.rows import row_statistics
+from .models.texts.every_text import every_text
 from .noise import Noise, Simulation, World, read_world, simulate
 from .positions import Alibi, Learned, Precision, Rotary, Scheme, Sinusoidal, closest_pair, separation
+from .queries.designer import Design, design
+from .queries.wish import Wish, at_least, average, copy
 from .verification import verify
+from .weights.circuit import heads
 
 __version__: str
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "equivariance_defect",
     "every_text",
     "formula",
+    "heads",
     "load_model",
     "lowrank",
     "noise",

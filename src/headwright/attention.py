@@ -13,6 +13,7 @@ number of batch axes in front; what comes back is of the same kind. Lists and da
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +21,10 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 from jaxtyping import Bool, Float
 
+from headwright.cards import bars, card, lines
 from headwright.errors import FullyMaskedError, InputError
 
+MOST_BARS = 12  # keys drawn in a notebook
 Array = Any  # a NumPy array, a torch tensor, or anything else that speaks the array API
 
 
@@ -37,6 +40,30 @@ class Attention:
     scores: Float[Array, "*batch heads n"]
     pattern: Float[Array, "*batch heads n"]
     output: Float[Array, "*batch d"]  # the mean over the heads
+
+    def _shown(self, show: Callable[[str, str, list[tuple[str, str]]], str]) -> str:
+        """The keys with the largest weights of each head; of a batch, the shapes alone."""
+        heads, n = self.pattern.shape[-2:]
+        facts = []
+        for h, weights in enumerate(self.pattern.tolist() if self.pattern.ndim == 2 else ()):
+            top = sorted(range(n), key=lambda i: -weights[i])[:3]
+            facts.append((f"head {h}", ", ".join(f"key {i} {weights[i]:.4g}" for i in top) + ", ..." * (n > 3)))
+        sizes = f"{heads} head{'s' * (heads > 1)}, {n} keys, output of shape {_shape(self.output)} (floating-point)"
+        return show("attention", sizes, facts)
+
+    def __repr__(self) -> str:
+        """The sizes, and the largest weights, in a few lines."""
+        return self._shown(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card, with the pattern of the first head as bars."""
+        if self.pattern.ndim != 2:
+            return self._shown(card)
+        weights = self.pattern[0].tolist()
+        top = sorted(sorted(range(len(weights)), key=lambda i: -weights[i])[:MOST_BARS])
+        drawing = bars((f"key {i}", weights[i]) for i in top)
+        name = "the largest weights of the first head"
+        return self._shown(lambda word, sizes, facts: card(word, sizes, facts, drawing, name))
 
 
 def attend(

@@ -295,9 +295,18 @@ def _is_number(written: str) -> bool:
 
 def _json(content: bytes) -> np.ndarray:
     try:
-        return np.array(json.loads(content, parse_int=float, parse_constant=_refuse))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is not a nested list of numbers of equal lengths ({error})") from error
+        rows = json.loads(content, parse_int=float, parse_constant=_refuse)
+    except RecursionError as error:
+        raise InputError("is nested too deeply: expected a list of rows of numbers") from error
+    except ValueError as error:
+        raise InputError(f"is not JSON: {error}") from error
+    try:
+        return np.array(rows)
+    except ValueError as error:
+        sizes = [len(row) if isinstance(row, list) else 1 for row in rows]
+        odd = next((k for k, size in enumerate(sizes) if size != sizes[0]), None)
+        differs = "" if odd is None else f": row 0 has {sizes[0]} numbers, and row {odd} has {sizes[odd]}"
+        raise InputError(f"is not a list of rows of equal lengths{differs}") from error
 
 
 def _only(names: list[str]) -> str:

@@ -20,7 +20,8 @@ from jaxtyping import Float, Int
 
 from headwright import attention
 from headwright.attention import Array
-from headwright.errors import InputError
+from headwright.cards import outline
+from headwright.errors import InputError, check_type
 
 if TYPE_CHECKING:
     from headwright.positions import Scheme
@@ -45,6 +46,7 @@ class Layer:
     b_2: Float[Array, " D"]
     positions: Scheme | None = None
     causal: bool = False
+    __repr__ = outline
 
     def __call__(self, X: Float[Array, "*batch T D"]) -> Float[Array, "*batch T D"]:
         """Z(X)."""
@@ -174,6 +176,8 @@ def random_layer(
     >>> random_layer(4, head_dim=2).W_Q.shape
     (4, 2)
     """
+    for what, number in (("dim", dim), ("head_dim", head_dim), ("hidden", hidden)):
+        check_type(number, what, "a whole number", optional=what != "dim")
     rng = np.random.default_rng(seed)
     d, m = head_dim or dim, hidden or 4 * dim
 

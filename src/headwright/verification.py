@@ -16,15 +16,18 @@ whole heads and circuits have one checker, the exact one.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from headwright.cards import card
-from headwright.errors import InputError
+from headwright.cards import card, lines
+from headwright.errors import InputError, check_type
 from headwright.trusted.certificate import about_heads, document
 from headwright.trusted.keys import Reject
 from headwright.trusted.verify import verify as verify_exactly
 
+LOG = logging.getLogger(__name__)
 CHECKERS = {
     "exact": "exact checker",
     "float": "floating-point checker",
@@ -68,6 +71,14 @@ class Verdict:
         """The checkers that ran, in words."""
         return in_words(self.checkers)
 
+    def to_json(self) -> dict[str, Any]:
+        """All of it in JSON's own types, the words in full."""
+        return {"verdict": self.word, "words": self.words, "checkers": list(self.checkers)}
+
+    def __repr__(self) -> str:
+        """The verdict, and who reached it, in a few lines."""
+        return lines(self.word, self.words, [("checked by", self.by)])
+
     def _repr_html_(self) -> str:
         """For notebooks: the verdict, and who reached it."""
         return card(self.word, self.words, [("checked by", self.by)])
@@ -98,8 +109,14 @@ def verify(
     >>> verify("{}").word, verify("{}").checkers
     ('unreadable', ('exact', 'float'))
     """
+    check_type(text, "the certificate", "text")
+    check_type(files, "files", "a list")
+    if not all(isinstance(content, bytes) for content in files):
+        raise InputError("files: expected a list of the contents of .npy files, as bytes")
     opinions = [_ask(name, text, files, progress) for name in _which(text, checker)]
-    return combine(opinions, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+    verdict = combine(opinions, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+    LOG.info("%s (%s)", verdict.word, verdict.by)
+    return verdict
 
 
 def which(checker: str | None, entries: int) -> tuple[str, ...]:
@@ -188,9 +205,9 @@ def _ask(checker: str, text: str, files: Sequence[bytes], progress: Callable[[fl
         exact = verify_exactly(text, files, progress)
         return Opinion(checker, exact.word, exact.words, exact.excluded)
     if checker == "proved":
-        from headwright.rocq import proved
+        from headwright.rocq import extracted_checker
 
-        found = proved.verify(text, files)
+        found = extracted_checker.verify(text, files)
         return Opinion(checker, found.word, found.words)
     from headwright import fast
 

@@ -39,7 +39,7 @@ RUN: dict[str, Any] = {
                 _contender("SDPA", "peer", "Q K^T alone", None),
             ],
         },
-        "house": {"title": "House", "contenders": [_contender("lines", "ours", None, 1.0)]},
+        "check_size": {"title": "Size", "contenders": [_contender("lines", "ours", None, 1.0)]},
     },
 }
 

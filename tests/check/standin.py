@@ -46,7 +46,7 @@ def check(exercise: str, answer: Written, seed: int) -> Verdict:
             part = Asked("q", "refuted", 2, "a = b", "no", {"n": 10, "x": float("nan")})
             formula = Formula(2, "a = b", "true", "claim", True, used="z3")
             curve = Curve("n", (2.0, 3.0), {"a": (0.5, float("nan"))}, {"wanted": 0.5}, "falls")
-            return Verdict("refuted", "no", (part,), (formula,), (), "t >= 1", {"limit": 0.5}, "do", None, curve, 3)
+            return Verdict("refuted", "no", (part,), (formula,), (), "t >= 1", "do", "why", curve)
     return Verdict("proved", f"{exercise} {text} line {line} seed {seed}")
 
 

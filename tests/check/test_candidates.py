@@ -57,9 +57,9 @@ def test_candidates_of_the_highest_rank_agree(text: str, word: str) -> None:
         (r"Let $\epsilon = 2\delta$ and $q = \ln(n/(2\delta))(k_a + k_b)$.", "proved"),
         (r"Take $q = c(k_a + k_b)$ with a large constant $c$. Then $c \approx \frac12(v_a + v_b)$.", "proved"),
         (r"Define $\lambda = \ln(n/\epsilon)$ for $n < 10$ and $\lambda = n/\epsilon$ for $n \ge 10$. "
-         r"Take $q = \lambda(k_a + k_b)$.", "proved"),
+         r"Take $q = \lambda(k_a + k_b)$.", "undecided"),  # own names by cases are not read
         (r"Define $\lambda = \ln(n/\epsilon)$ for $n < 10$ and $\lambda = 1$ for $n \ge 10$. "
-         r"Take $q = \lambda(k_a + k_b)$.", "refuted"),
+         r"Take $q = \lambda(k_a + k_b)$.", "undecided"),
     ],
 )  # fmt: skip
 def test_names_of_ones_own_are_what_is_said_of_them(text: str, word: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from headwright.check import catalogue
 from headwright.check.catalogue import BUILT_IN, load_exercises
 from headwright.check.exercise import read_exercise
 
@@ -26,7 +27,7 @@ def test_a_file_is_named_for_the_exercise_in_it() -> None:
 def test_only_what_is_looked_at_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_text("no exercise")
     (tmp_path / "copying.toml").write_bytes((BUILT_IN / "copying.toml").read_bytes())
-    monkeypatch.setattr("headwright.check.catalogue.BUILT_IN", tmp_path)
+    monkeypatch.setattr(catalogue, "BUILT_IN", tmp_path)
     known = load_exercises()
     assert list(known) == ["broken", "copying"]
     assert known["copying"] is known["copying"]

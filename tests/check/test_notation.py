@@ -22,7 +22,6 @@ Q = r"q = \lambda(k_a + k_b), \lambda \gg n"
 @pytest.mark.parametrize(
     ("exercise", "formulas", "word"),
     [
-        ("averaging-two", [r"q = t(k_a + k_b), t \text{ large}"], "proved"),
         ("averaging-two", [r"q = \lambda(ka + kb), \quad \lambda \in \mathbb{R}"], "proved"),
         (
             "averaging-two",
@@ -79,17 +78,9 @@ L = r"$q = \lambda(k_a + k_b)$"
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        (r"$$q = \tau^{-1}(k_a + k_b), \quad \tau \to 0^+$$", "proved"),
-        (rf"{K}, $\tau \to 0^{{+}}$", "proved"),
-        (rf"{K} with $\tau \downarrow 0$", "proved"),
-        (rf"{K} as $\tau \searrow 0$", "proved"),
         (rf"{K} where $0 < \tau \ll 1$", "proved"),
-        (rf"{K}, and $\alpha_b \to \frac12$ as $\tau \to 0+$.", "proved"),
-        (rf"{K}; $\lim_{{\tau \downarrow 0}} \alpha_a = \frac13$", "refuted"),
-        (r"$q = \tau(k_a + k_b)$ where $\tau \ll 1$", "refuted"),
-        (r"$q = t(k_a + k_b)$ for $t \nearrow \infty$", "proved"),
-        (rf"{L}, $\lim_{{\lambda \to \infty}} \alpha_b = \lim_{{\lambda \to \infty}} \alpha_a = 0.5$", "proved"),
-        (rf"{L}, $\lim_{{\lambda \to \infty}} \alpha_b = \lim_{{\lambda \to \infty}} \alpha_a = 1$", "false beside"),
+        (rf"{L}; $\lim_{{\lambda \to \infty}} \alpha_a = \frac12$", "proved"),
+        (rf"{L}; $\lim_{{\lambda \to \infty}} \alpha_a = \frac13$", "false beside"),
         (r"$q \doteq \lambda(k_a + k_b)$ for large $\lambda$", "proved"),
     ],
 )
@@ -121,11 +112,8 @@ APART = r"$\Phi_t \ne \Phi_{t'}$ for $t \ne t'$"
         (r"$\Phi_m \ne \Phi_n$ whenever $m \ne n$", "proved"),
         (r"If $\Phi_i = \Phi_j$ then $i - j = 2 \pi k$ for some integer $k$, so $i = j$.", "proved"),
         (r"$\Phi_p = \Phi_q$ for $p \ne q$", "refuted"),
-        (r"$\|\Phi_t - \Phi_{t'}\|^2 \ge 2 - 2\cos(t' - t) > 0$ for $t \ne t'$", "proved"),
         (rf"{APART}, because $2 - 2\cos(t - t') > 1$.", "refuted"),
         (rf"{APART}; also $\lVert \Phi_t \rVert = \sqrt{{d/2}}$", "proved"),
-        (rf"{APART}; also $\Phi_t^\top \Phi_t = d$", "refuted"),
-        (rf"{APART}, because $\|\Phi_{{t'}}\| = 1$.", "refuted"),
         (rf"{APART}; $\|\Phi_t - \Phi_{{t'}}\|^2 = d - 2\langle \Phi_t, \Phi_{{t'}} \rangle$", "proved"),
         (rf"{APART}; $\sin^2 t + \cos^2 t = 1$", "proved"),
         (rf"{APART}; $\sin^2 t + \cos^2 t = 2$", "refuted"),
@@ -143,46 +131,12 @@ def test_an_index_that_a_sum_runs_over_is_no_position() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        (r"$q = \lceil \ln\frac{n}{\epsilon} \rceil (k_a + k_b)$", "proved"),
-        (r"$q = \left(\lfloor \ln(n/\epsilon) \rfloor + 1\right)(k_a + k_b)$", "proved"),
-        (r"$q = \lfloor \ln(n/\epsilon) \rfloor (k_a + k_b)$", "refuted"),
-        (r"$q = \lceil \ln n \rceil (k_a + k_b)$", "refuted"),
-        (r"$q = \lambda(k_a + k_b)$ with $\lambda = \lceil \ln(n/\epsilon) \rceil$", "proved"),
-    ],
-)
-def test_rounded_numbers_lie_where_they_lie(text: str, word: str) -> None:
-    assert outcome(check_answer(load_exercises()["averaging-two"], Written(text))) == word
-
-
-def test_what_a_rounded_number_tends_to_is_not_guessed() -> None:
-    text = r"$q = \lambda(k_a + k_b)$ with large $\lambda$; $\lceil 1/\lambda \rceil \to 0$ as $\lambda \to \infty$"
-    assert check_answer(load_exercises()["averaging-two"], Written(text)).formulas[-1].status == "open"
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        (r"$B = A - U \operatorname{diag}(0, \ldots, 0, \sigma_k, \ldots, \sigma_d) V^\top$", "proved"),
-        (r"$B = A - U \operatorname{diag}(0, 0, \dots, 0, \sigma_{k+1}, \dots, \sigma_d) V^\top$", "refuted"),
-        (r"$B = U \mathrm{diag}(0, \dots, 0, \sigma_k, \dots, \sigma_d) V^\top$", "refuted"),
-    ],
-)
-def test_a_diagonal_may_begin_with_zeros(text: str, word: str) -> None:
-    assert outcome(check_answer(load_exercises()["low-rank"], Written(text))) == word
-
-
-@pytest.mark.parametrize(
     ("exercise", "text", "word"),
     [
         ("averaging-two", rf"{L} $\Longrightarrow$ $k_b^\top q = \lambda$", "proved"),
         ("averaging-two", rf"{L} ⇒ $k_b^\top q = 2 \lambda$", "false beside"),
         ("positions-unique", r"$\Phi_t = \Phi_{t'}$ $\implies$ $t = t'$", "proved"),
         ("positions-unique", r"$t \ne t'$ => $\Phi_t = \Phi_{t'}$", "refuted"),
-        ("averaging-two", rf"{L}, $\alpha_a \xrightarrow{{\lambda \to \infty}} \frac12$", "proved"),
-        ("averaging-two", rf"{L}, $\alpha_b \xrightarrow[\lambda \to \infty]{{}} \frac14$", "false beside"),
-        ("averaging-two", rf"{L}, $\alpha_b \underset{{\lambda \to \infty}}{{\longrightarrow}} \frac12$", "proved"),
     ],
 )
 def test_arrows_say_what_follows_and_what_tends(exercise: str, text: str, word: str) -> None:
@@ -193,7 +147,6 @@ def test_arrows_say_what_follows_and_what_tends(exercise: str, text: str, word: 
     ("exercise", "text"),
     [
         ("temperature-cold", r"$\tau \to 0$"),
-        ("temperature-cold", r"$\tau \downarrow 0$"),
         ("permutation", r"$Z(PX) = P Z(X)$"),
     ],
 )

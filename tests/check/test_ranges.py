@@ -45,6 +45,10 @@ def word(exercise: str, text: str) -> str:
         f"If the keys are short, {GAP} for all $i \\ne j$.",
         r"$k_j^\top q \ge k_i^\top q + \ln((n-1)/\delta) \text{ for some } i$",
         r"$k_j^\top q \ge k_i^\top q + \ln((n-1)/\delta) \text{ for } i > j$",
+        r"$$k_j^\top q \ge k_i^\top q + \ln((n-1)/\delta) \quad (\text{for some } i)$$",
+        r"$$k_j^\top q \ge k_i^\top q + \ln((n-1)/\delta) \quad (\text{only if } n = 2)$$",
+        r"$$k_j^\top q \ge k_i^\top q + \ln((n-1)/\delta) \qquad (\text{one } i)$$",
+        r"\begin{align}k_j^\top q &\ge k_i^\top q + \ln((n-1)/\delta) && \text{unless lucky}\end{align}",
     ],
 )
 def test_a_condition_for_some_keys_is_not_proved_for_all(text: str) -> None:

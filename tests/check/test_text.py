@@ -164,12 +164,50 @@ def test_a_chain_goes_on_over_displays_items_and_reasons() -> None:
     assert [plain(one.node) for one in said(text) if one.node is not None] == ["a = b <= c <= d", "x <= y"]
 
 
-def test_a_further_value_is_a_claim_of_its_own() -> None:
-    found = [one for one in said(r"$x = 1$ for $n = 2$ and $y$ for $n = 3$.") if one.role == "claim"]
-    assert [(plain(one.node), *map(plain, one.under)) for one in found if one.node is not None] == [
-        ("x = 1", "n = 2"),
-        ("x = y", "n = 3"),
-    ]
+def test_the_range_of_a_further_value_is_not_that_of_the_claim() -> None:
+    (one,) = [one for one in said(r"$x = 1$ for $n = 2$ and $y$ for $n = 3$.") if one.role == "claim"]
+    assert [plain(part) for part in one.under] == ["n = 2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        (r"A wrong attempt first: $x = 1$. Take instead $y = 2$.", ["turned", "worded"]),
+        (r"My first attempt was $x = 1$. This does not work. So $y = 2$.", ["turned", "neutral"]),
+        (r"We set $x = 1$. So scrap that. Now $y = 2$.", ["turned", "neutral"]),
+        (r"We set $x = 1$. For short keys this fails. Now $y = 2$.", ["neutral", "neutral"]),
+        (r"What about $x = 1$? Then $y = 2$.", ["turned", "turned"]),
+        (r"Instead of $x = 1$ we take $y = 2$.", ["turned", "turned"]),
+    ],
+)
+def test_what_is_withdrawn_or_asked_is_quoted(text: str, kinds: list[str]) -> None:
+    assert [one.kind for one in said(text)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "roles"),
+    [
+        (r"$x = 1$ and $y = 2$ imply $z = 3$.", ["condition", "condition", "claim"]),
+        (r"$x = 1$ together with $y = 2$ forces $z = 3$.", ["condition", "condition", "claim"]),
+        (r"If $x = 1$ then $z = 3$.", ["condition", "claim"]),
+        (r"$x = 1$ $\Rightarrow$ $z = 3$", ["claim"]),
+        (r"$x = 1$ ⇒ $z = 3$", ["claim"]),
+    ],
+)
+def test_an_implication_claims_neither_side(text: str, roles: list[str]) -> None:
+    found = said(text)
+    assert [one.role for one in found] == roles
+    assert len(found) == 1 or [plain(part) for part in found[-1].under][:1] == ["x = 1"]
+
+
+def test_a_condition_behind_a_comma_may_open_the_next_clause() -> None:
+    found = [one for one in said(r"With $g = 1$ it is $x = 1$, with $g = 2$ it is $x = 2$.") if one.role == "claim"]
+    assert [[plain(part) for part in one.under] for one in found] == [["g = 1"], ["g = 2"]]
+
+
+def test_cells_of_a_table_are_quoted() -> None:
+    found = said("| $x = 1$ | $y = 2$ |\n|---|---|\n| $x = 3$ | $y = 4$ |")
+    assert {one.kind for one in found} == {"turned"}
 
 
 def test_remarks_beside_steps_are_no_part_of_them() -> None:

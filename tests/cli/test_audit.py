@@ -121,9 +121,9 @@ def test_a_cache_folder_that_cannot_be_made_is_said_and_refuses_nothing(
     assert "finished parts cannot be kept there (Not a directory), so this audit cannot be resumed" in ran.err
 
 
-@pytest.mark.parametrize("what", [("--tokens", "12000"), ("--every-text", "200")])
+@pytest.mark.parametrize("what", [("audit", MODEL, "--tokens", "12000"), ("every-text", MODEL, "--length", "200")])
 def test_an_interruption_says_how_many_parts_are_kept_and_how_to_go_on(what: tuple[str, ...]) -> None:
-    command = [sys.executable, "-m", "headwright", "audit", MODEL, *what, "--json"]
+    command = [sys.executable, "-m", "headwright", *what, "--json"]
     running = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # it may be ignored where the tests run

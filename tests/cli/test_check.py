@@ -101,7 +101,7 @@ def test_several_formulas_make_one_answer(headwright: Headwright) -> None:
 def test_with_an_exercise_a_sheet_needs_no_heading(headwright: Headwright) -> None:
     Path("bare.md").write_text("Take\n$q = \\lambda (k_a + k_b)$.\n")
     assert headwright("check", "bare.md", "--exercise", "Averaging-Two").code == 0
-    assert "matched    defines q" in headwright("check", "bare.md").out
+    assert "matched    by similarity" in headwright("check", "bare.md").out
 
 
 def test_standard_input_is_a_sheet_too(headwright: Headwright, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,8 +220,6 @@ def test_a_class_is_sorted_by_false_formulas_then_by_what_there_is_to_read(headw
     assert [line.split()[0] for line in ran.out.splitlines()[1:6]] == ["cleo", "dan", "ada", "ben", "eve"]
     page = Path("class.html").read_text()
     assert page.index(">cleo<") < page.index(">dan<") < page.index(">ada<")
-    told = headwright("check", "class", "--class", "--json").json
-    assert [(one["student"], one["false_formulas"]) for one in told["students"]][:2] == [("cleo", 1), ("dan", 0)]
     assert headwright("check", "right.md", "--class").code == 2
 
 
@@ -264,8 +262,6 @@ def test_a_folder_stands_for_its_sheets_in_the_order_of_their_numbers(headwright
     ran = headwright("check", "class", "--json")
     assert ran.code == 1
     assert [each["file"] for each in ran.json["answers"]] == [f"class/student {number}.md" for number in (1, 2, 10)]
-    told = headwright("check", "class", "--class", "--json").json
-    assert [each["student"] for each in told["students"]] == ["student 1", "student 2", "student 10"]
 
 
 def test_a_folder_without_sheets_says_what_was_expected(headwright: Headwright) -> None:

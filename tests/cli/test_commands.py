@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import typer
 
-from headwright.cli import app
+from headwright.cli import EXIT_CODES, app
 from tests.cli.running import Headwright
 
 TYPER = typer.main.get_group(app)
@@ -61,7 +61,7 @@ def test_attend_takes_values_and_scale(headwright: Headwright) -> None:
 
 def test_attend_shows_a_table(headwright: Headwright) -> None:
     ran = headwright("attend", "--keys", "K.npy", "--query", "q.npy")
-    assert "0.499977" in ran.out
+    assert "2.27e-05" in ran.out
     assert ran.code == 0
 
 
@@ -264,7 +264,43 @@ def test_version_and_help(headwright: Headwright) -> None:
         assert command in help_page.out
 
 
-@pytest.mark.parametrize("command", [command.name or "" for command in TYPER.commands.values()])
+NAMES = [command.name or "" for command in TYPER.commands.values()]
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_every_command_prints_json(headwright: Headwright, command: str) -> None:
+    assert "--json" in headwright(command, "--help").out
+
+
+def test_the_exit_codes_of_the_help_are_those_of_the_docs(headwright: Headwright) -> None:
+    page = " ".join(headwright("--help").out.partition("Exit codes:")[2].split())
+    docs = (Path(__file__).parents[2] / "docs" / "reference" / "commands.md").read_text()
+    for code, meaning in EXIT_CODES.items():
+        assert f"{code} {meaning}" in page
+        assert f"| {code} | {meaning} |" in docs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "new"),
+    [
+        (("audit", "builtin:induction", "--every-text", "8"), "headwright every-text MODEL --length T"),
+        (("audit", "builtin:induction", "--every-text=8", "--query", "e"), "headwright every-text MODEL --length T"),
+        (
+            ("audit", "builtin:induction", "--certificate", "c.json"),
+            "headwright every-text MODEL --length T --out FILE",
+        ),
+        (("design", "--rules", "r.toml"), "headwright heads RULES.toml"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--export", "out"), "headwright heads RULES.toml"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--fast"), "--checker float"),
+    ],
+)
+def test_an_old_spelling_names_the_new_one(headwright: Headwright, arguments: tuple[str, ...], new: str) -> None:
+    ran = headwright(*arguments)
+    assert ran.code == 2
+    assert f"any more: use {new}" in ran.err
+
+
+@pytest.mark.parametrize("command", NAMES)
 def test_every_help_has_examples_with_options_that_exist(headwright: Headwright, command: str) -> None:
     page = headwright(command, "-h").out
     options = set(re.findall(r"--[a-z-]+", page.partition("Examples:")[0]))
@@ -360,7 +396,7 @@ def test_a_bug_has_an_exit_code_of_its_own_and_one_sentence(
     assert ran.out == ""
     assert ran.err.count("\n") == 1
     for words in (
-        "this is a bug",
+        "internal error, please report it",
         "KeyError: 'of the library'",
         "headwright attend --keys K.npy",
         "HEADWRIGHT_DEBUG=1",

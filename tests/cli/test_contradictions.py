@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from headwright.audit.models import load_model
-from headwright.audit.texts.every_text import every_text
 from headwright.errors import ContradictionError
-from tests.audit.texts.test_agreement import LONG, SWITCH, changed, looks_back
+from headwright.models.loading import load_model
+from headwright.models.texts.every_text import every_text
 from tests.cli.running import Headwright
+from tests.models.texts.test_check_against_model import LONG, SWITCH, changed, looks_back
 
 
 @pytest.mark.parametrize("length", [12, SWITCH, SWITCH + 1, LONG])
@@ -21,13 +21,13 @@ def test_no_witness_contradicts_its_bound_where_frequencies_switch(
 ) -> None:
     looks_back(tmp_path)
     path = tmp_path / "floor.json"
-    about = ("audit", str(tmp_path), "--every-text", str(length), "--heads", "0")
+    about = ("every-text", str(tmp_path), "--length", str(length), "--heads", "0")
     ran = headwright(*about, "--json")
     assert ran.code == 0
     previous = ran.json["heads"][0]["places"][1]
     assert previous["least"]["bound"] <= previous["least"]["run"] + 1e-9
     assert (previous["least"]["bound"] > 0.5) == (length <= SWITCH)
-    assert headwright(*about, "--certificate", str(path)).code == 0
+    assert headwright(*about, "--out", str(path)).code == 0
     ran = headwright("verify", str(path), "--model", str(tmp_path), "--json")
     assert (ran.code, ran.json["verdict"], ran.json["runs"]) == (0, "verified", 5)
 
@@ -35,7 +35,7 @@ def test_no_witness_contradicts_its_bound_where_frequencies_switch(
 def test_a_statement_about_one_length_is_not_one_about_another(tmp_path: Path, headwright: Headwright) -> None:
     looks_back(tmp_path)
     path = tmp_path / "floor.json"
-    headwright("audit", str(tmp_path), "--every-text", str(SWITCH), "--heads", "0", "--certificate", str(path))
+    headwright("every-text", str(tmp_path), "--length", str(SWITCH), "--heads", "0", "--out", str(path))
     document = json.loads(path.read_text())
     document["statement"] |= {"length": LONG, "place": LONG - 1, "places": [LONG - 2], "bound": "0.1"}
     path.write_text(json.dumps(document))
@@ -47,9 +47,9 @@ def test_a_witness_that_contradicts_its_bound_is_an_error_and_nothing_is_printed
     tmp_path: Path, headwright: Headwright
 ) -> None:
     looks_back(tmp_path)
-    about = ("audit", str(tmp_path), "--every-text", str(SWITCH))
+    about = ("every-text", str(tmp_path), "--length", str(SWITCH))
     path = tmp_path / "floor.json"
-    assert headwright(*about, "--certificate", str(path)).code == 0
+    assert headwright(*about, "--out", str(path)).code == 0
     with changed("Linear", lambda given: len(torch.unique(given[0], dim=0)) <= 3):  # as no random text has
         with pytest.raises(ContradictionError, match=r"run in float64: at \w+ .* was proved, and an instance"):
             every_text(load_model(tmp_path), SWITCH)

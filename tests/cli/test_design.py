@@ -110,7 +110,7 @@ def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("design", "--keys", "K.npy"), "expected --keys with one wish"),
+        (("design", "--keys", "K.npy"), "there is no wish: expected --copy, --average or --at-least"),
         (("design", "--keys", "K.npy", "--copy", "0", "--average", "0,1"), "expected one wish"),
         (("design", "--keys", "K.npy", "--copy", "9"), "target 9, and there are 4 keys"),
         (("design", "--keys", "K.npy", "--average", "0,0"), "each key once"),
@@ -177,7 +177,7 @@ def test_an_interrupted_design_leaves_nothing_behind(tmp_path: Path) -> None:
     np.save("large.npy", np.random.default_rng(0).normal(size=(80_000, 64)))
     # A shell may have told its children to ignore Ctrl-C, and they their own: here it is listened to.
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    listen += "; import headwright.design; from headwright.cli import main; print('ready', flush=True); main()"
+    listen += "; import headwright.queries; from headwright.cli import main; print('ready', flush=True); main()"
     command = [sys.executable, "-c", listen, "design", "--keys", "large.npy", "--copy", "0", "--out", "c.json"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert running.stdout is not None

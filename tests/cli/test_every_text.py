@@ -1,4 +1,4 @@
-"""headwright audit --every-text, and verify of what it wrote."""
+"""headwright every-text, and verify of what it wrote."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cli.running import Headwright
 
 def test_writes_a_certificate_that_verify_accepts(headwright: Headwright, tmp_path: Path) -> None:
     path = tmp_path / "floor.json"
-    ran = headwright("audit", "builtin:induction", "--every-text", "12", "--certificate", str(path))
+    ran = headwright("every-text", "builtin:induction", "--length", "12", "--out", str(path))
     assert ran.code == 0
     assert "proved: at least 0.87" in ran.out
     ran = headwright("verify", str(path), "--model", "builtin:induction")
@@ -24,7 +24,7 @@ def test_pairs_have_a_certificate_that_verify_accepts(headwright: Headwright, tm
     path, text, pairs = tmp_path / "pairs.json", tmp_path / "text", tmp_path / "pairs"
     text.write_text("the quick brown fox")
     pairs.write_text("u q 2\ni u 2\nu q 2\n")  # a line that is there twice is one pair
-    about = ("audit", "builtin:induction", "--every-text", "12", "--certificate", str(path))
+    about = ("every-text", "builtin:induction", "--length", "12", "--out", str(path))
     for options, said in (
         (("--text", str(text)), "with any of 18 pairs of a token at place 11 and one at place 10"),
         (("--pairs", str(pairs)), "with any of 2 pairs of a token at place 11 and one at place 9"),
@@ -41,7 +41,7 @@ def test_pairs_have_a_certificate_that_verify_accepts(headwright: Headwright, tm
 
 def test_a_better_bound_than_was_proved_is_rejected(headwright: Headwright, tmp_path: Path) -> None:
     path = tmp_path / "floor.json"
-    headwright("audit", "builtin:induction", "--every-text", "12", "--heads", "0", "--certificate", str(path))
+    headwright("every-text", "builtin:induction", "--length", "12", "--heads", "0", "--out", str(path))
     document = json.loads(path.read_text())
     document["statement"]["bound"] = "0.9"
     path.write_text(json.dumps(document))
@@ -51,7 +51,7 @@ def test_a_better_bound_than_was_proved_is_rejected(headwright: Headwright, tmp_
 
 
 def test_json_has_the_witness_in_words(headwright: Headwright) -> None:
-    ran = headwright("audit", "builtin:induction", "--every-text", "6", "--heads", "0", "--query", "e", "--json")
+    ran = headwright("every-text", "builtin:induction", "--length", "6", "--heads", "0", "--query", "e", "--json")
     least = json.loads(ran.out)["heads"][0]["places"][1]["least"]
     assert len(least["words"]) == 6
     assert least["words"][0] == "<s>" and least["words"][-1] == "e"
@@ -76,7 +76,7 @@ def test_pairs_a_token_a_budget_and_the_curve(headwright: Headwright, tmp_path: 
         "--plot",
         str(picture),
     ]
-    ran = headwright("audit", "builtin:induction", "--every-text", "8", *options, "--json")
+    ran = headwright("every-text", "builtin:induction", "--length", "8", *options, "--json")
     found = json.loads(ran.out)
     near, far = found["pairs"]
     assert near["least"]["bound"] > 0.8 and near["least"]["words"][-2:] == ["q", "u"]
@@ -87,35 +87,35 @@ def test_pairs_a_token_a_budget_and_the_curve(headwright: Headwright, tmp_path: 
     assert budget["after"]["bound"] <= budget["after"]["run"] + 1e-9
     assert [point["length"] for point in found["curves"][1]["points"]] == [4, 8]
     assert picture.read_text().startswith("<svg")
-    ran = headwright("audit", "builtin:induction", "--every-text", "8", *options)
+    ran = headwright("every-text", "builtin:induction", "--length", "8", *options)
     assert "q, 1 before a final u, keeps 0.9" in ran.out
     assert "with any 2 other tokens replaced" in " ".join(ran.out.split())
 
 
 def test_what_is_shown_of_a_text_is_said_to_be_a_part_of_it(headwright: Headwright) -> None:
-    ran = headwright("audit", "builtin:induction", "--every-text", "30", "--heads", "0", "--query", "E")
+    ran = headwright("every-text", "builtin:induction", "--length", "30", "--heads", "0", "--query", "E")
     assert ran.code == 0
     assert "1 token was asked about there, e" in " ".join(ran.out.split())
     shown = next(line for line in ran.out.splitlines() if line.startswith("  ... "))
     assert len(shown.split()) == 25
     assert "run on it in float64: 0." in ran.out
-    ran = headwright("audit", "builtin:induction", "--every-text", "8", "--heads", "0", "--query", "e")
+    ran = headwright("every-text", "builtin:induction", "--length", "8", "--heads", "0", "--query", "e")
     assert "... " not in ran.out
 
 
 def test_direct_effects_on_a_logit_lie_between_what_the_model_does(headwright: Headwright) -> None:
-    options = ["--every-text", "8", "--query", "q", "--logit", "u"]
-    ran = headwright("audit", "builtin:induction", *options)
+    options = ["--length", "8", "--query", "q", "--logit", "u"]
+    ran = headwright("every-text", "builtin:induction", *options)
     assert ran.code == 0 and "Head 0.0: its direct effect on the logit of u, before the final norm, is -" in ran.out
-    for found in json.loads(headwright("audit", "builtin:induction", *options, "--json").out)["logit"]:
+    for found in json.loads(headwright("every-text", "builtin:induction", *options, "--json").out)["logit"]:
         assert found["least"]["bound"] <= found["least"]["run"] <= found["most"]["run"] <= found["most"]["bound"]
         assert found["most"]["words"][-1] == "q"
 
 
 def test_no_more_tokens_are_replaced_than_there_are(headwright: Headwright, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("the quick brown fox")
-    options = ["--every-text", "8", "--heads", "0", "--text", str(tmp_path / "text.txt"), "--budget"]
-    shown = {budget: " ".join(headwright("audit", "builtin:induction", *options, budget).out.split())
+    options = ["--length", "8", "--heads", "0", "--text", str(tmp_path / "text.txt"), "--budget"]
+    shown = {budget: " ".join(headwright("every-text", "builtin:induction", *options, budget).out.split())
              for budget in ("5", "99")}  # fmt: skip
     assert "with any 5 other tokens replaced" in shown["5"]  # <s> is held, and the last two are asked about
     assert "with all 5 other tokens replaced" in shown["99"]
@@ -126,7 +126,7 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
     for line, sentence in (("u", "expected a query token"), ("u q -1", "expected a"), ("u qq", "is 2 tokens"),
                            ("u q 70", "distance 70"), ("u q 0", "distance 0"), ("", "no pair")):  # fmt: skip
         path.write_text(line + "\n")
-        ran = headwright("audit", "builtin:induction", "--every-text", "8", "--pairs", str(path))
+        ran = headwright("every-text", "builtin:induction", "--length", "8", "--pairs", str(path))
         assert ran.code == 2
         assert sentence in " ".join(ran.err.split())
 
@@ -134,37 +134,28 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--every-text", "1"], "expected 2 to 256"),
-        (["--every-text", "999"], "256 positions"),
-        (["--every-text", "8", "--heads", "5"], "expected 0 to 1"),
-        (["--every-text", "8", "--query", "ab"], "expected one"),
-        (["--every-text", "8", "--offset", "20"], "expected a place"),
-        (["--query", "e"], "give --every-text"),
-        (["--curve"], "give --every-text"),
-        (["--every-text", "8", "--budget", "2"], "--text FILE"),
-        (["--every-text", "8", "--key", "#99"], "token 99"),
-        (["--every-text", "8", "--layer", "1"], "--text FILE"),
-        (["--every-text", "8", "--logit", "ab"], "--logit 'ab' is 2 tokens"),
-        (["--every-text", "8", "--repeat", "ab", "--logit", "a"], "--logit is about the first layer"),
-        (["--every-text", "8", "--no-every-text"], "--no-every-text is for an audit on texts"),
-        (["--every-text", "8", "--device", "cuda"], "on the CPU"),
-        (["--logit", "a"], "give --every-text"),
-        (["--every-text", "8", "--repeat", "a"], "expected the two of the pair"),
-        (["--every-text", "8", "--repeat", "aa"], "two different"),
-        (["--every-text", "8", "--repeat", "ab", "--key", "e"], "leave it out"),
-        (["--repeat", "ab"], "give --every-text"),
-        (["--every-text", "8", "--query", "~"], "no token for '~'"),
-        (["--every-text", "8", "--repeat", "a~"], "no token for '~'"),
-        (["--every-text", "8", "--out", "x.html"], "--out is for an audit on texts"),
-        (["--every-text", "8", "--explain", "0.0"], "--explain is for"),
-        (["--every-text", "8", "--tokens", "100"], "--tokens is for"),
-        (["--every-text", "8", "--max-length", "9"], "--max-length is for"),
-        (["--every-text", "8", "--seed", "1"], "--seed is for"),
-        (["--every-text", "8", "--repeat", "ab", "--resume"], "leave it out with --repeat"),
+        (["--query", "e"], "Missing option '--length'"),
+        (["--length", "1"], "expected 2 to 256"),
+        (["--length", "999"], "256 positions"),
+        (["--length", "8", "--heads", "5"], "expected 0 to 1"),
+        (["--length", "8", "--query", "ab"], "expected one"),
+        (["--length", "8", "--offset", "20"], "expected a place"),
+        (["--length", "8", "--budget", "2"], "--text FILE"),
+        (["--length", "8", "--key", "#99"], "token 99"),
+        (["--length", "8", "--layer", "1"], "--text FILE"),
+        (["--length", "8", "--logit", "ab"], "--logit 'ab' is 2 tokens"),
+        (["--length", "8", "--repeat", "ab", "--logit", "a"], "--logit is about the first layer"),
+        (["--length", "8", "--device", "cuda"], "on the CPU"),
+        (["--length", "8", "--repeat", "a"], "expected the two of the pair"),
+        (["--length", "8", "--repeat", "aa"], "two different"),
+        (["--length", "8", "--repeat", "ab", "--key", "e"], "leave it out"),
+        (["--length", "8", "--query", "~"], "no token for '~'"),
+        (["--length", "8", "--repeat", "a~"], "no token for '~'"),
+        (["--length", "8", "--repeat", "ab", "--resume"], "leave it out with --repeat"),
     ],
 )
 def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], sentence: str) -> None:
-    ran = headwright("audit", "builtin:induction", *options)
+    ran = headwright("every-text", "builtin:induction", *options)
     assert ran.code == 2
     assert sentence in " ".join(ran.err.split())
 
@@ -172,39 +163,39 @@ def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], 
 def test_a_deeper_layer_recombines_the_keys_of_a_text(headwright: Headwright, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("the quick brown fox jumps over the quick dog")
-    options = ["--every-text", "20", "--layers", "0-1", "--text", str(text)]
-    ran = headwright("audit", "builtin:induction", *options)
+    options = ["--length", "20", "--layers", "0-1", "--text", str(text)]
+    ran = headwright("every-text", "builtin:induction", *options)
     assert ran.code == 0
     assert "20 tokens of the text" in ran.out and "firm" in ran.out
-    heads = json.loads(headwright("audit", "builtin:induction", *options, "--json").out)["heads"]
+    heads = json.loads(headwright("every-text", "builtin:induction", *options, "--json").out)["heads"]
     assert [(head["layer"], head["head"]) for head in heads] == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert heads[0]["places"][1]["kind"] == "firm"
-    ran = headwright("audit", "builtin:induction", *options, "--key", "e")
+    ran = headwright("every-text", "builtin:induction", *options, "--key", "e")
     assert ran.code == 2 and "--key is about the first layer" in " ".join(ran.err.split())
 
 
 def test_a_pair_that_repeats_is_kept_through_two_layers(headwright: Headwright) -> None:
-    options = ["--every-text", "5", "--repeat", "the", "--offset", "2", "--heads", "0"]
-    ran = headwright("audit", "builtin:induction", *options)
+    options = ["--length", "5", "--repeat", "the", "--offset", "2", "--heads", "0"]
+    ran = headwright("every-text", "builtin:induction", *options)
     assert ran.code == 0
     assert "gives h at place 2 at least 0." in ran.out and "1/2 for 1 of 1 tokens" in ran.out
-    found = json.loads(headwright("audit", "builtin:induction", *options, "--json").out)["repeated"][0]
+    found = json.loads(headwright("every-text", "builtin:induction", *options, "--json").out)["repeated"][0]
     assert found["least"]["words"] == ["<s>", "t", "h", "e", "t"]
     assert 0.5 < found["least"]["bound"] <= found["least"]["run"]
 
 
 def test_queries_may_be_those_of_a_text(headwright: Headwright, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("abcab")
-    options = ["--every-text", "6", "--heads", "0", "--query", "@text"]
-    ran = headwright("audit", "builtin:induction", *options, "--text", str(tmp_path / "text.txt"), "--json")
+    options = ["--length", "6", "--heads", "0", "--query", "@text"]
+    ran = headwright("every-text", "builtin:induction", *options, "--text", str(tmp_path / "text.txt"), "--json")
     assert json.loads(ran.out)["heads"][0]["queries"] >= 3
-    ran = headwright("audit", "builtin:induction", *options)
+    ran = headwright("every-text", "builtin:induction", *options)
     assert ran.code == 2 and "--text FILE" in " ".join(ran.err.split())
 
 
 def test_verify_asks_for_the_model(headwright: Headwright, tmp_path: Path) -> None:
     path = tmp_path / "floor.json"
-    headwright("audit", "builtin:induction", "--every-text", "6", "--certificate", str(path))
+    headwright("every-text", "builtin:induction", "--length", "6", "--out", str(path))
     ran = headwright("verify", str(path))
     assert ran.code == 2
     assert "--model builtin:induction" in " ".join(ran.err.split())
@@ -213,7 +204,7 @@ def test_verify_asks_for_the_model(headwright: Headwright, tmp_path: Path) -> No
 def test_a_token_and_a_budget_have_certificates_that_verify_accepts(headwright: Headwright, tmp_path: Path) -> None:
     path, text = tmp_path / "kept.json", tmp_path / "text"
     text.write_text("the quick brown fox")
-    about = ("audit", "builtin:induction", "--every-text", "12", "--certificate", str(path))
+    about = ("every-text", "builtin:induction", "--length", "12", "--out", str(path))
     for options, said in (
         (("--key", "e"), "that has token 5 at one or more of the places seen from place 11"),
         (("--key", "e", "--query", "t"), "with token 20 there, gives all of these that have token 5 together"),

@@ -62,7 +62,7 @@ def _numbers(told: Any, at: str = "") -> Iterator[str]:
         ("design", *KEYS, "--copy", "0"),
         ("design", *KEYS, "--copy", "0", "--world", "world.toml"),
         ("design", "--keys", "same.npy", "--copy", "0"),
-        ("design", "--rules", "rules.toml"),
+        ("heads", "rules.toml"),
     ],
     ids=lambda arguments: " ".join(arguments[:3]),
 )

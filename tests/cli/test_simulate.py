@@ -130,7 +130,7 @@ def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments:
         headwright("design", "--keys", "Z.npy", "--copy", "0", "--out", "i.json")
         assert json.loads(Path("i.json").read_text())["statement"]["claim"] == "impossible"
     if "h.json" in arguments:
-        assert headwright("design", "--rules", "r.toml", "--out", "h.json").code == 0
+        assert headwright("heads", "r.toml", "--out", "h.json").code == 0
     ran = headwright("simulate", "--keys", "K.npy", "--world", "one.toml", *arguments)
     assert ran.code == 2
     assert words in ran.err

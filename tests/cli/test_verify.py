@@ -109,9 +109,9 @@ def test_which_checkers_ran_is_said(headwright: Headwright) -> None:
 
 
 def test_whole_heads_have_one_checker(headwright: Headwright) -> None:
-    made = headwright("design", "--rules", "route.toml", "--out", "h.json")
+    made = headwright("heads", "route.toml", "--out", "h.json")
     assert made.out.startswith("designed (exact checker): For these")
-    assert headwright("design", "--rules", "route.toml", "--json").json["checkers"] == ["exact"]
+    assert headwright("heads", "route.toml", "--json").json["checkers"] == ["exact"]
     assert headwright("verify", "h.json").out.startswith("verified (exact checker): For these")
     assert headwright("verify", "h.json", "--json").json["checkers"] == ["exact"]
     for choice in ("both", "float"):
@@ -123,7 +123,7 @@ def test_whole_heads_have_one_checker(headwright: Headwright) -> None:
 def test_a_checker_that_there_is_not_is_refused(headwright: Headwright, command: tuple[str, ...]) -> None:
     _design(headwright, "--copy", "1")
     for option, words in (
-        (("--fast",), "--fast is now --checker float"),
+        (("--fast",), "no option --fast any more: use --checker float"),
         (("--checker", "fast"), "expected one of both, exact, float, proved"),
     ):
         ran = headwright(*command, *option)
@@ -288,7 +288,7 @@ def test_a_length_is_about_the_statements_own_wish(headwright: Headwright) -> No
 
 
 def test_rules_are_compared(headwright: Headwright) -> None:
-    assert headwright("design", "--rules", "route.toml", "--out", "c.json").code == 0
+    assert headwright("heads", "route.toml", "--out", "c.json").code == 0
     agrees = headwright("verify", "c.json", "--rules", "route.toml")
     assert agrees.code == 0, agrees.out
     assert "its rules say more" in agrees.out  # where an output comes from
@@ -318,7 +318,7 @@ def test_rules_are_compared(headwright: Headwright) -> None:
 
 
 def test_a_rule_that_no_head_keeps_is_found_in_its_file(headwright: Headwright) -> None:
-    assert headwright("design", "--rules", "twins.toml", "--out", "c.json").code == 1
+    assert headwright("heads", "twins.toml", "--out", "c.json").code == 1
     assert headwright("verify", "c.json", "--rules", "twins.toml").code == 0
     Path("other.toml").write_text(FILES["twins.toml"].replace("copy = 0", "copy = 2"))
     assert headwright("verify", "c.json", "--rules", "other.toml").code == 1
@@ -358,7 +358,7 @@ def test_what_two_rules_say_of_one_place_counts_together(headwright: Headwright,
 
 def test_a_largest_weight_is_compared(headwright: Headwright) -> None:
     Path("most.toml").write_text(TWO + "rule = [{ token = 0, at_most = { 1 = 0.3 } }]")
-    headwright("design", "--rules", "most.toml", "--out", "c.json")
+    headwright("heads", "most.toml", "--out", "c.json")
     for most, code in ((0.4, 0), (0.3, 0), (0.2, 1)):
         Path("asked.toml").write_text(f"{TWO}rule = [{{ token = 0, at_most = {{ 1 = {most} }} }}]")
         assert headwright("verify", "c.json", "--rules", "asked.toml").code == code
@@ -400,7 +400,7 @@ layer = [{ mask = "causal", rule = [{ token = 1, copy = 0, output = "after_x" }]
 
 def test_circuits_are_compared_layer_by_layer(headwright: Headwright) -> None:
     Path("circuit.toml").write_text(CIRCUIT)
-    assert headwright("design", "--rules", "circuit.toml", "--out", "c.json").code == 0
+    assert headwright("heads", "circuit.toml", "--out", "c.json").code == 0
     agrees = headwright("verify", "c.json", "--rules", "circuit.toml")
     assert agrees.code == 0, agrees.out
     assert "That is what was asked" in agrees.out
@@ -417,7 +417,7 @@ def test_circuits_are_compared_layer_by_layer(headwright: Headwright) -> None:
         ran = headwright("verify", "c.json", "--rules", "other.toml")
         assert ran.code == (0 if words is None else 1), (new, ran.out)
         assert (words or "verified") in ran.out
-    headwright("design", "--rules", "route.toml", "--out", "heads.json")
+    headwright("heads", "route.toml", "--out", "heads.json")
     assert "a single layer, and" in headwright("verify", "heads.json", "--rules", "circuit.toml").out
     assert "a circuit, and the rules" in headwright("verify", "c.json", "--rules", "route.toml").out
     assert headwright("verify", "c.json", "--copy", "0").code == 1
@@ -426,7 +426,7 @@ def test_circuits_are_compared_layer_by_layer(headwright: Headwright) -> None:
 def test_without_a_first_layer_there_is_no_circuit(headwright: Headwright) -> None:
     text = CIRCUIT.replace("copy = 0", "copy = 1").replace('"x", "y", "x"]', '"x", "x", "y"]')
     Path("circuit.toml").write_text(text)
-    assert headwright("design", "--rules", "circuit.toml", "--out", "c.json").code == 1
+    assert headwright("heads", "circuit.toml", "--out", "c.json").code == 1
     assert headwright("verify", "c.json", "--rules", "circuit.toml").code == 0
     Path("circuit.toml").write_text(text.replace('"x", "x", "y"]', '"x", "y", "y"]'))
     assert headwright("verify", "c.json", "--rules", "circuit.toml").code == 1
@@ -438,7 +438,7 @@ def test_an_output_told_by_a_token_whose_place_was_not_proved_is_not_agreed_to(h
         "copy = 1 }", "%s }"
     )
     Path("circuit.toml").write_text(text % 'copy = 1, output = "token 0"')
-    assert headwright("design", "--rules", "circuit.toml", "--out", "c.json").code == 0
+    assert headwright("heads", "circuit.toml", "--out", "c.json").code == 0
     assert "where all of these are was not proved" in headwright("verify", "c.json", "--rules", "circuit.toml").out
 
 
@@ -525,7 +525,7 @@ def test_a_bound_about_a_range_is_none_about_a_list(headwright: Headwright) -> N
 
 
 def test_what_does_not_fit_a_certificate_is_refused_by_name(headwright: Headwright) -> None:
-    headwright("audit", "builtin:induction", "--every-text", "4", "--heads", "0", "--certificate", "texts.json")
+    headwright("every-text", "builtin:induction", "--length", "4", "--heads", "0", "--out", "texts.json")
     for options in (("--copy", "0"), ("--keys", "K.npy"), ("--scale", "3"), ("--rocq", "c.v"), ("--checker", "float")):
         ran = headwright("verify", "texts.json", "--model", "builtin:induction", *options)
         assert ran.code == 2

@@ -18,7 +18,7 @@ from headwright.cli import app
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
-COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+COMMANDS = [command.callback.__name__.replace("_", "-") for command in app.registered_commands if command.callback]
 
 
 def _sessions(page: Path) -> list[tuple[str, str]]:
@@ -66,7 +66,7 @@ def test_every_command_is_documented(command: str) -> None:
 
 def _public_names() -> list[tuple[str, str]]:
     sources = sorted((ROOT / "src/headwright").glob("*/__init__.py"))
-    rooms = [f"headwright.{source.parent.name}" for source in sources if "__all__ = [" in source.read_text()]
+    rooms = [f"headwright.{source.parent.name}" for source in sources if "__all__" in source.read_text()]
     rooms += ["headwright", "headwright.weights.export"]
     return [(room, name) for room in rooms for name in import_module(room).__all__]
 

@@ -11,7 +11,7 @@ import pytest
 from headwright.trusted.verify import verify
 from headwright.weights import Built, build, read_rules
 from headwright.weights.export import load_torch, run_torch, to_torch, torch_shape, write_torch
-from headwright.weights.export.rounding import float_error
+from headwright.weights.export.numbers import float_error
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "heads"
 NAMES = ["first", "induction", "lookup", "majority", "previous", "route"]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from headwright.fast.balls import Balls, gamma
-from headwright.fast.exactly import Doubt, combination, rational, signs
+from headwright.fast.exact_numbers import Doubt, combination, rational, signs
 from headwright.fast.exponential import EXP_ERROR, exp_above, exp_below, exp_near, total, total_above
-from headwright.fast.passes import inner_products, sharp_products, weighted_sum
+from headwright.fast.key_products import inner_products, sharp_products, weighted_sum
 
 MODEST = st.floats(-1e100, 1e100)
 ANY = st.floats(allow_nan=False, allow_infinity=False)

@@ -27,13 +27,10 @@ from headwright.formula.shapes import spelt
 from headwright.formula.tree import (
     BigCall,
     BigSum,
-    Bond,
     Call,
-    Cases,
     Comparison,
     Inner,
     Listing,
-    Logic,
     Matrix,
     Name,
     Negative,
@@ -42,7 +39,6 @@ from headwright.formula.tree import (
     Number,
     Power,
     Product,
-    Quantified,
     Quotient,
     Relation,
     Sum,
@@ -73,11 +69,6 @@ def value(node: Node) -> arb:
 
 def sigma(index: Node) -> Name:
     return Name("sigma", index)
-
-
-def branch(value: int, sign: Comparison) -> Quantified:
-    """The value where x, which is 3, compares so with 3."""
-    return Quantified(num(value), (Relation((x, num(3)), (sign,)),))
 
 
 @pytest.mark.parametrize(
@@ -128,16 +119,7 @@ def branch(value: int, sign: Comparison) -> Quantified:
         (Call("relu", (Negative(x),)), 0),
         (BigCall("max", "i", sigma(i), num(1), num(2)), 7),
         (BigCall("min", "i", sigma(i), num(1), num(2)), 5),
-        (BigCall("argmax", "i", sigma(i), num(1), num(2)), 2),
-        (BigCall("argmin", "i", Negative(sigma(i)), num(1), num(2)), 2),
-        (BigCall("prod", "i", i, num(1), n), 24),
-        (BigCall("prod", "i", i, num(2), num(1)), 1),
         (BigCall("max", "i", i, num(1), n, (Relation((i, num(4)), ("!=",)),)), 3),
-        (Cases((branch(1, "="), branch(2, "!="))), 1),
-        (Cases((branch(1, ">"), branch(2, "<="))), 2),
-        (Cases((Quantified(num(5), (Logic("not", (Bond("in", x, Listing((num(1), num(2)))),)),)),)), 5),
-        (Name("delta", Listing((num(2), Name("k")))), 1),
-        (BigSum("i", Name("delta", Listing((i, Name("k")))), num(1), n), 1),
     ],
 )
 def test_value(node: Node, expected: float) -> None:
@@ -146,11 +128,9 @@ def test_value(node: Node, expected: float) -> None:
     assert abs(found - expected) < 1e-9
 
 
-def test_matrices_are_written_with_numbers_or_columns() -> None:
+def test_matrices_are_written_with_numbers() -> None:
     rows = Matrix((Listing((num(1), x)), Listing((x, num(2)))))
     assert evaluate(rows, of) == arb_mat([[1, 3], [3, 2]])
-    assert evaluate(Matrix((Listing((v, num(0))),)), lambda _: scalar(8)) == arb_mat([[8, 0]])
-    assert evaluate(Matrix((Listing((v, v)),)), of) == arb_mat([[3, 3], [4, 4]])
 
 
 def test_softmax_is_taken_over_each_row() -> None:
@@ -190,9 +170,6 @@ def test_relu_of_an_unknown_sign_is_the_hull() -> None:
         Power(wide, num(-1)),
         Power(Negative(x), num("1/2")),
         BigSum("i", i, num(1), num(2), (Relation((i, Sum((wide, num(1)))), ("<",)),)),
-        BigCall("argmax", "i", num(1), num(1), num(2)),
-        Cases((branch(1, "<"),)),
-        Cases((Quantified(num(1), (Relation((wide, num(0)), ("<",)),)),)),
     ],
 )
 def test_what_has_no_certain_value_is_undefined(node: Node) -> None:
@@ -213,6 +190,7 @@ def tower(height: int) -> Node:
         BigSum("i", i, num(1), num(10**12)),
         BigSum("i", BigSum("j", i, num(1), num(1000)), num(1), num(1000)),
         Name("I", num(10**9)),
+        Call("diag", (BigSum("i", i, num(1), num(2)), Name("I", num(10**9)))),
         Power(A, num(10**40)),
         Power(num("1/2"), num(-(10**9))),
     ],
@@ -227,7 +205,7 @@ def test_too_much_is_refused_at_once(node: Node) -> None:
 def test_a_budget_is_shared() -> None:
     budget = Budget(30)
     evaluate(Sum((x, x)), of, budget=budget)
-    assert budget.left < 30
+    assert budget.spent > 0
     with pytest.raises(TooMuch):
         for _ in range(30):
             evaluate(x, of, budget=budget)

@@ -7,9 +7,9 @@ import pickle
 import pytest
 
 from headwright.errors import InputError
-from headwright.formula import FormulaError, macros, parse, parse_lines, plain
+from headwright.formula import FormulaError, macros, parse, plain
 from headwright.formula.errors import WIDEST, caret
-from headwright.formula.tree import Logic, Name, Relation, Span, walk
+from headwright.formula.tree import Logic, Name, Relation, Span, conjuncts, walk
 from tests.formula.reading import compact, corpus
 
 
@@ -74,16 +74,16 @@ def test_every_node_points_at_its_place() -> None:
 
 def test_lines_that_begin_with_a_relation_continue_the_chain() -> None:
     source = "\\begin{align*} Z_p &= relu(H_p) \\\\ &= relu(PH) \\\\[2pt] &= PZ. \\\\ X &= Y \\end{align*}"
-    first, second = parse_lines(source)
+    first, second = conjuncts(parse(source))
     assert isinstance(first, Relation)
     assert isinstance(second, Relation)
     assert (len(first.terms), len(second.terms)) == (4, 2)
     assert [source[term.span.start : term.span.stop] for term in first.terms[2:]] == ["relu(PH)", "PZ"]
 
 
-def test_parse_lines_flattens_statements_joined_by_commas_and_lines() -> None:
-    assert [compact(node) for node in parse_lines("a = b, c = d\ne = f")] == ["(a = b)", "(c = d)", "(e = f)"]
-    assert [compact(node) for node in parse_lines("a + b")] == ["(+ a b)"]
+def test_statements_joined_by_commas_and_lines_are_one_list_statements_joined_by_commas_and_lines() -> None:
+    assert [compact(node) for node in conjuncts(parse("a = b, c = d\ne = f"))] == ["(a = b)", "(c = d)", "(e = f)"]
+    assert [compact(node) for node in conjuncts(parse("a + b"))] == ["(+ a b)"]
 
 
 def test_a_line_break_inside_a_formula_is_a_space() -> None:
@@ -118,24 +118,17 @@ ERRORS = [
     ("e^T", "transpose", "^T"),
     (r"\cos^{-1} t", "inverse", "{-1}"),
     ("|x", "never closed", "|"),
-    ("<a, b", "never closed", "<"),
-    ("<a b>", "two sides", "<"),
     ("()", "nothing stands inside", "()"),
     ("softmax()", "no argument", "softmax()"),
     ("softmax(a, b)", "one argument", "softmax(a, b)"),
     ("(x + 1)_2", "carry an index", "_"),
-    ("1_n", "number has an index", "_"),
     (r"\|x\|_1", "norms 2 and F", "1"),
     ("(a = b) c", "statement stands", "(a = b)"),
     ("a + (b = c)", "statement stands", "(b = c)"),
-    ("sum x", "needs its index", "sum"),
     (r"\sum_i^n x_i", "one bound", r"\sum_i^n x_i"),
     (r"\ln_i x_i x", "two places", r"\ln_i x_i x"),
-    ("[[1, 2], [3]]", "2, 1 entries", "[[1, 2], [3]]"),
     ("x = 1; for all i != j", "without the statement", ""),
     ("x. y", "full stop", "."),
-    (r"K \top", "exponent", r"\top"),
-    ("^2", "exponent needs", "^"),
     (r"x + \lim_{n \to 1} y", "beginning of a side", r"\lim"),
     (r"x = 1 \text{ for } i = 2 \\ = 3", "chain that ended", "="),
     (r"a = 1 (i \neq a) = 2", "ends a statement", "="),
@@ -143,7 +136,6 @@ ERRORS = [
     ("x^a_i", "either", "_"),
     ("k[1] + k[2]", "index or a product", "k["),
     ("k_a[i]", "index or a product", "a["),
-    (r"x \in [0, 1) y", "alone", "[0, 1)"),
     (r"x \in \mathbb{R}_+", "part of the numbers", "_"),
     (r"x = \begin{cases} 1 \\ 2 \end{cases}", "its condition", r"\begin{cases} 1 \\ 2 \end{cases}"),
     (r"x + \dots", "dots", r"\dots"),
@@ -153,22 +145,30 @@ ERRORS = [
         "its condition",
         r"\begin{cases} 1 \\ 0 & \text{otherwise} \end{cases}",
     ),
-    (r"q = k_a \text{ by } d", "no statement", "d"),
-    ("|x (i = j)|", "where a factor was expected", "(i = j)"),
-    (r"\max(a < b)", "cannot stand here", "<"),
-    (r"\begin{pmatrix} a & b = c \end{pmatrix}", "cannot stand here", "="),
     (r"x = \lim y", "what tends to what", r"\lim"),
     (r"a = \lim_{x = 1} y", "what tends to what", "x = 1"),
-    (r"x = \begin{cases}\end{cases}", "there are 0 cases", r"\begin{cases}\end{cases}"),
-    ("x = cases(1; 2)", "its condition", "(1; 2)"),
     (r"\sum_{i=1, i=2}^{n} x_i", "two lower bounds", "i=2"),
-    (r"\sum_{x > 0, 1} x_1", "needs an index here", "1"),
+    ("1_n", "carry an index", "_"),
+    ("<a, b", "a list follows", "b"),
+    (r"\langle a b\rangle", "two sides", r"\langle"),
+    ("sum x", "needs its index", "sum"),
+    ("|x (i = j)|", "never closed", "|"),
+    ("exp(x (i = j))", "where a factor was expected", "(i = j)"),
+    (r"x \in (-\infty, \infty)", "no lower end", r"x \in (-\infty, \infty)"),
+    (r"x = \begin{cases}\end{cases}", "there are no cases", r"\begin{cases}\end{cases}"),
+    (r"x = 1 + \begin{cases} 1 & c = 1 \end{cases}", "alone on a side", r"\begin{cases} 1 & c = 1 \end{cases}"),
+    (r"\max(a < b)", "not expected here", "<"),
+    (r"K \top", "not expected here", r"\top"),
+    ("^2", "^ came", "^"),
+    (r"x \in [0, 1) y", "alone on a side", "[0, 1)"),
+    (r"x_1/x_2 = y_1 \quad c = 3/2", "may be a condition", "c"),
+    (r"\sqrt[3]{x}", "no argument", r"\sqrt[3]"),
+    (r"\lim_{n \to 1} x = \lim_{n \to 1} y = 2", "alone on a side", r"n \to 1"),
+    (r"\prod_i x_i", "not a command", r"\prod"),
     (r"\frac 1.5 2", "without braces", "1.5"),
     (r"\ln_{max} x", "an index on", "max"),
     ("max_^2 x", "an index was expected", "_^"),
-    (r"x \in (-\infty, \infty)", "every number", r"x \in (-\infty, \infty)"),
     (r"\overset = b", "argument in braces", r"\overset"),
-    ("x" + 11 * "'", "11 primes", "x" + 11 * "'"),
 ]
 
 
@@ -188,14 +188,13 @@ def test_an_error_shows_the_source_the_place_and_what_was_understood() -> None:
         "q = k_a, c = \\frac{1}",
         "             ^^^^^",
         "\\frac needs a denominator after its numerator",
-        "understood so far: q = k_a, c =",
         "fix: write \\frac{a}{b}",
     ]
     assert isinstance(error.value, InputError)
 
 
 def test_an_error_survives_pickling() -> None:
-    error = FormulaError("a", "b c", Span(2, 3), fix="d", understood="e")
+    error = FormulaError("a", "b c", Span(2, 3), fix="d")
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.span, again.fix) == (str(error), error.span, error.fix)
 
@@ -203,8 +202,7 @@ def test_an_error_survives_pickling() -> None:
 @pytest.mark.parametrize(
     ("source", "span", "shown"),
     [
-        ("a\tb", Span(2, 3), ("a    b", "     ^")),
-        ("漢字 x", Span(3, 4), ("漢字 x", "     ^")),
+        ("a\tb", Span(2, 3), ("a b", "  ^")),
         ("e\u0301 x", Span(3, 4), ("e\u0301 x", "  ^")),
         ("a\nbc\nd", Span(3, 4), ("bc", " ^")),
         ("a\x00b", Span(1, 2), ("a\ufffdb", " ^")),
@@ -225,7 +223,7 @@ def test_long_lines_are_cut_around_the_place() -> None:
 
 
 def test_a_comma_between_two_arrows_begins_a_new_implication() -> None:
-    first, second = parse_lines(r"a > 1 \Rightarrow b = c, \qquad a < 1 \Rightarrow b = d")
+    first, second = conjuncts(parse(r"a > 1 \Rightarrow b = c, \qquad a < 1 \Rightarrow b = d"))
     assert plain(first) == "a > 1 => b = c"
     assert plain(second) == "a < 1 => b = d"
 
@@ -254,25 +252,19 @@ def test_a_formula_may_hold_its_own() -> None:
     assert plain(parse(r"\def\R{\mathbb{R}} x \in \R^d")) == "x in ℝ^d"
 
 
-def test_errors_point_at_the_source_as_it_was_written() -> None:
-    source = r"\bq = \norm{k_a} + \lamda"
+def test_errors_show_the_source_with_the_commands_put_in() -> None:
     with pytest.raises(FormulaError) as error:
-        parse(source, macros=macros(OWN))
-    assert source[error.value.span.start : error.value.span.stop] == r"\lamda"
-    assert error.value.source == source
-
-
-def test_nodes_point_at_the_use_of_a_command() -> None:
-    source = r"x + \bq"
-    term = list(parse(source, macros=macros(OWN)).children())[1]
-    assert source[term.span.start : term.span.stop] == r"\bq"
+        parse(r"\bq = \norm{k_a} + \lamda", macros=macros(OWN))
+    source, span = error.value.source, error.value.span
+    assert source[span.start : span.stop] == r"\lamda"
+    assert source.startswith(r"\mathbf{q} = ")
 
 
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (r"\newcommand{\a}{\a} \a", "defined by itself"),
-        (r"\newcommand{\a}{\b} \newcommand{\b}{x \a} \b", "defined by itself"),
+        (r"\newcommand{\a}{\a} \a", "defined by themselves"),
+        (r"\newcommand{\a}{\b} \newcommand{\b}{x \a} \b", "defined by themselves"),
         ("".join(DOUBLING) + r"\xa", "characters"),
         (r"\newcommand{\f}[2]{#1 + #2} \f{x}", "2 arguments"),
         (r"\newcommand{\f}{x", "command"),

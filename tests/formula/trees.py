@@ -12,7 +12,6 @@ from headwright.formula.tree import (
     BigSum,
     Bond,
     Call,
-    Cases,
     Comparison,
     Domain,
     Dots,
@@ -21,7 +20,6 @@ from headwright.formula.tree import (
     Inner,
     Listing,
     Logic,
-    Matrix,
     Name,
     Negative,
     Node,
@@ -75,20 +73,13 @@ def _powers(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
 def _sums(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     conditions = st.sampled_from([(), (Relation((Name("i"), Name("j")), ("!=",)),)])
     ranged = st.builds(BigSum, st.just("i"), parts, parts, parts, conditions)
-    words = st.sampled_from(["max", "min", "argmax", "argmin", "prod"])
+    words = st.sampled_from(["max", "min"])
     return st.one_of(
         ranged,
         st.builds(BigSum, st.sampled_from(["i", "j"]), parts, st.none(), st.none(), conditions),
         st.builds(BigCall, words, st.just("i"), parts, st.none(), st.none(), conditions),
         st.builds(BigCall, words, st.just("i"), parts, parts, parts, conditions),
     )
-
-
-def _cases(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
-    """Values for what a name is, which is no index of theirs."""
-    where = st.sampled_from([Relation((Name("C"), Number(Fraction(1))), (sign,)) for sign in ("=", "<", "!=")])
-    branch = st.builds(Quantified, parts, where.map(lambda one: (one,)))
-    return st.builds(Cases, st.lists(branch, min_size=1, max_size=3).map(tuple))
 
 
 def _larger(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
@@ -106,12 +97,8 @@ def _larger(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         st.builds(Call, functions, st.tuples(parts)),
         st.builds(Call, st.sampled_from(["max", "min"]), _several(parts)),
         _sums(parts),
-        _cases(parts),
         st.builds(Listing, _several(parts)),
         st.builds(lambda a, b: Listing((a, Dots(), b)), parts, parts),
-        st.builds(
-            Matrix, st.tuples(st.builds(Listing, st.tuples(parts, parts)), st.builds(Listing, st.tuples(parts, parts)))
-        ),
     )
 
 
@@ -123,11 +110,11 @@ def _chain(terms: tuple[Node, ...], comparisons: list[Comparison]) -> Relation:
 
 
 def _is_spread(node: Relation) -> bool:
-    """What is read as several statements, or as another: i != (a, b), x = cases(...), i = (1, ..., n), x > max_i y."""
+    """What is read as several statements, or as another: i != (a, b), i = (1, ..., n), x > max_i y."""
     one_list = isinstance(node.terms[1], Listing) and not isinstance(node.terms[0], Listing)
     apart = node.comparisons == ("!=",) and one_list
     counted = node.comparisons == ("=",) and one_list and isinstance(node.terms[0], Name)
-    return apart or counted or any(isinstance(term, Cases | BigCall) for term in node.terms)
+    return apart or counted or any(isinstance(term, BigCall) for term in node.terms)
 
 
 relations = _short(
@@ -136,7 +123,7 @@ relations = _short(
 
 
 def _is_simple(node: Node) -> bool:
-    return not isinstance(node, Cases | BigCall | Listing)
+    return not isinstance(node, BigCall | Listing)
 
 
 simple = _short(values.filter(_is_simple))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.lab.browser import View
@@ -15,9 +16,9 @@ def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
     view.settled()
     expect(page.locator("#report")).to_contain_text("4 heads")
     expect(page.locator("#head")).to_contain_text("induction")
-    expect(page.locator("#row")).to_contain_text("what followed the “c” before")
+    expect(page.locator("#row")).to_contain_text("after the previous “c”")
     expect(page.locator("#same .badge")).to_have_text("Verified.")
-    expect(page.locator("#texts .badge")).to_have_text("Proved by the audit.")
+    expect(page.locator("#texts .badge")).to_have_text("Proved.")
 
 
 def test_a_head_is_chosen_on_the_map_and_its_row_is_shown(view: View) -> None:
@@ -56,7 +57,7 @@ def test_arrow_keys_go_from_row_to_row_and_the_text_is_one_stop_of_the_tab_key(v
 def test_a_witness_is_as_long_as_the_texts(view: View) -> None:
     page = view.enter("/audit#layer=0&length=8")
     view.settled()
-    expect(page.locator("#texts h2")).to_contain_text("every text of 8 tokens")
+    expect(page.locator("#texts h2")).to_contain_text("all texts of 8 tokens")
     expect(page.locator("#texts .strip .token")).to_have_count(8)
 
 
@@ -66,6 +67,22 @@ def test_a_text_that_is_too_short_is_complained_about_beside_its_field(view: Vie
     expect(page.locator("#error-text")).to_contain_text("expected at least 16", timeout=20_000)
     assert [said for said in view.said if "422" not in said] == []  # the browser itself reports the refusal
     view.said.clear()
+
+
+@pytest.mark.parametrize(("link", "missing"), [("layer=7&head=3", "7.3"), ("layer=0&head=2", "0.2")])
+def test_a_link_to_a_head_that_does_not_exist_says_which_heads_there_are(view: View, link: str, missing: str) -> None:
+    page = view.enter(f"/audit#{link}")
+    view.settled()
+    error = page.locator("#error-head")
+    expect(error).to_have_text(f"builtin:induction has no head {missing}: layers are 0 to 1, heads 0 to 1")
+    expect(page.locator("#head h2")).to_have_text(f"Head {missing}")
+    for panel in ("#head", "#row", "#texts"):
+        expect(page.locator(panel)).to_contain_text("There is no such head.")
+    expect(page.locator(".badge.proved:visible")).to_have_count(0)
+    page.get_by_role("button", name="head 1.1,").click()
+    view.settled()
+    expect(error).to_be_hidden()
+    expect(page.locator("#row h2")).to_contain_text("head 1.1")
 
 
 def test_an_audit_from_a_file_is_shown_and_not_vouched_for(view: View, tmp_path: Path) -> None:
@@ -83,10 +100,10 @@ def test_an_audit_from_a_file_is_shown_and_not_vouched_for(view: View, tmp_path:
     page.set_input_files("#field-report", tmp_path / "other.json")
     expect(page.locator("#error-report")).to_contain_text("this is not an audit")
     page.set_input_files("#field-report", tmp_path / "odd.json")
-    expect(page.locator("#error-report")).to_contain_text("parts of this audit")
+    expect(page.locator("#error-report")).to_contain_text("parts of this file")
     expect(page.locator("#map .head")).to_have_count(4)
     page.set_input_files("#field-report", tmp_path / "audit.json")
-    expect(page.locator("#report")).to_contain_text("takes at its word")
+    expect(page.locator("#report")).to_contain_text("its numbers are not verified here")
     expect(page.locator("#map .head")).to_have_count(12)
     expect(page.locator(".badge.proved:visible")).to_have_count(0)
     page.get_by_role("button", name="Back to the built-in model").click()

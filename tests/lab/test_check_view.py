@@ -49,6 +49,27 @@ def test_an_exercise_is_picked_and_an_answer_typed(view: View) -> None:
     expect(page.locator("#verdict .badge")).to_have_text("proved", timeout=30_000)
 
 
+def test_an_exercise_that_is_chosen_shows_its_template_and_no_error(view: View) -> None:
+    asked: list[str] = []
+    page = view.enter("/check")
+    view.settled()
+    page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/api/check") else None)
+    exercises = page.locator("#field-exercise option").evaluate_all("all => all.map(one => one.value).filter(Boolean)")
+    assert len(exercises) > 20
+    for exercise in exercises:
+        page.locator("#field-exercise").select_option(exercise)
+        expect(page.locator("#field-answer")).not_to_have_value("")
+        expect(page.locator("#verdict")).to_have_text("Write an answer. It is checked as you type.")
+    page.wait_for_timeout(800)  # longer than the pause before a request
+    assert asked == []
+    expect(page.locator(".error:visible")).to_have_count(0)
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator("#verdict")).to_have_text("Write an answer. It is checked as you type.", timeout=30_000)
+    assert asked == []
+
+
 def test_every_formula_has_its_status_and_sentences_are_left_to_read(view: View) -> None:
     answer = (
         r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda$. Then $\alpha_a = 1$."
@@ -96,7 +117,7 @@ def test_a_file_that_is_no_text_is_refused_by_its_name(view: View, tmp_path: Pat
     (tmp_path / "homework.pdf").write_text("%PDF-1.4")
     page = view.enter("/check")
     page.set_input_files("#document", tmp_path / "homework.pdf")
-    expect(page.locator("#document-verdicts .error")).to_contain_text("homework.pdf is not read: expected text")
+    expect(page.locator("#document-verdicts .error")).to_contain_text("homework.pdf is not a supported file")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +134,7 @@ def test_a_counterexample_without_keys_is_drawn_too(view: View, exercise: str, a
     view.settled()
     expect(page.locator("#verdict .badge").first).to_have_text("refuted")
     expect(page.locator(f'#counterexample svg[aria-label*="{words}"]')).to_be_visible()
-    page.get_by_role("button", name="the verdict alone").click()
+    page.get_by_role("button", name="verdict only").click()
     view.settled()
     expect(page.locator("#counterexample")).to_be_hidden()
 

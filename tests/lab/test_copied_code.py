@@ -20,7 +20,7 @@ ANY_VERDICT = (0, 1, 2, 3)  # 4 is a bug
 
 def copied(page: Page, what: str) -> str:
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
-    page.locator(".menu summary", has_text="Take away").click()
+    page.locator(".menu summary", has_text="Export").click()
     page.get_by_role("button", name=f"Copy as {what}").click()
     return str(page.evaluate("window.copied"))
 
@@ -73,7 +73,7 @@ def test_what_is_copied_of_every_preset_runs_as_it_is(view: View, tmp_path: Path
 
 def test_words_around_formulas_are_copied_too(view: View, tmp_path: Path) -> None:
     page = view.enter("/check")
-    page.get_by_role("button", name="Long enough").click()
+    page.get_by_role("button", name="Correct", exact=True).click()
     view.settled()
     said, told = tried(view, tmp_path)
     assert "averaging-two proved" in said

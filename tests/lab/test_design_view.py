@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.lab.browser import View
@@ -70,21 +73,86 @@ def test_a_key_follows_the_hand_on_the_projector_too(view: View) -> None:
     assert abs(after["y"] - before["y"] + 40) < 4
 
 
-def test_a_click_wishes_for_a_key(view: View) -> None:
+def test_a_click_replaces_the_target_and_shift_click_adds_or_removes_one(view: View) -> None:
     page = view.enter("/design")
-    page.locator("g.key >> nth=2 >> .dot").click()
+    key = page.locator("g.key .dot")
+    wishes = page.locator("#wishes .control")
+    key.nth(2).click()
+    expect(wishes).to_have_text(["key 2: weight at least0.9091"])
+    key.nth(3).click(modifiers=["Shift"])
+    expect(wishes).to_have_count(2)
+    view.address_has("targets=2,3")
+    key.nth(2).click(modifiers=["Shift"])
+    expect(wishes).to_have_text(["key 3: weight at least0.9091"])
+    key.nth(3).click()
+    expect(wishes).to_have_count(1)
+    key.nth(5).click()
+    view.address_has("targets=5")
+    expect(wishes).to_have_text(["key 5: weight at least0.9091"])
     view.settled()
-    view.address_has("targets=1,2")
-    expect(page.locator("#wishes")).to_contain_text("key 2 gets at least")
+
+
+def test_enter_replaces_the_target_and_shift_enter_adds_or_removes_one(view: View) -> None:
+    page = view.enter("/design")
+    page.locator("g.key[tabindex='0']").focus()
+    for presses, targets in (("Enter", "0"), ("PageDown PageDown Shift+Enter", "0,2"), ("Space", "2"),
+                             ("PageDown Shift+Space", "2,3"), ("Shift+Space", "2")):  # fmt: skip
+        for press in presses.split():
+            page.keyboard.press(press)
+        expect(page).to_have_url(re.compile(f"targets={targets}($|&)"))
+    view.settled()
+
+
+def test_a_link_restores_the_selected_key(view: View) -> None:
+    page = view.enter("/design")
+    page.locator("g.key >> nth=4 >> .dot").click(modifiers=["Shift"])
+    view.address_has("chosen=4")
+    again = view.enter(page.url.removeprefix(view.address))
+    expect(again.locator("g.key.chosen")).to_have_attribute("aria-label", re.compile("^Key 4"))
+    expect(again.get_by_label("Number of the selected key")).to_have_value("4")
+    view.settled()
+    again.keyboard.press("Control+z")  # nothing was done since the link was opened
+    expect(again.locator("g.key.target")).to_have_count(2)
+
+
+@pytest.mark.parametrize(
+    ("link", "error"),
+    [
+        ("targets=50", "targets: there is no key 50: the keys are 0 to 8"),
+        ("chosen=9", "chosen: there is no key 9: the keys are 0 to 8"),
+        ("moved=12:1,1", "moved: there is no key 12: the keys are 0 to 8"),
+        ("query=1,2,3", "query: 3 numbers: expected 2"),
+    ],
+)
+def test_a_link_to_a_key_that_does_not_exist_is_an_error(view: View, link: str, error: str) -> None:
+    page = view.enter(f"/design#{link}")
+    expect(page.locator("#error-link")).to_contain_text(error)
+    view.settled()
+
+
+def test_the_picture_of_an_impossible_wish_labels_only_what_it_shows(view: View) -> None:
+    page = view.enter("/design")
+    view.settled()
+    labels = page.locator(".planes .legend span:visible")
+    drawn = ["target", "other keys", "output (values are the keys)", "direction of the query"]
+    drawn += ["queries that meet the targets", "shortest query", "its length", "your query: drag it"]
+    expect(labels).to_have_text(drawn)
+    page.get_by_role("button", name="Target inside the other keys").click()
+    view.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("Proved impossible.")
+    drawn = ["target", "other keys", "convex hull", "coefficients of the combination", "your query: drag it"]
+    expect(labels).to_have_text(drawn)
+    for mark in (".region[d]:not([d=''])", ".shortest", ".ray", ".output:visible"):
+        expect(page.locator(f".planes svg {mark}:visible")).to_have_count(0)
 
 
 def test_an_impossible_wish_says_what_the_key_is_made_of_and_what_can_be_had(view: View) -> None:
     page = view.enter("/design")
-    page.get_by_role("button", name="Inside the others").click()
+    page.get_by_role("button", name="Target inside the other keys").click()
     view.settled()
     expect(page.locator("#verdict .badge")).to_have_text("Proved impossible.")
-    expect(page.locator("#verdict")).to_contain_text("lies among the others")
-    page.get_by_role("button", name="Wish for that").click()
+    expect(page.locator("#verdict")).to_contain_text("is a convex combination of other keys")
+    page.get_by_role("button", name="Use this tolerance").click()
     view.settled()
     expect(page.locator("#verdict .badge")).to_have_text("Proved.")
 
@@ -93,9 +161,9 @@ def test_a_query_that_is_dragged_says_what_stops_it(view: View) -> None:
     page = view.enter("/design")
     view.settled()
     drag(page, "g.handle .grip", -40, 60)
-    expect(page.locator("#mine-words")).to_contain_text("and should get at least")
-    expect(page.locator("#mine-words")).to_contain_text("away")
-    page.get_by_role("button", name="Back to the shortest").click()
+    expect(page.locator("#mine-words")).to_contain_text("is required")
+    expect(page.locator("#mine-words")).to_contain_text("at distance")
+    page.get_by_role("button", name="Back to the shortest query").click()
     view.address_lacks("query")
 
 
@@ -106,13 +174,13 @@ def test_keys_can_be_moved_and_wished_for_without_a_mouse(view: View) -> None:
     view.address_has("moved=0:")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Shift+Enter")
     view.address_has("targets=1,2")
 
 
 def test_a_link_restores_everything(view: View) -> None:
     page = view.enter("/design")
-    page.get_by_role("button", name="Sixteen dimensions").click()
+    page.get_by_role("button", name="16 dimensions").click()
     page.locator("#field-eps").fill("0.05")
     page.locator("#field-eps").press("Enter")
     view.settled()
@@ -138,7 +206,7 @@ def test_what_is_taken_away_as_python_runs_and_says_the_same(view: View) -> None
     page = view.enter("/design#targets=1,2&eps=0.2")
     view.settled()
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
-    page.get_by_text("Take away").click()
+    page.get_by_text("Export").click()
     page.get_by_role("button", name="Copy as Python").click()
     names: dict[str, object] = {"print": lambda *_: None}
     exec(page.evaluate("window.copied"), names)
@@ -157,9 +225,9 @@ def test_two_hundred_keys_can_be_dragged(view: View) -> None:
 
 def test_the_headline_says_in_what_world_it_holds(view: View) -> None:
     page = view.enter("/design")
-    page.get_by_role("button", name="Keys that may move").click()
+    page.get_by_role("button", name="Uncertain keys").click()
     view.settled()
-    expect(page.locator("#verdict .headline")).to_contain_text("wherever the keys are within their balls")
+    expect(page.locator("#verdict .headline")).to_contain_text("for all keys within their balls")
 
 
 def test_the_view_of_three_dimensions_turns_by_mouse_and_by_keyboard(view: View) -> None:
@@ -179,7 +247,7 @@ def test_the_view_of_three_dimensions_turns_by_mouse_and_by_keyboard(view: View)
     page.locator("rect.ground").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
-    page.get_by_role("button", name="Look along the query").click()
+    page.get_by_role("button", name="Reset").click()
     view.address_lacks("yaw=")
     view.address_lacks("pitch=")
     assert page.locator("g.key").evaluate_all(places) == before
@@ -189,5 +257,5 @@ def test_the_view_of_three_dimensions_turns_by_mouse_and_by_keyboard(view: View)
 def test_an_address_with_impossible_targets_is_said_to_be_one(view: View) -> None:
     page = view.enter("/design#targets=-1,2")
     view.settled()
-    expect(page.locator(".toast")).to_contain_text("targets")
+    expect(page.locator("#error-link")).to_contain_text("targets")
     expect(page.locator("#verdict .badge")).to_have_text("Proved.")

@@ -48,7 +48,7 @@ def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
 
 def test_rules_are_chosen_and_the_weights_are_downloaded(view: View, tmp_path: Path) -> None:
     page = view.enter("/heads")
-    page.get_by_role("button", name="Copy the token before").click()
+    page.get_by_role("button", name="Previous token").click()
     view.settled()
     expect(page.locator("#field-rules")).to_have_value(presets()["previous"])
     expect(page.locator("#verdict .badge")).to_have_text("Designed.")

@@ -49,7 +49,7 @@ def test_a_certificate_about_every_text_is_looked_at_by_its_own_checker(
     lab: str, headwright: Headwright, tmp_path: Path
 ) -> None:
     path = tmp_path / "floor.json"
-    assert headwright("audit", "builtin:induction", "--every-text", "6", "--certificate", str(path)).code == 0
+    assert headwright("every-text", "builtin:induction", "--length", "6", "--out", str(path)).code == 0
     document = json.loads(path.read_text())
     found = ask(lab, "verify", {"certificate": path.read_text()})[1]
     assert (found["verdict"], found["checkers"]) == ("verified", ["every text"])
@@ -82,7 +82,7 @@ def test_an_impossible_wish_shows_what_the_target_is_made_of(lab: str) -> None:
         (b'{"keys": [[1]], "keys": [[2]], "copy": 0}', 400, None, "twice"),
         (b"[" * 100_000, 400, None, ""),
         ({"copy": 0}, 422, "keys", "missing"),
-        ({"keys": KEYS, "copy": 0, "more": 1}, 422, "more", "no such name"),
+        ({"keys": KEYS, "copy": 0, "more": 1}, 422, "more", "no such field"),
         ({"keys": KEYS, "copy": 7}, 422, None, "there are 3 keys"),
         ({"keys": KEYS, "copy": 0, "eps": "0"}, 422, "eps", "more than 0"),
         ({"keys": KEYS, "copy": 0, "scale": "x"}, 422, "scale", "expected a number"),
@@ -182,9 +182,33 @@ def test_whoever_reads_gets_pages_and_whoever_asks_gets_json(lab: str) -> None:
     for name in CALLS:
         assert f"POST /api/{name}</code>" in text
     assert "&gt;&gt;&gt;" not in text  # the examples of docstrings are for Python
-    for headers, kind in ((reads, "text/html"), ({"accept": "*/*"}, "application/json")):
-        with pytest.raises(urllib.error.HTTPError) as nowhere:
-            urllib.request.urlopen(urllib.request.Request(f"{lab}/desing", headers=headers))
-        assert nowhere.value.code == 404
-        assert nowhere.value.headers["content-type"].startswith(kind)
-        assert "nothing" in nowhere.value.read().decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "host", "status", "kind"),
+    [
+        ("/desing", "text/html,*/*", None, 404, "text/html"),
+        ("/desing", "*/*", None, 404, "text/html"),
+        ("/static/no.js", "*/*", None, 404, "text/html"),
+        ("/api/desing", "text/html,*/*", None, 404, "text/html"),
+        ("/api/desing", "*/*", None, 404, "application/json"),
+        ("/api/design", "text/html,*/*", None, 405, "text/html"),
+        ("/api/design", "*/*", None, 405, "application/json"),
+        ("/", "text/html,*/*", "evil.example", 403, "text/html"),
+        ("/", "*/*", "evil.example", 403, "application/json"),
+    ],
+)
+def test_errors_are_pages_for_browsers_and_json_for_the_api(
+    lab: str, path: str, accept: str, host: str | None, status: int, kind: str
+) -> None:
+    headers = {"accept": accept, **({"host": host} if host else {})}
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(urllib.request.Request(lab + path, headers=headers))
+    assert refused.value.code == status
+    assert refused.value.headers["content-type"].startswith(kind)
+    text = refused.value.read().decode()
+    if kind == "application/json":
+        assert json.loads(text)["error"]
+    else:
+        assert "<h1>" in text
+        assert status == 403 or path in text

@@ -10,9 +10,9 @@ from tests.lab.browser import View
 def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
     page = view.enter("/order")
     view.settled()
-    expect(page.locator("#without .badge")).to_have_text("The same")
+    expect(page.locator("#without .badge")).to_have_text("Equal")
     expect(page.locator("#with .badge")).to_have_text("Different")
-    expect(page.locator("#places .headline")).to_contain_text("257 is the same as 256")
+    expect(page.locator("#places .headline")).to_contain_text("The first pair: 256 and 257")
 
 
 def test_tokens_are_moved_by_keys_shuffled_and_put_back(view: View) -> None:
@@ -23,9 +23,9 @@ def test_tokens_are_moved_by_keys_shuffled_and_put_back(view: View) -> None:
     view.address_has("order=1,0,2,3,4")
     page.get_by_role("button", name="Shuffle", exact=True).click()
     view.settled()
-    page.locator("#sentence").get_by_role("button", name="As it was").click()
+    page.locator("#sentence").get_by_role("button", name="Original order").click()
     view.settled()
-    expect(page.locator("#without .headline")).to_contain_text("nothing was moved")
+    expect(page.locator("#without .headline")).to_contain_text("the order is the original one")
 
 
 def test_a_token_is_dragged_to_another_place(view: View) -> None:
@@ -42,12 +42,18 @@ def test_a_token_is_dragged_to_another_place(view: View) -> None:
 
 def test_equal_words_are_equal_rows_and_a_causal_layer_sees_order(view: View) -> None:
     page = view.enter("/order")
-    page.get_by_role("button", name="Twins").click()
+    page.get_by_role("button", name="Equal words").click()
     view.settled()
-    expect(page.locator("#without .badge")).to_have_text("The same")
-    page.get_by_role("button", name="A causal layer").click()
+    expect(page.locator("#without .badge")).to_have_text("Equal")
+    page.get_by_role("button", name="Causal mask").click()
     view.settled()
     expect(page.locator("#without .badge")).to_have_text("Different")
+
+
+def test_a_link_with_an_order_that_does_not_fit_the_sentence_is_an_error(view: View) -> None:
+    page = view.enter("/order#order=1,1")
+    error = "order: expected each of 0 to 4 once, since the sentence has 5 words"
+    expect(page.locator("#error-link")).to_contain_text(error)
 
 
 def test_an_empty_sentence_is_complained_about_beside_its_field(view: View) -> None:

@@ -31,6 +31,20 @@ def test_a_page_shows_itself_without_complaint_and_without_scrolling_sideways(
     expect(page.locator("h1:visible")).to_have_count(1)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_at_phone_width_the_controls_come_first_and_all_but_the_first_group_are_folded(view: View, name: str) -> None:
+    view.page.set_viewport_size({"width": 400, "height": 900})
+    page = view.enter(f"/{name}")
+    controls, results = (page.locator(part).first.bounding_box() for part in (".controls", ".stage"))
+    assert controls is not None and results is not None
+    assert controls["y"] + controls["height"] <= results["y"]
+    groups = page.locator(".controls > .group:visible")
+    assert groups.evaluate_all("all => all.map(one => one.open)") == [True, *[False] * (groups.count() - 1)]
+    groups.last.locator("summary").click()
+    expect(groups.last.locator(".control, .note").first).to_be_visible()
+    view.settled()
+
+
 def test_the_front_page_opens_every_view(view: View) -> None:
     page = view.enter("/")
     assert page.locator("a.card").evaluate_all("all => all.map(a => a.getAttribute('href'))") == [
@@ -131,7 +145,7 @@ def test_arrow_keys_belong_to_a_slider_during_the_tour_too(view: View) -> None:
 def test_a_certificate_that_is_dropped_on_a_view_is_checked(view: View) -> None:
     import numpy as np
 
-    from headwright.design import copy, design
+    from headwright.queries import copy, design
 
     page = view.enter("/rank")
     view.settled()
@@ -151,7 +165,7 @@ def test_a_certificate_that_is_dropped_on_a_view_is_checked(view: View) -> None:
 def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(view: View, tmp_path: Path) -> None:
     import numpy as np
 
-    from headwright.design import copy, design
+    from headwright.queries import copy, design
 
     certificate = design(np.eye(2), copy(0)).certificate
     assert certificate is not None
@@ -169,6 +183,13 @@ def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(view: View, t
 def test_what_an_address_cannot_mean_is_said_beside_its_control(view: View) -> None:
     page = view.enter("/design#n=many")
     expect(page.locator("#error-n")).to_contain_text("not a number")
+    expect(page.locator("#error-link")).to_be_hidden()
+
+
+def test_an_error_about_a_control_that_is_hidden_is_shown_above_the_results(view: View) -> None:
+    page = view.enter("/rank#head=77")  # the control of a source that is not chosen
+    expect(page.locator("#error-link")).to_contain_text("head: 77: expected 00, 01, 10, 11")
+    view.settled()
 
 
 @pytest.mark.parametrize(("width", "look"), [(1280, "light"), (390, "dark")])
@@ -194,13 +215,13 @@ def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(view: View)
     page.on("requestfailed", lambda request: gone.append(request.url))
     page.goto(f"{view.address}/design")
     line = page.locator("#working")
-    expect(line).to_contain_text("Designing: 2 s; how much is left is not known", timeout=20_000)
+    expect(line).to_contain_text("Designing: 2 s", timeout=20_000)
     line.get_by_role("button", name="Cancel").click()
-    expect(line).to_contain_text("given up")
-    expect(page.locator("#error-view")).to_contain_text("given up")
+    expect(line).to_contain_text("ancelled")
+    expect(page.locator("#error-general")).to_contain_text("ancelled")
     assert len(gone) == 1  # the server hears that nobody waits
     page.unroute("**/api/design")
-    line.get_by_role("button", name="Ask again").click()
+    line.get_by_role("button", name="Try again").click()
     expect(page.locator("#verdict .badge")).to_have_text("Proved.", timeout=30_000)
     expect(line).to_be_hidden()
 

@@ -36,11 +36,12 @@ def do(what: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("what", "words"), [("exit", "code 7"), ("crash", "signal"), ("eat", "memory"), ("sleep", "within")]
+    ("what", "seconds", "words"),
+    [("exit", 30.0, "code 7"), ("crash", 30.0, "signal"), ("eat", 30.0, "memory"), ("sleep", 1.0, "within")],
 )
-def test_after_a_worker_is_lost_the_next_question_is_answered(what: str, words: str) -> None:
+def test_after_a_worker_is_lost_the_next_question_is_answered(what: str, seconds: float, words: str) -> None:
     async def use(pool: Pool) -> tuple[dict[str, Any], dict[str, Any]]:
-        return await pool.ask(do(what), 2.0), await pool.ask(do("hello"), 10.0)
+        return await pool.ask(do(what), seconds), await pool.ask(do("hello"), 10.0)
 
     lost, next_ = with_pool(use)
     assert words in lost["error"]

@@ -18,8 +18,8 @@ from tests.lab.browser import View
 def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
     page = view.enter("/rank")
     view.settled()
-    expect(page.locator("#verdict .badge")).to_have_text("Certified", timeout=30_000)
-    expect(page.locator("#verdict .headline")).to_contain_text("B of rank 6")
+    expect(page.locator("#verdict .badge")).to_have_text("Proved", timeout=30_000)
+    expect(page.locator("#verdict .headline")).to_contain_text("the approximation of rank 6")
     expect(page.locator(".matrices image")).to_have_count(3)
 
 
@@ -28,18 +28,18 @@ def test_the_slider_cuts_and_undo_takes_it_back(view: View) -> None:
     view.settled()
     page.locator("#field-rank").fill("3")
     page.locator("#field-rank").press("Enter")
-    expect(page.locator("#verdict .headline")).to_contain_text("B of rank 3", timeout=30_000)
+    expect(page.locator("#verdict .headline")).to_contain_text("the approximation of rank 3", timeout=30_000)
     expect(page.locator("#energy svg")).to_have_attribute("aria-label", "Rank 3 keeps 100% of the energy")
     page.locator("h1").click()
     page.keyboard.press("Control+z")
-    expect(page.locator("#verdict .headline")).to_contain_text("B of rank 6", timeout=30_000)
+    expect(page.locator("#verdict .headline")).to_contain_text("the approximation of rank 6", timeout=30_000)
 
 
 def test_where_all_singular_values_are_equal_the_last_meets_the_bound(view: View) -> None:
     page = view.enter("/rank#source=equal&size=16&rank=16")
-    expect(page.locator("#verdict .headline")).to_contain_text("nothing is missed", timeout=30_000)
-    page.get_by_role("button", name="One less").click()
-    expect(page.locator("#verdict")).to_contain_text("1 times the certified error", timeout=30_000)
+    expect(page.locator("#verdict .headline")).to_contain_text("rank 16 represents A exactly", timeout=30_000)
+    page.get_by_role("button", name="One rank less").click()
+    expect(page.locator("#verdict")).to_contain_text("1 times the proved error", timeout=30_000)
 
 
 def test_a_head_of_the_built_in_model(view: View) -> None:
@@ -62,7 +62,7 @@ def test_an_image_of_ones_own_comes_back_from_the_link(view: View, tmp_path: Pat
     expect(page.locator(".matrices figcaption").first).to_contain_text("6 × 10", timeout=30_000)
     (tmp_path / "no.png").write_text("this is no image")
     page.set_input_files("#image", tmp_path / "no.png")
-    expect(page.locator("#error-image")).to_contain_text("not an image")
+    expect(page.locator("#error-image")).to_contain_text("cannot be read as an image")
 
 
 def test_the_cut_is_told_as_the_command_line_does() -> None:
@@ -112,20 +112,20 @@ def _png(greys: list[list[int]]) -> bytes:
 def test_a_tolerance_finds_the_rank_that_is_certified_to_miss_no_more(view: View) -> None:
     page = view.enter("/rank")
     view.settled()
-    page.get_by_text("a tolerance", exact=True).click()
+    page.get_by_text("error", exact=True).click()
     page.locator("#field-tolerance").fill("1.5")
     page.locator("#field-tolerance").press("Enter")
     view.settled()
     view.address_has("tolerance=1.5")
     said = page.locator("#verdict .headline").inner_text()
-    found = re.search(r"B of rank (\d+) misses A by at most ([\d.]+)", said)
+    found = re.search(r"rank (\d+) has an error of at most ([\d.]+)", said)
     assert found is not None, said
     assert float(found[2]) <= 1.5
-    expect(page.locator("#verdict")).not_to_contain_text("being certified")
+    expect(page.locator("#verdict")).not_to_contain_text("Certifying")
     again = view.enter(page.url.removeprefix(view.address))
     view.settled()
     assert again.locator("#verdict .headline").inner_text() == said
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
-    page.get_by_text("Take away").click()
+    page.get_by_text("Export").click()
     page.get_by_role("button", name="Copy as command line").click()
     assert "--tolerance 1.5" in page.evaluate("window.copied")

@@ -18,7 +18,7 @@ from headwright.lowrank import (
     truncate,
     truncation,
 )
-from headwright.lowrank.factor import FULL_SVD_WORK, Factors, randomised_svd
+from headwright.lowrank.svd import FULL_SVD_WORK, Factors, randomised_svd
 from tests.lowrank.exactly import (
     bounds_norm,
     exact,

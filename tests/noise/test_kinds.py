@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwright.design.statement import world_entries
 from headwright.lab.views.worlds import Noisy, world_of
 from headwright.noise import Noise, World, exact, parse_world, sample_scores, simulate, why_not_exact
 from headwright.noise.scales import SCALES, Scale, read_scale
 from headwright.noise.spreads import SPREADS, Spread
+from headwright.queries.statement import world_entries
 from headwright.trusted.certificate import rational
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,6 @@ import pytest
 
 from headwright import noise, positions
 from headwright.check.verdict import Curve
-from headwright.design import copy, design
 from headwright.lowrank import truncate
 from headwright.pictures import (
     Chart,
@@ -29,6 +28,7 @@ from headwright.pictures import (
     told,
     worlds_picture,
 )
+from headwright.queries import copy, design
 from headwright.theme import COLOURS
 
 WIDEST = 460

@@ -21,14 +21,13 @@ from headwright.positions import (
     Scheme,
     Sinusoidal,
     closest_pair,
-    nearest,
+    collisions,
+    compare_rows,
     preview,
     report,
     round_to,
-    twins,
 )
-from headwright.positions.rounded import RoundedRows
-from headwright.positions.rounding import DType
+from headwright.positions.rounding import DType, RoundedRows
 
 DTYPES: tuple[DType, ...] = get_args(DType)
 SHAPES = {"float32": (24, -126, 128), "float16": (11, -14, 16), "bfloat16": (8, -126, 128)}
@@ -187,7 +186,7 @@ def test_exact_rows_are_enclosed_rigorously() -> None:
 def test_large_models_are_proven_free_of_collisions_without_looking_at_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("headwright.positions.collisions.first_twins", None)
+    monkeypatch.setattr("headwright.positions.collisions.first_equal", None)
     found = report(Rotary(128), 20_000, Precision("float32", "float32", "bfloat16"))
     assert found.collisions == 0
     assert found.how_collisions.startswith("proven: rows of different index lie at least 1.95")
@@ -207,7 +206,7 @@ def test_rounding_moves_no_row_further_than_its_bound(
     scheme = Sinusoidal(2 * half, base)
     rounded = RoundedRows(scheme, last + 1, Precision(angle=angle, rows=rows))
     moved = np.linalg.norm(rounded(np.arange(last + 1)) - scheme.rows(np.arange(last + 1.0)), axis=1)
-    bound = rounded.moved(last)
+    bound = rounded.rounding_bound(last)
     assert bound is not None
     assert moved.max() <= bound + 1e-11  # the float64 rows to compare with are off themselves
 
@@ -217,18 +216,18 @@ def test_scanning_differences_and_comparing_all_pairs_agree(
     precision: Precision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = RoundedRows(Sinusoidal(64), 1500, precision)
-    monkeypatch.setattr(nearest, "SCAN", 0)
-    scanned = nearest.closest_rounded(rows, np.arange(1500))
-    monkeypatch.setattr(nearest, "SCAN", 10**9)
-    monkeypatch.setattr(nearest, "_exact_distances", lambda scheme, length: np.zeros(length - 1))
-    compared = nearest.closest_rounded(rows, np.arange(1500))
+    monkeypatch.setattr(collisions, "SCAN", 0)
+    scanned = collisions.closest_rounded(rows, np.arange(1500))
+    monkeypatch.setattr(collisions, "SCAN", 10**9)
+    monkeypatch.setattr(collisions, "_exact_distances", lambda scheme, length: np.zeros(length - 1))
+    compared = collisions.closest_rounded(rows, np.arange(1500))
     assert (scanned.pair, scanned.distance, scanned.certain) == (compared.pair, compared.distance, True)
 
 
 def test_a_search_cut_short_gives_bounds_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     precision = Precision(angle="float16")
     true = report(Sinusoidal(64), 4000, precision)
-    monkeypatch.setattr(nearest, "BUDGET", 0)
+    monkeypatch.setattr(collisions, "BUDGET", 0)
     hasty = report(Sinusoidal(64), 4000, precision)
     assert hasty.how_distance.startswith("bounds only")
     assert hasty.distance.lower <= true.min_distance <= hasty.distance.upper
@@ -247,18 +246,18 @@ def test_equal_rows_are_found_even_when_all_hashes_are_equal(
     rows = np.array(table)
     with pytest.MonkeyPatch.context() as patch:
         if stupid:
-            patch.setattr(twins, "_hashes", lambda rows, at, *_: np.zeros(len(at), dtype=np.uint64))
-        firsts = twins.first_twins(lambda at, part: rows[at, part], np.arange(len(rows)), 3)
+            patch.setattr(compare_rows, "_hashes", lambda rows, at, *_: np.zeros(len(at), dtype=np.uint64))
+        firsts = compare_rows.first_equal(lambda at, part: rows[at, part], np.arange(len(rows)), 3)
     assert firsts.tolist() == expected
     together = [(s - t, t) for t, s in itertools.combinations(range(len(table)), 2) if expected[t] == expected[s]]
     nearest_pair = min(together, default=None)
-    assert twins.nearest_twins(firsts) == (nearest_pair and (nearest_pair[1], sum(nearest_pair)))
+    assert compare_rows.closest_equal_pair(firsts) == (nearest_pair and (nearest_pair[1], sum(nearest_pair)))
 
 
 def test_hashes_of_rounded_rows_hardly_ever_agree_by_accident() -> None:
     for scheme in (Alibi(8), Sinusoidal(8)):  # columns that are multiples of one another, and rounded ones
         rows = RoundedRows(scheme, 40_000, Precision(rows="float16"))
-        hashes = twins._hashes(rows, np.arange(40_000), slice(0, rows.units), np.random.default_rng(0), None)
+        hashes = compare_rows._hashes(rows, np.arange(40_000), slice(0, rows.units), np.random.default_rng(0), None)
         distinct = len(np.unique(rows(np.arange(40_000)) + 0.0, axis=0))
         assert len(np.unique(hashes)) == distinct
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from headwright.errors import InputError
-from headwright.positions import Alibi, Learned, Rotary, Sinusoidal, closest_pair, differences, pairs, separation
-from headwright.positions.shortlist import Shortlist
+from headwright.positions import Alibi, Learned, Rotary, Sinusoidal, closest_pair, compare_rows, separation
+from headwright.positions.compare_rows import Shortlist
+from headwright.positions.separation import squared_separations
 
 separating = import_module("headwright.positions.separation")  # the package has a function of that name
 even = st.integers(1, 10).map(lambda half: 2 * half)
@@ -54,7 +55,7 @@ def test_the_distance_of_rows_depends_on_the_difference_alone(dim: int, t: int, 
 @given(dim=even, base=bases, length=st.integers(2, 10**6), places=st.lists(st.floats(0, 1), min_size=1, max_size=5))
 @settings(max_examples=30, deadline=None)
 def test_the_error_bound_of_the_float_filter_holds(dim: int, base: float, length: int, places: list[float]) -> None:
-    blocks = list(differences.squared_separations(Sinusoidal(dim, base), length))
+    blocks = list(squared_separations(Sinusoidal(dim, base), length))
     names, lower, upper = (np.concatenate(part) for part in zip(*blocks, strict=True))
     assert np.array_equal(names, np.arange(1, length))
     assert (upper - lower).max() < 1e-9
@@ -202,7 +203,7 @@ def test_a_table_larger_than_a_block_is_compared_across_blocks() -> None:
 
 
 def test_more_ties_than_can_be_compared_give_bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "EFFORT", 16)
+    monkeypatch.setattr(compare_rows, "EFFORT", 16)
     found = closest_pair(Learned(np.eye(20)), 20)
     assert not found.certain
     assert found.distance.lower <= math.sqrt(2) <= found.distance.upper

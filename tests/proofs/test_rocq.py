@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from headwright.errors import InputError
 from headwright.rocq import from_document
 from headwright.rocq.heads import about_whole_heads
-from headwright.rocq.writing import comment, z
+from headwright.rocq.syntax import comment, z
 from headwright.trusted.certificate import document
 from headwright.trusted.keys import Malformed, Reject
 from headwright.trusted.verify import verify

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from headwright.design import at_least, average, copy, design
-from headwright.design.wish import Wish
 from headwright.errors import HeadwrightError
 from headwright.noise import Ball, Between, Covariance, Ellipsoid, Isotropic, Noise, Normal, OneOf, World
+from headwright.queries import at_least, average, copy, design
+from headwright.queries.wish import Wish
 from headwright.weights import Rule, Rules, build, build_circuit, parse_circuit
 
 CORPUS = Path(__file__).parent.parent / "certificates"

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from headwright.audit.models import load_model
-from headwright.audit.texts import certificate as certified
-from headwright.audit.texts.budget import on_budget
-from headwright.audit.texts.checker import judged
-from headwright.audit.texts.every_text import every_text
-from headwright.audit.texts.occurrences import on_token
-from headwright.audit.texts.reading import first_layer
-from headwright.audit.texts.statement import read, tokens_digest, weights_digest, written
 from headwright.errors import HeadwrightError
-from tests.audit.texts.test_models import TINY, tiny
+from headwright.models.loading import load_model
+from headwright.models.texts import make_statement as certified
+from headwright.models.texts.checker import judged
+from headwright.models.texts.every_text import every_text
+from headwright.models.texts.occurrences import on_token
+from headwright.models.texts.read_layer import first_layer
+from headwright.models.texts.replaced_tokens import on_budget
+from headwright.models.texts.statement import read, tokens_digest, weights_digest, written
+from tests.models.texts.test_models import TINY, tiny
 from tests.referee.answer import TRUE, Answer
 
 INDUCTION = "builtin:induction"
@@ -104,7 +104,7 @@ def _softmax(S: np.ndarray) -> np.ndarray:
 
 def _induction(model: Any, T: int) -> tuple[np.ndarray, np.ndarray]:
     """As the model's description has it: x = embed, pairs of coordinates turned by place, scores over sqrt(d)."""
-    from headwright.audit.models.induction import FREQUENCIES
+    from headwright.models.loading.induction import FREQUENCIES
 
     texts = np.array([(0, *rest) for rest in product(range(1, len(model.embed)), repeat=T - 1)])
     X = model.embed[texts]

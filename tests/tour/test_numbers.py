@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from headwright.tour.markup import numbers, plain
+from headwright.tour.chapter import numbers, plain
 from tests.tour.conftest import Tour
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")

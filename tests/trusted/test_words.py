@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwright.design import design, wish
+from headwright.queries import design, wish
 from headwright.trusted.certificate import document, rational, read
 from headwright.trusted.keys import Malformed
 from headwright.trusted.verify import verify

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.weights import Built, Rule, Rules, build, outputs, parse_rules, patterns
-from headwright.weights.proven import frobenius_above
+from headwright.weights.exact_bounds import frobenius_above
 from tests.trusted.heads.test_head import published, wanted
 
 DIRECTIONS = 'directions = { a = 2.0, b = 2.0, c = 2.0, d = 2.0 }\ntokens = ["d + b", "a", "c + b"]\n'

@@ -106,11 +106,11 @@ def test_bad_circuits_get_their_sentence(text: str, words: str) -> None:
 
 def test_the_command_designs_and_verifies_a_circuit(tmp_path: Path) -> None:
     out = tmp_path / "circuit.json"
-    ran = CliRunner().invoke(app, ["design", "--rules", str(INDUCTION), "--out", str(out)])
+    ran = CliRunner().invoke(app, ["heads", str(INDUCTION), "--out", str(out)])
     assert ran.exit_code == 0, ran.output
     assert "tokens come out of layer 0 within" in ran.output
     assert CliRunner().invoke(app, ["verify", str(out)]).exit_code == 0
-    told = CliRunner().invoke(app, ["design", "--rules", str(INDUCTION), "--json"])
+    told = CliRunner().invoke(app, ["heads", str(INDUCTION), "--json"])
     assert json.loads(told.stdout)["verdict"] == "designed"
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.weights import Built, Head, HeadLayer, Rule, Rules, build, outputs, parse_rules, patterns
+from headwright.weights.assignment import divide_sum_outputs
 from headwright.weights.certify import certificate
-from headwright.weights.shares import shared_out
 from tests.weights.test_builder import DIRECTIONS
 
 TOKENS = "tokens = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]\n"
@@ -98,7 +98,7 @@ def test_what_one_head_should_attend_to_may_be_impossible_whatever_the_sum() -> 
 def test_shares_that_do_not_fit_are_undecided() -> None:
     text = "tokens = [[1.0], [0.0]]\n" + "".join(f"[[rule]]\ntoken = 0\nhead = {h}\ncopy = 1\n" for h in (0, 1))
     rules = parse_rules(text + '[[rule]]\ntoken = 0\nhead = "sum"\noutput = [1.0]\n')
-    assert shared_out(rules) is None
+    assert divide_sum_outputs(rules) is None
     found = build(rules)
     assert found.word == "undecided"
     assert "no W_V side by side make what the sum of heads should output" in found.words

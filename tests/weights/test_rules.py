@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwright.errors import InputError
 from headwright.positions import Sinusoidal
 from headwright.weights import Rule, Rules, parse_rules, read_rules
-from headwright.weights.expression import read_vector
+from headwright.weights.rules_file import read_vector
 
 ROUTE = """
 dimension = 8
@@ -149,7 +149,7 @@ BAD = {
     "a range above 0 that holds 1": ROUTE + "[world]\nscale = [2.0, 3.0]\n" + RULE + "copy = 2",
     "are the same and see the same": "tokens = [[1.0], [1.0]]\n" + RULE + "output = [1.0]\n"
     + "[[rule]]\ntoken = 1\noutput = [2.0]",
-    "should be": ROUTE + RULE + "copy = true",
+    "rule 0 copy is True: expected an integer, or 'previous', 'first' or 'self'": ROUTE + RULE + "copy = true",
     "rule 0 token": ROUTE + "[[rule]]\ntoken = -1\ncopy = 2",
     "expected 0 to 63": ROUTE + RULE + "copy = 2\nhead = 64",
     "give token 0 at most 0: expected a weight above 0": ROUTE + RULE + "at_most = { 0 = 0.0 }",
@@ -170,7 +170,7 @@ BAD = {
     "row 2 of the mask is '000'": ROUTE + "mask = ['111', '110', '000']\n" + RULE + "copy = 2",
     "which the mask hides from it: expected one of 0, 1": ROUTE + "mask = ['110', '111', '111']\n" + RULE + "copy = 2",
     "a window beside a mask": ROUTE + "mask = ['110', '111', '111']\nwindow = 2\n" + RULE + "copy = 1",
-    "greater than or equal to 1": ROUTE + "window = 0\n" + RULE + "copy = 1",
+    "window is 0: expected a number of at least 1": ROUTE + "window = 0\n" + RULE + "copy = 1",
     "bias and alibi: expected one": ROUTE + "alibi = 1.0\nbias = [[0.0]]\n" + RULE + "copy = 1",
     "expected a table of 3 x 3 numbers": ROUTE + "bias = [[0.0]]\n" + RULE + "copy = 1",
     "alibi has 2 slopes, and there are 1 heads": ROUTE + "alibi = [1.0, 2.0]\n" + RULE + "copy = 1",

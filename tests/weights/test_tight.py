@@ -15,7 +15,7 @@ from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.weights import Built, Rule, Rules, build, parse_rules, read_rules
 from headwright.weights import builder as built_by
-from headwright.weights.smallest import Aim, smallest
+from headwright.weights.smallest_matrix import Aim, smallest
 from headwright.weights.values import plain_values
 from tests.weights.test_builder import DIRECTIONS, ROUTE, kept
 
@@ -51,7 +51,7 @@ def test_the_smallest_dimension_keeps_a_tight_tolerance() -> None:
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.sampled_from([1e-5, 1e-8, 1e-11]))
 def test_thin_wishes_are_granted_with_multipliers_that_make_the_bound(seed: int, targets: int, left: float) -> None:
-    from headwright.weights.bounds import value
+    from headwright.weights.head_design import value
 
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.5, 1.5, size=targets)
@@ -95,7 +95,7 @@ def test_plain_values_are_as_good_as_the_smallest_with_fewer_columns(seed: int) 
     ("text", "words"),
     [
         (DIRECTIONS + '[[rule]]\ntoken = 0\noutput = "b"\ntolerance = 1e-300', "1e-300: expected 1e-30 or more"),
-        ("dimension = 4096\n" + ROUTE, "dimension: input should be less than or equal to 1024"),
+        ("dimension = 4096\n" + ROUTE, "dimension is 4096: expected a number of at most 1024"),
         (f"tokens = {[[1.0]] * 5000}\n[[rule]]\ntoken = 0\ncopy = 1", "there are 5000 tokens: expected at most 4096"),
         ("tokens = [[1e200, 0.0], [0.0, 1.0]]\n[[rule]]\ntoken = 0\ncopy = 1", r"size 1.00000e\+200: expected at most"),
         ('directions = { a = "1e400" }\ntokens = ["a"]\n[[rule]]\ntoken = 0\ncopy = 0', "at most 300 digits"),

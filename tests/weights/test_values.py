@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headwright.errors import InputError
 from headwright.weights import cut_values, take_apart
-from headwright.weights.deploy import nearest_values, rounded
+from headwright.weights.round_weights import nearest_values, rounded
 from headwright.weights.values import smallest_values
 
 

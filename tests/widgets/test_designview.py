@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from headwright import widgets
-from headwright.design import at_least, average, copy
 from headwright.errors import InputError
+from headwright.queries import at_least, average, copy
 from headwright.trusted.verify import verify
 from headwright.widgets.designview import DesignView
 

@@ -23,7 +23,7 @@ from tests.lab.browser import browser_type_launch_args  # noqa: F401  (the same 
 
 SOURCE = Path(headwright.__file__).parents[1]  # the kernel runs elsewhere, and has to find what is tested here
 CELLS = [
-    "import numpy as np\nfrom headwright import widgets\nfrom headwright.design import copy\n"
+    "import numpy as np\nfrom headwright import widgets\nfrom headwright.queries import copy\n"
     "view = widgets.design(np.array([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]]), copy(0, '0.1'))\nview",
     "from headwright.trusted.verify import verify\n"
     "print('read', view.keys.tolist(), view.wish.targets, view.granted, view.query is not None,"
@@ -117,12 +117,13 @@ def test_what_is_dragged_and_typed_in_jupyterlab_is_read_back_in_python(page: Pa
     expect(badge).to_have_text("Proved.", timeout=90_000)
     assert read(page) == "read [[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]] [0] True False verified"
 
-    page.locator("g.key >> nth=2 >> .dot").click()  # wish for another too
-    expect(page.locator("#wishes")).to_contain_text("key 2 gets at least")
-    page.locator("g.key >> nth=0 >> .dot").click()
-    expect(page.locator("#wishes")).not_to_contain_text("key 0 gets at least")
+    page.locator("g.key >> nth=2 >> .dot").click(modifiers=["Shift"])  # another target
+    expect(page.locator("#wishes")).to_contain_text("key 2: weight at least")
+    expect(page.locator("#wishes")).to_contain_text("key 0: weight at least")
+    page.locator("g.key >> nth=2 >> .dot").click()  # this one only
+    expect(page.locator("#wishes")).not_to_contain_text("key 0: weight at least")
     expect(badge).to_have_text("Proved.", timeout=60_000)
-    index = page.get_by_label("Number of the chosen key")
+    index = page.get_by_label("Number of the selected key")
     index.fill("2")
     index.press("Enter")
     field = page.get_by_label("Key 2, coordinate 1")
@@ -138,7 +139,7 @@ def test_what_is_dragged_and_typed_in_jupyterlab_is_read_back_in_python(page: Pa
     page.mouse.down()
     page.mouse.move(box["x"] + 40, box["y"] + 30, steps=6)
     page.mouse.up()
-    page.get_by_role("button", name="Take hold of it").click()
+    page.get_by_role("button", name="Edit a query").click()
     moved = read(page)
     assert "[0.0, 1.0]" not in moved
     assert moved.endswith("[2] True True verified")

@@ -1,29 +1,25 @@
 """Check: read an answer, and prove it or refute it with the smallest counterexample.
 
-    exercises/    the exercises, as data; exercise: what such a file says; linting: whether it is fit for use
-    sheets/       what was handed in: which section answers which exercise (outline, matching, document)
-    checker       one answer from its text to its verdict: the table of contents of what follows
-    text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
-    candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
-    judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Court -> Judged`
-    settings/     keys and queries, self-attention, matrices, integers: what names mean, and claims decided
-    scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
-    replay/       every decision looked at twice, on explicit keys, tokens and integers
-    verdict       what is said of an answer, and as JSON
-    running       many answers, in parallel, each within its time and memory
-    report/       verdicts as text, as JSON, as pages
-    reader        an optional program that proposes formulas for prose
-    autograder/   verdicts as Gradescope's results, and the folder to upload
-
-The package can be called: headwright.check(exercise, formula) is headwright.check.check(exercise, formula).
+exercises/    the exercises, as data; exercise: what such a file says; linting: whether it is fit for use
+sheets/       what was handed in: which section answers which exercise (outline, matching, document)
+checker       one answer from its text to its verdict: the table of contents of what follows
+text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
+candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
+judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Court -> Judged`
+settings/     keys and queries, self-attention, matrices, integers: what names mean, and claims decided
+scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
+replay/       every decision looked at twice, on explicit keys, tokens and integers
+verdict       what is said of an answer, and as JSON
+running       many answers, in parallel, each within its time and memory
+report/       verdicts as text, as JSON, as pages
+reader        an optional program that proposes formulas for prose
+autograder/   verdicts as Gradescope's results, and the folder to upload
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from headwright.verb import make_callable
 
 if TYPE_CHECKING:
     from headwright.check.verdict import Verdict
@@ -56,6 +52,3 @@ def check(exercise: str, *formulas: str, exercises: Path | None = None, seed: in
     if exercise not in known:
         raise InputError(f"there is no exercise {exercise!r}: expected one of {', '.join(sorted(known))}")
     return check_answer(known[exercise], of_formulas(formulas), seed=seed)
-
-
-make_callable(__name__)

@@ -51,7 +51,9 @@ def comparisons(chain: t.Relation) -> Iterator[t.Relation]:
     ['a = c', 'b = c', 'c <= d']
     """
     for a, sign, b in zip(chain.terms[:-1], chain.comparisons, chain.terms[1:], strict=True):
-        for x, y in [(a, b)] if sign == "!=" and pairs(a, b) else _paired(a, b):
+        left, right = t.listed(a), t.listed(b)
+        found = [(x, y) for x in left for y in right] if 1 in (len(left), len(right)) else list(pairs(a, b))
+        for x, y in found if found and not (sign == "!=" and pairs(a, b)) else [(a, b)]:
             yield t.Relation((x, y), (sign,), span=x.span.to(y.span))
 
 
@@ -60,15 +62,6 @@ def pairs(a: t.Node, b: t.Node) -> tuple[tuple[t.Node, t.Node], ...]:
     if isinstance(a, t.Listing) and isinstance(b, t.Listing) and len(a.items) == len(b.items):
         return tuple(zip(a.items, b.items, strict=True))
     return ()
-
-
-def _paired(a: t.Node, b: t.Node) -> list[tuple[t.Node, t.Node]]:
-    left, right = t.listed(a), t.listed(b)
-    if len(left) == len(right):
-        return list(zip(left, right, strict=True))
-    if len(left) == 1 or len(right) == 1:
-        return [(x, y) for x in left for y in right]
-    return [(a, b)]
 
 
 def compared(left: Fraction, sign: str, right: Fraction) -> bool:
@@ -168,11 +161,6 @@ def number_of(node: t.Node) -> Fraction | None:
             return over / under
         case _:
             return None
-
-
-def about_parameters(node: t.Node, exercise: Exercise) -> bool:
-    """Whether a condition restricts the parameters of the exercise, and nothing else: n >= 3."""
-    return bool(names := full_names(node)) and names <= given_numbers(exercise)
 
 
 def given_numbers(exercise: Exercise) -> set[str]:

@@ -31,9 +31,6 @@ class Exercises(Mapping[str, "Exercise"]):
             self._read[wanted] = read_exercise(self._files[wanted])
         return self._read[wanted]
 
-    def __contains__(self, wanted: object) -> bool:
-        return wanted in self._read or wanted in self._files
-
     def __iter__(self) -> Iterator[str]:
         return iter({**self._files, **self._read})
 

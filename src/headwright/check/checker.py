@@ -12,26 +12,30 @@ verdict   `verdict`; the sentences to read are listed beside it
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from functools import partial
+from typing import Any
 
-from headwright.check.answer import Answer, MisfitError, full_name, given_numbers
-from headwright.check.candidates import Contents, candidates, sorted_out
+from headwright.check.answer import OWN, Answer, full_name, given_numbers
+from headwright.check.candidates import QUOTED, Candidate, candidates, sorted_out
 from headwright.check.exercise import Exercise
 from headwright.check.goals import (
     Tried,
+    best,
     blank_part,
     condition_parts,
     derivation_part,
-    object_parts,
+    missing_parts,
     reading,
     statement_part,
     try_candidate,
+    unread_definitions,
 )
-from headwright.check.judge import CANNOT, Bench, Finding, judge, plainly, prepared
-from headwright.check.judging import Judged, Setting
+from headwright.check.judge import CANNOT, Bench, Finding, judge, prepared, why
+from headwright.check.judging import Setting
 from headwright.check.markdown import Written
-from headwright.check.names import Names, in_given_names
+from headwright.check.names import in_given_names
 from headwright.check.scalars.numbers import at_most_work
 from headwright.check.settings.keys.court import KeysSetting
 from headwright.check.settings.matrices.deciding import MatricesSetting
@@ -56,32 +60,26 @@ def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verd
     >>> check_answer(exercise, Written(r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda > 0$.")).threshold
     'lambda >= ln((n - 2)/epsilon), for n > 2'
     """
-    words = (*exercise.parameters, *_indexed(exercise))
     lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
-    text = read(written, words, {*given_numbers(exercise), *lengths})
-    to_read = tuple(ToRead(line, said) for line, said in text.to_read)
+    text = read(written, (*exercise.parameters, *_indexed(exercise)), {*given_numbers(exercise), *lengths})
     with at_most_work():
         verdict = _Checked(exercise, text, seed).verdict()
-    return _in_their_names(replace(verdict, to_read=to_read))
+    told: Verdict = _in_their_names(verdict)
+    return replace(told, to_read=tuple(ToRead(line, said) for line, said in text.to_read))
 
 
 class _Checked:
     """The steps of one check, each from the one before."""
 
     def __init__(self, exercise: Exercise, text: Text, seed: int) -> None:
-        self.exercise, self.seed, self.setting = exercise, seed, _setting(exercise)
-        self.described = text.described
-        statements = in_given_names(text.statements, exercise, self.setting.gives)
-        names = Names(exercise, self.setting.gives)
-        first = sorted_out(exercise, statements, names)
-        defined = frozenset(one.name for one in (*first.own, *first.asked) if one.rank)
-        self.names = Names(exercise, self.setting.gives, defined)
-        self.contents: Contents = sorted_out(exercise, statements, self.names, first.own)
-        self.statements = statements
-
-    def opened(self, answer: Answer) -> Bench:
-        """A court for one reading of the answer."""
-        return Bench.opened(self.exercise, self.setting, answer, self.seed)
+        self.exercise = exercise
+        setting = _setting(exercise)
+        self.opened = partial(Bench.opened, exercise, setting, seed=seed)
+        self.statements = in_given_names(text.statements, exercise, setting.gives)
+        self.contents = sorted_out(exercise, self.statements, setting.gives)
+        if exercise.matrices is not None:
+            known = {*exercise.matrices.shapes, *exercise.answer, *(one.name for one in self.contents.own)}
+            self.contents.unclear |= text.described - known
 
     def verdict(self) -> Verdict:
         """The verdict."""
@@ -90,131 +88,106 @@ class _Checked:
         said = prepared(exercise, claims)
         asked: list[Asked] = []
         tried: list[Tried] = []
-        chosen: Tried | None = None
         if exercise.answer:
-            found_here = candidates(exercise, contents)
-            tried = [try_candidate(exercise, one, contents, self.opened, self.described) for one in found_here]
-            asked += object_parts(exercise, contents, tried)
+            tried = self._tried(candidates(exercise, contents))
+            part = ", ".join(exercise.answer)
+            quoted = [one for one in candidates(exercise, contents, quoted=True) if one.rank == QUOTED]
+            asked += [best(tried, part, partial(self._tried, quoted))] if tried else missing_parts(exercise, contents)
+        hidden = unread_definitions(exercise.answer, contents) if exercise.answer else []
+        if hidden and asked[0].word == "refuted":
+            reason = f"line {hidden[0].line} was not read, and may be the answer; line {asked[0].line} is refuted"
+            asked[0] = Asked(asked[0].part, "undecided", asked[0].line, asked[0].latex, reason)
         if exercise.condition:
-            parts, tried = condition_parts(contents, self.opened, said)
-            asked += parts
-        if tried:
-            line = asked[0].line
-            chosen = next((one for one in tried if one.line == line and one.answer is not None), None)
-        base = chosen.answer if chosen is not None and chosen.answer is not None else reading({}, contents)
-        full = base if exercise.condition and chosen is not None else replace(base, claims=said)
-        try:
-            bench = self.opened(full)
-            found = judge(bench, claims, self._spoken())
-        except CANNOT as error:
-            reason = str(error.shown()) if isinstance(error, MisfitError) else str(error)
-            bench, found = None, [Finding(one, "open", reason) for one in claims]
-        if exercise.condition and chosen is None:  # what holds under a condition that was not read is not false
-            found = [
-                replace(one, status="open", counterexample=None) if one.status == "false" else one for one in found
-            ]
-        if bench is not None:
-            asked += self._claimed(found, bench)
+            asked, tried = condition_parts(contents, self.opened, said)
+        chosen = next((one for one in tried if one.line == asked[0].line and one.answer is not None), None)
+        base = reading({}, contents) if chosen is None or chosen.answer is None else chosen.answer
+        bench, found = self._judged(base if exercise.condition and chosen is not None else replace(base, claims=said))
+        false = any(one.status == "false" for one in found)
+        others = [one.answer for one in tried if false and one is not chosen and one.answer is not None]
+        again = [self._judged(one if exercise.condition else replace(one, claims=said))[1] for one in others]
+        for place, one in enumerate(found):  # it may be meant for another candidate, or for a condition not read
+            unread = hidden or (exercise.condition and chosen is None)
+            if one.status == "false" and (unread or any(each[place].status != "false" for each in again)):
+                found[place] = replace(one, status="open", counterexample=None)
+        asked += self._claimed(found, bench) if bench is not None else []
         if not asked:
             asked = [Asked("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
-        formulas = self._formulas(found, tried)
         word = overall(asked)
-        verdict = Verdict(word, _headline(asked, tried), tuple(asked), formulas)
-        judged: Sequence[Judged] = chosen.judged if chosen is not None else ()
-        if bench is not None and word in ("proved", "refuted") and len({id(one) for one in tried}) <= 2:
-            advised = bench.court.advised(verdict, judged)
+        verdict = Verdict(word, _headline(asked, tried), tuple(asked), self._formulas(found, tried))
+        if bench is not None and word in ("proved", "refuted") and len(tried) <= 2:
+            advised = bench.court.advised(verdict, chosen.judged if chosen is not None else ())
             verdict = replace(advised, reason=verdict.reason)
         return verdict
 
-    def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[Asked]:
-        """The parts that claims answer."""
-        exercise = self.exercise
-        mentioned = (*self.contents.quoted, *self.contents.unread)
-        parts = [blank_part(exercise, blank, found, bench, self._elsewhere, mentioned) for blank in exercise.blanks]
-        if exercise.about:
-            quoted = [one.node for one in (*self.contents.quoted, *self._conditions()) if one.node is not None]
-            parts.append(statement_part(exercise, found, bench, quoted))
-        if exercise.derive:
-            unread = bool(self.contents.quoted or self.contents.unread or self._conditions())
-            parts.append(derivation_part(exercise, found, bench, unread))
-        return parts
+    def _tried(self, found: Sequence[Candidate]) -> list[Tried]:
+        """What was found of each candidate."""
+        return [try_candidate(self.exercise, one, self.contents, self.opened) for one in found]
 
-    def _conditions(self) -> list[Statement]:
-        """What is supposed."""
-        return [one for one in self.statements if one.role == "condition" and one.binder in ("suppose", "if")]
-
-    def _elsewhere(self, one: Finding) -> bool:
-        """Whether a claim is about a given name that was defined anew."""
-        given = self.exercise.redefines if self.exercise.tokens is not None and one.status != "false" else ()
-        changed = [part.terms[0] for part in one.claimed.under if isinstance(part, t.Relation)]
-        return any(isinstance(name, t.Name) and full_name(name) in given for name in changed)
-
-    def _spoken(self) -> frozenset[str]:
-        """The names of the answer's own of which it says something."""
-        contents = self.contents
+    def _judged(self, answer: Answer) -> tuple[Bench | None, list[Finding]]:
+        """Every claim under one reading of the answer; the names of its own of which it says something are known."""
+        contents, claims = self.contents, self.contents.claims
         nodes = [one.value for one in (*contents.own, *contents.asked)] + [said.node for said, _ in contents.bounds]
         nodes += [one.node for one, _ in contents.conditions]
-        return frozenset(full_name(name) for node in nodes for name in t.every_name(node))
+        try:
+            bench = self.opened(answer)
+            return bench, judge(bench, claims, frozenset(full_name(name) for name in t.every_name(*nodes)))
+        except CANNOT as error:
+            return None, [Finding(one, one.node, "open", why(error)) for one in claims]
+
+    def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[Asked]:
+        """The parts that claims answer."""
+        exercise, contents = self.exercise, self.contents
+        supposed = [one for one in self.statements if one.role == "condition" and one.binder in ("suppose", "if")]
+        parts: list[Asked] = []
+        if exercise.blanks:
+            mentioned = (*contents.quoted, *contents.unread)
+            parts += [blank_part(exercise, blank, found, bench, mentioned) for blank in exercise.blanks]
+        if exercise.about:
+            quoted = [one.node for one in (*contents.quoted, *supposed) if one.node is not None]
+            parts.append(statement_part(exercise, found, bench, quoted))
+        if exercise.derive:
+            parts.append(derivation_part(exercise, found, bench, bool(contents.quoted or contents.unread or supposed)))
+        return parts
 
     def _formulas(self, found: Sequence[Finding], tried: Sequence[Tried]) -> tuple[Formula, ...]:
-        """Every formula with its status, in order."""
+        """Every formula with its status, in order; the worst where one is listed twice."""
         contents = self.contents
-        listed: list[tuple[int, Formula]] = []
-
-        def add(one: Statement, formula: Formula) -> None:
-            listed.append((one.number, formula))
-
-        for each in found:
-            add(each.claimed.statement, each.formula)
-        words = {one.line: one.word for one in tried}
-        for definition in contents.asked:
-            one = definition.statement
-            if definition.rank > 0 or one.kind != "turned":
-                proven: Status = "true" if words.get(one.line) == "proved" else "open"
-                add(one, Formula(one.line, one.text, proven, "definition", False))
-        for definition in (*contents.own, *contents.by_case):
-            one = definition.statement
-            add(one, Formula(one.line, one.text, "true", "definition", False))
-        for _, one in contents.bounds:
-            if one.role != "size":
-                add(one, Formula(one.line, one.text, "true", "condition", False))
-        for definition in contents.examples:
-            one = definition.statement
-            add(one, Formula(one.line, one.text, "open", "definition", False, "an example"))
-        for one in contents.quoted:
-            add(one, Formula(one.line, one.text, "quoted", "claim", False))
-        for one in contents.given:
-            add(one, Formula(one.line, one.text, "true", "given", False))
-        for claimed, _ in contents.conditions:
-            one = claimed.statement
-            status: Status = "quoted" if one.kind == "turned" else "open"
-            status = "true" if words.get(one.line) == "proved" and status == "open" else status
-            add(one, Formula(one.line, one.text, status, "condition", False))
-        for one in contents.unread:
-            reason = "" if one.problem is None else str(one.problem)
-            add(one, Formula(one.line, one.text, "open", "unread", False, reason))
+        proved = {one.line for one in tried if one.word == "proved"}
+        listed = [(each.claimed.statement, each.formula) for each in found]
+        rows: list[tuple[Statement, Status, str]] = []
+        for made in contents.asked:
+            live: Status = "true" if made.statement.line in proved else "open"
+            rows.append((made.statement, live if made.rank > QUOTED else "quoted", "definition"))
+        rows += [(one.statement, "true", "definition") for one in contents.own]
+        rows += [(one, "true", "condition") for _, one in contents.bounds if one.role != "size"]
+        rows += [(one, "quoted", "claim") for one in contents.quoted]
+        rows += [(one, "true", "given") for one in contents.given]
+        rows += [(one, "open", "unread") for one in contents.unread]
+        for one in (claimed.statement for claimed, _ in contents.conditions):
+            rows.append(
+                (one, "quoted" if one.kind == "turned" else "true" if one.line in proved else "open", "condition")
+            )
+        for one, status, role in rows:
+            reason = str(one.problem) if role == "unread" and one.problem is not None else ""
+            listed.append((one, Formula(one.line, one.text, status, role, False, reason)))
         unique: dict[tuple[int, int, str], Formula] = {}
-        for number, formula in sorted(listed, key=lambda pair: pair[0]):
-            key = (number, formula.line, formula.latex)
-            kept = unique.get(key)
-            if kept is None or _WORSE[formula.status] < _WORSE[kept.status]:
+        for one, formula in sorted(listed, key=lambda pair: pair[0].number):
+            key = (one.number, formula.line, formula.latex)
+            if key not in unique or _WORSE.index(formula.status) < _WORSE.index(unique[key].status):
                 unique[key] = formula
         return tuple(unique.values())
 
 
-_WORSE = {"false": 0, "open": 1, "quoted": 2, "true": 3}
+_WORSE = ("false", "open", "quoted", "true")
 
 
 def _headline(asked: Sequence[Asked], tried: Sequence[Tried]) -> str:
     """The reason of the part that decides."""
     parts = [one for one in asked if not one.optional] or list(asked)
-    for word in ("refuted", "missing", "undecided", "proved"):
-        chosen = next((one for one in parts if one.word == word), None)
-        if chosen is not None:
-            used = [each.decision.used for one in tried for each in one.judged] if word == "proved" else []
-            by = by_what(*sorted({one for one in used if one})) if used else ""
-            return f"{chosen.reason}{by}"
-    return ""
+    words = ("refuted", "missing", "undecided", "proved")
+    chosen = min(parts, key=lambda one: words.index(one.word))
+    used = {each.decision.used for one in tried for each in one.judged if each.decision.used}
+    return chosen.reason + (by_what(*sorted(used)) if chosen.word == "proved" else "")
 
 
 def _setting(exercise: Exercise) -> Setting:
@@ -239,15 +212,14 @@ def _indexed(exercise: Exercise) -> list[str]:
     return [name for name in shapes if re.fullmatch("[A-Za-z]_[a-z]", name)]
 
 
-def _in_their_names(verdict: Verdict) -> Verdict:
-    """Names of the answer's own, that the exercise has too, as they were written."""
-    asked = tuple(
-        replace(one, latex=plainly(one.latex), reason=plainly(one.reason), counterexample=plainly(one.counterexample))
-        for one in verdict.asked
-    )
-    formulas = tuple(
-        replace(one, reason=plainly(one.reason), counterexample=plainly(one.counterexample)) for one in verdict.formulas
-    )
-    curve = None if verdict.curve is None else replace(verdict.curve, words=plainly(verdict.curve.words))
-    told = {name: plainly(getattr(verdict, name)) for name in ("reason", "threshold", "suggestion", "hint")}
-    return replace(verdict, asked=asked, formulas=formulas, curve=curve, **told)
+def _in_their_names(told: Any) -> Any:
+    """What is told, with names of the answer's own that the exercise has too as they were written."""
+    if isinstance(told, str):
+        return told.replace(r"\_own", "").replace(OWN, "")
+    if isinstance(told, Mapping):
+        return {_in_their_names(name): _in_their_names(value) for name, value in told.items()}
+    if isinstance(told, tuple):
+        return tuple(map(_in_their_names, told))
+    if is_dataclass(told) and not isinstance(told, type):
+        return replace(told, **{one.name: _in_their_names(getattr(told, one.name)) for one in fields(told)})
+    return told

@@ -115,7 +115,6 @@ class Keys(Strict):
     given: tuple[Source, ...] = ()  # conditions under which the goals are asked
     otherwise: tuple[Literal["scaled", "signed"], ...] = ()  # numbers that do not sum to 1, or of which one is
     # negative: what an answer says of the weights must hold for none of these
-    reports: Source | None = None  # an event, Pr(...): how likely it is, is told whatever is answered
 
 
 class Tokens(Strict):

@@ -13,12 +13,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 from headwright.check.answer import (
     Answer,
-    MisfitError,
     Said,
     WrongKindError,
     comparisons,
@@ -28,36 +26,25 @@ from headwright.check.answer import (
     named,
     number_of,
 )
-from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Claimed, Contents, Definition, relevant
+from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Contents, Definition, relevant
 from headwright.check.exercise import Blank, Exercise, Keys, parsed
-from headwright.check.judge import CANNOT, Bench, Finding
+from headwright.check.judge import CANNOT, Bench, Finding, why
 from headwright.check.judging import Judged, proved, refuted
 from headwright.check.replay import rules_out, says_something
 from headwright.check.replay.worlds import IntegersWorld, holds
-from headwright.check.scalars import Range
-from headwright.check.settings.keys.indices import is_every_key
+from headwright.check.settings.keys.scene import is_every_key
 from headwright.check.settings.matrices.deciding import MatricesCourt, gap
 from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import names_in
 from headwright.check.text import Statement
 from headwright.check.verdict import Asked, Word
+from headwright.formula import tree as t
 from headwright.formula.show import latex, plain
-from headwright.formula.tree import (
-    Call,
-    Comparison,
-    Listing,
-    Logic,
-    Name,
-    Node,
-    Quantified,
-    Relation,
-    conjuncts,
-    every_name,
-    unquantified,
-    walk,
-)
 
 CHANCE = ("P", "E", "Var", "Cov")
+QUOTED_ONLY = "line {} may be the answer: it is only quoted"
+Open = Callable[[Answer], Bench]
+_FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
 
 
 @dataclass(frozen=True)
@@ -74,263 +61,157 @@ class Tried:
     answer: Answer | None = None
 
 
-def _word(found: Sequence[Judged]) -> Word:
-    if refuted(found):
-        return "refuted"
-    return "proved" if proved(found) else "undecided"
+# Objects and conditions.
 
 
-def _reason(found: Sequence[Judged], word: Word) -> tuple[str, Mapping[str, Any] | None]:
-    if word == "proved":
+def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, opened: Open) -> Tried:
+    """One candidate, judged by the goals in each of its cases."""
+    made = [one for _, found in candidate.cases for one in found.values()]
+    parts = []
+    for case, found in candidate.cases:
+        said = ", ".join(latex(t.Relation((named(name), one.value), ("=",))) for name, one in found.items())
+        parts.append(said + (r" \text{ for } " + ", ".join(map(latex, case)) if case else ""))
+    start = Tried("undecided", "", made[0].statement.line, "; ".join(parts), candidate.rank)
+    used = full_names(*(one.value for one in made))
+    tried = [_by_goals(start, reading(found, contents), opened, case) for case, found in candidate.cases]
+    chosen = next((one for one in tried if one.word == "refuted"), None)
+    chosen = chosen or next((one for one in tried if one.word != "proved"), tried[0])
+    chosen = replace(chosen, judged=tuple(each for one in tried for each in one.judged), answer=tried[-1].answer)
+    if used & contents.unclear:
+        unclear = f"{min(used & contents.unclear)} is described in words or case by case, which is not read"
+        return replace(start, reason=unclear, answer=chosen.answer)
+    for line, name in ((one.line, _FIRST_NAME.match(one.text)) for one in contents.unread):
+        if name is not None and name[1] in used:
+            unread = f"line {line} was not read, and may bound a name in it"
+            return replace(start, reason=unread, answer=chosen.answer)
+    cases = [case for case, _ in candidate.cases]
+    if chosen.word == "proved" and cases[0] and chosen.answer is not None:
+        bench = opened(chosen.answer)
+        if not (_cover(cases, exercise) if len(cases) > 1 else all(map(bench.always, cases[0]))):
+            told = " or ".join(" and ".join(map(plain, case)) for case in cases)
+            return replace(chosen, word="undecided", reason=f"answered for {told} only")
+    return chosen
+
+
+def _by_goals(start: Tried, answer: Answer, opened: Open, case: tuple[t.Node, ...] = ()) -> Tried:
+    """What the goals say under one reading of an answer."""
+    try:
+        found = opened(answer).goals(case)
+    except WrongKindError as error:
+        return replace(start, word="refuted", reason=why(error), counterexample={"words": error.message})
+    except CANNOT as error:
+        return replace(start, reason=why(error), answer=answer)
+    if proved(found):
         said = dict.fromkeys(one.part.reason for one in found if one.part.reason)
-        return "; ".join(list(said)[:3]), None
-    wanted = "refuted" if word == "refuted" else ("undecided", "holds")
-    chosen = [one for one in found if one.decision.word in wanted]
-    counted = [one for one in chosen if "n" in one.decision.values]
-    first = min(counted, key=lambda one: one.decision.values["n"]) if counted and chosen[0] in counted else chosen[0]
-    return first.part.reason, first.part.counterexample
-
-
-# Objects.
-
-Open = Callable[[Answer], Bench]
-
-
-def try_candidate(
-    exercise: Exercise, candidate: Candidate, contents: Contents, opened: Open, described: frozenset[str] = frozenset()
-) -> Tried:
-    """One candidate, judged by the goals in each of its cases; `described` are names that words give a meaning."""
-    line, shown = candidate.statements[0].line, _shown(candidate)
-    values = [one.value for _, found in candidate.cases for one in found.values()]
-    own = {one.name for one in contents.own}
-    vague = (full_names(*values) & described) - own - set(exercise.answer)
-    if vague and exercise.matrices is not None and not vague <= set(exercise.matrices.shapes):
-        return Tried("undecided", f"{min(vague)} is described in words", line, shown, candidate.rank)
-    judged: list[Judged] = []
-    words: list[Word] = []
-    answer: Answer | None = None
-    reason, counterexample = "", None
-    for case, definitions in candidate.cases:
-        answer = reading(definitions, contents)
-        try:
-            bench = opened(answer)
-            doubts = [one for one in bench.court.conditions if one.decision.word != "proved"]
-            found = [*doubts, *bench.goals(case)]
-        except WrongKindError as error:
-            return Tried("refuted", str(error.shown()), line, shown, candidate.rank, {"words": error.message})
-        except CANNOT as error:
-            said = str(error.shown()) if isinstance(error, MisfitError) else str(error)
-            return Tried("undecided", said, line, shown, candidate.rank, answer=answer)
-        word = _word(found)
-        if (words and word != "proved") or not words:
-            reason, counterexample = _reason(found, word)
-        words.append(word)
-        judged += found
-    word = "refuted" if "refuted" in words else "undecided" if "undecided" in words else "proved"
-    if word == "proved" and candidate.cases[0][0]:
-        left = _uncovered(exercise, candidate, bench)
-        if left:
-            word, reason = "undecided", left
-    bounds = _unread_bound(values, contents) if word == "proved" else None
-    if bounds is not None:
-        word, reason = "undecided", f"line {bounds.line} was not read, and may bound a name in it"
-    first = reading(candidate.cases[-1][1], contents)
-    return Tried(word, reason, line, shown, candidate.rank, counterexample, tuple(judged), first)
-
-
-_FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
-
-
-def _unread_bound(values: Sequence[Node], contents: Contents) -> Statement | None:
-    """A formula that cannot be read and begins with a name of the object's: it may say how that is chosen."""
-    used = full_names(*values)
-    for one in contents.unread:
-        found = _FIRST_NAME.match(one.text)
-        if found is not None and found[1] in used:
-            return one
-    return None
+        return replace(start, word="proved", reason="; ".join(list(said)[:3]), judged=tuple(found), answer=answer)
+    word: Word = "refuted" if refuted(found) else "undecided"
+    against = [one for one in found if one.decision.word in (word, "holds" if word == "undecided" else word)]
+    counted = [one for one in against if "n" in one.decision.values]
+    first = min(counted, key=lambda one: one.decision.values["n"]) if against[0] in counted else against[0]
+    reason, counterexample = first.part.reason, first.part.counterexample
+    return replace(start, word=word, reason=reason, counterexample=counterexample, judged=tuple(found), answer=answer)
 
 
 def reading(definitions: Mapping[str, Definition], contents: Contents) -> Answer:
     """The answer under one choice of what was asked for."""
-    named = {one.name: one.said for one in contents.own}
-    named |= {name: one.said for name, one in definitions.items()}
-    nodes = [said.node for said in named.values()] + [one.node for one in contents.claims]
-    bounds = [(said, one) for said, one in contents.bounds if not full_names(said.node) & set(named)]
-    return Answer(named, relevant(bounds, *nodes))
+    made = {one.name: one for one in contents.own} | dict(definitions)
+    said = {name: Said(one.value, one.statement.text, one.statement.line) for name, one in made.items()}
+    nodes = [one.value for one in made.values()] + [one.node for one in contents.claims]
+    bounds = [(bound, one) for bound, one in contents.bounds if not full_names(bound.node) & set(said)]
+    return Answer(said, relevant(bounds, *nodes))
 
 
-def _shown(candidate: Candidate) -> str:
-    parts = []
-    for case, definitions in candidate.cases:
-        said = [latex(Relation((named(name), one.value), ("=",))) for name, one in definitions.items()]
-        parts.append(", ".join(said) + (r" \text{ for } " + ", ".join(map(latex, case)) if case else ""))
-    return "; ".join(parts)
-
-
-def _uncovered(exercise: Exercise, candidate: Candidate, bench: Bench) -> str:
-    """Where an object is given case by case, the cases must be all there are."""
-    cases = [case for case, _ in candidate.cases]
-    told = " or ".join(" and ".join(map(plain, case)) for case in cases)
-    only = f"answered for {told} only"
-    if len(cases) == 1:
-        if all(bench.always(part) for part in cases[0]) or _leaves_out_few(cases[0], exercise, bench):
-            return ""
-        return only
-    return "" if _cover(cases, exercise) else only
-
-
-def _cover(cases: Sequence[tuple[Node, ...]], exercise: Exercise) -> bool:
-    """Whether cases of one number cover its range: they change at the numbers in them only."""
-    links = [
-        link for case in cases for part in case for link in (comparisons(part) if isinstance(part, Relation) else ())
-    ]
+def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
+    """Whether cases of one number, compared with numbers, cover its range: they change at those numbers only."""
+    links = [link for case in cases for part in case if isinstance(part, t.Relation) for link in comparisons(part)]
     names = full_names(*(part for case in cases for part in case))
-    ends = [number_of(term) for link in links for term in link.terms if not isinstance(term, Name)]
-    if len(names) != 1 or any(end is None for end in ends) or len(ends) != len(links):
+    ends = [number_of(term) for link in links for term in link.terms if not isinstance(term, t.Name)]
+    values = sorted({end for end in ends if end is not None})
+    if len(names) != 1 or None in ends or len(ends) != len(links) or not values:
         return False
     (name,) = names
     given = exercise.parameters.get(name)
     scales = () if exercise.keys is None else exercise.keys.scales.values()
-    scale = next((one for one in scales if one.name == name), None)
-    if scale is not None and scale.one_of:
-        places = list(scale.one_of)
-    else:
-        values = sorted({end for end in ends if end is not None})
-        between = [(a + b) / 2 for a, b in pairwise(values)]
-        places = [*values, *between, values[0] - 1, values[-1] + 1]
-        if given is not None and given.integer:
-            first = min(values[0], given.at_least or values[0])
-            places = [Fraction(at) for at in range(int(first) - 1, int(values[-1]) + 3)]
-    if given is not None:
-        places = [at for at in places if _inside(given.range(), at)]
-    return all(any(_holds(case, name, at) for case in cases) for at in places)
+    places = next((list(one.one_of) for one in scales if one.name == name), [])
+    if given is not None and given.integer and given.at_least is not None:
+        places = [Fraction(at) for at in range(int(given.at_least), int(values[-1]) + 3)]
+    worlds = [IntegersWorld({}, {name: at}) for at in places]
+    return bool(worlds) and all(any(all(holds(part, at) is True for part in case) for case in cases) for at in worlds)
 
 
-def _inside(known: Range, at: Fraction) -> bool:
-    low, high = known.lower, known.upper
-    above = not isinstance(low, Fraction) or (at > low if known.lower_open else at >= low)
-    return above and (not isinstance(high, Fraction) or (at < high if known.upper_open else at <= high))
-
-
-def _holds(case: Sequence[Node], name: str, at: Fraction) -> bool:
-    world = IntegersWorld({}, {name: at})
-    return all(holds(part, world) is True for part in case)
-
-
-FEW = 5
-
-
-def _leaves_out_few(case: Sequence[Node], exercise: Exercise, bench: Bench) -> bool:
-    """'assume n >= 3': a count that is not among the smallest; the object is right for all n without that."""
-    for part in case:
-        match part:
-            case Relation((Name() as name, right), (">" | ">=",)) if full_name(name) in given_numbers(exercise):
-                value = getattr(right, "value", None)
-                if not isinstance(value, Fraction) or value > FEW:
-                    return False
-            case _:
-                return False
-    try:
-        return proved(bench.goals())
-    except CANNOT:
-        return False
-
-
-def best(tried: Sequence[Tried], part: str) -> Asked:
-    """The verdict on several candidates: those of the highest rank must agree."""
+def best(tried: Sequence[Tried], part: str, quoted: Callable[[], Sequence[Tried]] = tuple) -> Asked:
+    """The verdict on several candidates: those of the highest rank must agree, and no other one may be right."""
     top = max(one.rank for one in tried)
     first = [one for one in tried if one.rank == top]
-    words = {one.word for one in first}
     chosen = next((one for one in first if one.word == "refuted"), first[0])
-    if len(words) > 1:
+    if len({one.word for one in first}) > 1:
         told = ", ".join(f"line {one.line} is {one.word}" for one in first)
         return Asked(part, "undecided", first[0].line, first[0].latex, f"the answers given differ: {told}")
-    rival = next((one for one in tried if one.rank < top and one.word == "proved"), None)
-    if chosen.word == "refuted" and rival is not None:
+    rivals = [one for one in tried if one.rank < top] if chosen.word == "refuted" else []
+    rivals += quoted() if chosen.word == "refuted" else ()
+    rival = next((one for one in rivals if one.word == "proved"), None)
+    if rival is not None:
         reason = f"line {chosen.line} is refuted ({chosen.reason}), and line {rival.line} would be proved"
         return Asked(part, "undecided", chosen.line, chosen.latex, reason)
     return Asked(part, chosen.word, chosen.line, chosen.latex, chosen.reason, chosen.counterexample)
 
 
-def object_parts(exercise: Exercise, contents: Contents, tried: Sequence[Tried]) -> list[Asked]:
-    """The verdict on the object; what is missing of it is named."""
-    part = ", ".join(exercise.answer)
-    if tried:
-        return [best(tried, part)]
+def missing_parts(exercise: Exercise, contents: Contents) -> list[Asked]:
+    """Where no candidate gives the whole object: what is missing of it, or may be meant."""
     found: list[Asked] = []
     for name in exercise.answer:
         mine = [one for one in contents.asked if one.name == name]
-        live = [one for one in mine if one.rank > QUOTED]
-        if live:
-            one = live[-1].statement
-            found.append(Asked(name, "undecided", one.line, one.text, "the other parts are missing"))
-        elif mine:
-            one = mine[-1].statement
-            found.append(
-                Asked(name, "undecided", one.line, one.text, f"line {one.line} may be the answer: it is only quoted")
-            )
-        elif indirect := _indirectly(name, contents):
-            line, text = indirect.statement.line, indirect.statement.text
-            found.append(Asked(name, "undecided", line, text, f"it tells {name} indirectly: write {name} = ..."))
+        live = [one.statement for one in mine if one.rank > QUOTED]
+        options = [
+            (live, "the other parts are missing"),
+            ([one.statement for one in mine], QUOTED_ONLY),
+            (_indirectly(name, contents), f"it tells {name} indirectly: write {name} = ..."),
+        ]
+        ones, reason = next(((ones, reason) for ones, reason in options if ones), ([], ""))
+        if ones:
+            found.append(Asked(name, "undecided", ones[-1].line, ones[-1].text, reason.format(ones[-1].line)))
         else:
             found.append(Asked(name, "missing", 0, "", f"no formula defines {name}: write {name} = ..."))
     return found
 
 
-def _indirectly(name: str, contents: Contents) -> Claimed | None:
+def _indirectly(name: str, contents: Contents) -> list[Statement]:
     """1/tau = ln(n/epsilon): what is asked for stands within one side of an equation, alone; or a formula is unread."""
+    found = []
     for one in contents.claims:
-        body = unquantified(one.node)
-        if isinstance(body, Relation) and body.comparisons[0] in ("=", "->", "~"):
-            for side, other in ((body.terms[0], body.terms[1]), (body.terms[1], body.terms[0])):
-                mine = full_names(side) - {"e", "pi"}
-                if mine == {name} and name not in full_names(other) and side != other:
-                    return one
-    for unread in contents.unread:
-        if unread.text.lstrip("\\ {$").startswith(name.split("_")[0]) and "=" in unread.text:
-            return Claimed(unread, Name(name))
-    return None
+        body = t.unquantified(one.node)
+        sides = body.terms if isinstance(body, t.Relation) and body.comparisons[0] in ("=", "->", "~") else ()
+        if {name} in [full_names(side) - {"e", "pi"} for side in sides] and sides[0] != sides[1]:
+            found.append(one.statement)
+    return [*unread_definitions((name,), contents), *found]
 
 
-# Conditions.
+def unread_definitions(names: Sequence[str], contents: Contents) -> list[Statement]:
+    """Formulas that could not be read and begin with a name that was asked for, as a definition does."""
+    bases = tuple(name.split("_")[0] for name in names)
+    return [one for one in contents.unread if one.text.lstrip("\\ {$").startswith(bases) and "=" in one.text]
 
 
 def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) -> tuple[list[Asked], list[Tried]]:
     """A condition on scores under which the goals hold."""
     tried: list[Tried] = []
-    seen: list[Node] = []
-    live = [(one, rank) for one, rank in contents.conditions if rank > QUOTED]
-    firm = [(one, rank) for one, rank in live if not (one.statement.follows and rank < NEUTRAL)] or live
-    for one, rank in firm:
-        if one.node in seen:
-            continue
-        seen.append(one.node)
+    live = {one.node: (one, rank) for one, rank in reversed(contents.conditions) if rank > QUOTED}
+    firm = [(one, rank) for one, rank in live.values() if not (one.statement.follows and rank < NEUTRAL)]
+    for one, rank in reversed(firm or list(live.values())):
         statement = one.statement
-        if statement.doubt:
-            reason = f"'{statement.doubt}' was not read"
-            tried.append(Tried("undecided", reason, statement.line, latex(one.node), rank))
-            continue
-        condition = Said(one.node, statement.text, statement.line)
-        base = reading({}, contents)
-        answer = replace(base, claims=(condition,))
-        try:
-            bench = opened(answer)
-            doubts = [each for each in bench.court.conditions if each.decision.word != "proved"]
-            found = [*doubts, *bench.goals()]
-        except CANNOT as error:
-            said = str(error.shown()) if isinstance(error, MisfitError) else str(error)
-            tried.append(Tried("undecided", said, statement.line, latex(one.node), rank))
-            continue
-        word = _word(found)
-        reason, against = _reason(found, word)
-        full = replace(answer, claims=(condition, *claims))
-        tried.append(Tried(word, reason, statement.line, latex(one.node), rank, against, tuple(found), full))
+        start = Tried("undecided", f"'{statement.doubt}' was not read", statement.line, latex(one.node), rank)
+        if not statement.doubt:
+            condition = Said(one.node, statement.text, statement.line)
+            answer = replace(reading({}, contents), claims=(condition,))
+            start = _by_goals(start, answer, opened)
+            start = replace(start, answer=replace(answer, claims=(condition, *claims)) if start.judged else None)
+        tried.append(start)
     if tried:
         return [best(tried, "condition")], tried
-    if contents.conditions:
-        last = contents.conditions[-1][0].statement
-        reason = f"line {last.line} may be the answer: it is only quoted"
+    mentioned = [one.statement for one, _ in contents.conditions] or contents.unread
+    if mentioned:
+        last = mentioned[-1]
+        reason = (QUOTED_ONLY if contents.conditions else "line {} was not read").format(last.line)
         return [Asked("condition", "undecided", last.line, last.text, reason)], []
     reason = "no formula states a condition on the scores: write one on k_j^T q and k_i^T q"
     return [Asked("condition", "missing", 0, "", reason)], []
@@ -340,141 +221,111 @@ def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) 
 
 
 def blank_part(
-    exercise: Exercise,
-    blank: Blank,
-    found: Sequence[Finding],
-    bench: Bench,
-    instead: Callable[[Finding], bool],
-    mentioned: Sequence[Statement],
+    exercise: Exercise, blank: Blank, found: Sequence[Finding], bench: Bench, mentioned: Sequence[Statement]
 ) -> Asked:
     """One blank: filled by a true formula that says the value."""
-    part = plain(parsed(blank.of[0])) + (f" for {plain(parsed(blank.case))}" if blank.case else "")
-    filled: list[tuple[int, Finding, bool]] = []
-    for one in found:
-        if instead(one):
-            continue
-        link = _filling(exercise, blank, one, bench.answer.definitions)
-        if link is not None and (blank.case is None or _covers(one, parsed(blank.case))):
-            rank = NEUTRAL if one.claimed.statement.kind == "neutral" or one.claimed.statement.display else NEUTRAL - 1
-            filled.append((rank, one, _says(exercise, bench, one)))
-    told = [(rank, one) for rank, one, says in filled if one.status == "false" or says]
+    case = None if blank.case is None else parsed(blank.case)
+    part = plain(parsed(blank.of[0])) + (f" for {plain(case)}" if case is not None else "")
+    here = [one for one in found if one.status == "false" or not (exercise.tokens and _is_anew(exercise, one))]
+    fitting = [(one, _filling(exercise, blank, one, bench.answer.definitions)) for one in here]
+    filled = [(one, link) for one, link in fitting if link is not None and _covers(one, case)]
+    told = [
+        (one, link)
+        for one, link in filled
+        if one.status == "false"
+        or not one.judged
+        or exercise.condition
+        or any(_says_something(exercise, bench, each) for each in one.judged)
+    ]
     if not told:
-        why = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
+        reason = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
         names = {full_name(name) for source in blank.of for name in names_in(parsed(source))}
-        near = next(
-            (
-                one.claimed.statement
-                for one in found
-                if names & _spoken_of(one) and not _elsewhere(exercise, blank, one)
-            ),
-            None,
-        )
+        elsewhere = [one for one, link in fitting if link is not None and not _covers(one, case)]
+        near = [one.claimed.statement for one in found if names & _spoken_of(one.node) and one not in elsewhere]
         bases = {name.partition("_")[0] for name in names}
-        unread = [one for one in mentioned if one.node is None or bases & {name.base for name in every_name(one.node)}]
-        near = near or next(iter(unread), None)
-        if near is not None:
-            return Asked(part, "undecided", near.line, near.text, why, optional=blank.optional)
-        return Asked(part, "missing", 0, "", why, optional=blank.optional)
-    true = [(rank, one) for rank, one in told if one.status == "true" or _filled(exercise, blank, one)]
-    false = [(rank, one) for rank, one in told if one.status == "false"]
-    first = (true or false or told)[0][1]
-    line, shown = first.claimed.statement.line, first.claimed.statement.text
+        near += [one for one in mentioned if one.node is None or bases & {name.base for name in t.every_name(one.node)}]
+        line, text = (near[0].line, near[0].text) if near else (0, "")
+        return Asked(part, "undecided" if near else "missing", line, text, reason, optional=blank.optional)
+    true = [(one, each) for one, link in told if (each := _true_link(one, link)) is not None]
+    false = [one for one, _ in told if one.status == "false"]
+    first = true[0][0] if true else false[0] if false else told[0][0]
+    apart = [one for one in false if all(one.claimed.under != other.claimed.under for other, _ in true)]
     if true and not false:
-        return Asked(part, "proved", line, shown, first.reason, optional=blank.optional)
-    apart = [one for _, one in false if all(one.claimed.under != other.claimed.under for _, other in true)]
-    if true and apart and blank.case is None:  # true in one case, and false in another
-        return replace(_refuted(part, apart[0]), optional=blank.optional)
-    if true and false:
-        if max(rank for rank, _ in true) > max(rank for rank, _ in false):
-            return Asked(part, "proved", line, shown, first.reason, optional=blank.optional)
-        other = false[0][1].claimed.statement.line
-        reason = f"the answers given differ: line {line} is true, line {other} is false"
-        return Asked(part, "undecided", line, shown, reason, optional=blank.optional)
-    word: Word = "refuted" if false else "undecided"
-    return Asked(part, word, line, shown, first.reason, first.counterexample, blank.optional)
+        answered = _asked(part, "proved", first, true[0][1])
+    elif true and (case is not None or not apart):
+        lines = first.claimed.statement.line, false[0].claimed.statement.line
+        differ = "the answers given differ: line {} is true, line {} is false"
+        answered = _asked(part, "undecided", first, differ.format(*lines))
+    elif not any(map(_counts, false)) and any(one.status == "open" and _counts(one) for one, _ in told):
+        answered = _asked(part, "undecided", next(one for one, _ in told if one.status == "open" and _counts(one)))
+    else:  # false, perhaps true in one case, and false in another
+        answered = _asked(part, "refuted" if false else "undecided", apart[0] if true else first)
+    shown = answered.latex if case is None else rf"{answered.latex} \text{{ for }} {latex(case)}"
+    return replace(answered, latex=shown, optional=blank.optional)
 
 
-def _elsewhere(exercise: Exercise, blank: Blank, one: Finding) -> bool:
-    """Whether a formula fills the blank in another case."""
-    return (
-        blank.case is not None and _filling(exercise, blank, one) is not None and not _covers(one, parsed(blank.case))
-    )
+def _counts(one: Finding) -> bool:
+    """Whether a formula is in a display or a neutral sentence."""
+    return one.claimed.statement.kind == "neutral"
 
 
-def _filling(exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, Said] | None = None) -> Relation | None:
+def _is_anew(exercise: Exercise, one: Finding) -> bool:
+    """Whether a formula is said for a given token that was defined anew."""
+    first = [part.terms[0] for part in one.claimed.under if isinstance(part, t.Relation)]
+    return any(isinstance(name, t.Name) and full_name(name) in exercise.redefines for name in first)
+
+
+def _filling(exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, Said]) -> t.Relation | None:
     """The comparison with which a formula says the value of what was asked for, perhaps under a name of its own."""
-    node = one.node if one.node is not None else one.claimed.node
     shapes = [parsed(source) for source in blank.of]
-    shapes += [named(name) for name, said in (own or {}).items() if said.node in shapes]
-    for body in conjuncts(_conclusion(node)):
-        body = unquantified(body)
-        if not isinstance(body, Relation):
+    shapes += [named(name) for name, said in own.items() if said.node in shapes]
+    node = t.unquantified(one.node)
+    node = node.items[1] if isinstance(node, t.Logic) and node.word == "implies" else node
+    for body in map(t.unquantified, t.conjuncts(node)):
+        if not isinstance(body, t.Relation):
             continue
-        spread = list(comparisons(body)) if len(body.terms) == 2 else []
-        for chain in [body, *spread]:
-            for side, others in ((chain.terms[0], chain.terms[1:]), (chain.terms[-1], chain.terms[-2::-1])):
-                if side not in shapes and not any(_listed(side, shape) for shape in shapes):
+        for chain in [body, *(comparisons(body) if len(body.terms) == 2 else ())]:
+            for terms, signs in ((chain.terms, chain.comparisons), (chain.terms[::-1], chain.comparisons[::-1])):
+                if not any(item in shapes for item in (terms[0], *t.listed(terms[0]))):
                     continue
-                for at, other in enumerate(others, 1):
-                    signs = chain.comparisons[:at] if side is chain.terms[0] else chain.comparisons[-at:]
-                    if set(signs) <= {"=", "~", "->"} and not _computed(exercise, other):
-                        sign: Comparison = "=" if set(signs) == {"="} else "~"
-                        return Relation((side, other), (sign,), span=body.span)
+                for at, other in enumerate(terms[1:], 1):
+                    if set(signs[:at]) <= {"=", "~", "->"} and not _is_computed(exercise, other):
+                        return t.Relation((terms[0], other), ("=" if set(signs[:at]) == {"="} else "~",))
     return None
 
 
-def _filled(exercise: Exercise, blank: Blank, one: Finding) -> bool:
-    """Whether the first link of a chain fills a blank, and is true; the rest may be open."""
-    if one.status != "open" or one.claimed.statement.doubt or one.claimed.again:
-        return False
-    link = _filling(exercise, blank, one)
-    return link is not None and any(
-        each.decision.word == "proved" and each.link.terms == link.terms for each in one.judged
-    )
-
-
-def _listed(side: Node, shape: Node) -> bool:
-    return isinstance(side, Listing) and shape in side.items
-
-
-def _conclusion(node: Node) -> Node:
-    node = unquantified(node)
-    return node.items[1] if isinstance(node, Logic) and node.word == "implies" else node
-
-
-def _computed(exercise: Exercise, term: Node) -> bool:
+def _is_computed(exercise: Exercise, term: t.Node) -> bool:
     """Whether a term speaks of what attention computes, and so is no value."""
     lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
-    if any(isinstance(part, Call) and part.function in CHANCE for part in walk(term)):
+    if _functions(term):
         return True
     return any(name.base in ("alpha", "c") and full_name(name) not in lengths for name in names_in(term))
 
 
-def _covers(one: Finding, case: Node) -> bool:
+def _true_link(one: Finding, link: t.Relation | None) -> str | None:
+    """Why a formula fills a blank truly: it is true, or its link is and the rest of a chain is open."""
+    if one.status == "true":
+        return one.reason
+    if one.status == "false" or one.claimed.statement.doubt or one.claimed.again or link is None:
+        return None
+    found = [each for each in one.judged if each.decision.word == "proved" and each.link.terms == link.terms]
+    return found[0].part.reason if found else None
+
+
+def _covers(one: Finding, case: t.Node | None) -> bool:
     """Whether a formula is said for a case, perhaps among others."""
     match case:
-        case Relation((Name() as name, value), ("=",)):
-            number = number_of(value)
-            if number is None:
-                return True
+        case t.Relation((t.Name() as name, value), ("=",)) if (number := number_of(value)) is not None:
             world = IntegersWorld({}, {full_name(name): number})
-            node = one.node if one.node is not None else one.claimed.node
-            under = node.conditions if isinstance(node, Quantified) else ()
-            return all(isinstance(part, Name) or holds(part, world) is not False for part in under)
+            under = one.node.conditions if isinstance(one.node, t.Quantified) else ()
+            return all(isinstance(part, t.Name) or holds(part, world) is not False for part in under)
     return True
 
 
-def _says(exercise: Exercise, bench: Bench, one: Finding) -> bool:
-    """Whether a true formula would be false were the question idle."""
-    if not one.judged or exercise.condition:
-        return True
-    return any(_says_something(exercise, bench, each) for each in one.judged)
-
-
 def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
+    """Whether what is true would be false were the question idle."""
     if exercise.matrices is None or not isinstance(bench.court, MatricesCourt):
-        by_chance = any(isinstance(part, Call) and part.function in CHANCE for part in walk(one.link))
-        return by_chance or says_something(exercise, bench.answer, one)
+        return bool(_functions(one.link)) or says_something(exercise, bench.answer, one)
     if any(set(one.link.terms) == {parsed(side) for side in pair} for pair in exercise.matrices.different):
         return False  # that is given
     try:
@@ -487,127 +338,99 @@ def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
 # Statements.
 
 
-def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: Sequence[Node]) -> Asked:
+def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: Sequence[t.Node]) -> Asked:
     """A true formula about what was asked for; where reasons are asked for, a false one makes it wrong."""
     things = " or ".join(plain(parsed(one)) for one in exercise.about)
-    part = "statement"
-    wanted = [
-        {full_name(name) for name in names_in(parsed(source))} | _functions(parsed(source)) for source in exercise.about
-    ]
-    about = [one for one in found if any(names <= _spoken_of(one) for names in wanted)]
+    wanted = [{full_name(name) for name in names_in(node)} | _functions(node) for node in map(parsed, exercise.about)]
+    about = [one for one in found if any(names <= _spoken_of(one.node) for names in wanted)]
+    near = [one for one in found if any(names & _spoken_of(one.node) for names in wanted)]
     false = [one for one in found if one.status == "false"]
     if exercise.reasons and false:
-        return _refuted(part, false[0])
+        return _asked("statement", "refuted", false[0])
     if exercise.keys is not None and exercise.keys.otherwise:
-        return _weighed(exercise, exercise.keys, bench, part, found)
+        return _weighed(exercise, exercise.keys, bench, found)
     true = [one for one in about if one.status == "true" and not one.claimed.statement.strict]
     telling = [one for one in true if any(_says_something(exercise, bench, each) for each in one.judged)]
-    narrow = {id(one): _narrowing(exercise, one, bench) for one in telling}
-    whole = [one for one in telling if not narrow[id(one)]]
-    if whole:
-        line, text = whole[0].claimed.statement.line, whole[0].claimed.statement.text
-        return Asked(part, "proved", line, text, whole[0].reason)
-    if telling:
-        only = " and ".join(map(plain, narrow[id(telling[0])]))
-        one = telling[0].claimed.statement
-        return Asked(part, "undecided", one.line, one.text, f"answered for {only} only")
-    wrong = [one for one in false if any(names & _spoken_of(one) for names in wanted)]
-    if wrong:
-        return _refuted(part, wrong[0])
-    mentioned = [node for node in quoted if any(names & {*full_names(node)} for names in wanted)]
-    if mentioned and not about:
-        return Asked(part, "undecided", 0, "", f"{plain(mentioned[0])} may be the answer: it is only quoted")
-    if about and any(one.status == "open" for one in about):
-        first = next(one for one in about if one.status == "open")
-        return Asked(part, "undecided", first.claimed.statement.line, first.claimed.statement.text, first.reason)
-    if about:
-        one = about[0].claimed.statement
-        reason = "this would be true in any case: it does not say what was asked"
-        return Asked(part, "undecided", one.line, one.text, reason)
-    near = [one for one in found if any(names & _spoken_of(one) for names in wanted)]
+    narrow = [_narrowing(exercise, one, bench) for one in telling]
+    only = " and ".join(map(plain, narrow[0])) if narrow else ""
+    options: list[tuple[Word, list[Finding], str]] = [
+        ("proved", [one for one, less in zip(telling, narrow, strict=True) if not less], ""),
+        ("undecided", telling, f"answered for {only} only"),
+        ("refuted", [one for one in near if one.status == "false"], ""),
+        ("undecided", [one for one in about if one.status == "open"], ""),
+        ("undecided", about, "this would be true in any case: it does not say what was asked"),
+    ]
+    for word, ones, reason in options:
+        if ones:
+            return _asked("statement", word, ones[0], reason)
+    mentioned = [node for node in quoted if any(names & full_names(node) for names in wanted)]
+    if mentioned:
+        return Asked("statement", "undecided", 0, "", f"{plain(mentioned[0])} may be the answer: it is only quoted")
     if near:
-        one = near[0].claimed.statement
-        return Asked(part, "undecided", one.line, one.text, f"no formula that was read says anything of {things}")
-    return Asked(part, "missing", 0, "", f"no formula says anything of {things}")
+        return _asked("statement", "undecided", near[0], f"no formula that was read says anything of {things}")
+    return Asked("statement", "missing", 0, "", f"no formula says anything of {things}")
 
 
-def _refuted(part: str, one: Finding) -> Asked:
-    return Asked(
-        part, "refuted", one.claimed.statement.line, one.claimed.statement.text, one.reason, one.counterexample
-    )
+def _asked(part: str, word: Word, one: Finding, reason: str = "") -> Asked:
+    line, text = one.claimed.statement.line, one.claimed.statement.text
+    against = one.counterexample if word == "refuted" else None
+    return Asked(part, word, line, text, reason or one.reason, against)
 
 
-def _spoken_of(one: Finding) -> set[str]:
-    node = one.node if one.node is not None else one.claimed.node
+def _spoken_of(node: t.Node) -> set[str]:
     return {spoken for name in names_in(node) for spoken in (full_name(name), name.base)} | _functions(node)
 
 
-def _functions(node: Node) -> set[str]:
+def _functions(node: t.Node) -> set[str]:
     """Probabilities, means and variances: to speak of the variance of a weight is more than to speak of the weight."""
-    return {part.function for part in walk(node) if isinstance(part, Call) and part.function in CHANCE}
+    return {part.function for part in t.walk(node) if isinstance(part, t.Call) and part.function in CHANCE}
 
 
-def _narrowing(exercise: Exercise, one: Finding, bench: Bench) -> list[Relation]:
-    """What a formula is said for, where that is not all that is given: 'for T <= 6'."""
-    node = one.node if one.node is not None else one.claimed.node
-    under: list[Node] = list(node.conditions) if isinstance(node, Quantified) else []
-    match unquantified(node):
-        case Logic("implies", (condition, Relation((_, _), ("!=",)))):
-            under += conjuncts(condition)
-    links = [link for part in under if isinstance(part, Relation) for link in comparisons(part)]
-    return [link for link in links if _restricts(link, exercise) and not bench.always(link)]
-
-
-def _restricts(node: Relation, exercise: Exercise) -> bool:
-    """Whether a condition speaks of given numbers alone, and does more than to tell one of two apart from the other."""
-    given = {*given_numbers(exercise), "pi"}
-    if exercise.integers is not None:
-        given |= {name for pair in exercise.integers.different for name in pair}
-        pairs = [{named(one), named(other)} for one, other in exercise.integers.different]
-        if set(node.terms) in pairs and node.comparisons[0] in ("!=", "<", ">", "<=", ">="):
-            return False
-    names = full_names(node)
-    return bool(names) and names <= given and not any(isinstance(part, Call) for part in walk(node))
+def _narrowing(exercise: Exercise, one: Finding, bench: Bench) -> list[t.Relation]:
+    """What a formula is said for of given numbers, where that is not all that is given: 'for T <= 6'."""
+    under: list[t.Node] = list(one.node.conditions) if isinstance(one.node, t.Quantified) else []
+    match t.unquantified(one.node):
+        case t.Logic("implies", (condition, t.Relation((_, _), ("!=",)))):
+            under += t.conjuncts(condition)
+    different = () if exercise.integers is None else exercise.integers.different
+    given = {*given_numbers(exercise), "pi", *(name for pair in different for name in pair)}
+    links = [link for part in under if isinstance(part, t.Relation) for link in comparisons(part)]
+    links = [link for link in links if set(link.terms) not in [set(map(named, pair)) for pair in different]]
+    links = [link for link in links if full_names(link) and full_names(link) <= given]
+    calls = [link for link in links if any(isinstance(part, t.Call) for part in t.walk(link))]
+    return [link for link in links if link not in calls and not bench.always(link)]
 
 
 IDLE = {
     "scaled": "all that is said would hold for some numbers that do not sum to 1",
     "signed": "all that is said would hold for some numbers of which one is negative",
 }
+CHAINED: tuple[t.Comparison, ...] = ("=", ">", "<", ">=", "<=")  # each sums up those before it that point its way
 SCORES = ("k", "q", "e")  # what a weight is made of: to repeat its definition says nothing of it
-CHAINED: tuple[Comparison, ...] = ("=", ">", "<", ">=", "<=")  # each sums up those before it that point its way
 
 
-def _weighed(exercise: Exercise, setting: Keys, bench: Bench, part: str, found: Sequence[Finding]) -> Asked:
+def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Finding]) -> Asked:
     """What is truly said of the weights must hold for nothing but weights."""
     true = [one for one in found if one.status == "true"]
-    nodes = [_of_every_key(one.node if one.node is not None else one.claimed.node) for one in true]
-    said = [link for node in nodes for link in (*_steps(node), *_ends(node))]
+    said: list[t.Relation] = []
+    for node in (one.node for one in true):
+        if isinstance(node, t.Quantified) and all(isinstance(x, t.Name) or is_every_key(x) for x in node.conditions):
+            node = node.body  # a letter stands for every key anyway
+        said += _steps(node)
+        if isinstance(node, t.Relation) and len(node.terms) > 2:  # x = y > z says x > z
+            signs = [sign for sign in CHAINED if set(node.comparisons) <= {"=", sign[0], sign}]
+            said += [t.Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span) for sign in signs[:1]]
     own = [link for link in said if not any(name.base in SCORES for name in names_in(link))]
     for idle in setting.otherwise:
         if not rules_out(exercise, bench.answer, own, idle):
-            false = [one for one in found if one.status == "false" and "alpha" in _spoken_of(one)]
-            if false:
-                return _refuted(part, false[0])
-            if any(one.status == "open" and "alpha" in _spoken_of(one) for one in found):
-                return Asked(part, "undecided", 0, "", IDLE[idle])
-            return Asked(part, "missing", 0, "", IDLE[idle])
+            weights = [one for one in found if "alpha" in _spoken_of(one.node)]
+            false = next((one for one in weights if one.status == "false"), None)
+            if false is not None:
+                return _asked("statement", "refuted", false)
+            word: Word = "undecided" if any(one.status == "open" for one in weights) else "missing"
+            return Asked("statement", word, 0, "", IDLE[idle])
     lines = [one.claimed.statement for one in true]
-    return Asked(part, "proved", lines[0].line, r",\ ".join(one.text for one in lines[:2]), true[0].reason)
-
-
-def _of_every_key(node: Node) -> Node:
-    """Without 'for i = 1, ..., n': a letter stands for every key anyway."""
-    every = isinstance(node, Quantified) and all(isinstance(one, Name) or is_every_key(one) for one in node.conditions)
-    return node.body if isinstance(node, Quantified) and every else node
-
-
-def _ends(node: Node) -> Iterator[Relation]:
-    """What a chain says of its ends: x = y > z says x > z."""
-    if isinstance(node, Relation):
-        sign = next((sign for sign in CHAINED if set(node.comparisons) <= {"=", sign[0], sign}), None)
-        if sign is not None and len(node.terms) > 2:
-            yield Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span)
+    return Asked("statement", "proved", lines[0].line, r",\ ".join(one.text for one in lines[:2]), true[0].reason)
 
 
 # Derivations.
@@ -615,97 +438,85 @@ def _ends(node: Node) -> Iterator[Relation]:
 
 def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: bool) -> Asked:
     """True steps that lead from one side to the other; a false one on the path makes it wrong."""
-    part = "derivation"
-    court = bench.court
+    part, court = "derivation", bench.court
     if not isinstance(court, MatricesCourt):
         return Asked(part, "undecided", 0, "", "derivations are read for matrices only")
     aims = [Aim(parsed(source), parsed(target), court.given) for source, target in exercise.derive]
     steps = [link for one in found for link in _true_links(one, bench)]
     first, last = plain(aims[0].start), plain(aims[0].end)
-    goal = latex(Relation((aims[0].start, aims[0].end), ("=",)))
+    goal = latex(t.Relation((aims[0].start, aims[0].end), ("=",)))
     line = next((one.claimed.statement.line for one in found if one.status == "true"), 0)
     false = [one for one in found if one.status == "false"]
-    across = [chain for one in false for chain in _across(one)]
-    on_path = [one for one in false if any(aim.is_leap(chain) for aim in aims for chain in _across(one))]
+    across: list[tuple[Finding, t.Relation]] = []  # what a false chain says of its ends
+    for one in false:
+        node = t.unquantified(one.node)
+        if isinstance(node, t.Relation) and len(node.terms) > 2:
+            signs = set(node.comparisons) - {"="}
+            sign: t.Comparison = "=" if not signs else "<=" if signs <= {"<", "<="} else ">="
+            across.append((one, t.Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span)))
+    on_path = [one for one, chain in across if any(aim.is_leap(chain) for aim in aims)]
     if on_path:
-        return _refuted(part, on_path[0])
+        return _asked(part, "refuted", on_path[0])
     leads, leaps, small = _leads(aims, steps)
     if leads and (leaps or any(_reaches(aim, steps) for aim in aims)):
+        terms = {term for link in steps for term in link.terms}
+        wrong = [(one, each.link) for one in found for each in one.judged if each.decision.word == "refuted"]
+        beside = next((one for one, link in wrong if terms & set(link.terms)), None)
+        if beside is not None:
+            where = beside.claimed.statement.line
+            reason = f"line {where} is false as it stands, and goes on from a step of what leads from {first} to {last}"
+            return Asked(part, "undecided", line, goal, reason)
         return Asked(part, "proved", line, goal, f"every step from {first} to {last} is true")
-    wrong = [link for one in false for link in _links_of(one) if link not in steps]
-    if false and (not small or _leads(aims, [*steps, *wrong])[0] or _leads(aims, [*steps, *across])[0]):
-        return _refuted(part, false[0])
+    others = [link for one in false for link in _steps(one.node) if link not in steps]
+    ends = [chain for _, chain in across]
+    if false and (not small or _leads(aims, [*steps, *others])[0] or _leads(aims, [*steps, *ends])[0]):
+        return _asked(part, "refuted", false[0])
     if false:
-        where = false[0].claimed.statement.line
-        return Asked(part, "undecided", line, goal, f"line {where} is false, and the other steps leave a gap")
-    opened = quoted or any(one.status == "open" for one in found)
-    if opened or small:
+        reason = f"line {false[0].claimed.statement.line} is false, and the other steps leave a gap"
+        return Asked(part, "undecided", line, goal, reason)
+    if quoted or small or any(one.status == "open" for one in found):
         return Asked(part, "undecided", line, goal, f"the steps that were read do not lead from {first} to {last}")
-    if leaps:
-        reason = f"this restates what is to be shown: write the steps from {first} to {last}"
-        return Asked(part, "missing", 0, "", reason)
-    return Asked(part, "missing", 0, "", f"no step leads from {first} to {last}")
+    reason = f"this restates what is to be shown: write the steps from {first} to {last}"
+    return Asked(part, "missing", 0, "", reason if leaps else f"no step leads from {first} to {last}")
 
 
-def _reaches(aim: Aim, steps: Sequence[Relation]) -> bool:
+def _reaches(aim: Aim, steps: Sequence[t.Relation]) -> bool:
     """Whether one of the two sides stands in a step, as it is written."""
-    terms = [term for link in steps for term in link.terms]
-    return any(_alike(term, end, aim) for end in (aim.start, aim.end) for term in terms)
+    for term in (term for link in steps for term in link.terms):
+        for end in (aim.start, aim.end):
+            found = None if term == end else gap((term, end), aim.bare)
+            if term == end or (found is not None and found.is_zero):
+                return True
+    return False
 
 
-def _alike(term: Node, end: Node, aim: Aim) -> bool:
-    found = None if term == end else gap((term, end), aim.bare)
-    return term == end or (found is not None and found.is_zero)
-
-
-def _leads(aims: Sequence[Aim], steps: Sequence[Relation]) -> tuple[bool, list[Relation], list[Relation]]:
+def _leads(aims: Sequence[Aim], steps: Sequence[t.Relation]) -> tuple[bool, list[t.Relation], list[t.Relation]]:
     """Whether steps lead from one side to the other; those that are what was to be shown, and the others."""
     leaps = [link for link in steps if any(aim.is_leap(link) for aim in aims)]
     small = [link for link in steps if link not in leaps]
     if any(aim.leads(small) for aim in aims):
         return True, leaps, small
     whole = bool(leaps) and any(aim.leads(steps) for aim in aims)
-    return whole and any(aim.follows(small, leaps) for aim in aims), leaps, small
+    return whole and any(aim.follows(small) for aim in aims), leaps, small
 
 
-def _across(one: Finding) -> list[Relation]:
-    """What a chain says of its ends."""
-    node = unquantified(one.node if one.node is not None else one.claimed.node)
-    if not isinstance(node, Relation) or len(node.terms) < 3:
-        return []
-    signs = set(node.comparisons) - {"="}
-    sign: Comparison = "=" if not signs else "<=" if signs <= {"<", "<="} else ">="
-    return [Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span)]
-
-
-def _true_links(one: Finding, bench: Bench) -> Iterator[Relation]:
+def _true_links(one: Finding, bench: Bench) -> Iterator[t.Relation]:
     """The steps of a formula that are true; under a condition, those that hold without it."""
-    node = one.node if one.node is not None else one.claimed.node
-    body = unquantified(node)
-    conditions = (
-        [part for part in node.conditions if not isinstance(part, Name)] if isinstance(node, Quantified) else []
-    )
-    free = all(map(bench.always, conditions))
-    for link in _steps(body):
-        true = one.status == "true" or any(
-            each.link.terms == link.terms and each.decision.word == "proved" for each in one.judged
-        )
-        if true and (free or bench.always(link)):
+    conditions = one.node.conditions if isinstance(one.node, t.Quantified) else ()
+    free = all(isinstance(part, t.Name) or bench.always(part) for part in conditions)
+    shown = [each.link.terms for each in one.judged if each.decision.word == "proved"]
+    for link in _steps(t.unquantified(one.node)):
+        if (one.status == "true" or link.terms in shown) and (free or bench.always(link)):
             yield link
 
 
-def _links_of(one: Finding) -> list[Relation]:
-    node = one.node if one.node is not None else one.claimed.node
-    return list(_steps(node))
-
-
-def _steps(node: Node) -> Iterator[Relation]:
+def _steps(node: t.Node) -> Iterator[t.Relation]:
     match node:
-        case Relation(terms, signs):
+        case t.Relation(terms, signs):
             for a, sign, b in zip(terms[:-1], signs, terms[1:], strict=True):
-                yield Relation((a, b), (sign,), span=a.span.to(b.span))
-        case Logic("and", items):
+                yield t.Relation((a, b), (sign,), span=a.span.to(b.span))
+        case t.Logic("and", items):
             for item in items:
                 yield from _steps(item)
-        case Quantified(body, conditions) if all(isinstance(part, Name) for part in conditions):
+        case t.Quantified(body, conditions) if all(isinstance(part, t.Name) for part in conditions):
             yield from _steps(body)  # under a condition, it leads from one side to the other in some cases only

@@ -6,7 +6,7 @@ Statements are taken apart into claims here (`claims`), and what was decided is 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
@@ -17,7 +17,6 @@ from headwright.check.decision import Decision
 from headwright.check.scalars.numbers import shown_name
 from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
-from headwright.formula.show import latex
 
 Role = Literal["goal", "statement", "step", "condition", "definition"]
 Found = Literal["proved", "refuted", "holds", "undecided"]  # what a decision says
@@ -27,11 +26,9 @@ Found = Literal["proved", "refuted", "holds", "undecided"]  # what a decision sa
 class Part:
     """One decided comparison in words."""
 
-    statement: str  # LaTeX
     role: Role
     word: Found
     reason: str
-    line: int = 0
     counterexample: Mapping[str, Any] | None = None
     used: str = ""  # what proved it
     replayed: int = 0  # explicit instances on which a second look agreed
@@ -61,7 +58,15 @@ class Claim:
         return self.node if self.said is None else self.said.node
 
 
-def claims(node: t.Node, role: Role, said: Said | None = None, *, whole: bool = False) -> Iterator[Claim]:
+def claims(
+    node: t.Node,
+    role: Role,
+    said: Said | None = None,
+    *,
+    whole: bool = False,
+    under: tuple[t.Node, ...] = (),
+    negated: bool = False,
+) -> Iterator[Claim]:
     """The claims of a statement, in order; with `whole` only chains are taken apart.
 
     >>> from headwright.formula import parse
@@ -69,39 +74,29 @@ def claims(node: t.Node, role: Role, said: Said | None = None, *, whole: bool = 
     >>> [plain(claim.node) for claim in claims(parse("a = b <= c"), "statement")]
     ['a = b', 'b <= c']
     """
-    steps: Role = "step" if role == "statement" and isinstance(node, t.Relation) and len(node.terms) > 2 else role
-    yield from _claims(node, Claim(node, steps, said), whole)
-
-
-def _claims(node: t.Node, kind: Claim, whole: bool) -> Iterator[Claim]:
     match node:
         case t.Relation():
-            for link in comparisons(node):
-                yield Claim(link, kind.role, kind.said, kind.under, kind.negated)
+            role = "step" if role == "statement" and len(node.terms) > 2 else role
+            yield from (Claim(link, role, said, under, negated) for link in comparisons(node))
         case _ if whole:
-            yield kind
-        case t.Logic("and", items) if not kind.negated:
+            yield Claim(node, role, said, under, negated)
+        case t.Logic("and", items) if not negated:
             for item in items:
-                yield from _claims(item, kind, whole)
-        case t.Logic("implies", (condition, conclusion)) if not kind.negated:
-            yield from _claims(conclusion, _under(kind, (condition,)), whole)
+                yield from claims(item, role, said, under=under)
+        case t.Logic("implies", (condition, conclusion)) if not negated:
+            yield from claims(conclusion, role, said, under=(*under, condition))
         case t.Logic("not", (t.Relation((_, _), ("~" | "->",)) as near,)):
-            yield from _claims(near, Claim(near, kind.role, kind.said, kind.under, not kind.negated), whole)
-        case t.Logic("not", (t.Relation((_, _), (sign,)) as denied,)) if sign in t.FLIPPED and not kind.negated:
-            yield from _claims(t.flipped(denied), replace(kind, node=t.flipped(denied)), whole)
+            yield from claims(near, role, said, under=under, negated=not negated)
+        case t.Logic("not", (t.Relation((_, _), (sign,)) as denied,)) if sign in t.FLIPPED and not negated:
+            yield from claims(t.flipped(denied), role, said, under=under)
         case t.Quantified(body, conditions):
-            yield from _claims(body, _under(kind, conditions), whole)
+            yield from claims(body, role, said, under=(*under, *conditions), negated=negated)
         case t.Exists() | t.Bond():
             raise MisfitError("this is read, and nothing is known of such statements in this exercise", node)
         case _:
             raise MisfitError("this is not a statement", node, fix="write a comparison: ... = ..., ... \\ge ...")
 
 
-def _under(kind: Claim, conditions: tuple[t.Node, ...]) -> Claim:
-    return Claim(kind.node, kind.role, kind.said, (*kind.under, *conditions), kind.negated)
-
-
-NO_CASE: Mapping[str, Fraction] = {}
 DIGITS, MOST_DIGITS = 4, 12  # of a number that is written out
 MOST_BITS = 13_000
 LOG_2 = 0.30103
@@ -150,11 +145,6 @@ class Judged:
     link: t.Relation
     claim: Claim
 
-    @property
-    def vacuous(self) -> bool:
-        """Whether what it assumes never happens."""
-        return self.decision.vacuous
-
 
 def proved(found: Collection[Judged]) -> bool:
     """Whether something was found, and all of it is proved."""
@@ -166,10 +156,8 @@ def refuted(found: Iterable[Judged]) -> bool:
     return any(one.decision.word == "refuted" for one in found)
 
 
-def judged(
-    claim: Claim, decision: Decision, words: str, link: t.Relation | None = None, case: Mapping[str, Fraction] = NO_CASE
-) -> Judged:
-    """A decided comparison as a part of a verdict; where it was decided case by case, for one of them."""
+def judged(claim: Claim, decision: Decision, words: str, link: t.Relation | None = None) -> Judged:
+    """A decided comparison as a part of a verdict; `link`: where it was decided for one of several cases."""
     counterexample: dict[str, Any] | None = None
     if decision.word == "refuted":
         counterexample = {shown_name(name): plain_number(value) for name, value in decision.values.items()}
@@ -178,33 +166,8 @@ def judged(
             counterexample |= {"left": shown(decision.left, digits), "right": shown(decision.right, digits)}
         if not counterexample:
             counterexample = {"words": words}
-    link = claim.link if link is None else link
-    line = 0 if claim.said is None else _line(claim.said, link)
-    said = latex(_stated(claim, link, case))
-    part = Part(said, claim.role, decision.word, words, line, counterexample, decision.used)
-    return Judged(part, decision, link, claim)
-
-
-def _stated(claim: Claim, link: t.Relation, case: Mapping[str, Fraction]) -> t.Node:
-    """A comparison with all that it was decided for: denied, under its conditions, in one case."""
-    node: t.Node = t.Logic("not", (link,)) if claim.negated else link
-    gone = _letters(claim.link) - _letters(link)  # 'for all i != a' ranges over b, and then speaks of b alone
-    under = [one for one in claim.under if not isinstance(one, t.Name) and not _letters(one) & gone]
-    spoken = set().union(*map(_letters, under))
-    under += [t.Relation((t.Name(x), t.Number(value)), ("=",)) for x, value in case.items() if x not in spoken]
-    return t.Quantified(node, tuple(under)) if under else node
-
-
-def _letters(node: t.Node) -> set[str]:
-    """The letters of all names, and of their indices."""
-    return {name.base for name in t.every_name(node)}
-
-
-def _line(said: Said, link: t.Relation) -> int:
-    """The line of the file in which a comparison ends: a chain over several lines has a step in each of them."""
-    end = link.terms[-1].span
-    start = said.node.span.start  # the line of a statement is where it begins
-    return said.line + (end.source or said.text).count("\n", start, max(start, end.start))
+    part = Part(claim.role, decision.word, words, counterexample, decision.used)
+    return Judged(part, decision, claim.link if link is None else link, claim)
 
 
 def plain_number(value: Fraction) -> int | str:

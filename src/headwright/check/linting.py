@@ -9,7 +9,7 @@ from headwright.check.exercise import Exercise, parsed
 from headwright.check.markdown import find_formulas, of_formulas
 from headwright.formula import FormulaError
 from headwright.formula.lexer import words
-from headwright.formula.tree import BigSum, Node, every_name, walk
+from headwright.formula.tree import BigSum, every_name, walk
 
 CONSTANTS = ("pi", "e", "infinity", "I", "ones")
 COMPARED = ("=", r"\le", r"\ge")
@@ -22,52 +22,48 @@ def lint(exercise: Exercise) -> list[str]:
     >>> lint(load_exercises()["taking-apart"])
     []
     """
-    looks = (_tolerances, _untold, _from_nothing, _trivial, _samples)
-    return [wrong for look in looks for wrong in look(exercise)]
+    return [*_told(exercise), *_tried(exercise)]
 
 
-def _tolerances(exercise: Exercise) -> Iterator[str]:
+def _told(exercise: Exercise) -> Iterator[str]:
+    """What the file leaves out: bounds, names that goals and definitions use, what is asked for."""
     for name, known in exercise.parameters.items():
-        limits = known.range().numeric
-        if known.small and (limits.lower is None or limits.upper is None):
+        bounded = {known.at_least, known.above} != {None} and {known.at_most, known.below} != {None}
+        if known.small and not bounded:
             yield f"{name} is a tolerance without bound: give it above = 0 and below = 1, and say so in the statement"
-
-
-def _untold(exercise: Exercise) -> Iterator[str]:
-    """Names that goals and definitions use, and that the statement does not."""
-    told = set(_told(exercise.statement))
-    sources = [*exercise.goals, *(side for pair in exercise.derive for side in pair), *exercise.about, *exercise.answer]
-    used = {name for source in sources for name in _bases(parsed(source))}
-    used |= {name for name, known in exercise.parameters.items() if known.small or known.large}
-    for name in sorted(used - told - set(CONSTANTS)):
-        yield f"{name} is used in what is checked, and the statement does not name it"
-
-
-def _told(statement: str) -> Iterator[str]:
-    for piece in find_formulas(statement)[0]:
+    told = set(CONSTANTS)
+    for piece in find_formulas(exercise.statement)[0]:
         try:
-            yield from (word.text for word in words(piece.text) if word.kind == "name")
+            told |= {word.text for word in words(piece.text) if word.kind == "name"}
         except FormulaError:
             continue
-
-
-def _bases(node: Node) -> set[str]:
-    bound = {part.index for part in walk(node) if isinstance(part, BigSum)}
-    indices = set(every_name(*(name.index for name in every_name(node))))
-    return {name.base for name in every_name(node) if name not in indices} - bound
-
-
-def _from_nothing(exercise: Exercise) -> Iterator[str]:
+    used = {name for name, known in exercise.parameters.items() if known.small or known.large}
+    sides = [side for pair in exercise.derive for side in pair]
+    for node in map(parsed, [*exercise.goals, *sides, *exercise.about, *exercise.answer]):
+        bound = {part.index for part in walk(node) if isinstance(part, BigSum)}
+        indices = set(every_name(*(name.index for name in every_name(node))))
+        used |= {name.base for name in every_name(node) if name not in indices} - bound
+    for name in sorted(used - told):
+        yield f"{name} is used in what is checked, and the statement does not name it"
     if exercise.goals and not exercise.answer and not exercise.condition:
         yield "the goals do not depend on what is answered: name an object (answer), or a condition"
     if not (exercise.answer or exercise.about or exercise.blanks or exercise.condition or exercise.derive):
         yield "nothing is asked for: name an object (answer), a condition, a derivation (derive), or values (blanks)"
 
 
-def _trivial(exercise: Exercise) -> Iterator[str]:
+def _tried(exercise: Exercise) -> Iterator[str]:
+    """Answers that should not pass and do, and samples that are not judged as they should be."""
     for what, formulas in _trivial_answers(exercise):
         if _accepted(exercise, formulas)[0]:
             yield f"{what} passes as an answer: {', '.join(formulas)}"
+    for kind in ("right", "wrong"):
+        answers = getattr(exercise.samples, kind)
+        if not answers:
+            yield f"no {kind} answer is given as a sample: add one to [samples]"
+        for formulas in answers:
+            accepted, word = _accepted(exercise, formulas)
+            if accepted != (kind == "right"):
+                yield f"the {kind} sample {', '.join(formulas)} is {word}"
 
 
 def _trivial_answers(exercise: Exercise) -> Iterator[tuple[str, list[str]]]:
@@ -82,23 +78,11 @@ def _trivial_answers(exercise: Exercise) -> Iterator[tuple[str, list[str]]]:
             yield "a restatement of what is to be shown", [f"{left} {sign} {right}"]
     for source in (*exercise.about, *(source for blank in exercise.blanks for source in blank.of)):
         yield "saying nothing", [f"{source} = {source}"]
-    setting = exercise.keys
-    if setting is not None and exercise.answer and len(setting.named) > 1:
-        letter = setting.also[0] if setting.also else "k"
-        for which in setting.named:
-            if not setting.directions:
-                yield "one direction", [rf"{name} = \lambda {letter}_{which}" for name in exercise.answer]
-
-
-def _samples(exercise: Exercise) -> Iterator[str]:
-    for kind in ("right", "wrong"):
-        answers = getattr(exercise.samples, kind)
-        if not answers:
-            yield f"no {kind} answer is given as a sample: add one to [samples]"
-        for formulas in answers:
-            accepted, word = _accepted(exercise, formulas)
-            if accepted != (kind == "right"):
-                yield f"the {kind} sample {', '.join(formulas)} is {word}"
+    keys = exercise.keys
+    if keys is not None and exercise.answer and len(keys.named) > 1 and not keys.directions:
+        letter = keys.also[0] if keys.also else "k"
+        for which in keys.named:
+            yield "one direction", [rf"{name} = \lambda {letter}_{which}" for name in exercise.answer]
 
 
 def _accepted(exercise: Exercise, formulas: list[str] | tuple[str, ...]) -> tuple[bool, str]:

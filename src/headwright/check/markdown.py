@@ -1,13 +1,7 @@
-r"""Answers as text: blocks of Markdown or LaTeX (by markdown-it), the formulas in them, tables as sentences.
+r"""Answers as text: blocks of Markdown or LaTeX (by markdown-it), and the formulas in them.
 
 Formulas stand in running text between the marks $ $, $$ $$, \\( \\), \\[ \\] and in environments. Displayed formulas
-stay whole. A table becomes sentences: each row is a case, and its other cells are what is said for it.
-
-| $c$ | $\alpha_1/\alpha_2$ |
-|---|---|
-| $3/2$ | $\sqrt{n/\epsilon}$ |
-
-says 'Case $c = 3/2$: $\alpha_1/\alpha_2 = \sqrt{n/\epsilon}$'.
+stay whole.
 """
 
 from __future__ import annotations
@@ -23,7 +17,6 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 Form = Literal["markdown", "latex", "plain"]
-MOST_FORMULAS = 200  # of one answer
 
 
 @dataclass(frozen=True)
@@ -69,6 +62,8 @@ class Piece:
     text: str
     start: int
     mention: bool = False  # a name or term in running prose, such as $n$, which states nothing
+    begin: int = 0  # where the mark before it stands
+    end: int = 0  # ... and where the one behind it ends
 
 
 def compares(text: str) -> bool:
@@ -114,20 +109,17 @@ def find_formulas(text: str) -> tuple[list[Piece], list[Piece]]:
             if at < len(later):
                 inner = start + len(mark)
                 if not code:
-                    found.append(_piece(text[inner : marks[later[at]][1]], inner, mark in ("$", r"\(")))
+                    inside, stop = text[inner : marks[later[at]][1]], marks[later[at]][1] + len(end)
+                    if len(inside) > 1 and inside[0] == inside[-1] == "`":  # $`..`$
+                        inside, inner = inside[1:-1], inner + 1
+                    mention = mark in ("$", r"\(") and not compares(inside)
+                    first = inner + len(inside) - len(inside.lstrip())
+                    found.append(Piece(inside.strip(), first, mention, start, stop))
                 number = later[at]
             elif not code:
                 open_ended.append(Piece(mark, start))
         number += 1
     return [piece for piece in found if piece.text], open_ended
-
-
-def _piece(inside: str, start: int, in_prose: bool) -> Piece:
-    """Without the blanks around it, and without the backticks of $`..`$."""
-    if len(inside) > 1 and inside[0] == inside[-1] == "`":
-        inside, start = inside[1:-1], start + 1
-    mention = in_prose and not compares(inside)
-    return Piece(inside.strip(), start + len(inside) - len(inside.lstrip()), mention)
 
 
 _LEADING = re.compile(
@@ -166,13 +158,6 @@ def blocks(text: str, *, latex: bool = False) -> Iterator[Token]:
     for token in _PARSER.parse("\n".join(lines), environment):
         if token.type in ("heading_open", "inline", "fence", "code_block"):
             yield token
-
-
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).disable(["reference", "html_block"])
-    parser.core.ruler.enableOnly(["normalize", "block"])  # formulas are found in the text as it was written
-    parser.block.ruler.before("code", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
-    return parser
 
 
 def _display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -228,13 +213,12 @@ def without_comments(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
-_PARSER = _parser()
+_PARSER = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).disable(["reference", "html_block"])
+_PARSER.core.ruler.enableOnly(["normalize", "block"])  # formulas are found in the text as it was written
+_PARSER.block.ruler.before("code", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
 
-
-# Tables.
 
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
-_FORMULA = re.compile(r"\s*\$([^$\n]+)\$\s*")
 
 
 def is_table(text: str) -> bool:
@@ -245,51 +229,6 @@ def is_table(text: str) -> bool:
     """
     rows = text.strip("\n").split("\n")
     return len(rows) > 2 and "|" in rows[0] and _RULE.fullmatch(rows[1]) is not None and "|" in rows[1]
-
-
-def as_sentences(text: str) -> Iterator[str]:
-    r"""One line of prose for each line of a table; lines stay where they are.
-
-    >>> list(as_sentences("| $c$ | $x$ |\n|---|---|\n| $3/2$ | $y$ |"))
-    ['', '', 'Case $c = 3/2$: $x = y$.']
-    """
-    names: list[str] = []
-    for row in text.split("\n"):
-        cells = _cells(row)
-        if not cells or _RULE.fullmatch(row):
-            yield ""
-        elif not names:
-            names = cells
-            yield ""
-        else:
-            first, *others = [_said(name, cell) for name, cell in zip(names, cells, strict=False)]
-            more = cells[len(names) :]
-            opening = "Case " if "$" in first else "If "  # in words, it is not known which case it is
-            yield f"{opening}{first}: {', '.join(cell for cell in (*others, *more) if cell)}."
-    if not names:
-        yield text
-
-
-def _cells(row: str) -> list[str]:
-    """What stands between the bars, but for those within formulas."""
-    cells, inside = [""], False
-    for sign in row.strip().removeprefix("|").removesuffix("|"):
-        inside ^= sign == "$"
-        if sign == "|" and not inside:
-            cells.append("")
-        else:
-            cells[-1] += sign
-    return [cell.strip() for cell in cells] if row.strip() else []
-
-
-def _said(name: str, cell: str) -> str:
-    """A cell under its name: '$c = 3/2$' for $3/2$ under $c$."""
-    above, inside = _FORMULA.fullmatch(name), _FORMULA.fullmatch(cell)
-    if above is not None and inside is not None and leads_on(inside[1]):
-        return f"${above[1].strip()} {inside[1].strip()}$"
-    if inside is not None and not compares(inside[1]):
-        return f"${above[1].strip()} = {inside[1].strip()}$" if above is not None else f"{name} is {cell}"
-    return cell
 
 
 def of_formulas(formulas: Sequence[str]) -> Written:

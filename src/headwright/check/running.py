@@ -40,9 +40,9 @@ class Checked:
 
 
 @contextlib.contextmanager
-def warm(folder: Path | None = None, *, memory: int = MEMORY, command: Sequence[str] = COMMAND) -> Iterator[Worker]:
+def warm(folder: Path | None = None) -> Iterator[Worker]:
     """A worker that starts while other things are done, for `run`."""
-    worker = _worker(folder, memory, command)
+    worker = _worker(folder, MEMORY, COMMAND)
     try:
         worker.launch()
         yield worker
@@ -58,7 +58,7 @@ def run(
     timeout: float = TIMEOUT,
     workers: int | None = None,
     memory: int = MEMORY,
-    within: float | None = None,
+    within: float = float("inf"),
     progress: Callable[[float], None] = lambda _: None,
     command: Sequence[str] = COMMAND,
     warmed: Worker | None = None,
@@ -70,86 +70,66 @@ def run(
     """
     if not timeout > 0:
         raise InputError(f"the timeout is {timeout} s, expected more than 0")
-    until = time.monotonic() + within if within is not None else float("inf")
-    results: list[Checked | None] = [None] * len(answers)
-    jobs: queue.SimpleQueue[int] = queue.SimpleQueue()
+    until = time.monotonic() + within
+    not_begun = Verdict("undecided", "no time was left for this answer")  # every answer gets a verdict
+    results = [Checked(answer, not_begun) for answer in answers]
+    jobs, finished = queue.SimpleQueue[int](), queue.SimpleQueue[int]()
     for number in range(len(answers)):
         jobs.put(number)
     wanted = min(len(answers), workers or cores())
     team = [warmed] if warmed is not None and wanted else []
     team += [_worker(folder, memory, command) for _ in range(wanted - len(team))]
-    finished: queue.SimpleQueue[None] = queue.SimpleQueue()
+    done: list[int] = []
 
     def serve(worker: Worker) -> None:
         try:
-            for number in _taken(jobs):
-                if time.monotonic() >= until:
-                    results[number] = _undecided(answers[number], "no time was left for this answer")
-                else:
-                    results[number] = _checked(worker, answers[number], seed, timeout, until)
-                progress(sum(result is not None for result in results) / len(results))
+            while time.monotonic() < until:
+                number = jobs.get_nowait()
+                results[number] = _checked(worker, answers[number], seed, timeout, until)
+                done.append(number)
+                progress(len(done) / len(answers))
+        except queue.Empty:
+            return
         finally:
-            finished.put(None)
+            finished.put(0)
 
-    threads = [threading.Thread(target=serve, args=(worker,), daemon=True) for worker in team]
     try:
-        for thread in threads:
-            thread.start()
-        for _ in threads:
+        for worker in team:
+            threading.Thread(target=serve, args=(worker,), daemon=True).start()
+        for _ in team:
             finished.get()
     finally:  # Ctrl-C comes this way too
-        for _ in _taken(jobs):
-            pass
+        until = 0.0
         for worker in team:
             worker.dismiss()
-    left = "the check was not begun"  # every answer gets a verdict, even should a thread of ours have died
-    return [result or _undecided(answers[number], left) for number, result in enumerate(results)]
+    return results
 
 
 def _worker(folder: Path | None, memory: int, command: Sequence[str]) -> Worker:
     return Worker([*command, str(memory), *([str(folder)] if folder else [])])
 
 
-def _taken(jobs: queue.SimpleQueue[int]) -> Iterator[int]:
-    with contextlib.suppress(queue.Empty):
-        while True:
-            yield jobs.get_nowait()
-
-
-def _undecided(answer: AnswerText, reason: str) -> Checked:
-    return Checked(answer, Verdict("undecided", reason))
-
-
 def _checked(worker: Worker, answer: AnswerText, seed: int, timeout: float, until: float) -> Checked:
+    started, begun, failed = time.monotonic(), False, False
     try:
         worker.start(until)
-    except StoppedError as stopped:
-        worker.stop()
-        return Checked(answer, Verdict("undecided", f"the checker did not start ({stopped})"), 0.0, stopped.bug)
-    started = time.monotonic()
-    allowed = max(0.001, min(timeout, until - started))
-    written = answer.written
-    job = {
-        "exercise": answer.exercise_id,
-        "written": [written.text, written.line, written.form, written.macros],
-        "seed": seed,
-        "timeout": allowed,
-    }
-    try:
+        started, begun = time.monotonic(), True
+        allowed = max(0.001, min(timeout, until - started))
+        written = [answer.written.text, answer.written.line, answer.written.form, answer.written.macros]
+        job = {"exercise": answer.exercise_id, "written": written, "seed": seed, "timeout": allowed}
         reply = worker.ask(job, allowed, f"no verdict within {allowed:.3g} s")
         verdict, failed = from_json(reply["verdict"]), bool(reply["failed"])
         if reply["memory"]:
             worker.stop()  # what is left of it would fail the next answer too
     except StoppedError as stopped:
         worker.stop()
-        verdict, failed = Verdict("undecided", f"the check was stopped: {stopped}"), stopped.bug
+        what = f"the check was stopped: {stopped}" if begun else f"the checker did not start ({stopped})"
+        verdict, failed = Verdict("undecided", what), stopped.bug
     except (ValueError, KeyError, TypeError) as error:
         worker.stop()
-        verdict, failed = (
-            Verdict("undecided", f"the checker's reply cannot be read ({error!r}): please report it"),
-            True,
-        )
-    return Checked(answer, verdict, time.monotonic() - started, failed)
+        verdict = Verdict("undecided", f"the checker's reply cannot be read ({error!r}): please report it")
+        failed = True
+    return Checked(answer, verdict, time.monotonic() - started if begun else 0.0, failed)
 
 
 def serve(prepare: Callable[[], Check], memory: int) -> None:
@@ -180,11 +160,7 @@ def checker(folder: Path | None) -> Check:
     from headwright.check.checker import check_answer
 
     exercises = load_exercises(folder)
-
-    def check(exercise: str, written: Written, seed: int) -> Verdict:
-        return check_answer(exercises[exercise], written, seed=seed)
-
-    return check
+    return lambda exercise, written, seed: check_answer(exercises[exercise], written, seed=seed)
 
 
 if __name__ == "__main__":

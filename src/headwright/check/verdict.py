@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 
 from headwright.cards import card
 from headwright.errors import InputError
+from headwright.formula import FormulaError, parse, plain
 
 Word = Literal["proved", "refuted", "undecided", "missing"]
 Status = Literal["true", "false", "open", "quoted"]
@@ -81,11 +82,9 @@ class Verdict:
     formulas: tuple[Formula, ...] = ()
     to_read: tuple[ToRead, ...] = ()
     threshold: str | None = None  # 'lambda >= ln((n - 2)/epsilon)'
-    probability: Mapping[str, Any] | None = None
     suggestion: str | None = None  # what a teacher would add
     hint: str | None = None  # what kind of thing is wrong, without the remedy
     curve: Curve | None = None
-    instances: int = 0  # how many were tried
 
     @property
     def counterexample(self) -> Mapping[str, Any] | None:
@@ -99,27 +98,20 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         """For notebooks: the word, the reason, and what was found of each part."""
-        found = [(one.part, f"{one.word}: {_spelt(one.latex)}") for one in self.asked]
-        found += [(_spelt(one.latex), one.status) for one in self.formulas]
+        values = {name: value for name, value in (self.counterexample or {}).items() if name != "weights"}
         sides = {"left": "left side", "right": "right side"}
-        against = ", ".join(
-            f"{sides.get(one, one)} = {number}"
-            for name, value in (self.counterexample or {}).items()
-            for one, number in (value.items() if isinstance(value, Mapping) else [(name, value)])
-        )
+        against = ", ".join(f"{sides.get(name, name)} = {value}" for name, value in values.items())
         told = (("counterexample", against), ("works from", self.threshold), ("suggestion", self.suggestion))
+        found = [(one.part, f"{one.word}: {_in_plain_text(one.latex)}") for one in self.asked]
+        found += [(_in_plain_text(one.latex), one.status) for one in self.formulas]
         return card(self.word, self.reason, [*((name, said) for name, said in told if said), *found])
 
 
-def _spelt(statement: str) -> str:
-    """A statement in plain letters, where it can be read: a notebook's card holds no formulas."""
-    from headwright.formula import FormulaError, parse
-    from headwright.formula.show import plain
-
+def _in_plain_text(latex: str) -> str:
     try:
-        return plain(parse(statement))
+        return plain(parse(latex))
     except FormulaError:
-        return statement
+        return latex.replace("\\", "")
 
 
 def overall(parts: Iterable[Asked]) -> Word:
@@ -168,14 +160,11 @@ def by_what(*used: str) -> str:
         pieces = re.split(", | and ", one)
         said |= dict.fromkeys([METHODS[piece] for piece in pieces] if set(pieces) <= set(METHODS) else [one])
     methods = [text for text in said if text in METHODS.values()]
-    others = [text for text in said if text and text not in methods]
     told = [f"by {' and '.join([*filter(None, [', '.join(methods[:-1])]), methods[-1]])}"] if methods else []
-    told += [text if _sentence(text) else f"by {text}" for text in others]
+    for text in (text for text in said if text and text not in methods):
+        whole = (" is " in text or " are " in text) and " that " not in text  # a sentence
+        told.append(text if whole else f"by {text}")
     return f" ({'; '.join(told)})" if told else ""
-
-
-def _sentence(text: str) -> bool:
-    return (" is " in text or " are " in text) and " that " not in text
 
 
 def to_json(verdict: Verdict) -> dict[str, Any]:
@@ -187,18 +176,9 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
     found: dict[str, Any] = _as_json(verdict)
     for name in ("asked", "formulas"):
         found[name] = [
-            {field: value for field, value in one.items() if value not in (None, "") or field in KEPT}
+            {field: value for field, value in one.items() if value not in (None, "", False) or field in KEPT}
             for one in found[name]
         ]
-        for one in found[name]:
-            if one.get("optional") is False:
-                del one["optional"]
-    if verdict.curve is not None:
-        found["curve"] |= {
-            "values": [float(value) for value in verdict.curve.values],
-            "series": {name: [_or_gap(value) for value in values] for name, values in verdict.curve.series.items()},
-            "levels": {name: float(level) for name, level in verdict.curve.levels.items()},
-        }
     return found
 
 
@@ -213,25 +193,22 @@ def from_json(given: dict[str, Any]) -> Verdict:
     """
     if given["verdict"] not in get_args(Word):
         raise InputError(f"the verdict is {given['verdict']!r}, expected one of {', '.join(get_args(Word))}")
+    curve = given["curve"]
+    if curve is not None:
+        series = {name: tuple(map(float, values)) for name, values in curve["series"].items()}
+        curve = Curve(**{**curve, "values": tuple(curve["values"]), "series": series})
     made = {
-        "asked": tuple(Asked(**_with_word(one)) for one in given["asked"]),
+        "word": given["verdict"],
+        "asked": tuple(Asked(word=one["verdict"], **_without_verdict(one)) for one in given["asked"]),
         "formulas": tuple(Formula(**one) for one in given["formulas"]),
         "to_read": tuple(ToRead(**one) for one in given["to_read"]),
-        "curve": None if given["curve"] is None else _curve(given["curve"]),
+        "curve": curve,
     }
-    return Verdict(**{**_with_word(given), **made})
+    return Verdict(**{**_without_verdict(given), **made})
 
 
-def _with_word(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {"word" if name == "verdict" else name: value for name, value in given.items()}
-
-
-def _curve(given: Mapping[str, Any]) -> Curve:
-    series = {
-        name: tuple(math.nan if value is None else value for value in values)
-        for name, values in given["series"].items()
-    }
-    return Curve(**{**given, "values": tuple(given["values"]), "series": series})
+def _without_verdict(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name != "verdict"}
 
 
 def _as_json(value: Any) -> Any:
@@ -254,7 +231,3 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, Real) and not hasattr(value, "numerator"):
         return float(value) if math.isfinite(value) else str(value)
     return str(value)  # an exact fraction stays exact
-
-
-def _or_gap(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

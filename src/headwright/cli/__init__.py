@@ -1,8 +1,7 @@
 """The command line: arguments, printing, exit codes; no mathematics.
 
-Results go to standard output, progress and talk to standard error. Exit 0: yes; 1: no; 2: what was given cannot be
-used; 3: undecided or not confirmed; 4: internal error. A command imports what it needs when it runs, so that
-`headwright --help` stays quick.
+Results go to standard output, progress and messages to standard error. A command imports what it needs when it runs,
+so that `headwright --help` stays quick.
 """
 
 from __future__ import annotations
@@ -18,22 +17,55 @@ from typer.exceptions import TyperException
 
 from headwright import __version__
 from headwright.cli.console import OUT, complain, hush, interrupted, say
-from headwright.errors import ContradictionError, HeadwrightError
+from headwright.errors import ContradictionError, HeadwrightError, InputError
 
+EXIT_CODES = {
+    0: "yes: designed, verified, proved; or the command did what was asked",
+    1: "no: impossible, rejected, refuted, missing",
+    2: "unusable input",
+    3: "undecided, not confirmed",
+    4: "internal error",
+}
 UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
-DEBUG = "HEADWRIGHT_DEBUG"  # set it to anything, and a bug shows where it happened
+DEBUG = "HEADWRIGHT_DEBUG"  # if it is set, an internal error is shown with its traceback
 
 app = typer.Typer(
-    help="Headwright: a workbench for attention.",
-    epilog="Every command takes --help. In Python: import headwright.",
+    help="Headwright: a workbench for attention. Find attention heads with proofs; check answers; audit models.",
+    epilog="\n".join(
+        (
+            "\b",
+            "Exit codes:",
+            *(f"  {code}  {meaning}" for code, meaning in EXIT_CODES.items()),
+            "",
+            "\b",
+            "Every command takes --help, which has examples, and --json.",
+            "In Python: import headwright.",
+        )
+    ),
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (  # in the order of the help page; each has a module of its name, with its function, SHORT and EXAMPLES
-    "design", "verify", "check", "exercises", "attend", "audit", "simulate", "positions", "lowrank",
-    "lab", "tour", "doctor",
+    "design", "heads", "verify", "check", "exercises", "audit", "every_text", "attend", "simulate", "positions",
+    "lowrank", "lab", "tour", "doctor",
 )  # fmt: skip
+_EVERY_TEXT, _HEADS = "headwright every-text MODEL --length T", "headwright heads RULES.toml"
+MOVED = {  # options of older versions, by command: what replaces them
+    "audit": {
+        **dict.fromkeys(
+            ("--query", "--offset", "--pairs", "--key", "--logit", "--budget", "--repeat", "--curve"), _EVERY_TEXT
+        ),
+        "--every-text": _EVERY_TEXT,
+        "--plot": _EVERY_TEXT,
+        "--certificate": f"{_EVERY_TEXT} --out FILE",
+    },
+    "design": {
+        **dict.fromkeys(("--rules", "--minimise", "--head-dim", "--dtype", "--export"), _HEADS),
+        "--fast": "--checker float",
+    },
+    "verify": {"--fast": "--checker float"},
+}
 for name in COMMANDS:
     command = import_module(f"headwright.cli.{name}")
     examples = "\n".join(("\b", "Examples:", *(f"  {each}" for each in command.EXAMPLES)))
@@ -57,6 +89,13 @@ def _options(
         raise typer.Exit(UNUSABLE)
 
 
+def _refuse_moved(command: str = "", *arguments: str) -> None:
+    """Refuse an option of an older version by a sentence that names what replaces it."""
+    for option in (argument.partition("=")[0] for argument in arguments):
+        if option in MOVED.get(command, {}):
+            raise InputError(f"{command} has no option {option} any more: use {MOVED[command][option]}")
+
+
 def main() -> None:
     """Run the command line; every failure is one sentence on standard error and an exit code."""
     given = shlex.join(["headwright", *sys.argv[1:]])
@@ -69,7 +108,9 @@ def main() -> None:
         if isinstance(ended.__context__, BrokenPipeError):  # typer makes 1 of it, as of `headwright --help | true`
             OUT.on_broken_pipe()
         raise
-    except OSError as error:  # a disk that is full, a process that may not start: no bug, and no answer
+    except (
+        OSError
+    ) as error:  # a disk that is full, a process that may not start: neither an internal error nor an answer
         hush()
         complain(f"{error.filename or 'the results'}: cannot be read or written ({error.strerror or error})")
         code = UNUSABLE
@@ -80,10 +121,10 @@ def main() -> None:
 
 def _run(given: str) -> int:
     try:
+        _refuse_moved(*sys.argv[1:])
         return int(app(prog_name="headwright", standalone_mode=False) or 0)
     except ContradictionError as error:
-        complain(f"this is a bug in headwright, worth reporting with the command, and nothing is claimed: {error} (in: "
-                 f"{given})")  # fmt: skip
+        complain(f"internal error, please report it with the command; nothing is claimed: {error} (in: {given})")
         return BUG
     except HeadwrightError as error:
         complain(str(error))
@@ -98,7 +139,6 @@ def _run(given: str) -> int:
         if os.environ.get(DEBUG):
             traceback.print_exc()
         what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-        complain(f"this is a bug in headwright, worth reporting with the command: {what} (in: {given}; "
-                 f"{DEBUG}=1 shows where it happened)")  # fmt: skip
+        complain(f"internal error, please report it with the command: {what} (in: {given}; {DEBUG}=1 shows where)")
         return BUG
     return UNUSABLE

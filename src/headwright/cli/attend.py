@@ -10,7 +10,7 @@ import typer
 from headwright.cli.console import check_picture, save_picture, show_json, show_line, show_table
 from headwright.cli.options import Json, Keys, Plot, Queries, Scale, read_keys, read_queries
 
-SHORT = "Scores, pattern and output, by definition."
+SHORT = "Compute scores, pattern and output of attention."
 EXAMPLES = ("headwright attend --keys keys.npy --query q.npy --plot pattern.svg",)
 FLOATING = "floating-point"
 MOST_ROWS = 20  # that are shown
@@ -19,12 +19,12 @@ MOST_ROWS = 20  # that are shown
 def attend(
     keys: Keys,
     query: Queries,
-    values: Annotated[Path | None, typer.Option(help="Values, one row for each key; the keys if left out.")] = None,
+    values: Annotated[Path | None, typer.Option(help="Values, one row for each key.", show_default="the keys")] = None,
     scale: Scale = 1.0,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """Scores, pattern and output of one head for each query."""
+    """Compute the scores, the pattern and the output of one head for each query."""
     import numpy as np
     from rich.table import Table
 
@@ -46,13 +46,13 @@ def attend(
         heaviest = np.sort(np.argsort(-result.pattern.max(axis=0), kind="stable")[:MOST_ROWS])
         for i in heaviest:
             cells = zip(result.scores[:, i], result.pattern[:, i], strict=True)
-            table.add_row(str(i), *(f"{number:.6g}" for pair in cells for number in pair))
+            table.add_row(str(i), *(f"{number:.4g}" for pair in cells for number in pair))
         show_table(table)
         if len(K) > MOST_ROWS:
             rest = 1 - result.pattern[:, heaviest].sum(axis=-1)
             shares = ", ".join(f"{max(float(share), 0):.3g}" for share in rest)
             show_line(f"These are the heaviest {MOST_ROWS} of {len(K)} keys; the others share {shares}. All: --json.")
-        show_line("output: " + "  ".join(f"{number:.6g}" for number in result.output))
+        show_line("output: " + "  ".join(f"{number:.4g}" for number in result.output))
         show_line("All of these numbers are floating-point.")
     if plot is not None:
         from headwright.pictures import pattern_bars

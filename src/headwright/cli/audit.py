@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headwright.cli.console import (
+    DIGITS,
     OUT,
     TALK,
-    check_picture,
     check_writable,
     keeping,
     progress,
@@ -21,102 +20,70 @@ from headwright.cli.console import (
     show_json,
     show_line,
 )
-from headwright.cli.options import Engine, EngineName, Json, Scheduler, Seed, check_engine, read_text
+from headwright.cli.options import (
+    Device,
+    DeviceName,
+    DTypeName,
+    Engine,
+    EngineName,
+    HeadNumbers,
+    Json,
+    Layers,
+    ModelName,
+    Resume,
+    Scheduler,
+    Seed,
+    check_engine,
+    read_numbers,
+    read_text,
+)
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
-    from headwright.audit.auditor import Audit
-    from headwright.audit.documents import Document
-    from headwright.audit.engine.kept import Kept
-    from headwright.audit.engine.work import Plan, Progress
-    from headwright.audit.explain import Explained, Row
-    from headwright.audit.findings.summary import Summary
-    from headwright.audit.models.model import Model
+    from headwright.models.auditor import Audit
+    from headwright.models.documents import Document
+    from headwright.models.engine.work import Kept, Plan, Progress
+    from headwright.models.explain import Explained, Row
+    from headwright.models.findings.summary import Summary
+    from headwright.models.loading.model import Model
 
-SHORT = "What every head of a trained model does."
+SHORT = "Measure what every head of a trained model does, with a report."
 EXAMPLES = (
     "headwright audit builtin:induction --out report.html",
     "headwright audit FOLDER --text book.txt --max-length 2048",
-    "headwright audit builtin:induction --every-text 64",
+    "headwright audit builtin:induction --explain 1.0",
 )
 MOST_LINES = 48  # of the table on a terminal; the report and --json have all heads
 BUILT_IN = "builtin:"
-MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or builtin:induction."
 TOKENS = 4000  # random ones, for a model that was trained on nothing else
 
 
-class Device(StrEnum):
-    """Where a model can run."""
-
-    cpu = "cpu"
-    cuda = "cuda"
-
-
-class DType(StrEnum):
-    """The number types that a model can run in."""
-
-    float32 = "float32"
-    bfloat16 = "bfloat16"
-    float16 = "float16"
-
-
 def audit(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help=MODELS, show_default=False)],
+    model: ModelName,
     text: Annotated[Path | None, typer.Option(help="Measure on this text (- for standard input).")] = None,
-    tokens: Annotated[int | None, typer.Option(help="Measure on so many random tokens that repeat.")] = None,
-    max_length: Annotated[int | None, typer.Option(help="Cut documents to so many tokens.")] = None,
-    layers: Annotated[str | None, typer.Option("--layers", "--layer", help="Only these layers, such as 0,4-7.")] = None,
-    heads: Annotated[str | None, typer.Option(help="Only these heads of each layer.")] = None,
-    device: Annotated[Device, typer.Option(help="Where the model runs.")] = Device.cpu,
-    dtype: Annotated[DType | None, typer.Option(help="The number type it runs in.", show_default="float32")] = None,
+    tokens: Annotated[int | None, typer.Option(help="Measure on this many random tokens, repeated.")] = None,
+    max_length: Annotated[int | None, typer.Option(help="Cut documents to this many tokens.")] = None,
+    layers: Layers = None,
+    heads: HeadNumbers = None,
+    device: DeviceName = Device.cpu,
+    dtype: DTypeName = None,
     explain: Annotated[str | None, typer.Option(metavar="LAYER.HEAD", help="Show rows of one head instead.")] = None,
-    every_text: Annotated[
-        int | None, typer.Option(metavar="T", help="Instead: the first layer on every text of T tokens, proved.")
-    ] = None,
-    query: Annotated[
-        str | None,
-        typer.Option(help="With --every-text: only with this token at the end (@text: with those of the text)."),
-    ] = None,
-    offset: Annotated[int | None, typer.Option(help="With --every-text: ask about one more place back.")] = None,
-    pairs: Annotated[
-        Path | None,
-        typer.Option(help="With --every-text: a file of pairs, a line each: query token, key token, distance (1)."),
-    ] = None,
-    key: Annotated[str | None, typer.Option(help="With --every-text: the weight on all occurrences of it.")] = None,
-    logit: Annotated[
-        str | None, typer.Option(metavar="TOKEN", help="With --every-text: direct effects of heads on its logit.")
-    ] = None,
-    budget: Annotated[
-        int | None, typer.Option(metavar="R", help="With --every-text and --text: the worst R replacements in it.")
-    ] = None,
-    repeat: Annotated[
-        str | None,
-        typer.Option(metavar="AB", help="With --every-text, of two layers: what they keep of a pair that repeats."),
-    ] = None,
-    curve: Annotated[bool, typer.Option("--curve", help="With --every-text: T = 2, 4, 8, ... as a curve.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="With --every-text: draw the curve into this file (.svg, .png, .html).")
-    ] = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option(help="With --every-text: write the strongest floor, or of pairs, as a certificate (.json)."),
-    ] = None,
     no_every_text: Annotated[
-        bool, typer.Option("--no-every-text", help="Leave out of the audit what is proven for every text.")
+        bool, typer.Option("--no-every-text", help="Leave out what is proven for every text.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the report into this file (.html).")] = None,
     engine: EngineName = Engine.local,
     scheduler: Scheduler = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Take what an audit that was killed has done.")] = False,
+    resume: Resume = False,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """What every head of a model does, by what margin, how fragile it is and of what rank."""
-    from headwright.audit.auditor import audit as run
-    from headwright.audit.engine.cluster import Cluster, Source
-    from headwright.audit.engine.kept import cache_folder, why_not_kept
-    from headwright.audit.engine.local import run as here
-    from headwright.audit.models import load_model
+    """Measure what every head of a model does, by what margin, how fragile it is and of what rank."""
+    from headwright.models.auditor import audit as run
+    from headwright.models.engine.cluster import Cluster, Source
+    from headwright.models.engine.work import cache_folder, why_not_kept
+    from headwright.models.engine.work import run as here
+    from headwright.models.loading import load_model
 
     if text is not None and tokens is not None:
         raise InputError("--text and --tokens: expected one of them")
@@ -125,38 +92,10 @@ def audit(
         raise InputError(f"--out {out}: has the suffix '{out.suffix}', expected .html")
     check_writable(out, "--out")
     given = None if text is None else read_text(text, "text")
-    chosen, mine = _numbers(layers, "--layers"), _numbers(heads, "--heads")
-    about = {"query": query, "offset": offset, "certificate": certificate, "pairs": pairs, "key": key, "plot": plot,
-             "budget": budget, "curve": curve or None, "repeat": repeat, "logit": logit}  # fmt: skip
-    if every_text is None and any(value is not None for value in about.values()):
-        named = next(name for name, value in about.items() if value is not None)
-        raise InputError(f"--{named} is about every text: give --every-text T, too")
-    if every_text is not None:
-        unused = {
-            "no-every-text": no_every_text or None,
-            "out": out,
-            "explain": explain,
-            "tokens": tokens,
-            "max-length": max_length,
-            "seed": seed or None,
-        }
-        ignored = next((name for name, value in unused.items() if value is not None), None)
-        if ignored is not None:
-            raise InputError(f"--{ignored} is for an audit on texts, not on every text: leave it out with --every-text")
-    check_writable(certificate, "--certificate")
-    check_picture(plot)
+    chosen, mine = read_numbers(layers, "--layers"), read_numbers(heads, "--heads")
+    number_type = None if dtype is None else dtype.value
     with TALK.status(f"loading {model}"):
-        loaded = load_model(model, device=device.value, dtype=None if dtype is None else dtype.value)
-    if every_text is not None:
-        from headwright.cli.every_text import Asked, show
-
-        listed = None if pairs is None else read_text(pairs, "pairs")
-        show(loaded, Asked(
-            every_text, chosen, mine, offset, query, key, logit, given, listed, budget, repeat, curve, plot,
-            certificate, Source(model, device.value, None if dtype is None else dtype.value), engine is Engine.dask,
-            scheduler, resume, json,
-        ))  # fmt: skip
-        return
+        loaded = load_model(model, device=device.value, dtype=number_type)
     if given is None and tokens is None and model.startswith(BUILT_IN):
         tokens = TOKENS
     if explain is not None:
@@ -165,7 +104,6 @@ def audit(
     keep, reason = cache_folder(), why_not_kept(cache_folder())
     if reason is not None:
         say(f"{keep}: finished parts cannot be kept there ({reason}), so this audit cannot be resumed if it is killed.")
-    number_type = None if dtype is None else dtype.value
     cluster = Cluster(Source(model, device.value, number_type), scheduler)
     parts: list[Kept] = []
 
@@ -181,41 +119,25 @@ def audit(
             every_text=not no_every_text,
         )  # fmt: skip
     if json:
-        from headwright.audit.report.data import data
+        from headwright.models.report.data import data
 
         show_json(data(found))
     else:
         _show(found)
     if out is not None:
-        from headwright.audit.report.page import page
         from headwright.files import write_whole
+        from headwright.models.report.page import page
 
         write_whole(out, page(found).encode())
         say(f"The report is in {out}.")
-
-
-def _numbers(text: str | None, option: str) -> list[int] | None:
-    """Numbers written as 0,4-7."""
-    if text is None:
-        return None
-    found: list[int] = []
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if not all(end.isascii() and end.isdigit() and len(end) < 7 for end in ([first, last] if dash else [first])):
-            raise InputError(f"{option} {text!r}: expected numbers such as 0,4-7")
-        low, high = int(first), int(last if dash else first)
-        if low > high:
-            raise InputError(f"{option} {text!r}: {low}-{high} is empty, expected the smaller number first")
-        found.extend(range(low, high + 1))
-    return found
 
 
 def _show(found: Audit) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from headwright.audit.report.columns import COLUMNS
-    from headwright.audit.report.sentences import sentences
+    from headwright.models.report.page import COLUMNS
+    from headwright.models.report.sentences import sentences
 
     OUT.print(f"[bold]{escape(found.title)}[/]: {len(found.heads)} heads, {found.rows} rows each", highlight=False)
     for line in sentences(found):
@@ -252,8 +174,8 @@ def _explain(
 ) -> None:  # fmt: skip
     from dataclasses import asdict
 
-    from headwright.audit.documents import default_text, repeated_documents, text_documents
-    from headwright.audit.explain import explain, parse_head
+    from headwright.models.documents import default_text, repeated_documents, text_documents
+    from headwright.models.explain import explain, parse_head
 
     layer, number = parse_head(head, model)
     documents: list[Document]
@@ -287,6 +209,7 @@ def _told(row: Row) -> str:
     if short.length is None or short.bound is None:
         return f"the shortest query that would do the same: {short.verdict} ({short.words})"
     return (
-        f"the shortest query that gives key {row.best[0].position} as much has length {shown_above(short.length, 5)} "
-        f"(verified; none below {shown_below(short.bound, 5)} does), the head's own {short.own:.5g}"
+        f"the shortest query that gives key {row.best[0].position} as much has length "
+        f"{shown_above(short.length, DIGITS)} (verified; none below {shown_below(short.bound, DIGITS)} does), "
+        f"the head's own {short.own:.4g}"
     )

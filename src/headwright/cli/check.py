@@ -15,9 +15,9 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.check.exercise import Exercise
     from headwright.check.running import Checked
-    from headwright.check.sheets.sheet import AnswerText, Note, Problem
+    from headwright.check.sheets.sheet import AnswerText, Problem
 
-SHORT = "Answers: what was asked for, every formula, and the sentences to read."
+SHORT = "Check answers to exercises, formula by formula."
 EXAMPLES = (
     r"headwright check --exercise averaging-two --formula 'q = 2(k_a + k_b)'",
     "headwright check answers.md --out report.html",
@@ -66,7 +66,7 @@ def check(
         str | None, typer.Option(help="For --make-autograder: exercises and points, such as copying=2,energy=5.")
     ] = None,
 ) -> None:
-    """Check answers: what was asked for is proved or refuted, every formula is judged, and words are left to people."""
+    """Check answers: each formula is proved, refuted or left open; sentences are listed for a person to read."""
     if make_autograder is not None:
         _make(make_autograder, exercises, points)
         return
@@ -103,7 +103,7 @@ def check(
 
 def _answers(
     sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
-) -> tuple[list[AnswerText], list[Problem], list[Note]]:
+) -> tuple[list[AnswerText], list[Problem], list[Problem]]:
     from headwright.check.sheets.files import NOT_READ, OTHERS, clean
     from headwright.check.sheets.sheet import AnswerText, Problem, find
 
@@ -125,7 +125,7 @@ def _answers(
 
     answers: list[AnswerText] = []
     problems: list[Problem] = []
-    notes: list[Note] = []
+    notes: list[Problem] = []
     for path in _unfolded(sheets, problems, notes):
         name = clean(str(path))
         if path.suffix.lower() in OTHERS and path.exists():
@@ -134,7 +134,7 @@ def _answers(
         try:
             sheet = read_document(path, known, wanted)
         except InputError as error:  # the other sheets are checked all the same
-            problems.append(Problem(name, 0, str(error).removeprefix(f"{name}: ")))
+            problems.append(Problem(name, 0, str(error)))
             continue
         answers += sheet.answers
         problems += sheet.problems
@@ -142,7 +142,7 @@ def _answers(
     return answers, problems, notes
 
 
-def _unfolded(sheets: Sequence[Path], problems: list[Problem], notes: list[Note]) -> Iterator[Path]:
+def _unfolded(sheets: Sequence[Path], problems: list[Problem], notes: list[Problem]) -> Iterator[Path]:
     """The sheets, with those of a folder in its place."""
     from headwright.check.sheets.files import SUFFIXES, clean
     from headwright.check.sheets.files import sheets as inside
@@ -163,7 +163,7 @@ def _unfolded(sheets: Sequence[Path], problems: list[Problem], notes: list[Note]
 
 def _class(
     folders: Sequence[Path], exercise: str | None, known: Mapping[str, Exercise]
-) -> tuple[list[AnswerText], list[Problem], list[Note], list[str]]:
+) -> tuple[list[AnswerText], list[Problem], list[Problem], list[str]]:
     """The answers of all students, and their names; a student of whom no file was read is a problem."""
     from dataclasses import replace
 
@@ -174,7 +174,7 @@ def _class(
         raise InputError("--class expects folders, with a file or a folder for each student")
     answers: list[AnswerText] = []
     problems: list[Problem] = []
-    notes: list[Note] = []
+    notes: list[Problem] = []
     students: list[str] = []
     for folder in folders:
         paths, seen, unread = sheets(folder, MOST_SHEETS)
@@ -193,34 +193,27 @@ def _class(
 
 
 def _show(
-    checked: Sequence[Checked], problems: Sequence[Problem], notes: Sequence[Note], seed: int, json: bool,
+    checked: Sequence[Checked], problems: Sequence[Problem], notes: Sequence[Problem], seed: int, json: bool,
     students: Sequence[str] | None,
 ) -> None:  # fmt: skip
     from headwright.check.report.text import results
     from headwright.cli.verdicts import print_class, print_verdicts
 
-    if students is None and not json:
-        print_verdicts(checked, notes)
-    elif students is None:
+    if json:
         show_json(results(checked, problems, seed, notes))
+    elif students is None:
+        print_verdicts(checked, notes)
     else:
         from headwright.check.report.page import classroom
 
-        room = classroom(checked, students)
-        if json:
-            found = results([], problems, seed, notes)
-            show_json(
-                {"version": found["version"], **room.as_json(), "problems": found["problems"], "notes": found["notes"]}
-            )
-        else:
-            print_class(room, notes)
+        print_class(classroom(checked, students), notes)
     if not json:
         for problem in problems:
             complain(f"{problem.place}: {problem.sentence}")
 
 
 def _write(
-    checked: Sequence[Checked], problems: Sequence[Problem], notes: Sequence[Note], known: Mapping[str, Exercise],
+    checked: Sequence[Checked], problems: Sequence[Problem], notes: Sequence[Problem], known: Mapping[str, Exercise],
     gradescope: Path | None, out: Path | None, students: Sequence[str] | None,
 ) -> None:  # fmt: skip
     if gradescope is None and out is None:
@@ -232,15 +225,20 @@ def _write(
         from headwright.check.autograder.assignment import Assignment
         from headwright.check.autograder.gradescope import as_bytes, grade
 
-        as_told = Assignment(hints="full", after_deadline="full")  # what is not to be shown is gone from the verdicts
-        write_whole(gradescope, as_bytes(grade(checked, problems, assignment=as_told, titles=titles)))
+        as_told = Assignment(hints="full")  # what is not to be shown is gone from the verdicts
+        write_whole(gradescope, as_bytes(grade(checked, [*problems, *notes], assignment=as_told, titles=titles)))
         say(f"The results for Gradescope are in {gradescope}.")
     if out is not None:
         from headwright.check.report.page import classroom, classroom_page, report
 
         page = report(checked, problems, titles, notes)
         if students is not None:
-            page = classroom_page(classroom(checked, students), problems, titles, notes)
+            from headwright.check.autograder.assignment import Assignment, grades
+
+            room = classroom(checked, students)
+            page = classroom_page(room, problems, titles, notes)
+            write_whole(out.with_suffix(".csv"), grades(room, Assignment()).encode())
+            say(f"The grades are in {out.with_suffix('.csv')}.")
         write_whole(out, page.encode())
         say(f"The report is in {out}.")
 

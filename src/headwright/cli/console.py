@@ -19,6 +19,7 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
+from headwright.cards import brief
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class _Results(_Plain):
 OUT = _Results(highlight=False)
 TALK = _Plain(stderr=True, highlight=False)
 PICTURES = (".svg", ".png", ".html")
+DIGITS = 4  # of a number for people
 
 
 _left: list[str] = []  # what an interruption leaves behind
@@ -85,11 +87,12 @@ def interrupted() -> str:
 
 def complain(sentence: str) -> None:
     """Say what went wrong."""
-    _lines(TALK, Text.assemble(("error:", "bold red"), f" {_shown(sentence)}"))
+    _lines(TALK, Text.assemble(("error:", "bold red"), f" {_shown(brief(sentence))}"))
 
 
 def say(sentence: str, command: str = "") -> None:
     """Talk that is not a result; a command that follows it is never broken, so that it can be copied."""
+    sentence = brief(sentence)
     whole = f"{sentence} {command}".rstrip()
     if command and len(whole) > TALK.width:
         say(sentence)
@@ -99,8 +102,8 @@ def say(sentence: str, command: str = "") -> None:
 
 
 def show_line(line: str | Text) -> None:
-    """A result in words; a terminal gets it broken between words, everybody else whole."""
-    _lines(OUT, line if isinstance(line, Text) else Text(_shown(line)))
+    """A result in words, of bounded length; a terminal gets it broken between words, everybody else whole."""
+    _lines(OUT, line if isinstance(line, Text) else Text(_shown(brief(line))))
 
 
 def _lines(console: Console, text: Text) -> None:
@@ -201,6 +204,16 @@ def save_picture(path: Path, chart: Chart) -> None:
 
     write_whole(path, render(chart, path.suffix))
     say(f"The picture is in {path}.")
+
+
+def write_certificate(certificate: str | None, path: Path | None) -> str | None:
+    """Write the certificate where one was found and is wanted; where it is."""
+    if certificate is None or path is None:
+        return None
+    from headwright.files import write_whole
+
+    write_whole(path, certificate.encode())
+    return str(path)
 
 
 def _visible(letter: str) -> str:

@@ -12,8 +12,8 @@ from headwright.cli.console import show_json, show_line
 from headwright.cli.options import Json
 from headwright.errors import install_line
 
-SHORT = "What works on this machine, and what is missing."
-EXAMPLES = ("headwright doctor",)
+SHORT = "List what works on this machine, and how to get what is missing."
+EXAMPLES = ("headwright doctor", "headwright doctor --json")
 # What each extra is for, and the package whose presence tells.
 EXTRAS = {
     "audit": ("models of Hugging Face", "transformers"),
@@ -32,7 +32,7 @@ PROGRAMS = {
 
 
 def doctor(json: Json = False) -> None:
-    """What works on this machine: extras, browser, GPU, Rocq; and how to get what is missing."""
+    """List what works on this machine (extras, browser, GPU, Rocq), and how to get what is missing."""
     parts = [*map(_extra, EXTRAS), *map(_program, PROGRAMS), _gpu()]
     if json:
         show_json({"python": platform.python_version(), "parts": parts})

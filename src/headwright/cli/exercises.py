@@ -16,7 +16,7 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.check.exercise import Exercise
 
-SHORT = "The exercises, and what an answer names."
+SHORT = "List the exercises, or show one."
 EXAMPLES = (
     "headwright exercises",
     "headwright exercises averaging-two",
@@ -33,10 +33,10 @@ def exercises(
     out: Annotated[Path | None, typer.Option(help="Write the statements, typeset, into this page (.html).")] = None,
     lint: Annotated[
         Path | None,
-        typer.Option(help="Say what is wrong with the exercise in this file (.toml)."),
+        typer.Option(help="Check the exercise in this file for errors (.toml)."),
     ] = None,
 ) -> None:
-    """The exercises that answers can be checked against, and what an answer names."""
+    """List the exercises that answers can be checked against, or show one with the names that an answer must define."""
     from headwright.check.exercise import load_exercises
     from headwright.check.sheets.sheet import find
 

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
-from headwright.cli.console import say, show_line
+from headwright.cli.console import say, show_json, show_line
+from headwright.cli.options import Json
 from headwright.errors import InputError, install_line
 
-SHORT = "All of it in a browser: see it, drag it, break it."
-EXAMPLES = ("headwright lab",)
+SHORT = "Open the interactive lab in a browser."
+EXAMPLES = ("headwright lab", "headwright lab --port 0 --no-open --json")
 
 
 def lab(
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.", show_default="8417")
+        int | None, typer.Option(min=0, max=65535, help="Port; 0 for any that is free.", show_default="8417")
     ] = None,
-    host: Annotated[str, typer.Option(help="The address; other machines reach it only with a token.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; other machines need the token in the printed link.")
+    ] = "127.0.0.1",
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    json: Json = False,
 ) -> None:
-    """The lab: see it, drag it, break it, share it. A page on this machine, until Ctrl-C."""
+    """Open the interactive lab: a page served on this machine until Ctrl-C."""
     try:
         from headwright.lab.serving import serve
     except ModuleNotFoundError as error:
@@ -29,7 +34,11 @@ def lab(
         raise InputError(f"the lab needs {error.name}: {install_line('lab')}") from error
 
     def ready(address: str) -> None:
-        show_line(address)
+        if json:
+            show_json({"address": address})
+        else:
+            show_line(address)
+        sys.stdout.flush()
         say("The lab is open; Ctrl-C closes it.")
         if not no_open:
             import threading

@@ -18,18 +18,37 @@ if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float
 
-    from headwright.design import Wish
+    from headwright.queries import Wish
     from headwright.trusted.certificate import Certificate
 
 LARGEST_BYTES = 2**33  # of what standard input is read
 ARRAY = "(.npy .npz .csv .json .safetensors, FILE.safetensors:TENSOR, or - for standard input)"
 
 
+MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or builtin:induction."
+DESIGN_EXIT = {"designed": 0, "impossible": 1, "longer": 1, "undecided": 3}
+
+
 class Engine(StrEnum):
-    """Who can do the work."""
+    """Where work runs."""
 
     local = "local"
     dask = "dask"
+
+
+class Device(StrEnum):
+    """Where a model can run."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+class DType(StrEnum):
+    """The number types that a model can run in."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+    float16 = "float16"
 
 
 def _finite(number: float) -> float:
@@ -38,40 +57,63 @@ def _finite(number: float) -> float:
     return number
 
 
-Keys = Annotated[Path, typer.Option(help=f"The keys, one a row {ARRAY}.")]
+Keys = Annotated[Path, typer.Option(help=f"Keys, one per row {ARRAY}.")]
 Queries = Annotated[list[Path], typer.Option(metavar="<path>", help="A query; give the option once for each head.")]
 Scale = Annotated[float, typer.Option(callback=_finite, help="Factor of the scores; a layer uses 1/sqrt(d).")]
-ExactScale = Annotated[str | None, typer.Option(help="Factor of the scores; exact, such as 1/8.", show_default="1")]
-Copy = Annotated[int | None, typer.Option(help="The wish: attend to this key.")]
-Average = Annotated[str | None, typer.Option(help="The wish: attend evenly to these keys, such as 0,1.")]
-AtLeast = Annotated[str | None, typer.Option(help="The wish: least weights, such as 0=0.6,1=0.3.")]
+ExactScale = Annotated[
+    str | None, typer.Option(help="Factor of the scores, an exact number such as 1/8.", show_default="1")
+]
+Copy = Annotated[int | None, typer.Option(help="Wish: attend to this key.")]
+Average = Annotated[str | None, typer.Option(help="Wish: attend evenly to these keys, such as 0,1.")]
+AtLeast = Annotated[str | None, typer.Option(help="Wish: least weights, such as 0=0.6,1=0.3.")]
 Eps = Annotated[
     str | None,
-    typer.Option(help="How much is left to others: 1/(targets + eps) for each target.", show_default="0.01"),
+    typer.Option(help="Tolerance: each target gets at least 1/(targets + eps).", show_default="0.01"),
 ]
-EngineName = Annotated[Engine, typer.Option(help="In this process, or on Dask's workers.")]
-Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, for a cluster.")]
-Seed = Annotated[int, typer.Option(min=0, help="Where chance starts from.")]
+World = Annotated[Path | None, typer.Option(help="Uncertainty model for the keys (.toml).")]
+EngineName = Annotated[Engine, typer.Option(help="Run in this process (local) or on Dask workers (dask).")]
+Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Checker = Annotated[
     str | None,
     typer.Option(
         metavar="both|exact|float|proved",
-        help="Who must accept a certificate: both checkers, one of them, or the program that `make proof` builds.",
+        help="Which checkers must accept the certificate; 'proved' is the program that `make proof` builds.",
         show_default="both; above 1e6 key entries exact",
     ),
 ]
-Fast = Annotated[bool, typer.Option("--fast", hidden=True)]  # the older spelling of --checker float
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg, .png or .html).")]
+Out = Annotated[Path | None, typer.Option(help="Write the certificate into this file (.json).")]
+ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=MODELS, show_default=False)]
+Layers = Annotated[str | None, typer.Option("--layers", "--layer", help="Only these layers, such as 0,4-7.")]
+HeadNumbers = Annotated[str | None, typer.Option(help="Only these heads of each layer, such as 0,4-7.")]
+DeviceName = Annotated[Device, typer.Option(help="Where the model runs.")]
+DTypeName = Annotated[DType | None, typer.Option(help="Number type the model runs in.", show_default="float32")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")]
 
 
-def check_checker(checker: str | None, *, fast: bool) -> None:
-    """Refuse a checker that there is not, and the older spelling of one."""
+def check_checker(checker: str | None) -> None:
+    """Refuse a checker that there is not."""
     from headwright.verification import which
 
-    if fast:
-        raise InputError("--fast is now --checker float; without it both checkers run")
     which(checker, 0)
+
+
+def read_numbers(text: str | None, option: str) -> list[int] | None:
+    """Numbers written as 0,4-7."""
+    if text is None:
+        return None
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not all(end.isascii() and end.isdigit() and len(end) < 7 for end in ([first, last] if dash else [first])):
+            raise InputError(f"{option} {text!r}: expected numbers such as 0,4-7")
+        low, high = int(first), int(last if dash else first)
+        if low > high:
+            raise InputError(f"{option} {text!r}: {low}-{high} is empty, expected the smaller number first")
+        found.extend(range(low, high + 1))
+    return found
 
 
 def check_engine(engine: Engine, scheduler: str | None) -> None:
@@ -107,7 +149,7 @@ def read_queries(paths: list[Path]) -> Float[np.ndarray, "heads d"]:
 
 def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: str | None) -> Wish | None:
     """The wish that these options make; None where there is none."""
-    from headwright.design import wish
+    from headwright.queries import wish
 
     if (copy is not None) + (average is not None) + (at_least is not None) > 1:
         raise InputError("expected one wish: --copy, --average or --at-least")
@@ -133,7 +175,7 @@ def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: 
 
 def read_number(text: str, option: str) -> Fraction:
     """An exact number: 0.1 is 1/10."""
-    from headwright.design.wish import exact
+    from headwright.queries.wish import exact
 
     return exact(text, option)
 

@@ -16,7 +16,7 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.positions import Report, Scheme
 
-SHORT = "Which positions coincide after rounding."
+SHORT = "Find position encodings that coincide after rounding."
 EXAMPLES = ("headwright positions --dim 512 --length 100000 --dtype bfloat16",)
 
 
@@ -39,20 +39,19 @@ class DType(StrEnum):
 
 
 def positions(
-    scheme: Annotated[Name, typer.Option(help="How positions enter the layer.")] = Name.sinusoidal,
-    length: Annotated[int | None, typer.Option(help="How many positions.")] = None,
-    dim: Annotated[int | None, typer.Option(help="Numbers in a row; for alibi, the heads.")] = None,
+    scheme: Annotated[Name, typer.Option(help="Position encoding.")] = Name.sinusoidal,
+    length: Annotated[int | None, typer.Option(help="Number of positions.")] = None,
+    dim: Annotated[int | None, typer.Option(help="Dimension of the encoding; for alibi, the number of heads.")] = None,
     base: Annotated[float, typer.Option(help="Base of the frequencies (sinusoidal, rotary).")] = 10000.0,
     table: Annotated[Path | None, typer.Option(help=f"The table of the learned scheme {ARRAY}.")] = None,
-    dtype: Annotated[DType, typer.Option(help="What the rows are rounded to.")] = DType.exact,
-    index_dtype: Annotated[DType, typer.Option(help="What the position index is rounded to.")] = DType.exact,
-    angle_dtype: Annotated[DType, typer.Option(help="What the angles are rounded to.")] = DType.exact,
+    dtype: Annotated[DType, typer.Option(help="Number type of the encodings.")] = DType.exact,
+    index_dtype: Annotated[DType, typer.Option(help="Number type of the position index.")] = DType.exact,
+    angle_dtype: Annotated[DType, typer.Option(help="Number type of the angles.")] = DType.exact,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """Which positions coincide after rounding, and how close the closest two come."""
+    """Find the positions whose encodings coincide after rounding, and the closest two."""
     from headwright.positions import Precision, report
-    from headwright.positions.wire import to_json
 
     check_picture(plot)
     chosen = _scheme(scheme, dim, base, table)
@@ -63,7 +62,7 @@ def positions(
     with progress("comparing positions") as fraction:
         found = report(chosen, length, precision, progress=fraction)
     if json:
-        show_json(to_json(found))
+        show_json(found.to_json())
     else:
         _print(found, length)
     if plot is not None:
@@ -106,5 +105,5 @@ def _print(found: Report, length: int) -> None:
         show_line(f"closest: not known ({found.how_distance})")
         return
     t, u = found.closest_pair
-    apart = f"{found.min_distance:.10g} apart ({found.how_distance})"
+    apart = f"{found.min_distance:.4g} apart ({found.how_distance})"
     show_line(f"closest: positions {t} and {u} (difference {found.min_difference}), {apart}")

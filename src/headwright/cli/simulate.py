@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from headwright.noise import Simulation
     from headwright.trusted.certificate import Statement
 
-SHORT = "What noise in the keys does to a head."
+SHORT = "Simulate noise in the keys: what a head then attends to, and how often."
 EXAMPLES = ("headwright simulate --keys k.npy --world w.toml --query q.npy --targets 0,1",)
 
 
 def simulate(
-    world: Annotated[Path, typer.Option(help="What the keys may be (.toml).")],
+    world: Annotated[Path, typer.Option(help="Uncertainty model for the keys (.toml).")],
     keys: Annotated[
-        Path | None, typer.Option(help=f"The keys, one a row {ARRAY}; may be left out if the certificate holds them.")
+        Path | None, typer.Option(help=f"Keys, one per row {ARRAY}; may be left out if the certificate holds them.")
     ] = None,
     query: Annotated[
         list[Path] | None, typer.Option(metavar="<path>", help="A query; give the option once for each head.")
@@ -59,17 +59,17 @@ def simulate(
         Path | None, typer.Option(help="Take queries, wish and scale from this certificate (.json).")
     ] = None,
     targets: Annotated[
-        str | None, typer.Option(help="The keys to watch, such as 0,1; those of the wish if left out.")
+        str | None, typer.Option(help="Keys whose weights are reported, such as 0,1.", show_default="those of the wish")
     ] = None,
     wish: Annotated[
-        bool, typer.Option("--wish", help="Say how often a wish is granted: the one below, or the certificate's.")
+        bool, typer.Option("--wish", help="Report how often the wish (below, or the certificate's) is met.")
     ] = False,
     copy: Copy = None,
     average: Average = None,
     at_least: AtLeast = None,
     eps: Eps = None,
-    tolerance: Annotated[str, typer.Option(help="How near to the average counts as near.")] = "0.05",
-    samples: Annotated[int, typer.Option(help="How many draws of the world.")] = 100_000,
+    tolerance: Annotated[str, typer.Option(help="How close to the average counts as averaging.")] = "0.05",
+    samples: Annotated[int, typer.Option(help="Number of random draws.")] = 100_000,
     seed: Seed = 0,
     scale: ExactScale = None,
     engine: EngineName = Engine.local,
@@ -77,9 +77,8 @@ def simulate(
     json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """What noise in the keys does to the targets, how often they are averaged, and how often a wish is granted."""
+    """Simulate noise in the keys: the weights of the targets, how often they are averaged, how often a wish is met."""
     from headwright.noise import read_world, simulate
-    from headwright.noise.wire import to_json
 
     check_picture(plot)
     chosen, given = read_wish(copy, average, at_least, eps), _statement(certificate, query)
@@ -105,11 +104,11 @@ def simulate(
             executor=executor,
         )
     if json:
-        show_json(to_json(result))
+        show_json(result.to_json())
     else:
         _print(result, average=targets is not None or least is None)
     if given is not None:
-        say("The certificate's queries were drawn with; whether it is true is for headwright verify to say.")
+        say("The queries are the certificate's, which was not verified here: see headwright verify.")
     if plot is not None:
         from headwright.pictures import noise_picture
 
@@ -191,4 +190,4 @@ def _print_probability(
 
 
 def _weight(p: Fraction) -> str:
-    return str(p) if len(str(p)) < 12 else f"{float(p):.6g}"
+    return str(p) if len(str(p)) < 12 else f"{float(p):.4g}"

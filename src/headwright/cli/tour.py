@@ -9,21 +9,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
-from headwright.cli.console import OUT, TALK, next_step, show_line
+from headwright.cli.console import OUT, TALK, next_step, show_json, show_line
+from headwright.cli.options import Json
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.tour import Chapter
 
-SHORT = "A story of all this, with pictures."
+SHORT = "Run a tour of all functions, with pictures, on generated data."
 EXAMPLES = ("headwright tour --out out",)
 
 
 def tour(
-    out: Annotated[Path, typer.Option(help="The folder for pictures and files.")] = Path("out"),
+    out: Annotated[Path, typer.Option(help="Folder for pictures and files.")] = Path("out"),
+    json: Json = False,
 ) -> None:
-    """A short tour of what there is, with pictures, on data it makes itself."""
+    """Run a tour of what Headwright does, on data it generates; pictures and a page are written into a folder."""
     from headwright.files import write_whole
     from headwright.pictures import render
     from headwright.tour import chapters, page
@@ -42,13 +45,22 @@ def tour(
             chapter = replace(told, commands=tuple(map(_as_called, told.commands)))
             write_whole(out / f"{chapter.name}.svg", render(chapter.picture, ".svg"))
         story.append(chapter)
+        if json:
+            continue
         OUT.print(f"\n[bold]{len(story)}. {chapter.title}[/]")
-        show_line(chapter.plain)
+        show_line(Text(chapter.plain))
         again = (f"again:   {command}" for command in chapter.commands)
         for line in (f"picture: {out}/{chapter.name}.svg", *again):
             OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)  # whole, to be copied
     write_whole(out / "index.html", page(story).encode())
-    show_line(f"\nThe whole tour as a page: {out}/index.html")
+    if json:
+        pages = [
+            {"title": one.title, "text": one.plain, "picture": f"{out}/{one.name}.svg", "commands": list(one.commands)}
+            for one in story
+        ]
+        show_json({"page": f"{out}/index.html", "chapters": pages})
+    else:
+        show_line(f"\nThe whole tour as a page: {out}/index.html")
 
 
 def _as_called(command: str) -> str:

@@ -15,7 +15,7 @@ from headwright.cli.console import OUT, show_line, show_table
 if TYPE_CHECKING:
     from headwright.check.report.page import Classroom
     from headwright.check.running import Checked
-    from headwright.check.sheets.sheet import Note
+    from headwright.check.sheets.sheet import Problem
 
 COLOUR = {
     "proved": "green", "refuted": "red", "undecided": "yellow", "missing": "blue",
@@ -26,7 +26,7 @@ ROOMY = 100  # columns of a terminal from which on the table has room for reason
 _WORD = re.compile(rf"\s+(?:line \d+\s+)?({'|'.join(COLOUR)})\b")
 
 
-def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = ()) -> None:
+def print_verdicts(checked: Sequence[Checked], notes: Sequence[Problem] = ()) -> None:
     """Every answer with its verdict, and what was not judged; of several answers, a table and the counts."""
     from headwright.check.report.text import as_text
     from headwright.check.verdict import WORST_FIRST
@@ -49,11 +49,11 @@ def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = ()) -> No
         show_table(_table(checked))
         counts = Counter(each.verdict.word for each in checked)
         shown = ", ".join(f"{counts[word]} {word}" for word in reversed(WORST_FIRST) if counts[word])
-        unmatched = sum(note.unjudged for note in notes)
+        unmatched = len(notes)
         show_line(f"\n{len(checked)} answers: {shown}" + (f"; {unmatched} not judged" if unmatched else ""))
 
 
-def print_class(room: Classroom, notes: Sequence[Note] = ()) -> None:
+def print_class(room: Classroom, notes: Sequence[Problem] = ()) -> None:
     """Students and exercises in a table: first those with the most false formulas, then with the most to read."""
     from headwright.check.report.page import SIGNS
 
@@ -72,14 +72,14 @@ def print_class(room: Classroom, notes: Sequence[Note] = ()) -> None:
     _print_notes(notes)
 
 
-def _print_notes(notes: Sequence[Note]) -> None:
+def _print_notes(notes: Sequence[Problem]) -> None:
     for note in notes:
         show_line(Text(f"{note.place}  {note.sentence}"))
 
 
 def _table(checked: Sequence[Checked]) -> Table:
     """A line for each answer: the reasons were given in full above."""
-    from headwright.check.sheets.files import clean, gist
+    from headwright.check.sheets.files import clean, shortened
 
     rows = []
     for each in checked:
@@ -94,7 +94,7 @@ def _table(checked: Sequence[Checked]) -> Table:
     if room:
         table.add_column("why", no_wrap=True, overflow="ellipsis")
     for row, each in zip(rows, checked, strict=True):
-        table.add_row(*row, *([Text(clean(gist(each.verdict.reason, 200)))] if room else []))
+        table.add_row(*row, *([Text(clean(shortened(each.verdict.reason, 200)))] if room else []))
     return table
 
 

@@ -17,7 +17,6 @@ from headwright.cli.options import (
     Checker,
     Copy,
     Eps,
-    Fast,
     Json,
     check_checker,
     read_keys,
@@ -31,12 +30,13 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
-    from headwright.cli.asked import Asked, Compared
+    from headwright.comparison import Comparison, Expected
     from headwright.verification import Verdict
 
-SHORT = "Is a certificate true, and about what you think?"
+SHORT = "Verify a certificate against your inputs."
 EXAMPLES = (
     "headwright verify copy.json --keys keys.npy --copy 3",
+    "headwright verify heads.json --rules previous.toml",
     "headwright verify copy.json --rocq copy.v",
 )
 EXIT = {"verified": 0, "rejected": 1, "unreadable": 2, "not confirmed": 3, "internal error": 4}
@@ -51,27 +51,26 @@ def verify(
         list[Path] | None,
         typer.Option(
             metavar="<path>",
-            help=f"The keys {ARRAY}: needed where the certificate does not hold them, compared where it does.",
+            help=f"Keys it must be about {ARRAY}; needed where the certificate does not hold them.",
         ),
     ] = None,
-    world: Annotated[Path | None, typer.Option(help="Is it about this world (.toml)?")] = None,
-    rules: Annotated[Path | None, typer.Option(help="Is it about these rules for heads (.toml)?")] = None,
+    world: Annotated[Path | None, typer.Option(help="Uncertainty model for the keys it must be about (.toml).")] = None,
+    rules: Annotated[Path | None, typer.Option(help="Rules for heads it must be about (.toml).")] = None,
     copy: Copy = None,
     average: Average = None,
     at_least: AtLeast = None,
     eps: Eps = None,
-    scale: Annotated[str | None, typer.Option(help="Is it about scores with this factor? Exact, such as 1/8.")] = None,
-    confidence: Annotated[str | None, typer.Option(help="Does it hold with this probability?")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="The model of a certificate about every text, as for `audit`.")
+    scale: Annotated[str | None, typer.Option(help="Factor of the scores it must be about, such as 1/8.")] = None,
+    confidence: Annotated[str | None, typer.Option(help="Probability it must hold with.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model, for a certificate of `headwright every-text`.")] = None,
+    rocq: Annotated[
+        Path | None, typer.Option(help="Write the verified statement as a file for the Rocq prover (.v).")
     ] = None,
-    rocq: Annotated[Path | None, typer.Option(help="Write what was verified as a file for Rocq's kernel (.v).")] = None,
     checker: Checker = None,
-    fast: Fast = False,
     json: Json = False,
 ) -> None:
-    """Check a certificate: is its statement certainly true? And is it about what the other options say?"""
-    check_checker(checker, fast=fast)
+    """Verify a certificate: is its statement true, and is it about the keys, wish or rules that you give?"""
+    check_checker(checker)
     text = read_text(certificate, "certificate")
     if EVERY_TEXT in text:
         given = {
@@ -99,7 +98,7 @@ def verify(
         verdict = check(text, files, checker, report)
     compared = None
     if verdict.word == "verified" and asked is not None:
-        from headwright.cli.asked import compare
+        from headwright.comparison import compare
 
         compared = compare(text, asked)
     _show(verdict, compared, json=json)
@@ -118,11 +117,11 @@ def _write_rocq(text: str, files: list[bytes], path: Path) -> None:
 
 def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     """A statement about every text is looked at again from the weights, which the model has."""
-    from headwright.audit.models import load_model
-    from headwright.audit.texts.checker import judged
-    from headwright.audit.texts.instances import run_against
-    from headwright.audit.texts.reading import first_layer
-    from headwright.audit.texts.statement import read
+    from headwright.models.loading import load_model
+    from headwright.models.texts.checker import judged
+    from headwright.models.texts.read_layer import first_layer
+    from headwright.models.texts.run_statement import run_against
+    from headwright.models.texts.statement import read
 
     statement = read(text)
     if model is None:
@@ -143,12 +142,12 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
 def _asked(
     world: Path | None, rules: Path | None, copy: int | None, average: str | None, at_least: str | None,
     eps: str | None, scale: str | None, confidence: str | None,
-) -> Asked | None:  # fmt: skip
+) -> Expected | None:  # fmt: skip
     """What is thought to be proved; None where nothing is said about it."""
     wish = read_wish(copy, average, at_least, eps)
     if wish is None and all(option is None for option in (world, rules, scale, confidence)):
         return None
-    from headwright.cli.asked import Asked
+    from headwright.comparison import Expected
     from headwright.noise import read_world
     from headwright.weights import read_rules
     from headwright.weights.circuit import read_circuit
@@ -158,7 +157,7 @@ def _asked(
     sure = None if confidence is None else read_number(confidence, "--confidence")
     if sure is not None and not 0 < sure <= 1:
         raise InputError(f"--confidence {confidence}: expected a probability above 0, at most 1")
-    return Asked(
+    return Expected(
         wish,
         None if world is None else read_world(world),
         None if scale is None else read_number(scale, "--scale"),
@@ -173,12 +172,12 @@ def _npy(path: Path) -> bytes:
 
 
 def _as_npy(keys: np.ndarray) -> bytes:
-    from headwright.design.checking import as_npy
+    from headwright.queries.certify import as_npy
 
     return as_npy(keys)
 
 
-def _show(verdict: Verdict, compared: Compared | None, *, json: bool) -> None:
+def _show(verdict: Verdict, compared: Comparison | None, *, json: bool) -> None:
     differs = compared is not None and bool(compared.differences)
     word = "rejected" if differs else verdict.word
     words = verdict.words

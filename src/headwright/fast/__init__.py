@@ -1,15 +1,14 @@
-"""The floating-point checker of certificates about keys: the second of two, with mathematics of its own.
+"""The floating-point checker of certificates about keys: the second of two, with independent mathematics.
 
-    balls         arrays of numbers known up to a radius: +, *, max, square root with proven roundings
-    exponential   exp made of +, * and rounding to whole numbers, with a proven error; sums with a proven error
-    exactly       Arb for the few numbers that decide, and rationals where nothing may be lost
-    passes        the passes over the keys: scores, plain and sharp, and weighted sums of keys
-    view          what the keys may be, and one scenario through one query
-    granted       does every target get its weight?
-    crowd         where a bound puts the keys, and what they add up to
-    bound         is no shorter query possible, or none at all?
-    excluded      is the claim certainly false?
-    checker       verify
+    balls          arrays of numbers known up to a radius: +, *, max, square root with proven roundings
+    exponential    exp made of +, * and rounding to whole numbers, with a proven error; sums with a proven error
+    exact_numbers  Arb for the few numbers that decide, and rationals where nothing may be lost
+    key_products   products with all keys: scores, plain and sharp, and weighted sums of keys
+    score_bounds   what the keys may be, and bounds on their scores for one query
+    granted        checks that every target gets its weight
+    distractors    where a bound puts the keys that are no targets, and their sum
+    bound          checks that no shorter query is possible, or none at all
+    checker        verify; also whether the claim is certainly false
 
 It shares `certificate`, `keys` and `words` with the exact checker, and asks it nothing. Vectors in the evidence are
 rounded to doubles before anything is computed with them. What it cannot represent or decide, it does not accept.

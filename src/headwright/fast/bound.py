@@ -1,4 +1,4 @@
-"""Is no shorter query possible, or none at all? Each part of a bound combines constraints c with multipliers lambda_c,
+"""Check that no shorter query is possible, or none at all. Each part of a bound combines constraints c by lambda_c,
 
     |s| |q| (|V| - room) >= right = sum_c lambda_c (H(pi^c) + ln p_c),
     V = sum_c lambda_c sum_j w^c_j k_j + moved + pushed
@@ -19,8 +19,8 @@ from typing import cast
 
 from flint import arb, fmpq
 
-from headwright.fast.crowd import Crowd, Places, crowd
-from headwright.fast.exactly import (
+from headwright.fast.distractors import Crowd, Places, crowd
+from headwright.fast.exact_numbers import (
     NONE,
     Doubt,
     Number,
@@ -34,7 +34,7 @@ from headwright.fast.exactly import (
     vector,
 )
 from headwright.fast.granted import tail
-from headwright.fast.view import View, World
+from headwright.fast.score_bounds import View, World
 from headwright.trusted.certificate import Bound, Constraint, Part, Statement, Vector
 from headwright.trusted.keys import Reject
 from headwright.trusted.words import shown
@@ -341,11 +341,7 @@ def _moved(V: list[Number], factor: Sequence[Sequence[Fraction]], by: Sequence[N
 
 
 def _within(squared: Number, room: Number, more: Number) -> bool:
-    """|V| <= room + sqrt(more), from the square of |V|; without any rounding, where all three are exact.
-
-    >>> _within(fmpq(4, 9), fmpq(1, 3), fmpq(1, 9)), _within(fmpq(5, 9), fmpq(1, 3), fmpq(1, 9))
-    (True, False)
-    """
+    """|V| <= room + sqrt(more), from the square of |V|; without any rounding, where all three are exact."""
     if isinstance(squared, arb) or isinstance(room, arb) or isinstance(more, arb):
         return bool(above_root(squared) <= ball(room) + below_root(more))
     left = squared - room * room - more  # to be at most 2 room sqrt(more)

@@ -1,4 +1,4 @@
-"""Is the statement of a certificate true? Accepted only when it certainly is; any doubt or exception rejects."""
+"""Check a certificate: it is accepted only if the statement is certainly true; any doubt or exception rejects it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from flint import ctx
+from flint import arb, ctx
 from jaxtyping import Float
 
 from headwright.fast.bound import PartOfBound, Sums, check_bound
-from headwright.fast.exactly import Doubt, doubles, precision
-from headwright.fast.excluded import excluded
+from headwright.fast.distractors import Places, crowd
+from headwright.fast.exact_numbers import Doubt, ball, doubles, precision
 from headwright.fast.granted import check_granted, check_guard
-from headwright.fast.passes import inner_products, sharp_products
-from headwright.fast.view import View, World
+from headwright.fast.key_products import inner_products, sharp_products
+from headwright.fast.score_bounds import NOTHING, View, World
 from headwright.trusted.certificate import Certificate, KeysName, Statement, Vector, about_heads, document, read
 from headwright.trusted.keys import Excluded, Keys, Malformed, Reject
 from headwright.trusted.words import in_words
@@ -22,6 +22,26 @@ from headwright.trusted.words import in_words
 MORE_BITS = 768  # for the second look
 FEW = 2**10  # keys that are all looked at in Arb then
 Matrix = Float[np.ndarray, "n d"]
+
+
+def excluded(statement: Statement, views: list[View]) -> bool:
+    """The heads certainly give some target less than its weight in this scenario; a view for each head, none random."""
+    weights = [_weights_above(view) for view in views]
+    return any(
+        bool(sum((of_head[target] for of_head in weights), arb(0)) < statement.heads * ball(least))
+        for target, least in statement.wish.items()
+    )
+
+
+def _weights_above(view: View) -> dict[int, arb]:
+    """For each target, not below its weight."""
+    statement, places = view.statement, Places(view, {}, {}, one=True)
+    others = crowd(places, [NOTHING] * len(statement.world), set(statement.wish), None)
+    scores = {a: view.score(a) for a in statement.wish}
+    moved = {a: x + ball(places.of_rival(a) - 1) * (x + view.reference) for a, x in scores.items()}
+    powers = {a: (x - others.top).exp() for a, x in moved.items()}
+    everything = others.mass + sum(powers.values(), arb(0))
+    return {a: power / everything for a, power in powers.items()}
 
 
 @dataclass(frozen=True)

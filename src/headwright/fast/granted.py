@@ -1,4 +1,4 @@
-"""Does every target get its weight, wherever in the world the keys are, with the probability that is stated?
+"""Check that every target gets its weight in every admissible world, with the stated probability.
 
 alpha_a >= p_a, averaged over the heads; alpha_a >= 1 / (1 + sum over i != a of exp(x_i)), where x_i = s_i - s_a with
 s_i at its highest and s_a at its lowest, and with what chance may add. Targets are computed in Arb; what the other keys
@@ -13,20 +13,16 @@ from itertools import accumulate
 import numpy as np
 from flint import arb
 
-from headwright.fast.exactly import Doubt, above_root, ball, to_balls
+from headwright.fast.exact_numbers import Doubt, above_root, ball, to_balls
 from headwright.fast.exponential import exp_above, total_above
-from headwright.fast.view import View, World
+from headwright.fast.score_bounds import View, World
 from headwright.trusted.certificate import Guard, Statement
 from headwright.trusted.keys import Reject
 from headwright.trusted.words import shown
 
 
 def tail(deviations: arb) -> arb:
-    """P(N(0, 1) > z).
-
-    >>> tail(arb(0))
-    0.500000000000000
-    """
+    """P(N(0, 1) > z)."""
     return (deviations / arb(2).sqrt()).erfc() / 2
 
 

@@ -3,7 +3,7 @@
 tree       what a formula is made of
 spellings  the words and signs of the language, in all their ways of being written
 lexer      the source cut into words, in their order: brackets, spaces and breaks
-parser     words into a tree; scripts: the words, indices and exponents; dots: sums with dots written out
+parser     words into a tree; dots: sums with dots written out
 statements what is said of terms, joined
 parse      the source into a tree, with errors that point; macros; formulas that go on from the one before
 shapes     numbers, vectors and matrices told apart, products given their meaning
@@ -13,10 +13,7 @@ errors     what is said of a formula that cannot be read; how much a formula may
 """
 
 from headwright.formula.errors import FormulaError
-from headwright.formula.parse import goes_on, joined, macros, parse, parse_each, parse_lines, texts
+from headwright.formula.parse import goes_on, joined, macros, parse, parse_each
 from headwright.formula.show import latex, plain
 
-__all__ = [
-    "FormulaError", "goes_on", "joined", "latex", "macros", "parse", "parse_each", "parse_lines", "plain",
-    "texts",
-]  # fmt: skip
+__all__ = ["FormulaError", "goes_on", "joined", "latex", "macros", "parse", "parse_each", "plain"]

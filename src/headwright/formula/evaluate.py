@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
-from math import prod
 from operator import ge, gt, le, lt
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from headwright.errors import InputError
 from headwright.formula import tree as t
-from headwright.formula.shapes import is_kronecker
 from headwright.formula.show import plain
 
 DEFAULT_BITS = 128
@@ -35,19 +33,18 @@ class NoValue(InputError):  # noqa: N818
     """A name without a value, or a function that has no number."""
 
 
+@dataclass
 class Budget:
-    """Operations that may still be done; shared by whatever is evaluated with it."""
+    """Operations that may be done; shared by whatever is evaluated with it."""
 
-    def __init__(self, operations: int = DEFAULT_BUDGET) -> None:
-        """So many, for all that is evaluated with it."""
-        self.allowed = operations
-        self.left = operations
+    allowed: int = DEFAULT_BUDGET
+    spent: int = 0
 
     def spend(self, operations: int) -> None:
         """Pay before working."""
-        if operations > self.left:
+        if self.spent + operations > self.allowed:
             raise TooMuch(f"more than {self.allowed} operations are needed: make the sums or the matrices smaller")
-        self.left -= operations
+        self.spent += operations
 
 
 @contextmanager
@@ -94,13 +91,6 @@ def logarithm(number: arb) -> arb:
     if not number > 0:
         raise Undefined(f"the logarithm of {number.str(8)}, which may not be positive")
     return number.log()
-
-
-def divided(over: arb_mat, under: arb) -> arb_mat:
-    """A quotient; Undefined if the denominator may be 0."""
-    if under.contains(0):
-        raise Undefined(f"a division by {under.str(8)}, which may be 0")
-    return over / under
 
 
 def exponential(number: arb) -> arb:
@@ -189,7 +179,13 @@ def compare(left: arb_mat, comparison: t.Comparison, right: arb_mat) -> bool | N
 
     A number 0 is compared with every entry of a matrix.
     """
-    pairs = _paired(left, right)
+    sides = [left.entries(), right.entries()]
+    if (left.nrows(), left.ncols()) != (right.nrows(), right.ncols()):
+        zero = next((place for place, side in enumerate(sides) if len(side) == 1 and side[0].is_zero()), None)
+        if zero is None:
+            raise NoValue("values of different shapes cannot be compared")
+        sides[zero] = sides[zero] * len(sides[1 - zero])
+    pairs = list(zip(*sides, strict=True))
     if comparison in ("=", "!="):
         if any(not a.overlaps(b) for a, b in pairs):
             return comparison == "!="
@@ -203,20 +199,8 @@ def compare(left: arb_mat, comparison: t.Comparison, right: arb_mat) -> bool | N
     return True if said(*pairs[0]) else False if denied(*pairs[0]) else None
 
 
-def _paired(left: arb_mat, right: arb_mat) -> list[tuple[arb, arb]]:
-    sides = [left.entries(), right.entries()]
-    if (left.nrows(), left.ncols()) != (right.nrows(), right.ncols()):
-        zero = next((place for place, side in enumerate(sides) if len(side) == 1 and side[0].is_zero()), None)
-        if zero is None:
-            shapes = " and ".join(f"{side.nrows()} x {side.ncols()}" for side in (left, right))
-            raise NoValue(f"values of shapes {shapes} cannot be compared")
-        sides[zero] = sides[zero] * len(sides[1 - zero])
-    return list(zip(*sides, strict=True))
-
-
 ELEMENTARY: Mapping[str, Callable[[arb], arb]] = {
     "exp": exponential, "ln": logarithm, "sqrt": root, "sin": arb.sin, "cos": arb.cos, "abs": abs,
-    "ceil": arb.ceil, "floor": arb.floor,
 }  # fmt: skip
 
 
@@ -250,7 +234,8 @@ def call(function: str, values: Sequence[arb_mat | None], budget: Budget) -> arb
         return scalar(sign * reduce(arb.max, [sign * number for number in numbers]))
     if function == "diag" and all(value is not None for value in values):
         numbers = [entry for value in values if value is not None for entry in value.entries()]
-        return diagonal(numbers, len(numbers), budget)
+        budget.spend(len(numbers) ** 2)
+        return arb_mat([[entry if i == j else arb(0) for j in range(len(numbers))] for i, entry in enumerate(numbers)])
     if function == "softmax" and values[0] is not None:
         budget.spend(2 * values[0].nrows() * values[0].ncols())
         if values[0].ncols() == 1 and values[0].nrows() > 1:
@@ -264,32 +249,11 @@ def call(function: str, values: Sequence[arb_mat | None], budget: Budget) -> arb
     raise NoValue(f"{function} has no value here")
 
 
-def matrix(rows: Sequence[Sequence[arb_mat | None]]) -> arb_mat:
-    """Numbers in rows, or columns side by side."""
-    blocks = [[scalar(0) if value is None else value for value in row] for row in rows]
-    if len(blocks) == 1:  # columns side by side, or a row of numbers
-        columns = [value.entries() for value in blocks[0]]
-        if len({len(column) for column in columns}) != 1:
-            raise NoValue("the columns of a matrix differ in length")
-        return arb_mat([list(row) for row in zip(*columns, strict=True)])
-    entries = [[entry for value in row for entry in value.entries()] for row in blocks]
-    if any(len(a) != len(b) for a, b in pairwise(entries)):
-        raise NoValue("the rows of a matrix differ in length")
-    return arb_mat(entries)
-
-
 def single(value: arb_mat) -> arb:
     """The only entry of what must be a number."""
     if value.nrows() != 1 or value.ncols() != 1:
         raise NoValue(f"a matrix of {value.nrows()} x {value.ncols()} stands where a number is needed")
     return value[0, 0]
-
-
-def diagonal(entries: Sequence[arb], size: int, budget: Budget) -> arb_mat:
-    """Numbers along the diagonal of a square matrix, then zeros."""
-    budget.spend(size * size)
-    numbers = [*entries, *[arb(0)] * (size - len(entries))]
-    return arb_mat([[entry if i == j else arb(0) for j in range(size)] for i, entry in enumerate(numbers)])
 
 
 ValueOf = Callable[[t.Name], arb_mat | None]
@@ -338,30 +302,42 @@ class _Evaluation:
                 return reduce(self.times, map(self.of, factors))
             case t.Quotient(over, under):
                 value, divisor = self.of(over), self.number(under)
-                known = divided(scalar(0) if value is None else value, divisor)
-                return None if value is None else known
+                if divisor.contains(0):
+                    raise Undefined(f"a division by {divisor.str(8)}, which may be 0")
+                return None if value is None else value / divisor
             case t.Power(base, exponent):
                 return self.power(self.of(base), exponent)
             case t.Transpose(body):
                 value = self.of(body)
                 return None if value is None else value.transpose()
             case t.Inner(left, right):
-                return self.inner(self.of(left), self.of(right))
+                one, other = self.of(left), self.of(right)
+                if one is None or other is None:
+                    return None
+                if len(one.entries()) != len(other.entries()):
+                    raise NoValue("vectors of different lengths have no inner product")
+                self.budget.spend(len(one.entries()))
+                return scalar(sum((a * b for a, b in zip(one.entries(), other.entries(), strict=True)), arb(0)))
             case t.Norm(body, kind):
                 return norm(self.of(body), kind, self.budget)
             case t.Call("diag", (t.BigSum() as run, t.Name("I", size))) if size is not None:
-                return self.diagonal(run, self.integer(size, "the size of a matrix"))
+                entries, rows = [scalar(inside.number(run.body)) for inside in self.places(run)], self.integer(size)
+                self.budget.spend(rows * rows)
+                if len(entries) > rows:
+                    raise NoValue(f"a diagonal of {len(entries)} entries does not fit into {rows} rows")
+                return call("diag", [*entries, *[scalar(0)] * (rows - len(entries))], self.budget)
             case t.Call(function, arguments):
                 return call(function, [self.of(part) for part in arguments], self.budget)
             case t.BigSum():
                 values = [inside.of(node.body) for inside in self.places(node)]
                 return self.total([value for value in values if value is not None])
-            case t.BigCall():
-                return self.big_call(node)
-            case t.Cases(branches):
-                return self.cases(branches)
-            case t.Matrix(rows):
-                return matrix([[self.of(entry) for entry in row.items] for row in rows])
+            case t.BigCall(word):
+                found = [scalar(inside.number(node.body)) for inside in self.places(node)]
+                if not found:
+                    raise NoValue(f"the {word} of no numbers")
+                return call(word, found, self.budget)
+            case t.Matrix(lines):
+                return arb_mat([[self.number(entry) for entry in line.items] for line in lines])
             case _:
                 raise NoValue(f"{t.called(node)} has no value")
 
@@ -379,16 +355,15 @@ class _Evaluation:
         written = t.mapped(node, self.with_numbers)
         value = self.value_of(written) if isinstance(written, t.Name) else None
         if value is None and node.index is not None and not isinstance(node.index, t.Number):
-            value = self.indexed(node, node.index)
+            with suppress(NoValue):
+                place = t.Number(Fraction(self.integer(node.index)))
+                value = self.value_of(t.Name(node.base, place, node.primes))
         if value is not None:
             return value
         if bare and node.base in ("pi", "e"):
             return scalar(arb.pi() if node.base == "pi" else arb.const_e())
-        if is_kronecker(node) and isinstance(node.index, t.Listing):
-            one, other = (self.integer(item, "an index") for item in node.index.items)
-            return scalar(int(one == other))
         if node.base == "I" and node.index is not None:
-            size = self.integer(node.index, "the size of I")
+            size = self.integer(node.index)
             if size < 1:
                 raise NoValue(f"an identity of size {size}")
             self.budget.spend(size * size)
@@ -401,18 +376,10 @@ class _Evaluation:
             return t.Number(Fraction(self.bound[node.base]))
         return t.mapped(node, self.with_numbers)
 
-    def indexed(self, node: t.Name, index: t.Node) -> arb_mat | None:
-        """The value of a name whose index comes to a number."""
-        try:
-            place = self.integer(index, "an index")
-        except NoValue:
-            return None
-        return self.value_of(t.Name(node.base, t.Number(Fraction(place)), node.primes))
-
-    def integer(self, node: t.Node, what: str) -> int:
+    def integer(self, node: t.Node) -> int:
         found = whole(self.number(node))
         if found is None:
-            raise NoValue(f"{what} must be a whole number, and {plain(node)} is not")
+            raise NoValue(f"{plain(node)} must be a whole number here, and is not")
         return found
 
     # Arithmetic
@@ -440,20 +407,11 @@ class _Evaluation:
         self.budget.spend(left.nrows() * left.ncols() * right.ncols())
         return left * right
 
-    def inner(self, left: arb_mat | None, right: arb_mat | None) -> arb_mat | None:
-        if left is None or right is None:
-            return None
-        first, second = left.entries(), right.entries()
-        if len(first) != len(second):
-            raise NoValue("vectors of different lengths have no inner product")
-        self.budget.spend(len(first))
-        return scalar(sum((a * b for a, b in zip(first, second, strict=True)), arb(0)))
-
     def power(self, base: arb_mat | None, exponent: t.Node) -> arb_mat | None:
         if base is None or base.nrows() == base.ncols() == 1:
             number = arb(0) if base is None else base[0, 0]
             return scalar(power(number, self.number(exponent)))
-        times = self.integer(exponent, "the exponent of a matrix")
+        times = self.integer(exponent)
         size = base.nrows()
         if size != base.ncols():
             raise NoValue("only square matrices have powers")
@@ -471,61 +429,21 @@ class _Evaluation:
     # Sums over an index
 
     def places(self, node: t.BigSum | t.BigCall) -> Iterator[_Evaluation]:
-        first, last = self.ends(node)
+        known = self.range_of(node.index) if self.range_of is not None else None
+        if known is None and (node.lower is None or node.upper is None):
+            raise NoValue(f"the sum over {node.index} has no bounds: write sum_{{{node.index}=1}}^{{n}}")
+        low, high = known or (0, 0)
+        first = low if node.lower is None else self.integer(node.lower)
+        last = high if node.upper is None else self.integer(node.upper)
         self.budget.spend(max(0, last - first + 1))
         for place in range(first, last + 1):
             inside = _Evaluation(self.value_of, self.budget, self.range_of, {**self.bound, node.index: place})
             if all(inside.holds(condition) for condition in node.conditions):
                 yield inside
 
-    def diagonal(self, run: t.BigSum, size: int) -> arb_mat:
-        """The terms of a sum along the diagonal, then zeros."""
-        entries = [inside.number(run.body) for inside in self.places(run)]
-        if len(entries) > size:
-            raise NoValue(f"a diagonal of {len(entries)} entries does not fit into {size} rows")
-        return diagonal(entries, size, self.budget)
-
-    def big_call(self, node: t.BigCall) -> arb_mat:
-        """The largest, the smallest or the product of numbers; the place of the largest where that is certain."""
-        found = [(inside.bound[node.index], inside.number(node.body)) for inside in self.places(node)]
-        if node.word == "prod":
-            return scalar(prod((number for _, number in found), start=arb(1)))
-        if not found:
-            raise NoValue(f"the {node.word} of no numbers")
-        sign = 1 if node.word in ("max", "argmax") else -1
-        if node.word in ("max", "min"):
-            return scalar(sign * reduce(arb.max, [sign * number for _, number in found]))
-        certain = [
-            place for place, number in found if all(sign * number > sign * x for _, x in found if x is not number)
-        ]
-        if len(certain) != 1:
-            raise Undefined(f"the {node.word} of numbers that may be the same")
-        return scalar(certain[0])
-
-    def cases(self, branches: tuple[t.Quantified, ...]) -> arb_mat | None:
-        """The value of the branch whose conditions hold."""
-        for branch in branches:
-            if all(self.holds(condition) for condition in branch.conditions):
-                return self.of(branch.body)
-        raise Undefined("none of the cases applies")
-
-    def ends(self, node: t.BigSum | t.BigCall) -> tuple[int, int]:
-        known = self.range_of(node.index) if self.range_of is not None else None
-        if known is None and (node.lower is None or node.upper is None):
-            raise NoValue(f"the sum over {node.index} has no bounds: write sum_{{{node.index}=1}}^{{n}}")
-        low, high = known or (0, 0)
-        first = low if node.lower is None else self.integer(node.lower, "an end of a sum")
-        return first, high if node.upper is None else self.integer(node.upper, "an end of a sum")
-
     def holds(self, condition: t.Node) -> bool:
         """Whether a condition is met; Undefined where that is not certain."""
         match condition:
-            case t.Logic("not", (item,)):
-                return not self.holds(item)
-            case t.Logic("and" | "or" as word, items):
-                return (all if word == "and" else any)([self.holds(item) for item in items])
-            case t.Bond("in", left, t.Listing(items)):
-                return any(self.holds(t.Relation((left, item), ("=",))) for item in items)
             case t.Relation(terms, comparisons):
                 values = [self.number(term) for term in terms]
                 said = [

@@ -12,20 +12,36 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from fractions import Fraction
 from functools import cached_property
 from typing import Final, NoReturn
 
 from headwright.formula import spellings
 from headwright.formula import tree as t
 from headwright.formula.errors import DEEPEST, LARGEST_EXPONENT, MOST_DIGITS, FormulaError
-from headwright.formula.spellings import ACCENTS, COMMANDS, FUNCTIONS, NAMES, UNREAD
+from headwright.formula.spellings import ACCENTS, COMMANDS, FUNCTIONS, NAMES
 
+_INVISIBLE = "\u200b\u200c\u200d\u2060\u2061\u2062\u2063\ufeff\u00ad"
+_EQUATION = r"\\q?quad\s*\((?:[0-9]{1,3}[a-z]?|\*)\)(?=[\s.,;&]*(?:\\\\|\\end\b|\Z))"  # its number, at the end
+_WORD = re.compile(
+    rf"""(?P<space>(?:[^\S\n]|[{_INVISIBLE}$]|%[^\n]*|\\[,;:!>\s/()\[\]-]|{_EQUATION})+)
+    |(?P<soft>\n)
+    |(?P<line>\\\\\*?(?:\[\s*-?[0-9.]{{1,9}}\s*(?:pt|em|ex|mm|cm|in)\s*\])?)
+    |(?P<command>\\[A-Za-z]+)
+    |(?P<number>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    |(?P<letters>[A-Za-z]+)
+    |(?P<transposed>\.T(?![A-Za-z0-9_]))
+    |(?P<angle><(?=[^\s<>=,][^<>=,]*,[^<>=,]*[^\s<>=,-]>(?![A-Za-z0-9(\[]|\\(?!(?:[lgn]eq?|ll|gg|approx|to|q?quad)\b|\W))))
+    |(?P<sign>{"|".join(sorted(map(re.escape, spellings.SIGNS), key=len, reverse=True))})
+    |(?P<other>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_SMALLEST = Fraction(1, 10**LARGEST_EXPONENT)
 _NAMED = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _LETTERS = re.compile(r"[A-Za-z]+")
 _PHRASES: Final = tuple((re.compile(pattern), meaning) for pattern, meaning in spellings.PHRASES)
-_EVERY = frozenset({"all", "every", "each", "any", "some"})
 _KNOWN_WORDS: Final = sorted({*NAMES, *FUNCTIONS, *spellings.SPOKEN})
-_STARTS: Final = sorted({*FUNCTIONS, *spellings.GREEK} - {"Pr", "Pi", "Xi"}, reverse=True)  # longer ones first
+_STARTS: Final = tuple({*FUNCTIONS, *spellings.GREEK} - {"Pr", "Pi", "Xi"})
 _PLAIN_ARGUMENT = re.compile(r"\s*\{([^{}\\$]*)\}")
 _SHORT_ARGUMENT = re.compile(r"\s*\{\s*(\\?[A-Za-z]+|[01])\s*\}")
 _ONE = re.compile(r"\s*(?:\{\s*([01])\s*\}|([01])(?![0-9]))")
@@ -34,38 +50,20 @@ _ACCENTED = re.compile(
     r"|(\\[A-Za-z]+|[A-Za-z]))\s*\}|(\\[A-Za-z]+|[A-Za-z]))"
 )
 _CAPITAL = re.compile(r"\s*(?:\{\s*([EPRZN])\s*\}|([EPRZN])(?![A-Za-z]))")
-_BLACKBOARD = ("mathbb", "mathds", "mathbbm")
-_NORMAL = re.compile(r"N\s*(?:\\left\s*)?\(")
-_BRACKET_AHEAD = re.compile(r"\s*(?:\\(?:left|big|Big|bigg|Bigg|bigl|Bigl|biggl|Biggl)\s*)?(?:[(\[]|\\\{)")
-_ORDER = re.compile(r"\s*\}?\s*(?:\\(?:left|big|Big|bigl|Bigl)\s*)?\(")  # what follows the O of O(n)
-_REASON = re.compile(
-    r"\s*\(?\s*(?:since|because|using|by|from|via|see)\s"
-    r"(?!.*\b(?:not|no|never|unless|except|or|only|if|when|but|nor|neither|without)\b)[^()]*(?:\([^()]*\)[^()]*)?\)?\s*"
-)
+_BRACKET = re.compile(r"\s*\}?\s*(?:\\(?:left|[bB]igg?l?)\s*)?(?:[(\[]|\\\{)")  # that comes next
 _SAID_OF = re.compile(r"\s*\}\s*(?:[=<>_^]|\\(?:leq?|geq?|approx|to|gg|ll|neq?|sim)(?![A-Za-z]))")
+_TAG = re.compile(
+    r"\\(?:label|tag|[hv]space|color|[hv]?phantom)\*?(?:\s*\{[^{}\\$]*\})?(?![A-Za-z])"
+)  # it says nothing
 _OPENER = re.compile(r"\s*\{")
 _LABEL = re.compile(r"\s*[_^]\s*(?:\{|\\text\s*\{|\\mathrm\s*\{|\\[A-Za-z]+|[^\s\\{}])")
-_FROM_A_SIDE = re.compile(r"0\s*(?:\^\s*(?:\{\s*([+-])\s*\}|([+-]))|([⁺⁻])|([+-])(?=\s*(?:[,;.)}$]|$)))")  # 0^+, 0+
-_TENDS = re.compile(r"\\(?:to|rightarrow|infty)(?![A-Za-z])|->|→|∞")
-_AN_ARROW = re.compile(r"\s*\{\s*(?:\\(?:to|(?:long)?rightarrow)|→|->)\s*\}")
 _DENIED = re.compile(r"\s*(=|<|>|\\[A-Za-z]+)")
-_MOST = re.compile(r"\s*(?:\\,|\\!|\\;)?\s*\\?(max|min)(?![A-Za-z])")
-_COMMAND = re.compile(r"\\[A-Za-z]+\*?")
 _ENVIRONMENT = re.compile(r"\s*\{([A-Za-z]+)\*?\}")
-_ROW_END = re.compile(r"\\\\\*?(?:\[\s*-?[0-9.]{1,9}\s*(?:pt|em|ex|mm|cm|in)\s*\])?")
 _SIDED = re.compile(r"\s*(?:\\\||\\[Vv]ert|‖|\|\|?|[<>.])?")
 _SIDES: Final = {"\\|": "||", "\\Vert": "||", "‖": "||", "||": "||", "|": "|", "\\vert": "|", "<": "<", ">": "<"}
-_ESCAPED_SPACES = frozenset(",;:!> /-\t\n\r()[]")
 _KNOWN_COMMANDS: Final = sorted(
     {*COMMANDS, *ACCENTS, *spellings.STYLES, *spellings.TEXTS, "left", "right", "begin", "end"}
 )
-_NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_DIGITS = re.compile(r"[0-9]+")
-_INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\u2061\u2062\u2063\ufeff\u00ad")
-_STRANGE: Final = {
-    "!": "factorials are not read; write the number", '"': "remove it", "#": "remove it", "?": "remove it",
-    "`": "remove it, or write $ around the formula", "∫": UNREAD["int"], "±": UNREAD["pm"],
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -77,9 +75,9 @@ class Word:
     span: t.Span
     spaced: bool = False
 
-    def is_sign(self, signs: str) -> bool:
-        """Whether it is one of these signs, which are a character each."""
-        return self.kind == "sign" and self.text in tuple(signs)
+    def is_sign(self, *signs: str) -> bool:
+        """Whether it is one of these signs."""
+        return self.kind == "sign" and self.text in signs
 
 
 def words(source: str, names: Collection[str] = ()) -> list[Word]:
@@ -102,11 +100,13 @@ class _Lexer:
         self.spaced = False
         self.begin: int | None = None  # where the next word begins, if a wrapping such as \\mathbf{ came before it
         self.found: list[Word] = []
-        self.ghosts: set[int] = set()  # braces of \mathbf{x}, \text{if $x$}: they group nothing
-        self.jumps: dict[int, int] = {}  # from the end of an \underbrace{...} to the end of its label
+        self.angles: set[int] = set()  # where <a, b> is closed
+        self.jumps: dict[int, int] = {}  # over braces that group nothing, \mathbf{x}, and labels: \underbrace{x}_{y}
 
     def add(self, kind: str, text: str, length: int) -> None:
         """A word that is written in the next `length` characters."""
+        if kind == "name" and text in ("O", "o", "Theta", "Omega") and _BRACKET.match(self.source, self.at + length):
+            self.fail("orders of magnitude are not read", length, "write a bound, or what it tends to")
         start = self.at if self.begin is None else self.begin
         self.found.append(Word(kind, text, t.Span(start, self.at + length), self.spaced))
         self.begin = None
@@ -118,10 +118,9 @@ class _Lexer:
         self.at += length
         self.spaced = True
 
-    def fail(self, message: str, length: int, fix: str = "", *, start: int | None = None) -> NoReturn:
+    def fail(self, message: str, length: int, fix: str = "") -> NoReturn:
         """Say what is wrong with the next characters."""
-        begin = self.at if start is None else start
-        raise FormulaError(message, self.source, t.Span(begin, begin + length), fix=fix)
+        raise FormulaError(message, self.source, t.Span(self.at, self.at + length), fix=fix)
 
     def last(self) -> tuple[str, str]:
         """Kind and spelling of the word before."""
@@ -135,54 +134,36 @@ class _Lexer:
     def step(self) -> None:
         """One word, or a space."""
         source, at = self.source, self.at
-        c = source[at]
         if at in self.jumps:
-            self.skip(self.jumps[at] - at)
-        elif c == "\n":
-            self.add("soft", "\n", 1)
-            self.spaced = True
-        elif at in self.ghosts:
-            self.at += 1
-            if c == "}" and self.found and self.found[-1].span.stop == at:
-                self.found[-1] = replace(self.found[-1], span=t.Span(self.found[-1].span.start, at + 1))
-        elif c.isspace() or c in _INVISIBLE or c == "$":
-            self.skip(1)
-        elif c == "%":
-            end = source.find("\n", at)
-            self.skip((len(source) if end < 0 else end) - at)
-        elif c == "\\":
-            self.command()
-        elif self.last() == ("relation", "->") and (sided := _FROM_A_SIDE.match(source, at)):
-            side = "-" if any(part in ("-", "⁻") for part in sided.groups()) else "+"
-            self.found[-1] = replace(self.found[-1], text=f"->{side}")
-            self.add("number", "0", len(sided.group()))
-        elif _NUMBER.match(source, at):
-            self.number()
-        elif c.isascii() and c.isalpha():
-            self.letters()
-        elif c == "." and re.match(r"\.T(?![A-Za-z0-9_])", source[at : at + 3]):
-            self.add("transposed", ".T", 2)
-        elif c == "." and not source.startswith("..", at):
-            self.add("stop", ".", 1)
-        elif c == "~" and "\\" in source and not self.spaced and not source[at + 1 : at + 2].isspace():
-            self.skip(1)  # LaTeX's tied space, where it is tight in a formula with commands
-        elif c == "~":
-            self.add("relation", "~", 1)
-        elif c in spellings.RAISED or c in spellings.LOWERED:
-            self.shifted()
+            if self.found and self.found[-1].span.stop == at:
+                self.found[-1] = replace(self.found[-1], span=t.Span(self.found[-1].span.start, self.jumps[at]))
+            self.at = self.jumps[at]
+            return
+        match = _WORD.match(source, at)
+        kind, text = (match.lastgroup or "", match.group()) if match else ("other", source[at])
+        tied = text == "~" and "\\" in source and not self.spaced and not source[at + 1 : at + 2].isspace()
+        if kind == "space" or tied:  # LaTeX's tied space, where it is tight in a formula with commands
+            self.skip(len(text))
+        elif kind in ("soft", "line", "transposed"):
+            self.add(kind, kind, len(text))
+        elif kind == "angle":
+            self.angles.add(source.index(">", at))
+            self.add("open", "<", 1)
+        elif at in self.angles:
+            self.add("close", "<", 1)
+        elif kind == "sign":
+            self.add(*spellings.SIGNS[text], len(text))
         else:
-            self.sign(c)
+            {"command": self.command, "number": self.number, "letters": self.letters, "other": self.other}[kind](text)
 
     # Letters
 
-    def letters(self) -> None:
+    def letters(self, run: str) -> None:
         """A run of letters, perhaps with the digits of a name that the exercise gives."""
-        named, run = (_matched(pattern, self.source, self.at) for pattern in (_NAMED, _LETTERS))
+        match = _NAMED.match(self.source, self.at)
+        named = match.group() if match else run
         if named in self.names:
             self.add("name", named, len(named))
-        elif run in ("O", "o"):
-            self.refuse_order(1)
-            self.add("name", run, 1)
         elif named in self.glued and not self.source.startswith("_", self.at + len(named)):
             base, index = self.glued[named].split("_")
             self.add("name", base, len(base))
@@ -190,38 +171,25 @@ class _Lexer:
             self.add("number" if index.isdigit() else "name", index, len(index))
         elif run == "E" and self.source.startswith(("[", "("), self.at + 1):
             self.add("function", "E", 1)
-        elif run == "N" and self.last() == ("relation", "~"):
-            self.add("function" if _NORMAL.match(self.source, self.at) else "name", "N", 1)
+        elif run == "N" and self.last() == ("relation", "~") and _BRACKET.match(self.source, self.at + 1):
+            self.add("function", "N", 1)
         elif run in self.names or len(run) == 1:
             self.add("name", run, len(run))
         elif not self.is_known(run):
             self.running(run)
 
-    def refuse_order(self, length: int) -> None:
-        """Refuse O(n), which is no product: it stands for something of that size."""
-        if _ORDER.match(self.source, self.at + length):
-            self.fail("orders of magnitude are not read", length, "write a bound, or what it tends to")
-
     def is_known(self, run: str) -> bool:
         """Whether it is a word that was read: a function, a Greek letter, 'for', or several such as 'as long as'."""
-        if run in _EVERY and self.last() == ("condition", "for"):
-            if run == "some":
-                self.found[-1] = replace(self.found[-1], text="some")
-            self.skip(len(run))
-            return True
         for pattern, meaning in _PHRASES:
             if match := pattern.match(self.source, self.at):
                 self.add(*meaning, len(match.group()))
                 return True
         if run == "log" and self.source[self.at + 3 : self.at + 4].isdigit():
             self.fail("log directly before a digit can mean a base or an argument", 4, "write log_2(x) or log(2)")
-        kind, text = spellings.SPOKEN.get(run, ("name", NAMES.get(run) or _accented(run)))
+        kind, text = spellings.SPOKEN.get(run, ("name", NAMES.get(run, "")))
         if run in FUNCTIONS:
             kind, text = "function", FUNCTIONS[run]
-        if kind == "reason":
-            self.at += len(run)
-            self.reason(len(run))
-        elif text:
+        if text:
             self.add(kind, text, len(run))
         return bool(text)
 
@@ -229,9 +197,8 @@ class _Lexer:
         """Letters side by side: a name each, unless they look like a word."""
         after = self.source[self.at + len(run) : self.at + len(run) + 1]
         alone = self.is_after("^") and (run[0] == "T" or "\\" in self.source)  # x^Ty; in LaTeX x^nk is x^n k
-        if alone or (
-            self.is_after("_") and (after == "_" or self.is_given(run[0]))
-        ):  # u_bu_b is u_b u_b, R_tq is R_t q
+        given = len(self.found) > 1 and f"{self.found[-2].text}_{run[0]}" in self.glued.values()
+        if alone or (self.is_after("_") and (after == "_" or given)):  # u_bu_b is u_b u_b, R_tq is R_t q
             self.add("name", run[0], 1)
         elif self.is_after("_", "{") and len(run) > 2 and after == "}":
             self.add("name", run, len(run))
@@ -244,97 +211,48 @@ class _Lexer:
             for letter in run:
                 self.add("name", letter, 1)
 
-    def is_given(self, index: str) -> bool:
-        """Whether the name that is being written, with this index, is one that the exercise gives."""
-        return len(self.found) > 1 and f"{self.found[-2].text}_{index}" in self.glued.values()
-
     def refuse_prose(self, run: str) -> None:
         """Refuse letters that look like a word."""
-        message, fix = f"{run} is not a known word", ""
-        if run in UNREAD:
-            message, fix = f"{run} is not read", UNREAD[run]
-        elif run in COMMANDS and run != "cr":
-            message, fix = f"{run} without a backslash is not read", f"write \\{run}, or spaces for a product"
-        elif start := next((start for start in _STARTS if run.startswith(start)), None):
-            fix = f"write {start} {run[len(start) :]} if that is what is meant"
-        elif end := next((end for end in FUNCTIONS if run.endswith(end)), None):
-            fix = f"write {run[: -len(end)]} {end} if that is what is meant"
+        fix = ""
+        if run in COMMANDS and run != "cr":
+            fix = f"write \\{run}, or spaces for a product"
+        elif run.startswith(_STARTS) or run.endswith(tuple(FUNCTIONS)):
+            fix = "write a space between the function or the Greek letter and what stands beside it"
         elif run in spellings.PROSE or (len(run) > 3 and run[1:].islower()):
-            near = get_close_matches(run, [*_KNOWN_WORDS, *self.names], 1, 0.75)
+            near = get_close_matches(run[:40], [*_KNOWN_WORDS, *self.names], 1, 0.75)
             fix = f"did you mean {near[0]}?" if near else "write formulas only; a product of letters needs spaces"
         if fix:
-            self.fail(message, len(run), fix)
-
-    def reason(self, length: int) -> None:
-        """'since', and brackets around it and what it says are passed over: a reason is a statement of its own."""
-        start = self.at - length
-        if self.last() == ("open", "("):
-            self.ghosts.add(self.parentheses.get(self.found.pop().span.stop - 1, -1))
-        self.found.append(Word("reason", "since", t.Span(start, self.at), True))
-        self.spaced = True
+            self.fail(f"{run[:40]} is not a known word", len(run), fix)
 
     # Commands
 
-    def command(self) -> None:
-        """A command, or the end of a row."""
-        if row := _ROW_END.match(self.source, self.at):
-            self.add("line", "line", len(row.group()))
-            return
-        written = _matched(_COMMAND, self.source, self.at)
-        if not written:
-            self.escaped(self.source[self.at + 1 : self.at + 2])
-            return
-        name = written[1:].rstrip("*")
-        starred = written.endswith("*") and (name in spellings.TEXTS or name in spellings.DROPPED_WITH_ARGUMENT)
-        length = len(name) + 1 + starred
+    def command(self, written: str) -> None:
+        """What a command stands for."""
+        name, length = written[1:], len(written)
         if name in COMMANDS:
-            if name in ("Theta", "Omega"):
-                self.refuse_order(length)
             self.add(*COMMANDS[name], length)
         elif name in spellings.DROPPED:
             self.skip(length)
-        elif name == "not":
-            self.denied(length)
-        elif name == "arg" and (most := _MOST.match(self.source, self.at + length)):
-            self.add("command", "arg" + most.group(1), length + len(most.group()))
-        elif name == "xrightarrow":
-            self.add("relation", "->", length)
-        elif name in ("underset", "overset", "stackrel") and (over := self.under_an_arrow(length)):
-            self.jumps[over[0]] = over[1]
-            self.add("relation", "->", length)
-        elif name in ("underbrace", "overbrace", "overset", "stackrel"):
-            self.labelled(name, length)
-        elif name in spellings.DROPPED_WITH_ARGUMENT:
-            self.skip(length + len(_matched(_PLAIN_ARGUMENT, self.source, self.at + length)))
+        elif tag := _TAG.match(self.source, self.at):
+            self.skip(len(tag.group()))
         else:
-            sides = spellings.LEFTS | spellings.RIGHTS
-            known = ((sides, self.sided), (spellings.TEXTS, self.text), (spellings.STYLES, self.styled),
-                     (ACCENTS, self.accented), (("begin", "end"), self.environment))  # fmt: skip
+            length += name in spellings.TEXTS and self.source.startswith("*", self.at + length)
+            known = (
+                ((*spellings.LEFTS, *spellings.RIGHTS), self.sided), (spellings.TEXTS, self.text),
+                (spellings.STYLES, self.styled), (ACCENTS, self.accented), (("begin", "end"), self.environment),
+                (("not",), self.denied), (("underbrace", "overbrace", "overset", "stackrel"), self.labelled),
+            )  # fmt: skip
             next((read for names, read in known if name in names), self.unknown)(name, length)
 
     def unknown(self, name: str, length: int) -> NoReturn:
         """Refuse a command, with the closest known one."""
-        if name in UNREAD:
-            self.fail(f"\\{name} is not read", length, UNREAD[name])
-        near = get_close_matches(name[:40], _KNOWN_COMMANDS, 1, 0.6)
+        near = get_close_matches(name[:40], _KNOWN_COMMANDS, 1)
         fix = f"did you mean \\{near[0]}?" if near else "write a name as a single letter, with an index if need be"
         if name in FUNCTIONS or name in NAMES or name in self.names:
             fix = f"write {name} without the backslash, or \\operatorname{{{name}}}"
         self.fail(f"\\{name[:40]} is not a command of the formula language", length, fix)
 
-    def escaped(self, character: str) -> None:
-        """A backslash before a sign: a brace, a bar, a space."""
-        if character in ("{", "}"):
-            self.add("open" if character == "{" else "close", "\\{", 2)
-        elif character == "|":
-            self.add("bar", "||", 2)
-        elif character in _ESCAPED_SPACES:
-            self.skip(2)
-        else:
-            message = f"\\{_printed(character)} is not a command of the formula language"
-            self.fail(message, 1 + len(character), "remove the backslash")
-
-    def denied(self, length: int) -> None:
+    def denied(self, _: str, length: int) -> None:
         r"""\not before a relation: \not=, \not\approx, \not\in."""
         rest = _DENIED.match(self.source, self.at + length)
         sign = rest.group(1).lstrip("\\") if rest else ""
@@ -345,49 +263,42 @@ class _Lexer:
 
     def labelled(self, name: str, length: int) -> None:
         r"""\underbrace{x}_{label} is x, and \overset{label}{=} is =."""
-        self.skip(length)
-        opener = _OPENER.match(self.source, self.at)
+        opener = _OPENER.match(self.source, self.at + length)
         closer = self.braces.get(opener.end() - 1) if opener else None
         if closer is None:
-            self.fail(f"\\{name} needs its argument in braces", length, "add the braces", start=self.at - length)
+            self.fail(f"\\{name} needs its argument in braces", length, "add the braces")
+        self.skip(length)
         if name in ("overset", "stackrel"):
             self.at = closer + 1
             self.unwrap(0)
         elif mark := _LABEL.match(self.source, closer + 1):
             self.jumps[closer + 1] = self.braces.get(mark.end() - 1, mark.end() - 1) + 1
 
-    def under_an_arrow(self, length: int) -> tuple[int, int] | None:
-        r"""In \underset{x \to a}{\longrightarrow} where the first argument ends, and the second one."""
-        opener = _OPENER.match(self.source, self.at + length)
-        closer = self.braces.get(opener.end() - 1) if opener else None
-        if opener is None or closer is None or not _TENDS.search(self.source, opener.end(), closer):
-            return None
-        arrow = _AN_ARROW.match(self.source, closer + 1)
-        return (closer + 1, arrow.end()) if arrow else None
-
     def unwrap(self, length: int) -> None:
         """Drop a command and the braces of its argument, but keep what is inside."""
         self.skip(length)
         opener = _OPENER.match(self.source, self.at)
         if opener is not None and (closer := self.braces.get(opener.end() - 1)) is not None:
-            self.ghosts |= {opener.end() - 1, closer}
+            self.jumps |= {opener.end() - 1: opener.end(), closer: closer + 1}
 
     @cached_property
     def braces(self) -> dict[int, int]:
         """Where each brace of the source is closed, found once."""
-        return _closers(self.source, "{", "}")
-
-    @cached_property
-    def parentheses(self) -> dict[int, int]:
-        """Where each round bracket is closed."""
-        return _closers(self.source, "(", ")")
+        waiting: list[int] = []
+        pairs: dict[int, int] = {}
+        for match in re.finditer(r"\\.|[{}]", self.source, re.DOTALL):
+            if match.group() == "{":
+                waiting.append(match.start())
+            elif match.group() == "}" and waiting:
+                pairs[waiting.pop()] = match.start()
+        return pairs
 
     def sided(self, name: str, length: int) -> None:
         r"""\left( and \right): the size says nothing, but a bar now has a side."""
         self.skip(length)
-        written = _matched(_SIDED, self.source, self.at)
-        mark = written.lstrip()
-        self.at += len(written) - len(mark)
+        match = _SIDED.match(self.source, self.at)
+        mark = match.group().lstrip() if match else ""
+        self.at = match.end() - len(mark) if match else self.at
         if mark in _SIDES:
             self.add("open" if name in spellings.LEFTS else "close", _SIDES[mark], len(mark))
         else:
@@ -397,17 +308,14 @@ class _Lexer:
         r"""\begin and \end: a matrix, or lines that are read as they are."""
         argument = _ENVIRONMENT.match(self.source, self.at + length)
         if argument is None:
-            self.fail(f"\\{name} needs the name of an environment", length, f"write \\{name}{{pmatrix}}")
-        environment, length = argument.group(1), length + len(argument.group())
-        if environment in spellings.MATRICES or environment in ("cases", "dcases", "rcases"):
-            kind = "cases" if environment.endswith("cases") else "matrix"
-            self.add("open" if name == "begin" else "close", kind, length)
+            self.fail(f"\\{name} needs the name of an environment", length, f"write \\{name}{{aligned}}")
+        environment, length = argument.group(1), argument.end() - self.at
+        if environment in ("cases", "dcases", "rcases"):
+            self.add("open" if name == "begin" else "close", "cases", length)
         elif environment in spellings.DROPPED_ENVIRONMENTS:
             self.skip(length)
         else:
-            near = get_close_matches(environment[:40], sorted(spellings.MATRICES | spellings.DROPPED_ENVIRONMENTS), 1)
-            fix = f"did you mean {near[0]}?" if near else "use aligned or pmatrix"
-            self.fail(f"the environment {environment[:40]} is not read", length, UNREAD.get(environment) or fix)
+            self.fail(f"the environment {environment[:40]} is not read", length, "use aligned or cases")
 
     # Text, styles and accents
 
@@ -417,41 +325,31 @@ class _Lexer:
         if argument is None:
             self.unwrap(length)
             return
-        start, inside, stop = self.at, argument.group(1), argument.end()
+        start, word, stop = self.at, argument.group(1).strip(), argument.end()
         self.skip(argument.start(1) - start)
-        word = inside.strip()
-        if _REASON.fullmatch(inside):
-            self.at = stop - 1
-            self.ghosts.add(stop - 1)
-            self.reason(len(inside))
-        elif _LETTERS.fullmatch(word):
-            self.skip(inside.index(word))
+        if _LETTERS.fullmatch(word):
+            self.skip(argument.group(1).index(word))
             self.single(name, word)
             if self.found and self.found[-1].span.start > start:
                 self.found[-1] = replace(self.found[-1], span=t.Span(start, stop))
             self.at = stop
         else:
-            self.ghosts.add(stop - 1)
+            self.jumps[stop - 1] = stop
 
     def single(self, command: str, word: str) -> None:
-        r"""One word in a \text: known, or a name of its own."""
+        r"""One word in a \text: known, a label of an index or exponent, a name before a relation: \text{Output} = x."""
         if command == "operatorname" and word in ("E", "P"):
             self.add("function", word, len(word))
         elif word in self.names or not self.is_known(word):
             if command == "operatorname" and word not in self.names and len(word) > 1:
-                near = get_close_matches(word, sorted(FUNCTIONS), 1, 0.6)
-                fix = UNREAD.get(word) or (f"did you mean {near[0]}?" if near else "use a known function")
-                self.fail(f"{word} is not a known function", len(word), fix)
-            if command.startswith(("text", "mbox")) and word not in self.names and not self.is_label(word):
+                near = get_close_matches(word[:40], FUNCTIONS, 1) or ["tr"]
+                self.fail(f"{word[:40]} is not a known function", len(word), f"use one that is, such as {near[0]}")
+            label = any(self.is_after(*signs) for signs in (("_",), ("_", "{"), ("^",), ("^", "{")))
+            alone = self.last()[0] in ("", "relation", "logic", "line", "quad", "soft", "sign")
+            said_of = alone and word.lower() not in spellings.PROSE and _SAID_OF.match(self.source, self.at + len(word))
+            if command.startswith(("text", "mbox")) and word not in self.names and not label and not said_of:
                 self.refuse_prose(word)
             self.add("name", word, len(word))
-
-    def is_label(self, word: str) -> bool:
-        r"""Whether a word is a label in an index or exponent, or stands alone before a relation: \text{Output} = x."""
-        if any(self.is_after(*signs) for signs in (("_",), ("_", "{"), ("^",), ("^", "{"))):
-            return True
-        alone = self.last()[0] in ("", "relation", "logic", "line", "quad", "soft", "sign")
-        return alone and word.lower() not in spellings.PROSE and bool(_SAID_OF.match(self.source, self.at + len(word)))
 
     def styled(self, name: str, length: int) -> None:
         r"""\mathbf{K} is K; \mathbf{1} is the vector of ones; \mathbb{E} and \mathbb{P} are the mean and the chance."""
@@ -462,16 +360,17 @@ class _Lexer:
             return
         if special := _CAPITAL.match(self.source, after):
             letter = special.group(1) or special.group(2)
-            called = bool(_BRACKET_AHEAD.match(self.source, special.end()))
-            domain = name in _BLACKBOARD and letter in "RZN"
-            mean = name in _BLACKBOARD and (letter == "E" or (letter == "P" and called))
+            called = bool(_BRACKET.match(self.source, special.end()))
+            board = name in ("mathbb", "mathds", "mathbbm")
+            mean = board and (letter == "E" or (letter == "P" and called))
             normal = name in ("mathscr", "mathcal") and letter == "N" and called
-            if domain or mean or normal:
-                self.add("domain" if domain else "function", letter, special.end() - start)
+            if mean or normal or (board and letter in "RZN"):
+                self.add("function" if mean or normal else "domain", letter, special.end() - start)
                 return
         self.skip(length)
         if short := _SHORT_ARGUMENT.match(self.source, after):
-            self.ghosts |= {self.source.index("{", after), short.end() - 1}
+            opener = self.source.index("{", after)
+            self.jumps |= {opener: opener + 1, short.end() - 1: short.end()}
             self.begin = start
 
     def accented(self, name: str, length: int) -> None:
@@ -481,132 +380,60 @@ class _Lexer:
         base = NAMES.get(letter[1:], "") if letter.startswith("\\") else letter
         if match is None or not base:
             self.fail(f"\\{name} is read over a single letter only", length, f"write \\{name}{{x}}")
-        self.add("name", base + ACCENTS[name], length + len(match.group()))
+        self.add("name", base + ACCENTS[name], match.end() - self.at)
 
     # Numbers and signs
 
-    def number(self) -> None:
-        """A number; refused where it is glued to a name."""
-        text = _matched(_DIGITS, self.source, self.at) if self.is_after("_") else ""
-        text = text or _matched(_NUMBER, self.source, self.at)
+    def number(self, text: str) -> None:
+        """A number; refused where it is glued to a name, or too long or too large to be written out."""
+        if self.is_after("_"):
+            text = re.split(r"[^0-9]", text, maxsplit=1)[0] or text
         last = self.found[-1] if self.found else None
         fraction = len(self.found) > 1 and (self.found[-2].kind, self.found[-2].text) == ("command", "frac")
         if last is not None and last.span.stop == self.at and last.kind == "name" and not fraction:  # but \frac n2
             name, shown = self.source[last.span.start : last.span.stop], text[:9]
             fix = f"write {name}_{shown} for the index, or {name} * {shown} for the product"
-            length = len(name) + len(text)
-            self.fail(f"{name}{shown} can mean an index or a product", length, fix, start=last.span.start)
-        self.check_size(text)
+            raise FormulaError(
+                f"{name}{shown} can mean an index or a product", self.source,
+                t.Span(last.span.start, self.at + len(text)), fix=fix,
+            )  # fmt: skip
+        power = text.lower().partition("e")[2].lstrip("+-0")
+        value = Fraction(text) if len(text) <= MOST_DIGITS + 6 and len(power) <= 4 else None
+        digits = sum(c.isdigit() for c in text.lower().partition("e")[0])
+        if digits > MOST_DIGITS or value is None or (value and not _SMALLEST <= value < 10 / _SMALLEST):
+            message = f"a number has more than {MOST_DIGITS} digits, or is outside 1e-400 to 1e400"
+            self.fail(message, len(text), "write it as a power, such as 10^{1000}, or round it")
         self.add("number", text, len(text))
 
-    def check_size(self, text: str) -> None:
-        """Refuse a number that is too long or too large to be written out, before it is."""
-        mantissa, _, exponent = text.lower().partition("e")
-        digits = sum(c.isdigit() for c in mantissa)
-        if digits > MOST_DIGITS:
-            message = f"a number has {digits} digits, and at most {MOST_DIGITS} are read"
-            self.fail(message, len(text), "write it as a power, or round it")
-        whole, _, part = mantissa.partition(".")
-        significant = (whole + part).lstrip("0")
-        power = int(exponent or 0) if len(exponent.lstrip("+-0")) <= 4 else 2 * LARGEST_EXPONENT
-        place = len(significant) - 1 - len(part) + power if significant else 0  # of the first digit that is not 0
-        if abs(power) > LARGEST_EXPONENT or abs(place) > LARGEST_EXPONENT:
-            message = f"a number is outside 1e-{LARGEST_EXPONENT} to 1e{LARGEST_EXPONENT}"
-            self.fail(message, len(text), "write it as a power, such as 10^{1000}")
-
-    def sign(self, c: str) -> None:
-        """A sign, or a letter that is not ASCII."""
+    def other(self, c: str) -> None:
+        """A letter that is not ASCII, or raised or lowered characters (x², k₁, Kᵀ)."""
         simple = unicodedata.normalize("NFKC", c)
-        pieces = (self.source[self.at : self.at + length] for length in (3, 2, 1))
-        piece = next((piece for piece in pieces if piece in spellings.SIGNS), None)
-        if c == "⊤" and not (self.is_after("^") or self.is_after("^", "{")):
-            self.add("transposed", ".T", 1)  # K⊤, without a caret
-        elif piece is not None:
-            self.add(*spellings.SIGNS[piece], len(piece))
-        elif c in spellings.FRACTIONS:
-            self.fraction(*spellings.FRACTIONS[c])
-        elif letter := spellings.LETTERS.get(c) or spellings.LETTERS.get(simple):
-            self.add("name", letter, 1)
-        elif len(simple) == 1 and simple.isascii() and simple.isalpha():
-            self.add("name", simple, 1)
+        letter = spellings.LETTERS.get(c) or spellings.LETTERS.get(simple)
+        form = unicodedata.decomposition(c).partition(" ")[0]
+        if letter or (len(simple) == 1 and simple.isascii() and simple.isalpha() and form == "<font>"):
+            self.add("name", letter or simple, 1)
+        elif form in ("<super>", "<sub>"):
+            stop = self.at + 1
+            while unicodedata.decomposition(self.source[stop : stop + 1] or " ").startswith(form):
+                stop += 1
+            place = t.Span(self.at, stop)
+            inside = words(unicodedata.normalize("NFKC", self.source[self.at : stop]))[:-1]
+            mark = Word("sign", "^" if form == "<super>" else "_", t.Span(self.at, self.at))
+            braced = [
+                Word("open", "{", place),
+                *(replace(word, span=place) for word in inside),
+                Word("close", "{", place),
+            ]
+            self.found += [mark, *braced]
+            self.at = stop
         else:
-            self.fail(f"{_printed(c)} is not a sign of the formula language", 1, _STRANGE.get(c, ""))
-
-    def fraction(self, over: str, under: str) -> None:
-        """½, in brackets of its own."""
-        if self.last()[0] == "number":
-            self.fail("a number before a fraction can mean a sum or a product", 1, "write + or * between them")
-        place = t.Span(self.at, self.at + 1)
-        for kind, text in (("open", "("), ("number", over), ("sign", "/"), ("number", under), ("close", "(")):
-            self.found.append(Word(kind, text, place, self.spaced and kind == "open"))
-        self.at += 1
-        self.spaced = False
-
-    def shifted(self) -> None:
-        """A run of raised or lowered characters: x², k₁, Kᵀ."""
-        table = spellings.RAISED if self.source[self.at] in spellings.RAISED else spellings.LOWERED
-        start = stop = self.at
-        while self.source[stop : stop + 1] in table:
-            stop += 1
-        self.add("sign", "^" if table is spellings.RAISED else "_", 0)
-        self.add("open", "{", 0)
-        for text in re.findall(r"[0-9]+|.", "".join(table[c] for c in self.source[start:stop])):
-            if text.isdigit():
-                self.check_size(text)
-            kind, spelling = spellings.SIGNS.get(text, ("number" if text.isdigit() else "name", text))
-            self.add(kind, spelling, len(text))
-        self.add("close", "{", 0)
+            shown = c if c.isprintable() else f"U+{ord(c):04X}"
+            self.fail(f"{shown} is not a sign of the formula language", 1, "remove it")
 
 
-def _closers(source: str, opener: str, closer: str) -> dict[int, int]:
-    waiting: list[int] = []
-    pairs: dict[int, int] = {}
-    for match in re.finditer(rf"\\.|[{opener}{closer}]", source, re.DOTALL):
-        if match.group() == opener:
-            waiting.append(match.start())
-        elif match.group() == closer and waiting:
-            pairs[waiting.pop()] = match.start()
-    return pairs
-
-
-def _matched(pattern: re.Pattern[str], source: str, at: int) -> str:
-    """What the pattern matches there, or nothing."""
-    match = pattern.match(source, at)
-    return match.group() if match else ""
-
-
-def _printed(character: str) -> str:
-    """A character, or its number where it cannot be seen."""
-    return character if not character or character.isprintable() else f"U+{ord(character):04X}"
-
-
-def _accented(run: str) -> str:
-    """xhat, alphabar: what \\hat{x} and \\bar{\\alpha} become, so that they can be written without LaTeX too."""
-    for accent in ("hat", "tilde", "bar", "star"):
-        stem = run.removesuffix(accent)
-        if stem != run and (len(stem) == 1 or stem in NAMES) and run not in ("what", "that", "chat"):
-            return NAMES.get(stem, stem) + accent
-    return ""
-
-
-_CLOSER = {
-    "(": ")", "[": "]", "{": "}", "\\{": "\\}", "<": "\\rangle", "|": "\\right|", "||": "\\right\\|", "matrix": "\\end",
-    "cases": "\\end{cases}", "ceil": "\\rceil", "floor": "\\rfloor",
-}  # fmt: skip
-_EQUATION = re.compile(r"\((?:[0-9][a-z]?|\*)\)")
-_INFIX = "+-*/.,;:^_"
+_INFIX = ("+", "-", "*", "/", ".", ",", ";", ":", "^", "_")
 _JOINS = ("relation", "logic", "condition", "then")
-_PAUSES = (*_JOINS, "line", "end", "quad", "reason")
-
-
-def arranged(found: list[Word], source: str) -> list[Word]:
-    """The words without the spaces that mean nothing."""
-    kept = _tidy(_lines(found, partners(found, source)))
-    for word in kept:
-        if word.kind == "stop":
-            fix = "remove it, or write \\cdot"
-            raise FormulaError("a full stop stands inside the formula", source, word.span, fix=fix)
-    return kept
+_PAUSES = (*_JOINS, "line", "end", "quad")
 
 
 def partners(found: list[Word], source: str) -> dict[int, int]:
@@ -628,102 +455,80 @@ def partners(found: list[Word], source: str) -> dict[int, int]:
             before = found[waiting[-1] - 1] if waiting[-1] else word
             half_open = (before.kind, before.text[-2:]) == ("relation", "in") and {opener.text, word.text} <= {"(", "["}
             if opener.text != word.text and not half_open:  # x in [0, 1)
-                raise _unclosed(opener, source, f"meets {shown} before it is closed")
+                message = (
+                    f"the bracket {source[opener.span.start : opener.span.stop]} meets {shown} before it is closed"
+                )
+                raise FormulaError(message, source, opener.span, fix="close it before that")
             pairs[waiting.pop()] = place
     if waiting:
-        raise _unclosed(found[waiting[-1]], source, "is never closed")
+        opener = found[waiting[-1]]
+        message = f"the bracket {source[opener.span.start : opener.span.stop]} is never closed"
+        raise FormulaError(message, source, opener.span, fix="add its partner where the bracket ends")
     return pairs
 
 
-def _unclosed(opener: Word, source: str, what: str) -> FormulaError:
-    message = f"the bracket {source[opener.span.start : opener.span.stop]} {what}"
-    return FormulaError(message, source, opener.span, fix=f"add {_CLOSER[opener.text]} where the bracket ends")
-
-
-def _lines(found: list[Word], pairs: dict[int, int]) -> list[Word]:
-    """Line breaks of the source become lines, or nothing."""
+def arranged(found: list[Word], source: str) -> list[Word]:
+    """The words without the spaces and the line breaks that mean nothing."""
+    pairs = partners(found, source)
     hard = any(word.kind == "line" for word in found)
     kept: list[Word] = []
-    until = -1  # inside a bracket up to here
+    inside: list[str] = []
     for place, word in enumerate(found):
-        until = max(until, pairs.get(place, -1))
-        if word.kind != "soft":
-            kept.append(word)
-        elif place > until and not hard and kept and _breaks(found, place + 1, pairs, kept[-1]):
-            kept.append(Word("line", "line", t.Span(word.span.start, word.span.start)))
+        if word.kind == "soft":
+            if inside or hard or not kept or not _breaks(found, place + 1, pairs, kept[-1]):
+                continue
+            word = Word("line", "line", t.Span(word.span.start, word.span.start))
+        following = min(place + 1, len(found) - 1)
+        while found[following].kind == "soft":
+            following += 1
+        after = found[following]
+        if word.kind == "open":
+            inside.append(word.text)
+        elif word.kind == "close":
+            inside.pop()
+        table = inside[-1:] == ["cases"]
+        paused = not kept or any(other.kind in _PAUSES or other.is_sign(*_INFIX) for other in (kept[-1], after))
+        means_nothing = {
+            "quad": bool(inside) or paused, "amp": not table, "line": bool(inside) and not table,
+            "stop": table and after.kind in ("line", "close", "amp"),
+        }  # fmt: skip
+        if means_nothing.get(word.kind, False):
+            continue
+        if word.kind in ("line", "end") and not table:
+            if word.kind == "line" and _continues(found, place + 1):
+                continue
+            while kept and (kept[-1].kind in ("stop", "quad", "line") or kept[-1].is_sign(",", ";")):
+                kept.pop()  # the full stop or comma at the end of a line
+            if word.kind == "line" and not kept:
+                continue
+        kept.append(word)
+    if stop := next((word for word in kept if word.kind == "stop"), None):
+        fix = "remove it, or write \\cdot"
+        raise FormulaError("a full stop stands inside the formula", source, stop.span, fix=fix)
     return kept
 
 
 def _breaks(found: list[Word], start: int, pairs: dict[int, int], last: Word) -> bool:
     """Whether a new statement begins after a line break."""
     first = found[start]
-    if last.kind in (*_JOINS, "line") or last.is_sign(_INFIX):
+    if last.kind in (*_JOINS, "line") or last.is_sign(*_INFIX):
         return False
     if first.kind in ("soft", "end"):
         return first.kind == "soft"  # an empty line ends a statement
-    if first.kind in (*_JOINS, "close") or first.is_sign(_INFIX):
+    if first.kind in (*_JOINS, "close") or first.is_sign(*_INFIX):
         return False
     while found[start].kind not in ("soft", "end", "relation"):
         start = pairs.get(start, start) + 1
     return found[start].kind == "relation"
 
 
-def _tidy(found: list[Word]) -> list[Word]:
-    kept: list[Word] = []
-    inside: list[str] = []
-    passed = -1  # up to here it is the number of an equation
-    for place, word in enumerate(found):
-        if place <= passed:
-            continue
-        if word.kind == "quad" and not inside and (count := _numbered(found, place + 1)):
-            passed = place + count
-            continue
-        if word.kind == "open":
-            inside.append(word.text)
-        elif word.kind == "close":
-            inside.pop()
-        in_matrix = bool(inside) and inside[-1] in ("matrix", "cases")
-        matters = {"quad": not inside, "amp": in_matrix, "line": in_matrix or not inside}
-        if not matters.get(word.kind, True):
-            continue
-        if word.kind == "quad" and (not kept or _is_pause(kept[-1]) or _is_pause(found[place + 1])):
-            continue
-        if word.kind == "stop" and in_matrix and found[place + 1].kind in ("line", "close", "amp"):
-            continue
-        if word.kind in ("line", "end") and not in_matrix:
-            if word.kind == "line" and _continues(found, place + 1):
-                continue
-            while kept and (kept[-1].kind in ("stop", "quad", "line") or kept[-1].is_sign(",;")):
-                kept.pop()  # the full stop or comma at the end of a line
-            if word.kind == "line" and not kept:
-                continue
-        kept.append(word)
-    return kept
-
-
-def _numbered(found: list[Word], place: int) -> int:
-    """How many words the number of an equation at the end of a line has: \\quad (5)."""
-    start = place
-    while found[place].kind == "quad":
-        place += 1
-    brackets = {"open": "(", "close": ")"}
-    label = _EQUATION.match("".join(brackets.get(word.kind, word.text[:1]) for word in found[place : place + 4]))
-    place += len(label.group()) if label else 0
-    ends = found[place].kind in ("line", "end", "stop", "soft") or found[place].is_sign(",;")
-    return place - start if label and ends else 0
-
-
 def _continues(found: list[Word], place: int) -> bool:
     """Whether a line goes on with the line before: it begins with + or *, or with - and has no relation."""
     first = found[place]
-    if not first.is_sign("+-*/."):
+    if not first.is_sign("+", "-", "*", "/", "."):
         return False
     while first.text == "-" and found[place].kind not in ("line", "end"):
         if found[place].kind == "relation":
             return False
         place += 1
     return True
-
-
-def _is_pause(word: Word) -> bool:
-    return word.kind in _PAUSES or word.is_sign(_INFIX)

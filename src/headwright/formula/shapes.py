@@ -1,8 +1,8 @@
 """Numbers, vectors and matrices told apart; products given their meaning.
 
 typed(tree, shape_of) checks that sizes agree and gives back a tree that says what was meant: a dot between a number and
-a vector is a product, x' is a transpose where x is a vector, 1 b next to a matrix of T rows is ones b, I is an I of a
-known size, and the softmax of a column is written as that of a row.
+a vector is a product, 1 b is ones b where a number does not fit, I is an I of a known size, and the softmax of a column
+is written as that of a row.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import takewhile
 
 from headwright.formula import tree as t
 from headwright.formula.dots import written_out
@@ -46,10 +45,6 @@ class Shape:
     rows: Size
     columns: Size
 
-    def __str__(self) -> str:
-        """As said aloud."""
-        return f"{self.rows} x {self.columns}"
-
 
 SCALAR = Shape(1, 1)
 ONE = t.Number(Fraction(1))
@@ -61,16 +56,6 @@ class Hole(t.Node):
     """The size of one I, as long as it is not known. Stands as the index of that I."""
 
     number: int
-
-
-def shown(node: t.Node) -> str:
-    """A typed node for messages; an I whose size is not known yet is I."""
-
-    def bare(part: t.Node) -> t.Node:
-        unknown = isinstance(part, t.Name) and isinstance(part.index, Hole)
-        return t.Name(part.base) if unknown else t.mapped(part, bare)  # type: ignore[attr-defined]
-
-    return plain(bare(node))
 
 
 @dataclass
@@ -113,65 +98,26 @@ class Term:
     columns: Size | Hole
 
 
-def misfit(message: str, span: t.Span, fix: str = "") -> FormulaError:
-    """What is wrong and where; shapes.typed adds the source."""
-    return FormulaError(message, "", span, fix=fix)
-
-
-def unfit(message: str, span: t.Span, fix: str = "") -> ShapeError:
-    """Sizes that contradict each other, whatever the matrices are."""
-    return ShapeError(message, "", span, fix=fix)
+def misfit(message: str, span: t.Span, fix: str = "", *, certain: bool = False) -> FormulaError:
+    """What is wrong and where; certain if sizes contradict each other, whatever the matrices are."""
+    return (ShapeError if certain else FormulaError)(message, "", span, fix=fix)
 
 
 def agreed(terms: list[Term], how: str, typer: Typer) -> list[Term]:
-    """The terms, all of one shape: 0 fits any, and 1 b becomes ones b next to a matrix."""
-    kept = [term for term in terms if not is_zero(term.node)]
-    tall = next((term for term in kept if typer.sizes.known(term.rows) != 1), None)
-    if tall is not None:
-        terms = [with_ones(term, tall, typer) for term in terms]
-        kept = [term for term in terms if not is_zero(term.node)]
-    for other in kept[1:]:
-        first = kept[0]
-        if not (typer.sizes.same(first.rows, other.rows) and typer.sizes.same(first.columns, other.columns)):
-            # A number beside a matrix may be short for a multiple of I; two other shapes cannot be mended.
-            wrong = misfit if typer.is_scalar(first) or typer.is_scalar(other) else unfit
-            said = f"{typer.text(other)} cannot be {how} {typer.text(first)}"
-            raise wrong(said, other.node.span, _remedy(typer, first, other))
+    """The terms, all of one shape; 0 fits any."""
+    first, *others = [term for term in terms if term.node != t.ZERO] or terms[:1]
+    known = typer.sizes.known
+    for other in others:
+        if typer.sizes.same(first.rows, other.rows) and typer.sizes.same(first.columns, other.columns):
+            continue
+        # A number beside a matrix may be short for a multiple of I; two other shapes cannot be mended.
+        number = typer.is_scalar(first) or typer.is_scalar(other)
+        fix = "write c I if the identity is meant" if number else ""
+        if not number and known(first.rows) == known(other.columns):
+            fix = r"is a transpose missing? write x^\top"
+        said = f"{typer.text(other)} cannot be {how} {typer.text(first)}"
+        raise misfit(said, other.node.span, fix, certain=not number)
     return terms
-
-
-def _remedy(typer: Typer, first: Term, other: Term) -> str:
-    if typer.is_scalar(first) or typer.is_scalar(other):
-        return "write c I if the identity is meant"
-    low = next((term for term in (first, other) if term.rows == 1), None)
-    if low is not None and typer.sizes.known(first.columns) == typer.sizes.known(other.columns):
-        return f"write 1 {shown(low.node)} to add it to every row"
-    if typer.sizes.known(first.rows) == typer.sizes.known(other.columns):
-        return r"is a transpose missing? write x^\top"
-    return ""
-
-
-def with_ones(term: Term, tall: Term, typer: Typer) -> Term:
-    """1 b next to a matrix of T rows is ones b: b in each row."""
-    sizes, new = typer.sizes, _ones_first(term.node)
-    if new is None or sizes.known(term.rows) != 1 or typer.is_scalar(term):
-        return term
-    ones = typer.known(t.Name("ones")) if sizes.known(term.columns) == sizes.known(tall.columns) else None
-    if ones is None or ones.columns != 1 or not sizes.same(ones.rows, tall.rows):
-        return term
-    return Term(new, ones.rows, term.columns)
-
-
-def _ones_first(node: t.Node) -> t.Node | None:
-    """The same with the vector of ones for a 1 at its beginning; None where there is no such 1."""
-    match node:
-        case t.Negative(body) if (inner := _ones_first(body)) is not None:
-            return t.Negative(inner, span=node.span)
-        case t.Quotient(over, under) if (inner := _ones_first(over)) is not None:
-            return t.Quotient(inner, under, span=node.span)
-        case t.Product((t.Number(1) as one, *others)):
-            return t.Product((t.Name("ones", span=one.span), *others), span=node.span)
-    return None
 
 
 def _all_ones(node: t.Node) -> t.Node:
@@ -181,121 +127,69 @@ def _all_ones(node: t.Node) -> t.Node:
     return t.mapped(node, _all_ones)
 
 
-def is_zero(node: t.Node) -> bool:
-    """A written 0, which fits any shape."""
-    return isinstance(node, t.Number) and node.value == 0
-
-
 def product(factors: Sequence[Term], typer: Typer, node: t.Node) -> Term:
-    """The product from left to right; where that fails, an inner product such as x^T y is the number it is."""
-    terms = list(factors)
-    while True:
-        saved = dict(typer.sizes.found)
-        whole = _chained(terms, typer)
-        if isinstance(whole, Term):
-            new = t.Product(tuple(term.node for term in terms), span=node.span)
-            return Term(new, whole.rows, whole.columns)
-        typer.sizes.found = saved
-        closed = _with_a_number_closed(terms, typer)
-        if closed is None:
-            raise _mismatch(terms, whole, typer)
-        terms = closed
-
-
-def _chained(terms: Sequence[Term], typer: Typer) -> Term | int:
-    """The product of all, or the place of the first factor that does not fit what is on its left."""
-    whole = terms[0]
-    for place, term in enumerate(terms[1:], start=1):
+    """The product from left to right."""
+    known = typer.sizes.known
+    whole = left = factors[0]
+    for term in factors[1:]:
         if typer.is_scalar(whole):
-            whole = term
+            whole = left = term
         elif not typer.is_scalar(term):
             if not typer.sizes.same(whole.columns, term.rows):
-                return place
-            whole = Term(whole.node, whole.rows, term.columns)
-    return whole
+                said, fix = f"{typer.text(left)} times {typer.text(term)}: the sizes that meet differ", ""
+                if known(left.rows) == known(term.rows) or known(left.columns) == known(term.columns):
+                    turned = left.node if known(left.rows) == known(term.rows) else term.node
+                    fix = f"is {plain(turned.body if isinstance(turned, t.Transpose) else t.Transpose(turned))} meant?"
+                rows = any(
+                    known(one.rows) == 1 and not typer.is_scalar(one) for one in factors[1:]
+                )  # A k^T q: A times a number
+                raise misfit(said, left.node.span.to(term.node.span), fix, certain=not rows)
+            whole, left = Term(whole.node, whole.rows, term.columns), term
+    return Term(t.Product(tuple(term.node for term in factors), span=node.span), whole.rows, whole.columns)
 
 
-def _with_a_number_closed(terms: list[Term], typer: Typer) -> list[Term] | None:
-    for start in range(1, len(terms)):
-        if typer.sizes.known(terms[start].rows) != 1 or typer.is_scalar(terms[start]):
-            continue
-        for stop in range(start + 2, len(terms) + 1):
-            saved = dict(typer.sizes.found)
-            whole = _chained(terms[start:stop], typer)
-            if isinstance(whole, Term) and typer.is_scalar(whole):
-                inside = t.Product(tuple(term.node for term in terms[start:stop]), span=terms[start].node.span)
-                return [*terms[:start], Term(inside, 1, 1), *terms[stop:]]
-            typer.sizes.found = saved
-    return None
-
-
-def _mismatch(terms: Sequence[Term], place: Term | int, typer: Typer) -> FormulaError:
-    at = place if isinstance(place, int) else len(terms) - 1
-    left, right = next(term for term in reversed(terms[:at]) if not typer.is_scalar(term)), terms[at]
-    known = typer.sizes.known
-    said, fix = "the sizes that meet differ", ""
-    if left.columns == right.columns == 1 and known(left.rows) == known(right.rows):
-        said = "two columns have no product"
-        one, other = (
-            shown(term.node) if isinstance(term.node, t.Name) else name for term, name in ((left, "k_i"), (right, "q"))
-        )
-        fix = rf"write {one}^\top {other} for the inner product"
-    elif known(left.rows) == known(right.rows):
-        fix = f"is {_turned(left.node)} meant?"
-    elif known(left.columns) == known(right.columns):
-        fix = f"is {_turned(right.node)} meant?"
-    said = f"{typer.text(left)} times {typer.text(right)}: {said}"
-    return unfit(said, left.node.span.to(right.node.span), fix)
-
-
-def _turned(node: t.Node) -> str:
-    return shown(node.body if isinstance(node, t.Transpose) else t.Transpose(node))
-
-
-_OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "ceil", "floor", "Var")
+_OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "Var")
 
 
 def typed_call(node: t.Call, typer: Typer) -> Term:
     """A call with its arguments typed; P(X) is a product where P is a known matrix."""
     name = t.Name(node.function, span=node.span)
-    if node.function in ("P", "E") and typer.known(name) is not None and len(node.arguments) == 1:
-        return product([typer.name(name), typer.term(node.arguments[0])], typer, node)
-    if node.function == "P":
-        return Term(t.Call("P", tuple(typer.statement(part) for part in node.arguments), span=node.span), 1, 1)
     match node:
+        case t.Call("P" | "E", (argument,)) if typer.known(name) is not None:
+            return product([typer.name(name), typer.term(argument)], typer, node)
         case t.Call("diag", (t.BigSum(), t.Name("I", size))) if size is not None:  # it is typed already
             return Term(node, spelt(size), spelt(size))
         case t.Call("diag", arguments) if t.has_dots(arguments):
-            behind = _behind_zeros(node)
-            return _run(node, typer) if behind is None else typer.term(behind)
+            return _run(node, typer)
     terms = [typer.term(part) for part in node.arguments]
-    if node.function in ("max", "min") or (node.function == "diag" and len(terms) > 1):
-        return _several(node, terms, typer)
+    new = t.Call(node.function, tuple(term.node for term in terms), span=node.span)
+    if node.function in ("max", "min", "diag") and terms and all(typer.is_scalar(term) for term in terms):
+        return Term(new, len(terms), len(terms)) if node.function == "diag" else Term(new, 1, 1)
     if len(terms) != 1:
-        raise misfit(f"{node.function} takes one argument, {len(terms)} given", node.span)
-    return _single(node, terms[0], typer)
-
-
-def _behind_zeros(node: t.Call) -> t.Node | None:
-    """diag(0, ..., 0, s_k, ..., s_d) as diag(s_1, ..., s_d) - diag(s_1, ..., s_{k-1}, 0, ..., 0); None for others."""
-    zeros = list(takewhile(lambda part: is_zero(part) or isinstance(part, t.Dots), node.arguments))
-    match node.arguments[len(zeros) :]:
-        case (t.Name(base, t.Node() as index, 0) as start, t.Dots() as dots, t.Name(other, t.Node(), 0) as end):
-            if base != other or not zeros or not is_zero(zeros[0]) or not is_zero(zeros[-1]):
-                return None
-        case _:
-            return None
-    match index:
-        case t.Sum((k, t.Number(value))) if value == 1:
-            before = k
-        case t.Name():
-            before = t.Sum((index, t.Negative(ONE)), span=index.span)
-        case _:
-            return None
-    first = replace(start, index=ONE)
-    whole = (first, dots, end)
-    head = (first, dots, replace(start, index=before), zeros[0], dots, zeros[0])
-    return t.Sum((replace(node, arguments=whole), t.Negative(replace(node, arguments=head))), span=node.span)
+        raise misfit(f"{node.function} of {len(terms)} arguments is not read here", node.span)
+    body = terms[0]
+    scalar = typer.is_scalar(body)
+    vector = 1 in (body.rows, body.columns)
+    match node.function:
+        case function if function in _OF_NUMBERS and not scalar:
+            fix = "write softmax(...) if that is meant" if function == "exp" else ""
+            raise misfit(f"{function} takes a number, not {typer.text(body)}", node.span, fix)
+        case "softmax" if scalar:
+            raise misfit("softmax takes a vector or a matrix, not a number", node.span)
+        case "softmax" if body.columns == 1:  # over the entries of a column; a matrix of one column goes row by row
+            row = t.Transpose(body.node, span=body.node.span)
+            return Term(t.Transpose(t.Call("softmax", (row,), span=node.span), span=node.span), body.rows, 1)
+        case "softmax" | "relu" | "E":
+            return Term(new, body.rows, body.columns)
+        case "trace" if not typer.sizes.same(body.rows, body.columns):
+            sure = isinstance(body.rows, int) and isinstance(body.columns, int)  # of n and d it is not known
+            square = f"{'is not' if sure else 'need not be'} square, and only a square matrix has a trace"
+            raise misfit(f"{typer.text(body)} {square}", node.span, certain=True)
+        case "diag" | "max" | "min" if not vector:
+            raise misfit(f"{node.function} takes numbers or a vector, not {typer.text(body)}", node.span)
+        case "diag":
+            return Term(new, typer.length(body), typer.length(body))
+    return Term(new, 1, 1)
 
 
 def _run(node: t.Call, typer: Typer) -> Term:
@@ -303,58 +197,13 @@ def _run(node: t.Call, typer: Typer) -> Term:
     place = next(place for place, part in enumerate(node.arguments) if isinstance(part, t.Dots))
     run, rest = written_out(node.arguments[: place + 2], node.span), node.arguments[place + 2 :]
     entries = typer.term(run)
-    if not isinstance(entries.node, t.BigSum) or entries.node.upper is None or not typer.is_scalar(entries):
-        raise misfit("diag takes numbers, or one vector", node.span)
-    if rest and not (all(is_zero(part) or isinstance(part, t.Dots) for part in rest) and is_zero(rest[0])):
-        raise misfit("what stands after the dots of a diagonal matrix is not understood", node.span)
-    size: Size | Hole = typer.sizes.hole() if rest else spelt(entries.node.upper)
-    index = size if isinstance(size, Hole) else entries.node.upper
-    return Term(t.Call("diag", (entries.node, t.Name("I", index)), span=node.span), size, size)
-
-
-def _several(node: t.Call, terms: list[Term], typer: Typer) -> Term:
-    new = t.Call(node.function, tuple(term.node for term in terms), span=node.span)
-    vector = len(terms) == 1 and 1 in (terms[0].rows, terms[0].columns)
-    if not terms or not (vector or all(typer.is_scalar(term) for term in terms)):
-        raise misfit(f"{node.function} takes numbers, or one vector", node.span)
-    return Term(new, len(terms), len(terms)) if node.function == "diag" else Term(new, 1, 1)
-
-
-def _single(node: t.Call, body: Term, typer: Typer) -> Term:
-    new = t.Call(node.function, (body.node,), span=node.span)
-    scalar = typer.is_scalar(body)
-    vector = 1 in (body.rows, body.columns)
-    match node.function:
-        case "abs" if vector and not scalar:
-            return Term(t.Norm(body.node, span=node.span), 1, 1)
-        case function if function in _OF_NUMBERS:
-            if not scalar:
-                fix = "write softmax(...) if that is meant" if function == "exp" else ""
-                raise misfit(f"{function} takes a number, not {typer.text(body)}", node.span, fix)
-        case "softmax":
-            if scalar:
-                raise misfit("softmax takes a vector or a matrix, not a number", node.span)
-            if body.columns == 1:  # over the entries of a column; a matrix of one column would be taken row by row
-                row = t.Transpose(body.node, span=body.node.span)
-                return Term(t.Transpose(t.Call("softmax", (row,), span=node.span), span=node.span), body.rows, 1)
-            return Term(new, body.rows, body.columns)
-        case "relu" | "E":
-            return Term(new, body.rows, body.columns)
-        case "trace":
-            if not typer.sizes.same(body.rows, body.columns):
-                sure = isinstance(body.rows, int) and isinstance(body.columns, int)  # of n and d it is not known
-                square = f"{'is not' if sure else 'need not be'} square, and only a square matrix has a trace"
-                raise unfit(f"{typer.text(body)} {square}", node.span)
-        case "diag":
-            if not vector:
-                raise misfit(f"diag takes a vector, not {typer.text(body)}", node.span)
-            return Term(new, typer.length(body), typer.length(body))
-    return Term(new, 1, 1)
-
-
-def is_kronecker(name: t.Name) -> bool:
-    """delta_{i,j}: 1 where the two are the same, 0 elsewhere."""
-    return name.base == "delta" and isinstance(name.index, t.Listing) and len(name.index.items) == 2
+    zeros = all(part == t.ZERO or isinstance(part, t.Dots) for part in rest) and (not rest or rest[0] == t.ZERO)
+    total = entries.node
+    if not isinstance(total, t.BigSum) or total.upper is None or not typer.is_scalar(entries) or not zeros:
+        raise misfit("what stands on the diagonal is not understood", node.span)
+    size: Size | Hole = typer.sizes.hole() if rest else spelt(total.upper)
+    index = size if isinstance(size, Hole) else total.upper
+    return Term(t.Call("diag", (total, t.Name("I", index)), span=node.span), size, size)
 
 
 CONSTANTS = ("pi", "e", "oo", "infinity", "infty")
@@ -378,82 +227,32 @@ class Typer:
             return SCALAR
         shape = self.shape_of(name)
         constant = name.index is None and not name.primes and name.base in CONSTANTS
-        return SCALAR if shape is None and (constant or is_kronecker(name)) else shape
+        return SCALAR if shape is None and constant else shape
 
     # Statements
 
     def statement(self, node: t.Node) -> t.Node:
-        """A statement, a listing or a term, typed."""
+        """A comparison, a listing or a term, typed."""
         match node:
             case t.Relation():
                 return self.relation(node)
-            case t.Logic():
-                return t.mapped(node, self.statement)
-            case t.Quantified(body, conditions) | t.Exists(body, conditions):
-                inner = self.within(*(name for part in conditions for name in self._new_names(part)))
-                said = tuple(part if isinstance(part, t.Name) else inner.statement(part) for part in conditions)
-                return type(node)(inner.statement(body), said, span=node.span)
-            case t.Bond(word, left, right):
-                return self.bond(word, self.statement(left), right, node)
             case t.Listing():
                 return t.mapped(node, self.statement)
             case _:
                 return self.term(node).node
 
-    def bond(self, word: str, left: t.Node, right: t.Node, node: t.Node) -> t.Node:
-        """q in R^d, with what is said of it; for a proportion both sides have one shape."""
-        base = right.base if isinstance(right, t.Power) else right
-        if word == "in" and isinstance(base, t.Domain):
-            return t.mapped(node, lambda part: left if part is not right else part)
-        if word == "propto":
-            terms = agreed([self.term(left), self.term(right)], "compared with", self)
-            return t.Bond("propto", terms[0].node, terms[1].node, span=node.span)
-        if word == "drawn" and isinstance(right, t.Call):
-            mean, spread = (self.term(part) for part in right.arguments) if len(right.arguments) == 2 else (None, None)
-            if mean is None or spread is None:
-                raise misfit("a normal distribution has a mean and a covariance", right.span)
-            agreed([self.term(left), mean], "compared with", self)
-            if not (self.sizes.same(mean.rows, spread.rows) and self.sizes.same(mean.rows, spread.columns)):
-                said = f"{self.text(spread)} is no covariance of {self.text(mean)}"
-                raise unfit(said, spread.node.span, "write \\sigma^2 I for the same variance in all directions")
-            return t.Bond("drawn", left, t.Call("N", (mean.node, spread.node), span=right.span), span=node.span)
-        items = right.items if isinstance(right, t.Listing) else (right,)
-        return t.Bond(
-            "in", left, t.Listing(tuple(self.term(item).node for item in items), span=right.span), span=node.span
-        )
-
-    def _new_names(self, condition: t.Node) -> list[str]:
-        names = [
-            part for part in t.walk(condition) if isinstance(part, t.Name) and part.index is None and not part.primes
-        ]
-        return [name.base for name in names if name.base != "I" and self.known(name) is None]
+    def new_names(self, conditions: Sequence[t.Node]) -> list[str]:
+        """The letters in some conditions that nothing is known of: labels, which are numbers."""
+        letters = [name for name in t.every_name(*conditions) if t.is_letter(name) and not name.primes]
+        return [name.base for name in letters if name.base != "I" and self.known(name) is None]
 
     def relation(self, node: t.Relation) -> t.Relation:
-        """A chain of comparisons: all terms of one shape, listings item by item."""
-        columns = [
-            [self.term(item) for item in (part.items if isinstance(part, t.Listing) else (part,))]
-            for part in node.terms
-        ]
-        count = max(len(items) for items in columns)
-        for items, term in zip(columns, node.terms, strict=True):
-            if len(items) not in (1, count):
-                said = f"{len(items)} things are compared with {count}"
-                raise misfit(said, term.span, "give one for each, or one for all")
-        for place in range(count):
-            across = [items[place if len(items) > 1 else 0] for items in columns]
-            same = agreed(across, "compared with", self)
-            for items, new in zip(columns, same, strict=True):
-                items[place if len(items) > 1 else 0] = new
-            tall = next((term for term in same if not self.is_scalar(term)), None)
-            if tall is not None and any(sign not in ("=", "!=", "~", "->") for sign in node.comparisons):
-                raise misfit(f"{self.text(tall)} has no order: only numbers are larger or smaller", node.span)
-        terms = tuple(
-            t.Listing(tuple(item.node for item in items), span=term.span)
-            if isinstance(term, t.Listing)
-            else items[0].node
-            for items, term in zip(columns, node.terms, strict=True)
-        )
-        return t.Relation(terms, node.comparisons, span=node.span)
+        """A chain of comparisons: all terms of one shape."""
+        same = agreed([self.term(part) for part in node.terms], "compared with", self)
+        tall = next((term for term in same if not self.is_scalar(term)), None)
+        if tall is not None and any(sign not in ("=", "!=", "~", "->") for sign in node.comparisons):
+            raise misfit(f"{self.text(tall)} has no order: only numbers are larger or smaller", node.span)
+        return t.Relation(tuple(term.node for term in same), node.comparisons, span=node.span)
 
     # Terms
 
@@ -466,7 +265,7 @@ class Typer:
                 return self.name(node)
             case t.Sum(terms):
                 parts = agreed([self.term(part) for part in terms], "added to", self)
-                kept = next((part for part in parts if not is_zero(part.node)), parts[0])
+                kept = next((part for part in parts if part.node != t.ZERO), parts[0])
                 return Term(t.Sum(tuple(part.node for part in parts), span=node.span), kept.rows, kept.columns)
             case t.Negative(body):
                 inside = self.term(body)
@@ -489,10 +288,12 @@ class Typer:
                 return typed_call(node, self)
             case t.BigSum() | t.BigCall():
                 return self.big(node)
-            case t.Cases(branches):
-                return self.cases(branches, node)
             case t.Matrix(rows):
-                return self.matrix([[self.term(entry) for entry in row.items] for row in rows], node)
+                entries = [[self.scalar(entry, "an entry of a matrix") for entry in row.items] for row in rows]
+                if len({len(row) for row in entries}) != 1:
+                    raise misfit("the rows of a matrix differ in length", node.span)
+                listed = tuple(t.Listing(tuple(row), span=node.span) for row in entries)
+                return Term(t.Matrix(listed, span=node.span), len(entries), len(entries[0]))
             case t.Listing(items) if len(items) == 1:
                 return self.term(items[0])
             case _:
@@ -510,34 +311,20 @@ class Typer:
             if isinstance(node.index, t.Number) and node.index.value.denominator == 1 and node.index.value >= 1:
                 return Term(node, int(node.index.value), int(node.index.value))
             return Term(node, spelt(node.index), spelt(node.index))
-        if node.primes == 1:
-            shape = self.known(t.Name(node.base, node.index))
-            if shape is not None and shape != SCALAR:
-                inside = t.Name(node.base, node.index, span=node.span)
-                return Term(t.Transpose(inside, span=node.span), shape.columns, shape.rows)
-        raise misfit(f"{shown(node)} is not known", node.span, "use the names that are given")
+        raise misfit(f"{plain(node)} is not known", node.span, "use the names that are given")
 
     def inner(self, left: Term, right: Term, node: t.Node) -> Term:
         """<a, b> of two vectors; an ordinary product if one of them is a number, or a matrix meets a vector."""
-        if self.is_scalar(left) or self.is_scalar(right):
-            return product([left, right], self, node)
         vectors = [1 in (term.rows, term.columns) for term in (left, right)]
-        if all(vectors):
-            if not self.sizes.same(self.length(left), self.length(right)):
-                said = f"{self.text(left)} and {self.text(right)} differ in length: they have no inner product"
-                raise misfit(said, node.span)
-            return Term(t.Inner(left.node, right.node, span=node.span), 1, 1)
-        if any(vectors):
+        if self.is_scalar(left) or self.is_scalar(right) or vectors in ([True, False], [False, True]):
             return product([left, right], self, node)
-        written = node.span.source[node.span.start :].lstrip("( ")
-        if written.startswith((r"\langle", "<")):  # of matrices, the sum over all entries
-            both = self.sizes.same(left.rows, right.rows) and self.sizes.same(left.columns, right.columns)
-            if not both:
-                raise misfit(f"{self.text(left)} and {self.text(right)} differ in shape", node.span)
-            inside = t.Product((t.Transpose(left.node), right.node), span=node.span)
-            return Term(t.Call("trace", (inside,), span=node.span), 1, 1)
-        fix = r"write A B for the product, or trace(A^\top B)"
-        raise misfit("a dot between two matrices may mean two things", node.span, fix)
+        if not all(vectors):
+            fix = r"write A B for the product, or trace(A^\top B)"
+            raise misfit("an inner product of two matrices may mean two things", node.span, fix)
+        if not self.sizes.same(self.length(left), self.length(right)):
+            said = f"{self.text(left)} and {self.text(right)} differ in length: they have no inner product"
+            raise misfit(said, node.span)
+        return Term(t.Inner(left.node, right.node, span=node.span), 1, 1)
 
     def power(self, base: Term, exponent: t.Node, node: t.Node) -> Term:
         """Numbers to any power; square matrices to whole ones, -1 being the inverse."""
@@ -549,7 +336,7 @@ class Typer:
         if not self.sizes.same(base.rows, base.columns):
             vector = 1 in (base.rows, base.columns)
             fix = r"write \|v\|^2 or v^\top v" if vector else "only square matrices have powers"
-            raise unfit(f"{self.text(base)} has no powers", node.span, fix)
+            raise misfit(f"{self.text(base)} has no powers", node.span, fix, certain=True)
         return Term(t.Power(base.node, exponent, span=node.span), base.rows, base.columns)
 
     def norm(self, body: Term, kind: str, node: t.Node) -> Term:
@@ -563,8 +350,8 @@ class Typer:
         lower = None if node.lower is None else self.scalar(node.lower, "the lower end of a sum")
         upper = None if node.upper is None else self.scalar(node.upper, "the upper end of a sum")
         inside = self.within(node.index)
-        labels = [name for condition in node.conditions for name in inside._new_names(condition)]
-        conditions = tuple(inside.within(*labels).statement(condition) for condition in node.conditions)
+        labelled = inside.within(*inside.new_names(node.conditions))
+        conditions = tuple(labelled.statement(condition) for condition in node.conditions)
         body = inside.term(node.body)
         if isinstance(node, t.BigSum):
             new = t.BigSum(node.index, body.node, lower, upper, conditions, span=node.span)
@@ -572,35 +359,6 @@ class Typer:
         if not self.is_scalar(body):
             raise misfit(f"{node.word} is taken of numbers, not of {self.text(body)}", node.span)
         return Term(t.BigCall(node.word, node.index, body.node, lower, upper, conditions, span=node.span), 1, 1)
-
-    def cases(self, branches: tuple[t.Quantified, ...], node: t.Node) -> Term:
-        """All values of one shape."""
-        labels = [name for row in branches for part in row.conditions for name in self._new_names(part)]
-        inside = self.within(*labels)
-        values = agreed([inside.term(row.body) for row in branches], "an alternative to", self)
-        rows = [
-            t.Quantified(value.node, tuple(inside.statement(part) for part in row.conditions), span=row.span)
-            for value, row in zip(values, branches, strict=True)
-        ]
-        kept = next((value for value in values if not is_zero(value.node)), values[0])
-        return Term(t.Cases(tuple(rows), span=node.span), kept.rows, kept.columns)
-
-    def matrix(self, rows: Sequence[Sequence[Term]], node: t.Node) -> Term:
-        """Numbers in rows, columns side by side, or rows one below the other."""
-        width = len(rows[0]) if rows else 0
-        if not width or any(len(row) != width for row in rows):
-            raise misfit("the rows of a matrix differ in length", node.span)
-        entries = [entry for row in rows for entry in row]
-        new = t.Matrix(tuple(t.Listing(tuple(e.node for e in row)) for row in rows), span=node.span)
-        if all(self.is_scalar(entry) for entry in entries):
-            return Term(new, len(rows), width)
-        if len(rows) == 1 and all(entry.columns == 1 for entry in entries):
-            agreed(entries, "next to", self)
-            return Term(new, entries[0].rows, width)
-        if width == 1 and all(entry.rows == 1 for entry in entries):
-            agreed(entries, "above", self)
-            return Term(new, len(rows), entries[0].columns)
-        raise misfit("a matrix is written with numbers, or as columns side by side", node.span)
 
     # What they share
 
@@ -623,9 +381,9 @@ class Typer:
         """What it is called and its shape."""
         rows, columns = (self.sizes.known(size) for size in (term.rows, term.columns))
         if self.is_scalar(term):
-            return f"the number {shown(term.node)}"
+            return f"the number {plain(term.node)}"
         sizes = " x ".join("?" if isinstance(size, Hole) else str(size) for size in (rows, columns))
-        return f"{shown(term.node)} ({sizes})"
+        return f"{plain(term.node)} ({sizes})"
 
 
 def typed(node: t.Node, shape_of: ShapeOf, *, source: str = "") -> t.Node:
@@ -643,14 +401,14 @@ def typed(node: t.Node, shape_of: ShapeOf, *, source: str = "") -> t.Node:
             raise placed from error
         try:  # P 1 b, P 1 = 1: what does not fit as a number may as the vector
             return typed(meant, shape_of, source=source)
-        except FormulaError as other:
-            raise (other if isinstance(error, ShapeError) and isinstance(other, ShapeError) else placed) from error
+        except FormulaError as other:  # with only some of them the vector it may fit: it is not certainly wrong
+            raise FormulaError(placed.message, placed.source, placed.span, fix=placed.fix) from other
 
 
 def shape(node: t.Node, shape_of: ShapeOf) -> Shape:
     """The shape of what a tree stands for, typed or not."""
     typer = Typer(shape_of)
-    term = typer.term(node)
+    term = typer.term(typed(node, shape_of))
     rows, columns = typer.sizes.known(term.rows), typer.sizes.known(term.columns)
     if isinstance(rows, Hole) or isinstance(columns, Hole):
         raise _unknown_identity(node)

@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
+def _list(text: str) -> list[str]:
+    return text.split()
 
 
 def _spelt(table: dict[str, str]) -> dict[str, str]:
@@ -34,19 +30,16 @@ NAMES: Final = {word: word for word in GREEK} | _spelt({
     "pi": "varpi", "kappa": "varkappa", "ell": "ell", "infinity": "infty infinity oo", "ones": "ones",
 })  # fmt: skip
 
-_FUNCTIONS = _list(
-    "exp ln sqrt sin cos trace softmax relu rank max min abs ceil floor diag Var Cov norm inner transpose"
-)
+_FUNCTIONS = _list("exp ln sqrt sin cos trace softmax relu rank max min abs diag Var Cov norm inner")
 FUNCTIONS: Final = {word: word for word in _FUNCTIONS} | _spelt(
     {"ln": "log", "trace": "tr Tr", "relu": "ReLU RELU Relu", "P": "Pr", "E": "expectation"}
 )
 
-# By the sign of the tree, or 'in', 'perp', 'propto'; a ! before a sign denies it; ->+ comes from above, ->- from below.
+# By the sign of the tree, or 'in', 'perp', 'propto'; a ! before a sign denies it.
 RELATIONS: Final = _spelt({
     "=": "coloneqq equiv triangleq doteq", "!=": "ne neq", "<": "lt", ">": "gt", "<=": "le leq leqslant leqq",
     ">=": "ge geq geqslant geqq", "~": "approx sim simeq cong", ">>": "gg", "<<": "ll",
-    "->": "to rightarrow longrightarrow", "->+": "downarrow searrow", "->-": "uparrow nearrow", "in": "in",
-    "!in": "notin", "perp": "perp", "propto": "propto varpropto",
+    "->": "to rightarrow longrightarrow", "in": "in", "!in": "notin", "perp": "perp", "propto": "propto varpropto",
 })  # fmt: skip
 
 # Words that are read without a backslash, besides names and functions.
@@ -54,19 +47,15 @@ SPOKEN: Final = _kinds(
     *(("logic", word, word) for word in ("and", "or", "not", "iff")), ("logic", "implies", "implies imply"),
     *(("condition", word, word) for word in ("for", "if", "as", "given")), ("condition", "when", "when whenever"),
     ("condition", "where", "where with"), ("condition", "otherwise", "otherwise else"), ("then", "then", "then"),
-    ("relation", "->", "to"), ("relation", "in", "in"), ("reason", "since", "since because using by"),
-    ("kind", "Z", "integer integers"), ("kind", "R", "real"),
-    *(("command", word, word) for word in ("sum", "lim", "prod", "argmax", "argmin", "cases")),
+    ("relation", "->", "to"), ("relation", "in", "in"), ("integer", "Z", "integer integers"),
+    ("command", "sum", "sum"), ("command", "lim", "lim"),
 )  # fmt: skip
 PHRASES: Final[tuple[tuple[str, tuple[str, str]], ...]] = (  # several words that mean one
     (r"for\s+(?:all|every|each|any)\b", ("condition", "for")),
-    (r"for\s+some\b", ("condition", "some")),
-    (r"there\s+(?:is|exists)(?:\s+an?|\s+some)?\b", ("condition", "some")),
+    (r"(?:for\s+some|there\s+(?:is|exists))(?:\s+an?|\s+some)?\b", ("condition", "some")),
     (r"as\s+long\s+as\b|provided(?:\s+that)?\b", ("condition", "when")),
     (r"such\s+that\b", ("condition", "where")),
     (r"assuming(?:\s+that)?\b", ("condition", "given")),
-    (r"(?:sufficiently\s+|very\s+|arbitrarily\s+)?(?:large|big|huge)(?:\s+enough)?\b", ("much", "large")),
-    (r"(?:sufficiently\s+|very\s+|arbitrarily\s+)?(?:small|tiny)(?:\s+enough)?\b", ("much", "small")),
 )
 
 # Commands that become one word of a kind of their own.
@@ -75,76 +64,41 @@ COMMANDS: Final = {
     **{word: ("function", FUNCTIONS[word]) for word in _list("exp ln log sin cos max min Pr tr Tr trace softmax")},
     **{word: ("relation", sign) for word, sign in RELATIONS.items()},
     **{word: ("domain", word) for word in "RZN"},
-    **{word: ("command", word) for word in ("prod", "argmax", "argmin", "sum", "lim")},
+    **{word: ("command", word) for word in ("sum", "lim")},
     **_kinds(
         ("function", "diag", "diag"), ("function", "rank", "rank"), ("function", "sqrt", "sqrt"),
         ("function", "E", "E"), ("logic", "and", "land wedge"), ("logic", "or", "lor vee"),
         ("logic", "not", "neg lnot"), ("logic", "implies", "Rightarrow Longrightarrow implies"),
         ("logic", "iff", "iff Leftrightarrow Longleftrightarrow"), ("condition", "for", "forall"),
-        ("condition", "some", "exists"), ("reason", "since", "because"), ("command", "frac", "frac tfrac dfrac cfrac"),
+        ("condition", "some", "exists"), ("command", "frac", "frac tfrac dfrac cfrac"),
         ("dots", "...", "dots ldots cdots dotsc dotsb dotsm vdots ddots"), ("star", "*", "star"),
         ("top", "top", "top intercal"), ("prime", "'", "prime"), ("sign", ".", "cdot"), ("sign", "*", "times ast"),
         ("sign", "/", "div"), ("sign", ":", "colon"), ("open", "<", "langle"), ("close", "<", "rangle"),
         ("open", "||", "lVert"), ("close", "||", "rVert"), ("open", "|", "lvert"), ("close", "|", "rvert"),
         ("bar", "||", "Vert"), ("bar", "|", "vert"), ("open", "\\{", "lbrace"), ("close", "\\{", "rbrace"),
         ("open", "[", "lbrack"), ("close", "[", "rbrack"), ("quad", "quad", "quad qquad"),
-        ("line", "line", "cr newline"), ("open", "ceil", "lceil"), ("close", "ceil", "rceil"),
-        ("open", "floor", "lfloor"), ("close", "floor", "rfloor"),
+        ("line", "line", "cr newline"),
     ),
 }  # fmt: skip
 
 ACCENTS: Final = _spelt({"hat": "hat widehat", "tilde": "tilde widetilde", "bar": "bar overline"})
-STYLES: Final = _set(
+STYLES: Final = _list(
     "overrightarrow mathbf boldsymbol bm mathbb mathcal mathscr mathfrak vec pmb bold mathds mathbbm mathit symbf"
 )
-TEXTS: Final = _set("text textrm textit textbf textnormal mbox mathrm mathsf mathtt operatorname")
-LEFTS: Final = _set("left bigl Bigl biggl Biggl")
-RIGHTS: Final = _set("right bigr Bigr biggr Biggr")
-DROPPED: Final = _set(
+TEXTS: Final = _list("text textrm textit textbf textnormal mbox mathrm mathsf mathtt operatorname")
+LEFTS: Final = _list("left bigl Bigl biggl Biggl")
+RIGHTS: Final = _list("right bigr Bigr biggr Biggr")
+DROPPED: Final = _list(
     "big Big bigg Bigg bigm middle displaystyle textstyle scriptstyle limits nolimits nonumber notag enspace enskip "
     "thinspace medspace thickspace negthinspace hfill noindent ensuremath mathstrut strut boxed therefore underline"
 )
-DROPPED_WITH_ARGUMENT: Final = _set("label tag hspace vspace color phantom hphantom vphantom")
-DROPPED_ENVIRONMENTS: Final = _set(
+DROPPED_ENVIRONMENTS: Final = _list(
     "aligned align gather gathered split equation multline alignat alignedat flalign eqnarray displaymath math"
 )
-MATRICES: Final = _set("matrix pmatrix bmatrix Bmatrix smallmatrix")
-
-# What people write and the language has no place for, each with its own remedy.
-UNREAD: Final = _spelt(
-    {
-        "integrals are not read; write the expectation as \\mathbb{E}[x] or the value itself": "int",
-        "derivatives are not read; write the value itself": "partial nabla",
-        "its base is 2 for some and 10 for others; write \\ln or \\log_2": "lg",
-        "write \\ge or \\approx": "gtrsim",
-        "write \\le or \\approx": "lesssim",
-        "write for which values it is meant: for i \\ne a": "unless except",
-        "write f(x) = y": "mapsto",
-        "write the two cases as two statements": "pm mp",
-        "entrywise products are not read; write the entries with indices": "odot",
-        "compositions are not read; write f(g(x))": "circ",
-        "tensor products are not read; write u v^\\top": "otimes",
-        "direct sums are not read": "oplus",
-        "sets are not read; write the conditions as inequalities": "cup cap subset",
-        "conditional probabilities are not read; write 'given' after the statement": "mid",
-        "remainders are not read; write t = s + 2 k": "bmod",
-        "write \\sin(x)/\\cos(x)": "tan",
-        "write it with \\exp": "tanh sinh cosh",
-        "determinants are not read": "det",
-        "dimensions are not read; use the name the exercise gives": "dim",
-        "suprema are not read; state the inequality for all values": "sup",
-        "infima are not read; state the inequality for all values": "inf",
-        "write 1/(1 + \\exp(-x))": "sigmoid",
-        "write the number": "binom",
-        "write the sign alone": "underset",
-        "write the matrix with \\begin{pmatrix}": "array",
-    }
-)
-
-# Short words of prose: never a product of letters.
-PROSE: Final = _set(
-    "is of the so we let has are any all its on at be an it no via cov var mod arg sgn but can may one two that "
-    "than this such over each every some which hence thus gives"
+# Short words of prose, and of mathematics that is not read: never a product of letters.
+PROSE: Final = _list(
+    "is of the so we let has are any all its on at be an it no via by cov var mod arg sgn but can may one two that "
+    "than this such over each every some which hence thus gives int lg pm mp mid cup cap tan det dim sup inf big real"
 )
 
 
@@ -154,28 +108,21 @@ SIGNS: Final = _kinds(
     ("logic", "and", "∧"), ("logic", "or", "∨"), ("logic", "not", "¬"),
     ("relation", "=", "= == := =: ≡ ≔ ≜"), ("relation", "!=", "!= ≠"), ("relation", "<", "<"), ("relation", ">", ">"),
     ("relation", "<=", "<= ≤ ⩽ ≦"), ("relation", ">=", ">= ≥ ⩾ ≧"), ("relation", "<<", "<< ≪"),
-    ("relation", ">>", ">> ≫"), ("relation", "->", "-> --> → ⟶"), ("relation", "~", "≈ \u223c ≃ ≅"),
+    ("relation", ">>", ">> ≫"), ("relation", "->", "-> --> → ⟶"), ("relation", "~", "≈ \u223c ≃ ≅ ~"),
     ("relation", "!~", "≉"), ("relation", "in", "∈"), ("relation", "!in", "∉"), ("relation", "perp", "⊥ ⟂"),
     ("relation", "propto", "∝"), ("condition", "for", "∀"), ("condition", "some", "∃"),
     ("sign", "+", "+"), ("sign", "-", "- \u2212 \u2013 \u2010"), ("sign", "*", "* @ × ∗"), ("sign", "**", "**"),
     ("sign", "/", "/ ÷ \u2215 \u2044"), ("sign", ".", "· ⋅ ∙"), ("sign", "^", "^"), ("sign", "_", "_"),
     ("sign", ",", ","), ("sign", ";", ";"), ("sign", ":", ":"),
-    ("prime", "'", "' \u2032 \u2019"), ("prime", "''", "\u2033"), ("top", "top", "⊤"), ("star", "*", "⋆"),
+    ("prime", "'", "' \u2032 \u2019"), ("prime", "''", "\u2033"), ("transposed", ".T", "⊤"), ("star", "*", "⋆"),
     ("open", "(", "("), ("close", "(", ")"), ("open", "[", "["), ("close", "[", "]"),
-    ("open", "ceil", "⌈"), ("close", "ceil", "⌉"), ("open", "floor", "⌊"), ("close", "floor", "⌋"),
     ("open", "{", "{"), ("close", "{", "}"), ("open", "<", "⟨ \u2329"), ("close", "<", "⟩ \u232a"),
     ("bar", "|", "| \u2223"), ("bar", "||", "|| ‖ \u2225"), ("amp", "&", "&"), ("dots", "...", "... .. … ⋯"),
-    ("function", "sqrt", "√"), ("function", "N", "𝒩"), ("command", "sum", "∑"), ("command", "prod", "∏"),
+    ("stop", ".", "."), ("open", "\\{", "\\{"), ("close", "\\{", "\\}"), ("bar", "||", "\\|"),
+    ("function", "sqrt", "√"), ("function", "N", "𝒩"), ("command", "sum", "∑"),
     ("name", "infinity", "∞"), ("name", "ones", "\U0001d7cf \U0001d7d9"),
     ("domain", "R", "ℝ"), ("domain", "Z", "ℤ"), ("domain", "N", "ℕ"),
 )  # fmt: skip
-FRACTIONS: Final = {"½": "12", "⅓": "13", "⅔": "23", "¼": "14", "¾": "34", "⅛": "18"}
-
-_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿⁱᵀ⁽⁾ʲᵏᵗ"
-_LOWERED = "₀₁₂₃₄₅₆₇₈₉₋₊ₙᵢⱼₖₐₜ₍₎ₘₓₑₗₚₛᵣ"
-RAISED: Final[dict[str, str]] = dict(zip(_RAISED, "0123456789-+niT()jkt", strict=True))
-LOWERED: Final[dict[str, str]] = dict(zip(_LOWERED, "0123456789-+nijkat()mxelpsr", strict=True))
-
 LETTERS: Final[dict[str, str]] = {
     **dict(zip("αβγδεζηθικλμνξπρστυφχψω", [word for word in GREEK if word[0].islower()], strict=True)),
     **dict(zip("ΓΔΘΛΞΠΣΥΦΨΩ", [word for word in GREEK if word[0].isupper()], strict=True)),

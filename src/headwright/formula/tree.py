@@ -55,15 +55,11 @@ class Number(Node):
 
 @dataclass(frozen=True)
 class Name(Node):
-    """k, k_a, mu_a, alpha_{21}, t'. Names too: pi and e, infinity, I (the identity), ones (the vector of ones).
-
-    The base is spelt out in Latin letters (lambda, mu, Phi, epsilon). The index is a node: Name("a"), Number(1),
-    Number(21) as written, a sum for sigma_{k-1}; a Listing for alpha_{i,j}.
-    """
+    """k, k_a, alpha_{21}, sigma_{k-1}, alpha_{i,j} (with a Listing), t'; pi, e, infinity, I (the identity), ones."""
 
     base: str
     index: Node | None = None
-    primes: int = 0  # t' has one; x' may turn out to mean a transpose once the shape of x is known
+    primes: int = 0
 
 
 @dataclass(frozen=True)
@@ -136,11 +132,7 @@ class Call(Node):
 
 @dataclass(frozen=True)
 class BigSum(Node):
-    """The sum of a body over an index: from lower to upper, or over all values that satisfy the conditions.
-
-    sum_{i=1}^{n} has lower and upper; sum_{i != j} has the condition i != j and no bounds; sum_{i <= k},
-    sum_{i in S} and sum_i likewise (no bounds, perhaps a condition).
-    """
+    """The sum of a body over an index: from lower to upper, or over all values that satisfy the conditions."""
 
     index: str
     body: Node
@@ -151,9 +143,9 @@ class BigSum(Node):
 
 @dataclass(frozen=True)
 class BigCall(Node):
-    """The largest, smallest or product of a body over an index, or the index where it is largest: max_{i != j} x_i."""
+    """The largest or smallest of a body over an index: max_{i != j} x_i."""
 
-    word: Literal["max", "min", "argmax", "argmin", "prod"]
+    word: Literal["max", "min"]
     index: str
     body: Node
     lower: Node | None = None
@@ -163,7 +155,7 @@ class BigCall(Node):
 
 @dataclass(frozen=True)
 class Cases(Node):
-    """A value that depends on conditions: each branch is a value with what it is taken for, all of them apart."""
+    """A value that depends on conditions: what is said of it is said of each branch, and no tree holds it."""
 
     branches: tuple[Quantified, ...]
 
@@ -334,15 +326,6 @@ def listed(node: Node) -> tuple[Node, ...]:
 FLIPPED: Mapping[Comparison, Comparison] = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 
 
-def flips(node: Node | None) -> bool:
-    """Whether the opposite of a statement is one comparison too: that of n >= 3 is n < 3."""
-    match node:
-        case Relation((_, right), (sign,)):
-            return sign in FLIPPED and not isinstance(right, Listing)
-        case _:
-            return False
-
-
 def flipped(node: Node) -> Node:
     """The opposite of a statement."""
     match node:
@@ -356,7 +339,7 @@ def flipped(node: Node) -> Node:
 
 _CALLED = {
     "Listing": "a list", "Dots": "what dots stand for", "Domain": "a set of numbers", "Gap": "what this goes on from",
-    "Cases": "a value that depends on cases", "BigCall": "a largest, a smallest or a product over an index",
+    "BigCall": "a largest or a smallest over an index",
     "Bond": "a statement", "Relation": "a statement", "Logic": "a statement", "Quantified": "a statement",
     "Exists": "a statement", "BigSum": "a sum over an index", "Matrix": "a matrix",
 }  # fmt: skip

@@ -20,13 +20,14 @@ from starlette.staticfiles import StaticFiles
 from headwright import __version__, theme
 from headwright.lab import STATIC
 from headwright.lab.api_page import api_page
+from headwright.lab.calls import VIEWS
 from headwright.lab.guard import Guard
 from headwright.lab.openapi import openapi_document
 from headwright.lab.pool import BusyError, Pool
 from headwright.lab.progress import HEADER, ProgressBoard
-from headwright.lab.request_body import RefusedError, read_json, refusal, reply, sentence
+from headwright.lab.request_body import RefusedError, read_json, refusal, reply
 from headwright.lab.view import Call, View
-from headwright.lab.calls import VIEWS
+from headwright.validation import sentence
 
 ERROR = (
     '<section class="hero"><h1>{title}</h1><p class="lead">{sentence}.</p>'
@@ -66,7 +67,7 @@ def create_app(
         return HTMLResponse(_shell("api", f"{title} · Headwright", views, text), error.status)
 
     async def not_found(request: Request, _: Exception) -> Response:
-        return error_reply(request, "Page not found", RefusedError(404, f"nothing found at {request.url.path[:200]}"))
+        return error_reply(request, "Page not found", RefusedError(404, f"Nothing found at {request.url.path[:200]}"))
 
     async def wrong_method(request: Request, _: Exception) -> Response:
         sentence = f"{request.url.path[:200]} does not accept {request.method}: see /api"
@@ -107,7 +108,9 @@ def _endpoint(call: Call, pool: Pool, board: ProgressBoard) -> Any:
         try:
             call.request.model_validate(given)
         except ValidationError as error:
-            raise sentence(error) from None
+            place = error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]
+            where = str(place[0]) if place else None
+            raise RefusedError(422, sentence(error, call.request, "the body"), where) from None
         with board.track(request.headers.get(HEADER)) as progress:
             asking = asyncio.create_task(pool.ask({"call": call.name, "given": given}, call.seconds, progress))
             leaving = asyncio.create_task(_disconnected(request))

@@ -7,7 +7,6 @@ import json
 import math
 from typing import Any
 
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -55,19 +54,6 @@ async def read_json(request: Request) -> Any:
         raise RefusedError(400, "the body is nested too deeply") from None
     except ValueError as error:
         raise RefusedError(400, f"the body is not JSON: {str(error)[:200]}") from None
-
-
-def sentence(error: ValidationError) -> RefusedError:
-    """pydantic's first error as a sentence: the field, and what is expected."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = [str(part) for part in first["loc"]]
-    where = place[0] if place else None
-    name = " ".join(place[:4]) or "the body"
-    if first["type"] == "extra_forbidden":
-        return RefusedError(422, f"{name}: unknown field", where)
-    if first["type"] == "missing":
-        return RefusedError(422, f"{name} is missing", where)
-    return RefusedError(422, f"{name}: {first['msg'][0].lower()}{first['msg'][1:]}", where)
 
 
 def _no(name: str) -> float:

@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import Any
 
 from headwright.errors import HeadwrightError
-from headwright.lab.progress import OnProgress
 from headwright.lab.calls import CALLS
+from headwright.lab.progress import OnProgress
 from headwright.running.worker import Handle, listen
 
 WARM = (  # what most calls need
-    "headwright.design.wire", "headwright.design.proving.impossible", "headwright.noise.wire", "headwright.layer",
-    "headwright.positions.wire",
+    "headwright.queries.designer", "headwright.queries.proving.impossible", "headwright.noise.simulation",
+    "headwright.layer", "headwright.positions.collisions",
 )  # fmt: skip
 INTERVAL = 0.2  # seconds between two progress reports
 OUT_OF_MEMORY = "out of memory: try a smaller input, or the command line, which has no limit"
@@ -72,7 +72,7 @@ def throttled(report: OnProgress) -> OnProgress:
     return reporting
 
 
-def about(sentence: str, request: type[Any]) -> str | None:
+def field_of(sentence: str, request: type[Any]) -> str | None:
     """The request field that an error is about: the one its sentence begins with.
 
     >>> from headwright.lab.views.design import DesignRequest

@@ -1,13 +1,13 @@
 """Matrices of small rank, with a certified error.
 
-matrix      numbers in, exactly: real finite matrices, powers of two, row blocks
-certified   upper bounds of spectral norms that trust no SVD, no eigenvalue and no Cholesky routine
-factor      the untrusted part: full and randomised singular value decompositions
-truncation  what people call: a matrix of small rank, and how far it is from the given one; wire: as JSON
+matrix       numbers in, exactly: real finite matrices, powers of two, row blocks
+norm_bounds  upper bounds of spectral norms that trust no SVD, no eigenvalue and no Cholesky routine
+svd          the untrusted part: full and randomised singular value decompositions
+truncation   the public functions: a matrix of small rank, and its distance from the given one
 """
 
-from headwright.lowrank.certified import error_upper_bound, spectral_norm_upper_bound
-from headwright.lowrank.factor import singular_values
+from headwright.lowrank.norm_bounds import error_upper_bound, spectral_norm_upper_bound
+from headwright.lowrank.svd import singular_values
 from headwright.lowrank.truncation import LowRank, energy, truncate
 
 __all__ = [

@@ -22,14 +22,7 @@ BLOCK_ROWS = 1024
 
 
 def real_matrix(A: Any, name: str = "the matrix") -> Float[np.ndarray, "n d"]:
-    """The same numbers as float64, exactly; not a copy if they are float64 already.
-
-    >>> real_matrix([[1, 2]])
-    array([[1., 2.]])
-    >>> real_matrix([[2**53 + 1]])
-    Traceback (most recent call last):
-    headwright.errors.InputError: the matrix holds 9007199254740993, which no float64 equals: expected ...
-    """
+    """The same numbers as float64, exactly; not a copy if they are float64 already."""
     given = plain(A, name)
     if given.ndim != 2 or given.size == 0:
         raise InputError(f"{name} has shape {given.shape}: expected two axes, none of them empty")
@@ -45,30 +38,18 @@ def real_matrix(A: Any, name: str = "the matrix") -> Float[np.ndarray, "n d"]:
 
 
 def largest(X: Float[np.ndarray, "n d"]) -> float:
-    """max |x_ij|; nan if there is a nan.
-
-    >>> largest(np.array([[1.0, -3.0]]))
-    3.0
-    """
+    """max |x_ij|; nan if there is a nan."""
     return float(np.maximum(X.max(), -X.min()))  # no |X|: that would be a second matrix
 
 
 def exponent(size: float) -> int:
-    """An even e with size * 2^-e near 1; 0 if the size is modest as it is.
-
-    >>> exponent(8.0), exponent(2.0**1000), exponent(2.0**-1001), exponent(0.0)
-    (0, 1002, -1000, 0)
-    """
+    """An even e with size * 2^-e near 1; 0 if the size is modest as it is."""
     e = math.frexp(size)[1]
     return 0 if abs(e) <= MODEST_EXPONENT else e + e % 2
 
 
 def scaled(X: Float[np.ndarray, "*axes"], e: int) -> Float[np.ndarray, "*axes"]:
-    """X * 2^-e for an even e: exact, but for entries that underflow.
-
-    >>> scaled(np.array([[2.0**-1070]]), -1070)
-    array([[1.]])
-    """
+    """X * 2^-e for an even e: exact, but for entries that underflow."""
     if e == 0:
         return X
     half = 2.0 ** (-e // 2)  # 2^1070 is no double, its root is
@@ -78,11 +59,7 @@ def scaled(X: Float[np.ndarray, "*axes"], e: int) -> Float[np.ndarray, "*axes"]:
 
 
 def row_blocks(rows: int) -> Iterator[slice]:
-    """Slices that cover the rows, BLOCK_ROWS at a time.
-
-    >>> list(row_blocks(1500))
-    [slice(0, 1024, None), slice(1024, 1500, None)]
-    """
+    """Slices that cover the rows, BLOCK_ROWS at a time."""
     return (slice(start, min(start + BLOCK_ROWS, rows)) for start in range(0, rows, BLOCK_ROWS))
 
 

@@ -13,11 +13,13 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from headwright.enclosure import TOLERANCE, held_to
+from headwright.cards import lines
+from headwright.enclosure import TOLERANCE, held_to, shown_above
 from headwright.errors import InputError
 from headwright.files import finite
-from headwright.lowrank.certified import error_upper_bound, float_up, frobenius_squared, sqrt_up
-from headwright.lowrank.factor import (
+from headwright.lowrank.matrix import exponent, largest, real_matrix, scaled
+from headwright.lowrank.norm_bounds import error_upper_bound, float_up, frobenius_squared, sqrt_up
+from headwright.lowrank.svd import (
     OVERSAMPLING,
     Factors,
     full_svd,
@@ -25,7 +27,6 @@ from headwright.lowrank.factor import (
     singular_values,
     sketch_fits,
 )
-from headwright.lowrank.matrix import exponent, largest, real_matrix, scaled
 
 Progress = Callable[[str], None]  # hears a few words before each step that takes time
 Method = Literal["exact", "full SVD", "randomised"]
@@ -62,6 +63,35 @@ class LowRank:
     next_singular_value: float  # floating-point: the error of the best matrix; a little low if randomised
     energy: float  # floating-point: the share of |A|_F^2 that the first `rank` singular values hold
     method: Method
+
+    def to_json(self, seed: int) -> dict[str, Any]:
+        """All but the factors, in JSON's own types; `seed` is the random seed that was used."""
+        return {
+            "rank": self.rank,
+            "singular_values": self.singular_values.tolist(),
+            "error_upper_bound": self.error_upper_bound,
+            "guarantee": self.guarantee,
+            "frobenius": self.frobenius,
+            "energy": self.energy,
+            "next_singular_value": self.next_singular_value,
+            "method": self.method,
+            "seed": seed,
+            "kinds": {
+                "error_upper_bound": "proven",
+                "guarantee": "proven",
+                "frobenius": "proven",  # rounded up
+                "singular_values": "floating-point",
+                "next_singular_value": "floating-point",
+                "energy": "floating-point",
+            },
+        }
+
+    def __repr__(self) -> str:
+        """The rank and the certified error, not the factors."""
+        (n, d), error = (len(self.left), self.right.shape[1]), shown_above(self.error_upper_bound, 4)
+        kept = f"{self.energy:.4g} of |A|_F^2 (floating-point)"
+        return lines("truncated", f"{n} x {d} to rank {self.rank} ({self.method}), certified error at most {error}",
+                     [("energy kept", kept)])  # fmt: skip
 
 
 def truncate(

@@ -1,4 +1,4 @@
-"""Sampling scores, never keys.
+"""Sample the scores of a world without drawing keys.
 
 For a fixed query only scores matter. A key mu + e with e ~ N(0, S) has, over h heads with queries in the rows of
 Q, scores Q mu + N(0, Q S Q^T): h numbers to draw instead of d, from exactly the same distribution. A uniform

@@ -25,7 +25,7 @@ from flint import arb, fmpq
 from jaxtyping import Float
 
 from headwright.errors import InputError
-from headwright.noise.onescale import Law, normal_law, uniform_law
+from headwright.noise.random_scale import Law, normal_law, uniform_law
 
 
 @dataclass(frozen=True)
@@ -154,14 +154,7 @@ SCALES: dict[str, type[Scale]] = {kind.name: kind for kind in get_args(Scale)}
 
 
 def read_scale(name: str, numbers: Sequence[float]) -> Scale:
-    """The scale of this kind that is made of these numbers.
-
-    >>> read_scale("between", [0.5, 1.5])
-    Between(low=0.5, high=1.5)
-    >>> read_scale("normal", [1.0])
-    Traceback (most recent call last):
-    headwright.errors.InputError: normal = [1.0]: expected mean and variance, 2 numbers
-    """
+    """The scale of this kind that is made of these numbers."""
     kind = SCALES[name]
     if kind.count is None:
         return kind(tuple(numbers))
@@ -171,18 +164,10 @@ def read_scale(name: str, numbers: Sequence[float]) -> Scale:
 
 
 def decimal(number: Fraction | float) -> Fraction:
-    """A float of a world is the decimal it prints as.
-
-    >>> decimal(0.1)
-    Fraction(1, 10)
-    """
+    """A float of a world is the decimal it prints as."""
     return Fraction(str(number))
 
 
 def ball(number: Fraction) -> arb:
-    """The same in ball arithmetic, at the precision in force.
-
-    >>> ball(Fraction(1, 2))
-    0.500000000000000
-    """
+    """The same in ball arithmetic, at the precision in force."""
     return arb(fmpq(number.numerator, number.denominator))

@@ -1,28 +1,208 @@
-"""What a world does to the targets of a head: sampled with intervals, and exactly where that can be had."""
+"""Simulate a world: the weights of targets, and how often a wish is met; sampled, and proven where possible."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.cards import card
-from headwright.enclosure import TOLERANCE, held_to
-from headwright.errors import InputError
+from headwright.cards import card, lines
+from headwright.enclosure import TOLERANCE, Enclosure, held_to
+from headwright.errors import InputError, check_type
 from headwright.files import indices
-from headwright.noise.granted import NEVER, Granted, Held, check_targets, not_by_chance, summed_up
-from headwright.noise.intervals import clopper_pearson, mean_interval
-from headwright.noise.proven import Exact, exact, why_not_exact
+from headwright.noise.exact_probability import Exact, exact, probability_granted, why_not_exact
 from headwright.noise.sampling import sample_weights
 from headwright.noise.world import World, rows
 
+NEVER = 1 - 1e-12  # of an interval that is wrong by chance as good as never
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 CLOUD = 1500  # draws kept for a picture
 MOST_NUMBERS = 5 * 10**8  # samples times targets: 4 GB
+
+KINDS = {
+    "targets": "sampled",
+    "targets.exact_mean": "proven",
+    "targets.exact_std": "proven",
+    "near_average": "sampled",
+    "near_average.exact": "floating-point",  # the middle of the enclosure
+    "near_average.exact_enclosure": "proven",
+    "wish": "sampled",
+    "wish.exact": "floating-point",
+    "wish.exact_enclosure": "proven",
+    "tolerance": "given",
+    "confidence": "given",
+}
+
+
+def clopper_pearson(successes: int, samples: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The Clopper-Pearson interval of a probability: it covers the truth at least as often as it says.
+
+    >>> low, high = clopper_pearson(0, 100)
+    >>> low, round(high, 4)
+    (0.0, 0.0362)
+    """
+    from scipy.special import betaincinv
+
+    _check_sample(samples, confidence)
+    if not 0 <= successes <= samples:
+        raise InputError(f"{successes} successes in {samples} samples: expected between 0 and {samples}")
+    tail = (1 - confidence) / 2
+    low = 0.0 if successes == 0 else float(betaincinv(successes, samples - successes + 1, tail))
+    high = 1.0 if successes == samples else float(betaincinv(successes + 1, samples - successes, 1 - tail))
+    return low, high
+
+
+def mean_interval(mean: float, deviation: float, samples: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Student's interval of a mean, mean -+ t deviation / sqrt(samples): exact for normal draws, else for many.
+
+    One draw says nothing about how far draws are apart, so its interval is the whole line.
+
+    >>> low, high = mean_interval(0.5, 0.1, 10_000)
+    >>> round(low, 5), round(high, 5)
+    (0.49804, 0.50196)
+    >>> mean_interval(0.5, 0.0, 1)
+    (-inf, inf)
+    """
+    from scipy.special import stdtrit
+
+    _check_sample(samples, confidence)
+    if samples == 1:
+        return -math.inf, math.inf
+    half = float(stdtrit(samples - 1, (1 + confidence) / 2)) * deviation / math.sqrt(samples)
+    return mean - half, mean + half
+
+
+def _check_sample(samples: int, confidence: float) -> None:
+    if samples < 1:
+        raise InputError(f"{samples} samples: expected at least 1")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence {confidence}: expected a number between 0 and 1")
+
+
+@dataclass(frozen=True)
+class Held:
+    """In how many draws every target had its least weight; and a little less than it, and a little more."""
+
+    times: int = 0
+    nearly: int = 0
+    clearly: int = 0
+
+    def plus(self, weights: Float[np.ndarray, "draws targets"], least: Sequence[tuple[int, Fraction]]) -> Held:
+        """With more draws."""
+        counts = (
+            int(np.all([weights[:, k] >= float(p) + by for k, p in least], axis=0).sum())
+            for by in (0.0, -TOLERANCE, TOLERANCE)
+        )
+        return Held(*(old + new for old, new in zip((self.times, self.nearly, self.clearly), counts, strict=True)))
+
+
+@dataclass(frozen=True)
+class Granted:
+    """The probability that every target gets its least weight (of the mean pattern over the heads).
+
+    >>> found = granted(np.eye(2), np.array([[9.0, 0.0]]), World(), {0: Fraction(1, 2)}, samples=10)
+    >>> found.probability, found.exact.lower
+    (1.0, 1.0)
+    """
+
+    least: dict[int, Fraction]
+    probability: float  # sampled
+    interval: tuple[float, float]  # Clopper-Pearson
+    exact: Enclosure | None  # proven
+    why_not_exact: str
+    samples: int
+    seed: int
+    confidence: float  # of the interval
+    held: Held
+
+
+def granted(
+    keys: Float[np.ndarray, "n d"],
+    queries: Float[np.ndarray, "heads d"],
+    world: World,
+    least: Mapping[int, Fraction],
+    *,
+    samples: int = 100_000,
+    scale: Fraction | float = 1.0,
+    seed: int = 0,
+    confidence: float = 0.95,
+    progress: Callable[[float], None] | None = None,
+    executor: Executor | None = None,
+) -> Granted:
+    """Draw the world many times and count how often the wish is granted; prove it where one random number decides.
+
+    >>> from headwright.noise import Isotropic, Noise
+    >>> world = World({0: Noise(spread=Isotropic(0.01))})
+    >>> found = granted(np.eye(2), np.array([[9.0, -9.0]]), world, {0: Fraction(100, 101)})
+    >>> print(found.exact)
+    0.9999999999 .. 1
+    """
+    keys, queries = rows(keys, queries, world)
+    _check_targets(list(least), len(keys))
+    held, wished = Held(), list(enumerate(least.values()))
+    drawn = sample_weights(keys, queries, world, list(least), samples, scale=float(scale), seed=seed, executor=executor)
+    for block, _ in _with_progress(drawn, samples, progress):
+        held = held.plus(block, wished)
+    return _summed_up(
+        held, keys, queries, world, least, samples=samples, scale=scale, seed=seed, confidence=confidence
+    )  # fmt: skip
+
+
+def not_by_chance(nearly: int, clearly: int, samples: int, proven: Enclosure, what: str) -> None:
+    """Raise a ContradictionError unless so many draws can come from the proven probability.
+
+    `nearly` are those in which it happened, or all but happened; `clearly` those in which it did beyond all rounding.
+    An interval that holds but for one sample in 10^12 must meet the proven one.
+    """
+    held_to(clopper_pearson(nearly, samples, NEVER)[1], what, least=proven.lower)
+    held_to(clopper_pearson(clearly, samples, NEVER)[0], what, most=proven.upper)
+
+
+def _summed_up(
+    held: Held,
+    keys: Float[np.ndarray, "n d"],
+    queries: Float[np.ndarray, "heads d"],
+    world: World,
+    least: Mapping[int, Fraction],
+    *,
+    samples: int,
+    scale: Fraction | float,
+    seed: int,
+    confidence: float,
+) -> Granted:
+    """What so many draws in which the wish was granted say, beside what can be proven."""
+    reason = why_not_exact(keys, queries, world)
+    proven = None if reason else probability_granted(keys, queries, world, least, scale=scale)
+    if proven is not None:
+        not_by_chance(held.nearly, held.clearly, samples, proven, "how often the wish is granted")
+    return Granted(
+        least=dict(least),
+        probability=held.times / samples,
+        interval=clopper_pearson(held.times, samples, confidence),
+        exact=proven,
+        why_not_exact=reason,
+        samples=samples,
+        seed=seed,
+        confidence=confidence,
+        held=held,
+    )
+
+
+def _check_targets(targets: Sequence[int], n: int) -> None:
+    """Refuse targets that are not different keys."""
+    if not indices(targets, "targets"):
+        raise InputError("no targets: expected at least one key to watch")
+    for target in targets:
+        if not 0 <= target < n:
+            raise InputError(f"target {target}, and there are {n} keys: expected 0 to {n - 1}")
+    if len(set(targets)) < len(targets):
+        raise InputError(f"targets {list(targets)}: expected each key once")
 
 
 @dataclass(frozen=True)
@@ -63,8 +243,39 @@ class Simulation:
     cloud: Float[np.ndarray, "draws targets"]  # the first draws, for a picture
     wish: Granted | None = None  # how often a wish was granted, if there was one
 
-    def _repr_html_(self) -> str:
-        """For notebooks: probabilities and means, each sampled with its interval, and proven where they are."""
+    def to_json(self) -> dict[str, Any]:
+        """All of it in JSON's own types."""
+        exact = self.exact
+        return {
+            "targets": [
+                {
+                    "key": target.key,
+                    "mean": target.mean,
+                    "mean_interval": list(target.mean_interval),
+                    "std": target.deviation,
+                    "quantiles": {str(level): value for level, value in target.quantiles.items()},
+                    "exact_mean": _enclosure(exact.means[k]) if exact else None,
+                    "exact_std": _enclosure(exact.deviations[k]) if exact else None,
+                }
+                for k, target in enumerate(self.targets)
+            ],
+            "near_average": {
+                "probability": self.near_average,
+                "interval": list(self.near_average_interval),
+                "exact": exact.near_average.midpoint if exact else None,
+                "exact_enclosure": _enclosure(exact.near_average) if exact else None,
+                "why_not_exact": self.why_not_exact or None,
+            },
+            "wish": _wish_as_json(self.wish) if self.wish else None,
+            "tolerance": float(self.tolerance),
+            "confidence": self.confidence,
+            "samples": self.samples,
+            "seed": self.seed,
+            "sampled_uniformly": list(self.sampled_uniformly),
+            "kinds": KINDS,
+        }
+
+    def _shown(self, show: Callable[[str, str, list[tuple[str, str]]], str]) -> str:
         low, high = self.near_average_interval
         within = f"every target within {float(self.tolerance):g} of the average"
         facts = [(within, f"{self.near_average:.4g}, sampled ({low:.4g} to {high:.4g})")]
@@ -74,7 +285,15 @@ class Simulation:
             low, high = target.mean_interval
             mean = f"{target.mean:.4g} on average, sampled ({low:.4g} to {high:.4g})"
             facts.append((f"weight of key {target.key}", mean))
-        return card("simulated", f"{self.samples} draws, seed {self.seed}; intervals at {self.confidence:g}.", facts)
+        return show("simulated", f"{self.samples} draws, seed {self.seed}; intervals at {self.confidence:g}.", facts)
+
+    def __repr__(self) -> str:
+        """Probabilities and means, each sampled with its interval, and proven where they are."""
+        return self._shown(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card."""
+        return self._shown(card)
 
 
 def simulate(
@@ -108,18 +327,14 @@ def simulate(
     """
     keys, queries = rows(keys, queries, world)
     targets, tolerance = indices(targets, "targets"), Fraction(str(tolerance))
-    _check(len(keys), targets, tolerance, samples)
+    check_type(samples, "samples", "a whole number")
+    _check_arguments(len(keys), targets, tolerance, samples)
     if not set(least or ()) <= set(targets):
         raise InputError(f"targets {list(targets)}, and the wish is about {sorted(least or ())}: expected all of these")
     drawn = np.empty((samples, len(targets)))
-    done = 0
-    for block in sample_weights(
-        keys, queries, world, targets, samples, scale=float(scale), seed=seed, executor=executor
-    ):
+    blocks = sample_weights(keys, queries, world, targets, samples, scale=float(scale), seed=seed, executor=executor)
+    for block, done in _with_progress(blocks, samples, progress):
         drawn[done : done + len(block)] = block
-        done += len(block)
-        if progress is not None:
-            progress(done / samples)
     apart = np.abs(drawn - 1 / len(targets)).max(axis=1)
     near = int((apart <= float(tolerance)).sum())
     reason = why_not_exact(keys, queries, world)
@@ -144,11 +359,25 @@ def simulate(
         sampled_uniformly=tuple(world.sampled_sets),
         cloud=drawn[:CLOUD].copy(),
         wish=(
-            summed_up(held, keys, queries, world, least, samples=samples, scale=scale, seed=seed, confidence=confidence)
+            _summed_up(
+                held, keys, queries, world, least, samples=samples, scale=scale, seed=seed, confidence=confidence
+            )
             if least
             else None
         ),
     )
+
+
+def _with_progress(
+    blocks: Iterable[Float[np.ndarray, "draws targets"]], samples: int, progress: Callable[[float], None] | None
+) -> Iterator[tuple[Float[np.ndarray, "draws targets"], int]]:
+    """Each block of draws, with the number of draws before it."""
+    done = 0
+    for block in blocks:
+        yield block, done
+        done += len(block)
+        if progress is not None:
+            progress(done / samples)
 
 
 def _summary(key: int, drawn: Float[np.ndarray, " samples"], confidence: float) -> TargetWeight:
@@ -163,9 +392,24 @@ def _summary(key: int, drawn: Float[np.ndarray, " samples"], confidence: float) 
     )
 
 
-def _check(n: int, targets: Sequence[int], tolerance: Fraction, samples: int) -> None:
-    check_targets(targets, n)
+def _check_arguments(n: int, targets: Sequence[int], tolerance: Fraction, samples: int) -> None:
+    _check_targets(targets, n)
     if tolerance < 0:
         raise InputError(f"tolerance {float(tolerance)}: expected 0 or more")
     if not 1 <= samples <= MOST_NUMBERS // len(targets):
         raise InputError(f"{samples} samples: expected at least 1 and at most {MOST_NUMBERS // len(targets)}")
+
+
+def _wish_as_json(wish: Granted) -> dict[str, Any]:
+    return {
+        "least": {str(key): str(p) for key, p in sorted(wish.least.items())},
+        "probability": wish.probability,
+        "interval": list(wish.interval),
+        "exact": wish.exact.midpoint if wish.exact else None,
+        "exact_enclosure": _enclosure(wish.exact) if wish.exact else None,
+        "why_not_exact": wish.why_not_exact or None,
+    }
+
+
+def _enclosure(enclosure: Enclosure) -> list[float]:
+    return [enclosure.lower, enclosure.upper]

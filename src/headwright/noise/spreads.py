@@ -32,11 +32,7 @@ from headwright.noise.scales import decimal
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A spread as heads see it: deviations of the scores are `factor` times a few random coordinates.
-
-    >>> Seen(np.zeros((2, 1))).draw(5, 3, np.random.default_rng(0)).shape
-    (5, 2, 3)
-    """
+    """A spread as heads see it: deviations of the scores are `factor` times a few random coordinates."""
 
     factor: Float[np.ndarray, "heads r"]
     ball: int = 0  # coordinates of a uniform point of a ball of that dimension; of a standard normal if 0
@@ -87,7 +83,7 @@ class Isotropic:
         return decimal(self.variance)
 
     def factor(self, d: int) -> Float[np.ndarray, "d width"]:
-        """Nothing beside."""
+        """No columns."""
         return np.empty((d, 0))
 
     def seen(self, queries: Float[np.ndarray, "heads d"]) -> Seen:
@@ -187,7 +183,7 @@ class Ball:
         return decimal(self.radius) ** 2
 
     def factor(self, d: int) -> Float[np.ndarray, "d width"]:
-        """Nothing beside."""
+        """No columns."""
         return np.empty((d, 0))
 
     def seen(self, queries: Float[np.ndarray, "heads d"]) -> Seen:
@@ -245,11 +241,7 @@ SPREADS: dict[str, type[Spread]] = {kind.name: kind for kind in get_args(Spread)
 
 
 def whole(numbers: Float[np.ndarray, " k"]) -> tuple[list[int], int]:
-    """Whole numbers and the power of two below them: fractions would be reduced again and again.
-
-    >>> whole(np.array([0.5, 3.0]))
-    ([1, 6], 2)
-    """
+    """Whole numbers and the power of two below them: fractions would be reduced again and again."""
     ratios = [number.as_integer_ratio() for number in numbers.tolist()]
     bottom = max(below for _, below in ratios)
     return [top * (bottom // below) for top, below in ratios], bottom

@@ -1,4 +1,4 @@
-"""Worlds: what the keys may be.
+"""Worlds: uncertainty models for the keys.
 
 A key k_i = c mu_i + e has a scale c and a spread e around its given place mu_i; each may be certain. Scales and
 spreads are either laws (normal, one of several, Gaussian) or mere sets (between two numbers, a ball). Where a
@@ -66,11 +66,7 @@ class Noise:
 
 
 def rows(keys: Any, queries: Any, world: Any) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "heads d"]]:
-    """The keys and the queries of heads in a world as they are computed with: float64, a row for each.
-
-    >>> [part.shape for part in rows([[1, 0], [0, 1]], [1, 2], World())]
-    [(2, 2), (1, 2)]
-    """
+    """The keys and the queries of heads in a world as they are computed with: float64, a row for each."""
     K, Q = finite(keys, "keys", axes=2), np.atleast_2d(finite(queries, "queries"))
     if not isinstance(world, World):
         raise InputError(f"the world is {world!r}: expected one such as read_world(path) gives")

@@ -1,32 +1,30 @@
 """Results as pictures: pure functions from a result to a chart. They draw; they neither compute nor touch files.
 
-pattern     the pattern as bars
+pattern     patterns as bars, of one world or of several
 head        the pattern of a head as a map, beside its queries and keys
 plane       a wish in the plane: keys, the queries that grant it, the shortest of them; or the hull that forbids it
 noise       the cloud of draws and the histogram of each target's weight
-worlds      how queries share out the pattern in several worlds
 positions   how far apart neighbours are, and where they coincide
 order       how much the order of the tokens matters, permutation by permutation
-texts       a head's weight on one text inside the band of every text, and by the length of the text
+every_text  a head's weight on one text inside the band of every text, and by the length of the text
 curve       how an answer does as a parameter grows, against what was wanted
-audit       maps of a model's layers and heads
+head_maps   maps of a model's layers and heads
 spectrum    singular values with the bounds on what a truncation misses
 labels      where names go, so that they do not cover one another
 style       how pictures look; a chart as the bytes of an SVG, PNG or HTML file; what it shows in words
 """
 
-from headwright.pictures.audit import head_map, heads_chart
 from headwright.pictures.curve import curve_picture
+from headwright.pictures.every_text import band_picture, length_picture
 from headwright.pictures.head import head_picture
+from headwright.pictures.head_maps import head_map, heads_chart
 from headwright.pictures.noise import noise_picture
 from headwright.pictures.order import order_picture
-from headwright.pictures.pattern import pattern_bars
+from headwright.pictures.pattern import pattern_bars, worlds_picture
 from headwright.pictures.plane import plane_picture
 from headwright.pictures.positions import position_picture
 from headwright.pictures.spectrum import spectrum
 from headwright.pictures.style import Chart, render, stacked, told
-from headwright.pictures.texts import band_picture, length_picture
-from headwright.pictures.worlds import worlds_picture
 
 __all__ = [
     "Chart",

@@ -1,4 +1,4 @@
-"""How an answer does as one parameter grows, against what was wanted: the picture of a failure."""
+"""The weight that an answer gives as one parameter grows, against the wanted weight."""
 
 from __future__ import annotations
 
@@ -150,12 +150,7 @@ def _first_below(curve: Curve, scale: alt.Scale, x: alt.X, y: alt.Y) -> list[Cha
 
 
 def first_below(curve: Curve) -> tuple[float, float] | None:
-    """Where the first series, which is the answer's, first falls below what was wanted.
-
-    >>> from headwright.check.verdict import Curve
-    >>> first_below(Curve("n", (2, 3, 4), {"weight": (0.5, 0.4, 0.3)}, {"wanted": 0.45}))
-    (3.0, 0.4)
-    """
+    """Where the first series, which is the answer's, first falls below what was wanted."""
     values, level = next(iter(curve.series.values()), ()), curve.levels.get("wanted")
     if not values or level is None or values[0] < level:
         return None

@@ -46,10 +46,7 @@ def head_picture(
 def pattern_map(pattern: Float[np.ndarray, "T T"], labels: Sequence[str], free: Collection[int] = ()) -> Chart:
     """A row for each token that looks, a column for each that is looked at; what a mask hides stays empty.
 
-    Rows that no rule speaks of are pale and named 'free': what they show is nobody's wish.
-
-    >>> pattern_map(np.eye(2), ["a", "b"]).to_dict()["layer"][0]["mark"]["type"]
-    'rect'
+    Rows that no rule speaks of are pale and named 'free': no rule is about what they show.
     """
     T = len(pattern)
     names = [label if label.endswith(f"token {i}") else f"{i}:  {label}" for i, label in enumerate(labels)]
@@ -86,11 +83,7 @@ def pattern_map(pattern: Float[np.ndarray, "T T"], labels: Sequence[str], free: 
 
 
 def geometry(labels: Sequence[str], keys: Float[np.ndarray, "T 2"], queries: Float[np.ndarray, "T 2"]) -> Chart:
-    """Queries as lines from the origin, keys as squares: the further a key lies along a query, the higher its score.
-
-    >>> geometry(["a"], np.ones((1, 2)), np.ones((1, 2))).to_dict()["layer"][0]["mark"]["type"]
-    'line'
-    """
+    """Queries as lines from the origin, keys as squares: the further a key lies along a query, the higher its score."""
     reach = 1.5 * max(float(np.abs(keys).max()), float(np.abs(queries).max()), 1e-9)
     frame = Frame((0.0, 0.0), reach, WIDTH)
     x, y = frame.axes()

@@ -1,4 +1,4 @@
-"""Where names go: beside their points, inside the picture, off one another and off lines where that can be."""
+"""Place labels beside their points, inside the picture, without overlaps where possible."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ Box = tuple[float, float, float, float]  # middle and half sizes
 
 @dataclass(frozen=True)
 class Frame:
-    """The square piece of the plane that a picture shows, and how many pixels it is wide.
-
-    >>> Frame((0.0, 0.0), 2.0, 400).unit
-    0.01
-    """
+    """The square piece of the plane that a picture shows, and how many pixels it is wide."""
 
     middle: Place
     reach: float
@@ -50,11 +46,7 @@ def beside(
     frame: Frame,
     marks: Sequence[Place] = (),
 ) -> list[Place]:
-    """Where the middle of each name goes, for (x, y, name); lines are given by their ends, curves by marks.
-
-    >>> beside([(0.5, 0.0, "one")], [], Frame((0.0, 0.0), 1.0, 200))[0][0] > 0.5
-    True
-    """
+    """Where the middle of each name goes, for (x, y, name); lines are given by their ends, curves by marks."""
     unit = frame.unit
     taken: list[Box] = [(x, y, POINT * unit, POINT * unit) for x, y, _ in points]
     drawn: list[Box] = [

@@ -1,4 +1,4 @@
-"""What noise does to the targets: a cloud of draws, and a histogram for each target."""
+"""The weights of the targets in a world: a cloud of draws, and a histogram for each target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order: how much a module's output depends on it, for every permutation tried."""
+"""How much a module's output depends on the order of its tokens, for every permutation tried."""
 
 from __future__ import annotations
 

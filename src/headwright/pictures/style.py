@@ -1,4 +1,4 @@
-"""How pictures look, and how a chart becomes a file's content.
+"""The style of the pictures, and charts as SVG, PNG or HTML.
 
 A picture is about as wide as a telephone, so that it can be read on one; parts stand below one another. It says in
 words what is to be seen (`told`), made from the same data, and it follows its reader from light to dark.
@@ -9,14 +9,17 @@ from __future__ import annotations
 import html
 import io
 import re
+import reprlib
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
+from headwright.errors import InputError
 from headwright.theme import DARK, DRAWN, colour, darkened
 
+SUFFIXES = (".svg", ".png", ".html")
 Chart = Any  # any of altair's charts: its operators are not typed
 
 INK, QUIET, LINE, CARD, NONE = (colour(name) for name in ("ink", "quiet", "line", "card", "none"))
@@ -48,9 +51,9 @@ def titled(chart: Chart, title: str, below: str, told: str) -> Chart:
     """The chart with its title, in lines that fit, and with what it shows in words."""
     lines, more = textwrap.wrap(title, TITLE_LETTERS), textwrap.wrap(below, LETTERS)
     if not lines:
-        return offline(chart.properties(description=told))
+        return _offline(chart.properties(description=told))
     words: dict[str, Any] = {"subtitle": more} if more else {}
-    return offline(chart.properties(title=alt.Title(lines, **words), description=told))
+    return _offline(chart.properties(title=alt.Title(lines, **words), description=told))
 
 
 def stacked(*charts: Chart) -> Chart:
@@ -62,7 +65,7 @@ def stacked(*charts: Chart) -> Chart:
     'A dot. A dot.'
     """
     words = " ".join(told(chart) for chart in charts)
-    return offline(alt.vconcat(*charts, spacing=28).properties(description=words))
+    return _offline(alt.vconcat(*charts, spacing=28).properties(description=words))
 
 
 class Offline:
@@ -74,14 +77,8 @@ class Offline:
         return super()._repr_mimebundle_(*given, **named)  # type: ignore[misc]
 
 
-def offline(chart: Chart) -> Chart:
-    """The same chart, shown without a network; no other chart is touched, as it would be by a renderer for all.
-
-    >>> import altair as alt
-    >>> dot = offline(alt.Chart(rows([]), description="nothing").mark_point())
-    >>> sorted(dot._repr_mimebundle_()), isinstance(dot.properties(width=9), Offline), alt.renderers.active
-    (['image/svg+xml'], True, 'default')
-    """
+def _offline(chart: Chart) -> Chart:
+    """The same chart, shown without a network; no other chart is touched, as it would be by a renderer for all."""
     kind = type(chart)
     if issubclass(kind, Offline):
         return chart
@@ -113,6 +110,10 @@ def render(chart: Chart, suffix: str) -> bytes:
     >>> drawing.startswith(b"<svg"), b'aria-label="a dot"' in drawing, b"prefers-color-scheme:dark" in drawing
     (True, True, True)
     """
+    if not isinstance(chart, alt.TopLevelMixin):
+        raise InputError(f"the chart is {reprlib.repr(chart)}: expected what a function of headwright.pictures returns")
+    if suffix not in SUFFIXES:
+        raise InputError(f"the suffix is {suffix!r}: expected one of {', '.join(SUFFIXES)}")
     styled = _styled(chart)
     if suffix == ".html":
         return _page(styled, told(chart)).encode()

@@ -244,12 +244,7 @@ class Learned(Scheme):
 
 
 def waves(angles: Float[np.ndarray, "n half"]) -> Float[np.ndarray, "n dim"]:
-    """sin and cos of each angle, side by side.
-
-    >>> import numpy as np
-    >>> waves(np.zeros((1, 2))).tolist()
-    [[0.0, 1.0, 0.0, 1.0]]
-    """
+    """sin and cos of each angle, side by side."""
     rows = np.empty((len(angles), 2 * angles.shape[1]))
     np.sin(angles, out=rows[:, 0::2])
     np.cos(angles, out=rows[:, 1::2])

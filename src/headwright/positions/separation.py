@@ -1,17 +1,21 @@
-"""How far apart are two positions, and which two are closest?
+"""The distance of two positions, and the closest pair.
 
 For sines and cosines the distance depends on the difference of the positions alone:
 
     |Phi_t - Phi_s|^2 = sum_i 2 - 2 cos(w_i (t - s)) = sum_i 4 sin^2(w_i (t - s) / 2).
 
-So the closest pair among T positions is a minimum over T - 1 differences. Floating point narrows them down (its
-error bound is proven in `differences`), and arb's enclosures decide among those left.
+So the closest pair among T positions is a minimum over T - 1 differences. With difference = aB + b and B about sqrt(T),
+
+    cos(w difference) = cos(w aB) cos(w b) - sin(w aB) sin(w b),
+
+so the sums over all frequencies are one matrix product, and only 2 sqrt(T) dim sines and cosines are needed. Floating
+point, with a proven error bound, selects the candidates, and arb's enclosures decide among them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,18 +24,69 @@ from jaxtyping import Float, Int
 
 from headwright.enclosure import TOLERANCE, Enclosure, held_to
 from headwright.errors import InputError
-from headwright.positions.balls import powers
-from headwright.positions.blocks import Progress
-from headwright.positions.differences import squared_separations
-from headwright.positions.pairs import closest_rows
+from headwright.positions.compare_rows import (
+    Progress,
+    Shortlist,
+    closest_equal_pair,
+    closest_rows,
+    exact_point,
+    first_equal,
+    powers,
+)
 from headwright.positions.schemes import Alibi, Scheme, Waves
-from headwright.positions.shortlist import Shortlist
-from headwright.positions.twins import first_twins, nearest_twins
 
 LARGEST_LENGTH = 2**32  # beyond it 64-bit phases lose the digits that make them a filter
 EFFORT = 2**20  # how many sines in enclosures deciding a closest pair may cost: about a second
 TRIED = 64  # random pairs
 FEWEST_BITS, MOST_BITS = 128, 2**16  # where the precision starts; and stops growing, which no known case meets
+
+
+def squared_separations(
+    scheme: Waves, length: int
+) -> Iterator[tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"], Float[np.ndarray, " k"]]]:
+    """Blocks of (differences, lower, upper): proven bounds of the squared distance for 1..length-1, in order.
+
+    The phase w_i n / 2 pi, modulo 1, is computed in 64-bit integers: n times round(2^64 w_i / 2 pi), where
+    overflow is just what 'modulo' means. Its error is at most n units of 2^-64 turns, n 2^-61 in angle, and the
+    sum of the two phases of aB and b is off by (aB + b) 2^-61. Converting a phase to a float angle in [-pi, pi]
+    costs less than 2^-49, and NumPy's sine and cosine are taken to err by less than 2^-45 there (an ulp is
+    2^-53): eta < 2^-44 for each factor, hence less than 2 sqrt(2) eta + 2 eta^2 < 2^-42 for
+    cos cos - sin sin. The product sums dim terms; since |cos cos| + |sin sin| <= 1 it adds, in any order and
+    with or without fused operations, gamma_dim dim/2 < (dim/2) dim 2^-52. Together, for the sum of cosines,
+
+        E(difference) = dim/2 (difference 2^-61 + 2^-41 + dim 2^-52),
+
+    where 2^-41 instead of 2^-42 also pays for the roundings of dim - 2 (sum -+ E).
+    """
+    turns = _turns(scheme)
+    block = max(1, 2**20 // scheme.dim)  # numbers in a factor: 8 MB at most
+    width = min(block, math.isqrt(length - 1) + 1)
+    heads = -(-length // width)
+    cos, sin = _cos_sin(np.arange(width, dtype=np.uint64), turns)
+    right = np.concatenate((cos, sin), axis=1).T  # (dim, width)
+    for start in range(0, heads, min(block, 2**20 // width)):
+        stop = min(heads, start + min(block, 2**20 // width))
+        cos, sin = _cos_sin(np.arange(start, stop, dtype=np.uint64) * np.uint64(width), turns)
+        total = (np.concatenate((cos, -sin), axis=1) @ right).ravel()
+        differences = np.arange(start * width, stop * width)
+        inside = slice(1 if start == 0 else 0, length - start * width)
+        differences, total = differences[inside], total[inside]
+        error = scheme.dim / 2 * (differences * 2.0**-61 + 2.0**-41 + scheme.dim * 2.0**-52)
+        yield differences, scheme.dim - 2 * (total + error), scheme.dim - 2 * (total - error)
+
+
+def _turns(scheme: Waves) -> Int[np.ndarray, " half"]:
+    with ctx.workprec(256):
+        unit = arb(2) ** 64 / (2 * arb.pi())
+        found = [round(exact_point((w * unit).mid())) for w in powers(scheme.base, scheme.exponents)]
+    return np.array(found, dtype=np.uint64)
+
+
+def _cos_sin(
+    n: Int[np.ndarray, " k"], turns: Int[np.ndarray, " half"]
+) -> tuple[Float[np.ndarray, "k half"], Float[np.ndarray, "k half"]]:
+    angles = (n[:, None] * turns).view(np.int64) * (2 * np.pi / 2**64)
+    return np.cos(angles), np.sin(angles)
 
 
 @dataclass(frozen=True)
@@ -85,22 +140,24 @@ def closest_pair(scheme: Scheme, length: int, *, progress: Progress | None = Non
     >>> found.difference, round(found.distance.lower, 6), found.certain
     (1, 3.71427, True)
     """
-    check_asked(scheme, length, LARGEST_LENGTH)
+    check_arguments(scheme, length, LARGEST_LENGTH)
     if isinstance(scheme, Waves):
         found = _closest_waves(scheme, length, progress)
     elif isinstance(scheme, Alibi):  # |difference| |slopes| grows with the difference
         found = Closest((0, 1), 1, separation(scheme, 1), 1, certain=True)
     else:
         found = _closest_by_pairs(scheme, length, progress)
-    agree(lambda at: scheme.rows(at.astype(np.float64)), length, found.pair, found.distance, certain=found.certain)
+    check_against_floats(
+        lambda at: scheme.rows(at.astype(np.float64)), length, found.pair, found.distance, certain=found.certain
+    )
     return found
 
 
-def agree(
+def check_against_floats(
     rows: Callable[[Int[np.ndarray, " k"]], Float[np.ndarray, "k dim"]], length: int, pair: tuple[int, int],
     distance: Enclosure, *, certain: bool, at: Int[np.ndarray, " k"] | None = None,
 ) -> None:  # fmt: skip
-    """Nothing, if rows in float64 are as far apart as was proved; else a ContradictionError.
+    """Raise a ContradictionError unless rows in float64 are as far apart as was proved.
 
     The pair itself is looked at, which lies at the smallest distance where it is certain, and random pairs, at no less;
     these are of the positions `at`, if given.
@@ -122,14 +179,8 @@ def agree(
         held_to(found, f"the distance of positions {a} and {b}", least=distance.lower, most=most, tolerance=room)
 
 
-def check_asked(scheme: Scheme, length: int, most: int) -> None:
-    """Refuse what is no scheme, and a length that has no pair, or too many positions.
-
-    >>> from headwright.positions import Sinusoidal
-    >>> check_asked(Sinusoidal(2), 1, 10)
-    Traceback (most recent call last):
-    headwright.errors.InputError: length is 1: expected a whole number from 2 (a pair takes two) to 10
-    """
+def check_arguments(scheme: Scheme, length: int, most: int) -> None:
+    """Refuse what is no scheme, and a length that has no pair, or too many positions."""
     if not isinstance(scheme, Scheme):
         raise InputError(f"the scheme is {scheme!r}: expected one such as Sinusoidal(64)")
     if isinstance(length, bool) or not isinstance(length, int) or not 2 <= length <= most:
@@ -174,7 +225,7 @@ def _decide(scheme: Waves, candidates: list[int]) -> tuple[list[int], int]:
     """Raise the precision until one candidate is certainly the nearest.
 
     That happens: equal distances would be a linear relation between exponentials of distinct algebraic numbers,
-    which Lindemann and Weierstrass excluded. The cap on the precision is for the impatient only.
+    which Lindemann and Weierstrass excluded. The cap on the precision bounds the time.
     """
     nearest = candidates[0]
     bits = FEWEST_BITS
@@ -195,7 +246,7 @@ def _closest_by_pairs(scheme: Scheme, length: int, progress: Progress | None) ->
 
     dim = rows(np.zeros(1)).shape[1]
     # Rows that coincide first: there may be so many that comparing pairs of them would never end.
-    twins = nearest_twins(first_twins(rows, np.arange(length), dim))
+    twins = closest_equal_pair(first_equal(rows, np.arange(length), dim))
     if twins:
         return Closest(twins, twins[1] - twins[0], Enclosure(0.0, 0.0), 1, certain=True)
     found = closest_rows(rows, length, dim, progress)

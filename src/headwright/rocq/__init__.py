@@ -7,7 +7,8 @@ accepts it, or the statement was not proved. Nothing here is trusted; a mistake 
 keys       statements about keys: queries that grant a wish, that none shorter do, or none at all
 heads      statements about whole heads
 evidence   the evidence of a bound in whole numbers
-writing    numbers, lists and comments as Rocq reads them
+syntax     numbers, lists and comments in Rocq syntax
+extracted_checker  the checker that `make proof` extracts from the theorems
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from headwright.errors import InputError
-from headwright.rocq.writing import over, rounded, whole
+from headwright.rocq.syntax import over, rounded, whole
 from headwright.trusted.certificate import CERTAIN, Bound, Certificate, Constraint, Part, Spread, Statement
 from headwright.trusted.keys import Keys
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from headwright.errors import InputError
-from headwright.rocq.writing import comment, numbers, over, places, ratio, rounded, table, z
+from headwright.rocq.syntax import comment, numbers, over, places, ratio, rounded, table, z
 from headwright.trusted.certificate import Json, listed, named, rational, vector, whole
 from headwright.trusted.certificate import table as by_index
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from headwright.errors import InputError
 from headwright.rocq.evidence import Evidence, Item, digits, entries, evidence_of
-from headwright.rocq.writing import comment, numbers, over, places, ratio, table, whole, z
+from headwright.rocq.syntax import comment, numbers, over, places, ratio, table, whole, z
 from headwright.trusted.certificate import CERTAIN, Certificate, Spread, Statement
 from headwright.trusted.keys import Keys
 from headwright.trusted.words import in_words

@@ -1,1 +1,1 @@
-"""Processes with bounded time and memory, which exchange JSON: for checks, and for the lab."""
+"""Worker processes with limits on time and memory, which exchange JSON; used by check and the lab."""

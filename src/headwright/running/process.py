@@ -1,4 +1,4 @@
-"""A worker as seen from outside: a process that is started when first needed and used again for the next job.
+"""Start and control a worker process: it is started when first needed and reused for the next job.
 
 One that takes too long is stopped, and started anew for the next job. What passes between is JSON.
 """

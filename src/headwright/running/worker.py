@@ -1,4 +1,4 @@
-"""A worker from inside: it reads a job a line as JSON and writes a reply a line.
+"""The worker process: it reads one job a line as JSON and writes one reply a line.
 
 It ends when its standard input does, at once and whatever it is doing: a parent that was killed leaves nothing behind.
 """

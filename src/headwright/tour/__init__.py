@@ -1,11 +1,7 @@
-"""The tour: a short story of what there is, on data that it makes itself; every number is computed on the spot.
+"""The tour: a demonstration of each command on generated data; every number is computed when it runs.
 
-queries       long enough, shortest, brittle, robust
-answers       one right, one wrong
-heads         from rules to weights that run
-models        what the heads of a trained model do, on a text and on every text
-instruments   order, positions, rank
-chapter       a chapter, and the tour as a page; words: for a terminal and for a page
+demonstrations  queries, answers, whole heads, trained models, order, positions and rank
+chapter         a chapter as text and as HTML, and the tour as a page
 """
 
 from __future__ import annotations
@@ -15,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from headwright.tour import answers, heads, instruments, models, queries
+from headwright.tour import demonstrations
 from headwright.tour.chapter import Chapter, page
 
 __all__ = ["Chapter", "chapters", "page"]
@@ -37,15 +33,15 @@ def chapters(out: Path) -> Iterator[Chapter]:
 
 
 def _story(out: Path) -> Iterator[Chapter]:
-    yield queries.large_enough(out)
-    yield answers.right_and_wrong(out)
-    yield queries.shortest(out)
-    yield queries.one_head(out)
-    yield queries.two_heads(out)
-    yield queries.robust(out)
-    yield heads.whole_head(out)
-    yield models.trained(out)
-    yield models.every(out)
-    yield instruments.order()
-    yield instruments.coinciding()
-    yield instruments.rank(out)
+    yield demonstrations.large_enough(out)
+    yield demonstrations.right_and_wrong(out)
+    yield demonstrations.shortest(out)
+    yield demonstrations.one_head(out)
+    yield demonstrations.two_heads(out)
+    yield demonstrations.robust(out)
+    yield demonstrations.whole_head(out)
+    yield demonstrations.trained(out)
+    yield demonstrations.every(out)
+    yield demonstrations.order()
+    yield demonstrations.coinciding()
+    yield demonstrations.rank(out)

@@ -1,9 +1,15 @@
-"""A chapter of the tour, and the tour as a page."""
+r"""A chapter of the tour: its text for a terminal and for a page, and the tour as a page.
+
+$q = \lambda k_a|q = lambda k_a$    a formula: in LaTeX for the page, in plain letters for the terminal
+«0.168»                             a number that the chapter's first command prints
+«0.168@2»                           a number that its second command prints
+"""
 
 from __future__ import annotations
 
 import html
 import io
+import re
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -12,12 +18,43 @@ from string import Template
 import numpy as np
 
 from headwright import theme
-from headwright.check.report.typeset import typeset
+from headwright.check.report.typeset import lettered, typeset
 from headwright.files import write_whole
 from headwright.pictures import Chart, told
-from headwright.tour.markup import as_html, plain
 
+FORMULA = re.compile(r"\$([^$|]+)\|([^$]+)\$")
+NUMBER = re.compile(r"«([^«»@]+)(?:@(\d))?»")
 PATTERN = r"\alpha_i = \frac{e^{\langle k_i, q\rangle}}{\sum_j e^{\langle k_j, q\rangle}}"
+
+
+def plain(text: str) -> str:
+    r"""For a terminal.
+
+    >>> plain(r"With $\lambda|lambda$ = «0.5@2» it holds.")
+    'With lambda = 0.5 it holds.'
+    """
+    return NUMBER.sub(r"\1", FORMULA.sub(r"\2", text))
+
+
+def numbers(text: str) -> list[tuple[str, int]]:
+    """The linked numbers, each with the place of its command, from 0 on."""
+    return [(number, int(place or 1) - 1) for number, place in NUMBER.findall(text)]
+
+
+def _as_html(text: str, chapter: int) -> str:
+    """For the page: a number leads to the command that gives it."""
+    parts = FORMULA.split(text)  # words, LaTeX, plain, words, ...
+    shown = []
+    for words, latex in zip(parts[::3], [*parts[1::3], ""], strict=True):
+        shown.append(NUMBER.sub(lambda found: _link(found, chapter), lettered(words)))
+        if latex:
+            shown.append(typeset(latex))
+    return "".join(shown)
+
+
+def _link(found: re.Match[str], chapter: int) -> str:
+    place = f"again-{chapter}-{found.group(2) or 1}"
+    return f'<a class="number" href="#{place}" title="the command that gives this">{found.group(1)}</a>'
 
 
 @dataclass(frozen=True)
@@ -60,7 +97,7 @@ def page(story: list[Chapter]) -> str:
 
 
 def _section(number: int, chapter: Chapter) -> str:
-    paragraphs = "".join(f"<p>{as_html(part, number)}</p>" for part in chapter.text.split("\n\n"))
+    paragraphs = "".join(f"<p>{_as_html(part, number)}</p>" for part in chapter.text.split("\n\n"))
     commands = "".join(
         f'<pre id="again-{number}-{place}" tabindex="0"><code>{_breakable(command)}</code></pre>'
         for place, command in enumerate(chapter.commands, 1)

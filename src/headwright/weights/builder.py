@@ -1,30 +1,29 @@
-"""From rules to a verdict: plan, solve, round, certify; the checker decides. What it does not verify is undecided."""
+"""Build heads from rules: plan, solve, round, certify, check. What the checker does not verify is undecided."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from headwright.cards import card
+from headwright.cards import card, lines
 from headwright.enclosure import float_below, shown_above
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.verification import in_words
-from headwright.weights.bounds import lower_bound
+from headwright.weights.assignment import divide_sum_outputs
 from headwright.weights.certify import Bound, DimensionBound, certificate
 from headwright.weights.dimension import dimension_bound
+from headwright.weights.exact_bounds import check_against_run, frobenius_above, nuclear_above, proven_facts
 from headwright.weights.head import DTYPES, HeadLayer
+from headwright.weights.head_design import Designed, design_head, lower_bound
 from headwright.weights.impossible import prove_impossible
-from headwright.weights.planning import Designed, design_head
-from headwright.weights.proven import frobenius_above, judged, nuclear_above, run_against
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.shares import shared_out
 
 if TYPE_CHECKING:
     from headwright.pictures import Chart
@@ -37,6 +36,10 @@ ROOMS = {
 }  # the part of what rules leave open that is given away, until rounding does no harm
 SHRINKS = ("1e-11", "1e-9", "1e-7", "1e-5", "1e-3", "0.1")  # of a bound, until the checker takes it
 HAIR = 2.0**-50
+COARSE = (
+    "The certificate is about these bfloat16 weights in exact arithmetic. Sums that are themselves rounded to bfloat16 "
+    "may miss tight tolerances; exports run these weights in float32."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +48,7 @@ class Built:
 
     With several heads, frobenius^2 is the sum of their squares, nuclear and head_dim the sum and the largest.
 
-    >>> from headwright.weights.toml import parse_rules
+    >>> from headwright.weights.rules_file import parse_rules
     >>> found = build(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\ncopy = 1"))
     >>> found.word, found.head_dim, found.frobenius / found.lower_bound - 1 < 1e-9
     ('designed', 1, True)
@@ -72,21 +75,73 @@ class Built:
         """Who verified the certificate: the exact checker, which is the one that whole heads have."""
         return () if self.certificate is None else ("exact",)
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the verdict and the sizes, never the weights."""
+    def to_json(self, certificate: str | None = None, exported: Sequence[str] = ()) -> dict[str, Any]:
+        """All of it in JSON's own types; the caller says where the certificate and the exports are."""
+        designed = self.layer is not None
+        return {
+            "verdict": self.word,
+            "head_dim": self.head_dim if designed else None,
+            "head_dim_lower_bound": self.head_dim_lower_bound if designed else None,
+            "frobenius": self.frobenius if designed else None,
+            "nuclear": self.nuclear if designed else None,
+            "minimised": self.minimise,
+            "lower_bound": self.lower_bound if designed else None,
+            "outputs": [
+                {"sequence": rule.sequence, "token": rule.token, "head": rule.head, "error": error}
+                for rule, error in zip(self.claims, self.outputs, strict=True)
+                if rule.output is not None
+            ],
+            "patterns": [
+                {
+                    "sequence": rule.sequence,
+                    "token": rule.token,
+                    "head": rule.head,
+                    "least": {str(key): least for key, least in pattern.items()},
+                }
+                for rule, pattern in zip(self.claims, self.patterns, strict=True)
+            ],
+            "assignment": list(self.assignment),
+            "dtype": self.layer.dtype if self.layer else None,
+            "heads": self.layer.to_json() if self.layer else [],
+            "checkers": list(self.checkers),
+            "certificate": certificate,
+            "exported": list(exported),
+            "note": COARSE if self.layer and self.layer.dtype == "bfloat16" else None,
+            "words": self.words,
+            "kinds": {
+                "frobenius": "proven", "nuclear": "proven", "lower_bound": "proven", "outputs": "proven",
+                "patterns": "proven", "heads": "exact",
+            },
+        }  # fmt: skip
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
         facts = [] if self.certificate is None else [("certificate", f"verified by the {in_words(self.checkers)}")]
         if self.layer is not None:
             facts += [
                 ("head dimension", str(self.head_dim)),
-                ("norm of W_K^T W_Q, at most", shown_above(self.frobenius)),
+                ("norm of W_K^T W_Q, at most", shown_above(self.frobenius, 4)),
             ]
             if any(rule.output is not None for rule in self.claims):
-                facts.append(("errors of outputs, at most", shown_above(max(self.outputs))))
-        return card(self.word, self.words, facts)
+                facts.append(("errors of outputs, at most", shown_above(max(self.outputs), 4)))
+        return facts
+
+    def __repr__(self) -> str:
+        """The verdict and the sizes in a few lines, never the weights."""
+        return lines(self.word, self.words, self._facts)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card, with the picture of the first head."""
+        if self.layer is None:
+            return card(self.word, self.words, self._facts)
+        from headwright.pictures import render, told
+
+        chart = self.picture()
+        return card(self.word, self.words, self._facts, render(chart, ".svg"), told(chart))
 
     def picture(self, head: int = 0, sequence: int = 0) -> Chart:
         """One head as a chart: its pattern for one sequence, and its queries and keys."""
-        from headwright.weights.drawing import picture
+        from headwright.weights.picture import picture
 
         if self.layer is None:
             raise InputError(f"there is no head to draw, since the verdict is {self.word}: {self.words}")
@@ -109,7 +164,7 @@ def build(
 ) -> Built:
     """Weights that keep the rules, of the smallest size or the smallest head dimension that was found; verified.
 
-    >>> from headwright.weights.toml import parse_rules
+    >>> from headwright.weights.rules_file import parse_rules
     >>> rules = parse_rules('''
     ... directions = { a = 2.0, b = 2.0, c = 2.0, d = 2.0 }
     ... tokens = ["d + b", "a", "c + b"]
@@ -126,7 +181,7 @@ def build(
 
 def _build(rules: Rules, minimise: str, head_dim: int | None, dtype: str, report: Callable[[float], None]) -> Built:
     heads: list[Designed] = []
-    shared = shared_out(rules)
+    shared = divide_sum_outputs(rules)
     if shared is None:
         why = ("no W_V side by side make what the sum of heads should output of what these attend to: expected other "
                "targets, or larger tolerances")  # fmt: skip
@@ -191,8 +246,8 @@ def _built(
     rules: Rules, heads: list[Designed], layer: HeadLayer, claims: tuple[Rule, ...], minimise: str, words: str,
     text: str, taken: list[Bound], rows: list[DimensionBound],
 ) -> Built:  # fmt: skip
-    facts = judged(rules, claims, layer)
-    run_against(rules, claims, layer, facts)
+    facts = proven_facts(rules, claims, layer)
+    check_against_run(rules, claims, layer, facts)
     frobenius = [frobenius_above(head) for head in layer.heads]
     nuclear = [nuclear_above(head) for head in layer.heads]
     least = [float_below(bound.least) for bound in taken]
@@ -230,7 +285,7 @@ def _rows(rules: Rules, claims: tuple[Rule, ...]) -> list[DimensionBound]:
 def _verified(
     rules: Rules, claims: tuple[Rule, ...], layer: HeadLayer, bounds: list[Bound], rows: list[DimensionBound]
 ) -> tuple[str, str, list[Bound], list[DimensionBound]] | None:
-    """Words and certificate, with all bounds a hair lower, or each as high as the checker takes it, or none."""
+    """Words and certificate, with all bounds slightly lower, or each as high as the checker takes it, or none."""
 
     def accepted(some: list[Bound]) -> tuple[str, str, list[Bound], list[DimensionBound]] | None:
         text = certificate(rules, claims, layer, [*some, *rows])

@@ -1,4 +1,4 @@
-"""Evidence about heads put into words that the checker reads."""
+"""Certificates about heads: evidence in the format that the checker reads."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.statement import hex_floats
 from headwright.errors import InputError
+from headwright.queries.statement import hex_floats
 from headwright.trusted.certificate import FORMAT, VERSION
 from headwright.weights.head import Head, HeadLayer
 from headwright.weights.rules import Rule, Rules
@@ -20,11 +20,7 @@ from headwright.weights.rules import Rule, Rules
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """No W_K^T W_Q of this head with a norm below `least` grants the floors: shown at a witness, by multipliers.
-
-    >>> Bound(0, "frobenius", Fraction(1), None, {(0, 1): 1.0}).norm
-    'frobenius'
-    """
+    """No W_K^T W_Q of this head with a norm below `least` grants the floors: shown at a witness, by multipliers."""
 
     head: int
     norm: str  # "frobenius" or "nuclear"
@@ -37,11 +33,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class DimensionBound:
-    """No W_Q and W_K of this head with fewer rows grant the floors; dimension.py finds the evidence.
-
-    >>> DimensionBound(0, 2, {"walk": []}).norm
-    'dimension'
-    """
+    """No W_Q and W_K of this head with fewer rows grant the floors; dimension.py finds the evidence."""
 
     head: int
     least: int
@@ -56,14 +48,6 @@ def certificate(
 
     The claims are the rules with the floors that are claimed: where a rule wants only an output, they say as well
     what its token attends to.
-
-    >>> from headwright.trusted.verify import verify
-    >>> from headwright.weights.head import Head
-    >>> X = np.eye(2)
-    >>> layer = HeadLayer((Head(3 * X, 3 * X, X),), causal=False, dtype="float32")
-    >>> rule = Rule(0, attend={0: Fraction(9, 10)})
-    >>> print(verify(certificate(Rules((X,), (rule,)), [rule], layer, [])).words)
-    For these 2 tokens in R^2 (float64, sha256 ...), these W_Q, W_K, W_V of type float32 (sha256 ...) make sure ...
     """
     if (layer.causal, layer.mask) != (rules.causal, rules.mask):
         raise InputError("the layer and the rules have different masks: expected the same (causal or not, or rows)")
@@ -84,11 +68,7 @@ def none_at_all(rules: Rules, claims: Sequence[Rule], evidence: dict[str, Any]) 
 
 
 def about(claim: str, rules: Rules, claims: Sequence[Rule]) -> dict[str, Any]:
-    """The part of a statement that the rules say, whatever the weights are.
-
-    >>> about("heads", Rules((np.eye(2),), (Rule(0, attend={1: Fraction(1, 2)}),)), [])["world"]
-    {'ball': '0', 'scale': ['1', '1']}
-    """
+    """The part of a statement that the rules say, whatever the weights are."""
     return {
         "claim": claim,
         "mask": list(rules.mask) or ("causal" if rules.causal else "none"),

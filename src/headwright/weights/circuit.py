@@ -1,4 +1,4 @@
-"""Circuits: layers of heads one after the other, each designed for what comes out of the one before.
+"""Circuits: layers of heads, each designed for the outputs of the one before.
 
 A layer adds its output to its tokens. What it makes of each token is known up to an error that is proved; the next
 layer is designed for tokens that may be anywhere within that error: a ball. So the circuit is proved as a whole.
@@ -7,28 +7,29 @@ layer is designed for tokens that may be anywhere within that error: a ball. So 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from jaxtyping import Float
 
+from headwright.cards import card, lines
 from headwright.errors import InputError
 from headwright.trusted.certificate import FORMAT, VERSION
 from headwright.trusted.numbers import sqrt_above
 from headwright.trusted.verify import verify
 from headwright.weights.builder import Built, build
 from headwright.weights.certify import certificate
+from headwright.weights.exact_bounds import proven_facts
 from headwright.weights.head import HeadLayer, outputs
-from headwright.weights.proven import judged
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.toml import read_text, rules_from
+from headwright.weights.rules_file import document, read_file, read_rules, rules_from
 
 Sequences = tuple[Float[np.ndarray, "T D"], ...]
+Progress = Callable[[float], None]
 MOST_LAYERS = 16
 
 
@@ -51,10 +52,41 @@ class Circuit:
         """Who verified the certificate: the exact checker, which is the one that circuits have."""
         return () if self.certificate is None else ("exact",)
 
+    def to_json(self, certificate: str | None = None) -> dict[str, Any]:
+        """All of it in JSON's own types; the caller says where the certificate is."""
+        return {
+            "verdict": self.word,
+            "errors": list(self.errors),
+            "layers": [
+                {
+                    "frobenius": built.frobenius,
+                    "head_dim": built.head_dim,
+                    "heads": built.layer.to_json() if built.layer else [],
+                }
+                for built in self.layers
+            ],
+            "checkers": list(self.checkers),
+            "certificate": certificate,
+            "words": self.words,
+            "kinds": {"errors": "proven", "layers.frobenius": "proven", "layers.heads": "exact"},
+        }
+
+    def __repr__(self) -> str:
+        """The verdict and the sizes in a few lines, never the weights."""
+        return lines(self.word, self.words, [("layers", str(len(self.layers)))])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card."""
+        return card(self.word, self.words, [("layers", str(len(self.layers)))])
+
 
 @dataclass(frozen=True)
 class CircuitRules:
-    """The rules of the first layer, and what the file says of the others, whose tokens come out of it."""
+    """The rules of the first layer, and what the file says of the others, whose tokens come out of it.
+
+    >>> CircuitRules(Rules((np.eye(2),), (Rule(0, attend={1: Fraction(1, 2)}),)), ({"mask": "causal"},)).others
+    ({'mask': 'causal'},)
+    """
 
     first: Rules
     others: tuple[dict[str, Any], ...]
@@ -66,12 +98,7 @@ def parse_circuit(text: str) -> CircuitRules | None:
     >>> parse_circuit("tokens = [[1.0]]") is None
     True
     """
-    try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"is not TOML: {error}") from error
-    except RecursionError as error:
-        raise InputError("is nested too deeply: expected rules as docs/guides/heads.md describes them") from error
+    given = document(text)
     layers = given.pop("layer", None)
     if layers is None:
         return None
@@ -97,11 +124,55 @@ def read_circuit(path: str | Path) -> CircuitRules | None:
     >>> read_circuit(path).others
     ({'directions': {}, 'mask': 'causal'},)
     """
-    text = read_text(path)
-    try:
-        return parse_circuit(text)
-    except InputError as error:
-        raise InputError(f"rules {path}: {error}") from error
+    return read_file(path, parse_circuit)
+
+
+@overload
+def heads(
+    rules: Rules, *, minimise: str = ..., head_dim: int | None = ..., dtype: str = ..., progress: Progress | None = ...
+) -> Built: ...
+@overload
+def heads(
+    rules: CircuitRules,
+    *,
+    minimise: str = ...,
+    head_dim: int | None = ...,
+    dtype: str = ...,
+    progress: Progress | None = ...,
+) -> Circuit: ...
+@overload
+def heads(
+    rules: str | Path,
+    *,
+    minimise: str = ...,
+    head_dim: int | None = ...,
+    dtype: str = ...,
+    progress: Progress | None = ...,
+) -> Built | Circuit: ...
+def heads(
+    rules: Rules | CircuitRules | str | Path,
+    *,
+    minimise: str = "size",
+    head_dim: int | None = None,
+    dtype: str = "float64",
+    progress: Progress | None = None,
+) -> Built | Circuit:
+    """The weights of whole heads that keep rules, with a certificate; several layers where the rules have [[layer]].
+
+    `rules` are rules that were read, or the path of a TOML file. `minimise` is 'size' or 'rank'; `head_dim` is the
+    largest head dimension allowed, and `dtype` the type of the weights: 'float64', 'float32' or 'bfloat16'.
+
+    >>> from headwright.weights.rules_file import parse_rules
+    >>> heads(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\ncopy = 1")).word
+    'designed'
+    """
+    if isinstance(rules, str | Path):
+        rules = read_circuit(rules) or read_rules(rules)
+    if not isinstance(rules, CircuitRules):
+        return build(rules, minimise=minimise, head_dim=head_dim, dtype=dtype, progress=progress)
+    if head_dim is not None:
+        raise InputError(f"head_dim is {head_dim}: expected it with rules for one layer, and these have several")
+    return build_circuit(rules, minimise=minimise, dtype=dtype, progress=progress)
 
 
 def build_circuit(
@@ -174,7 +245,7 @@ def _made(found: Built, layer: HeadLayer, *, wanted: bool) -> tuple[Rule, ...]:
             rule = told.get((s, t)) if wanted else None
             output = rule.output if rule is not None else tuple(map(Fraction, y))
             made.append(Rule(t, s, None, output=output))
-    errors = [error for error, _ in judged(rules, made, layer)]
+    errors = [error for error, _ in proven_facts(rules, made, layer)]
     return tuple(replace(rule, tolerance=Fraction(error)) for rule, error in zip(made, errors, strict=True))
 
 
@@ -195,11 +266,7 @@ def _handed_on(rules: Rules, made: Sequence[Rule]) -> tuple[Sequences, Fraction]
 
 
 def next_rules(entry: dict[str, Any], sequences: Sequences, ball: Fraction, number: int) -> Rules:
-    """The rules of a later layer, for the tokens that come out of the one before, within a ball.
-
-    >>> next_rules({"rule": [{"token": 0, "copy": 1}]}, (np.eye(2),), Fraction(1, 100), 1).ball
-    Fraction(1, 100)
-    """
+    """The rules of a later layer, for the tokens that come out of the one before, within a ball."""
     tokens = [[[float(v) for v in x] for x in X] for X in sequences]
     try:
         return replace(rules_from({**entry, "sequences": tokens}), ball=ball, names=())

@@ -63,13 +63,7 @@ class Signs:
 
 
 def signs(rules: Rules, claims: Sequence[Rule], head: int = 0) -> Signs:
-    """The signs that a head of one dimension must have, up to one for each connected part; or a contradiction.
-
-    >>> X = np.eye(3)
-    >>> copies = [Rule(i, attend={i: Fraction(2, 3)}) for i in range(3)]
-    >>> len(signs(Rules((X,), tuple(copies)), copies).walk), len(signs(Rules((X,), tuple(copies)), copies[:2]).walk)
-    (6, 0)
-    """
+    """The signs that a head of one dimension must have, up to one for each connected part; or a contradiction."""
     edges: dict[Node, list[tuple[Node, bool, Fact]]] = {}
     for fact, one, other, same in _edges(rules, claims, head):
         edges.setdefault(one, []).append((other, same, fact))
@@ -94,13 +88,7 @@ def signs(rules: Rules, claims: Sequence[Rule], head: int = 0) -> Signs:
 
 
 def dimension_bound(rules: Rules, claims: Sequence[Rule], head: int) -> DimensionBound | None:
-    """The highest bound on the dimension of a head that evidence was found for; None where that is 1.
-
-    >>> X, p = np.eye(4), Fraction(2, 3)
-    >>> copies = [Rule(i, attend={(i + 1) % 4: p}) for i in range(4)]
-    >>> dimension_bound(Rules((X,), tuple(copies)), copies, 0).least
-    2
-    """
+    """The highest bound on the dimension of a head that evidence was found for; None where that is 1."""
     found = None
     if rules.bias and any(map(any, rules.bias[head])):
         return None

@@ -9,14 +9,16 @@ output_i  = sum over the heads of sum_j pattern_ij W_V x_j
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from headwright import attention
 from headwright.errors import InputError
-from headwright.weights.expression import Vector
 
+Vector = tuple[Fraction, ...]
 Table = tuple[Vector, ...]
 DTYPES = ("float64", "float32", "bfloat16")
 
@@ -78,6 +80,11 @@ class HeadLayer:
     mask: tuple[str, ...] = ()  # rows of 0 and 1: token i sees token j where row i has a 1 in place j
     bias: tuple[Table, ...] = ()  # for each head, or none: what is added to the score that token i gives token j
 
+    def __repr__(self) -> str:
+        """The sizes, not the weights."""
+        d, D = self.heads[0].W_Q.shape
+        return f"HeadLayer({len(self.heads)} heads of dimension {d} for tokens in R^{D}, {self.dtype})"
+
     def visible(self, T: int) -> Bool[np.ndarray, "T T"] | None:
         """Who sees whom in a sequence of T tokens; None: everyone sees all.
 
@@ -101,6 +108,11 @@ class HeadLayer:
             raise InputError(f"heads whose W_V have the shapes {sorted(shape for shape, _ in shapes)}: expected one")
         if len({head.b_Q is None for head in self.heads}) > 1 or len(self.bias) not in (0, len(self.heads)):
             raise InputError("some heads have biases and some have none: expected all or none")
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The matrices of each head, and its biases where there are any, in JSON's own types."""
+        names = ("W_Q", "W_K", "W_V", "b_Q", "b_V")
+        return [{name: W.tolist() for name in names if (W := getattr(head, name)) is not None} for head in self.heads]
 
     @property
     def biases(self) -> bool:

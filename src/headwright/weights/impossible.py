@@ -1,4 +1,4 @@
-"""Proofs that no head at all keeps the rules: what its tokens attend to cancels exactly, or what they output does.
+"""Proofs that no head keeps the rules: its attention targets cancel exactly, or its outputs do.
 
 No M gives the targets of some rules their least weights p if with multipliers lambda_a and distributions pi
 
@@ -25,9 +25,9 @@ from jaxtyping import Float
 
 from headwright.trusted.verify import verify
 from headwright.weights.certify import none_at_all
-from headwright.weights.multipliers import Matrix, State, Term, violations
+from headwright.weights.method_of_multipliers import Matrix, State, Term, violations
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.smallest import span
+from headwright.weights.smallest_matrix import span
 
 ONE = 2**120  # guesses are whole numbers of 1 / ONE: rounding them is free, since they are corrected anyway
 CUTS = (0.0, 1e-30, 1e-16, 1e-12, 1e-9, 1e-6, 1e-3)  # shares below are taken as 0
@@ -36,14 +36,7 @@ MOST_EQUATIONS = 400  # more would take exact arithmetic too long
 
 
 def prove_impossible(rules: Rules, mine: Sequence[Rule]) -> tuple[str, str] | None:
-    """Words and a verified certificate that no head keeps these rules of one head; None where none was found.
-
-    >>> from fractions import Fraction
-    >>> both = Rule(0, attend={1: Fraction(9, 10)}), Rule(1, attend={2: Fraction(9, 10)})
-    >>> words, text = prove_impossible(Rules((np.array([[1.0], [2.0], [-1.0]]),), both), both)
-    >>> words[words.index("token 0"):]  # scores grow with tokens for both of them, or fall for both
-    'token 0 of sequence 0 in head 0 attends to token 1 with at least 0.9; ...
-    """
+    """Words and a verified certificate that no head keeps these rules of one head; None where none was found."""
     for claims, evidence in (*_outputs(rules, mine), *_attending(rules, mine)):
         text = none_at_all(rules, claims, evidence)
         verdict = verify(text)

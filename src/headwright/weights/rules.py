@@ -9,11 +9,10 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.wish import Wish
 from headwright.errors import InputError
+from headwright.queries.wish import Wish
 from headwright.trusted.words import shown
-from headwright.weights.expression import Vector
-from headwright.weights.head import Table
+from headwright.weights.head import Table, Vector
 
 MOST_TOKENS = 4096  # in all sequences; the checker reads no more
 MOST_NUMBERS = 1024  # in a token or an output: W_V has the product of both, and every one of them is checked
@@ -76,6 +75,10 @@ class Rules:
     biases: bool = False  # heads may have b_Q and b_V
     bias: tuple[Table, ...] = ()  # for each head, or none: what is added to scores, by place
 
+    def __repr__(self) -> str:
+        """The sizes, not the tokens."""
+        return f"Rules({len(self.rules)} rules for {sum(map(len, self.sequences))} tokens in R^{self.dimension})"
+
     def __post_init__(self) -> None:
         self._check_tokens()
         check_mask(self.mask, max(map(len, self.sequences)), causal=self.causal)
@@ -88,7 +91,7 @@ class Rules:
         for rule in self.rules:
             self._check(rule)
         check_bias(self.bias, max(map(len, self.sequences)), self.heads)
-        object.__setattr__(self, "rules", merged(self.rules))
+        object.__setattr__(self, "rules", _merged(self.rules))
         widths = {len(rule.output) for rule in self.rules if rule.output is not None}
         if len(widths) > 1:
             raise InputError(f"outputs have {', '.join(map(str, sorted(widths)))} numbers: expected as many in each")
@@ -239,19 +242,14 @@ class Rules:
                 continue
             seen = tuple(sorted(tuple(x) for x in self.tokens(rule).tolist()))
             other = found.setdefault((rule.head, tuple(self.sequences[rule.sequence][rule.token].tolist()), seen), rule)
-            if apart(rule, other) > (rule.tolerance + other.tolerance) ** 2:
+            if _apart(rule, other) > (rule.tolerance + other.tolerance) ** 2:
                 raise InputError(f"{other.name} and {rule.name} are the same and see the same, and should output "
                                  "different vectors: no head does that; expected positions that tell them apart, "
                                  "or rules that agree")  # fmt: skip
 
 
 def check_bias(bias: tuple[Table, ...], T: int, heads: int) -> None:
-    """Refuse biases of places that are not a table of T x T numbers for each head.
-
-    >>> check_bias(((),), 2, 1)
-    Traceback (most recent call last):
-    headwright.errors.InputError: biases of places: expected a table of 2 x 2 numbers for each of the heads, 1 in all
-    """
+    """Refuse biases of places that are not a table of T x T numbers for each head."""
     if bias and (len(bias) != heads or any([len(row) for row in table] != [T] * T for table in bias)):
         raise InputError(
             f"biases of places: expected a table of {T} x {T} numbers for each of the heads, {heads} in all"
@@ -262,30 +260,21 @@ def check_bias(bias: tuple[Table, ...], T: int, heads: int) -> None:
 
 
 def check_sizes(vector: Iterable[Fraction], what: str) -> None:
-    """Refuse numbers that are too large to compute with.
-
-    >>> check_sizes([Fraction(10) ** 400], "the output of token 0")
-    Traceback (most recent call last):
-    headwright.errors.InputError: the output of token 0 holds a number of size 1.00000e+400: expected at most 1e+75
-    """
+    """Refuse numbers that are too large to compute with."""
     for x in vector:
         if abs(x) > LARGEST:
             raise InputError(f"{what} holds a number of size {shown(abs(x))}: expected at most {float(LARGEST):g}")
 
 
-def apart(one: Rule, other: Rule) -> Fraction:
+def _apart(one: Rule, other: Rule) -> Fraction:
     """The squared distance of two wanted outputs."""
     return sum(((x - y) ** 2 for x, y in zip(one.output or (), other.output or (), strict=True)), Fraction(0))
 
 
-def merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """One rule for each place: of several floors the highest counts, of several ceilings the lowest.
 
     A second output is refused.
-
-    >>> half, most = (Rule(token=0, attend={1: p}) for p in (Fraction(1, 2), Fraction(9, 10)))
-    >>> merged([half, most])[0].attend
-    {1: Fraction(9, 10)}
     """
     found: dict[tuple[int, int, int | None], Rule] = {}
     for rule in rules:
@@ -295,7 +284,7 @@ def merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
             continue
         if rule.output is not None and other.output is not None:
             same_width = len(rule.output) == len(other.output)
-            far = not same_width or apart(rule, other) > (rule.tolerance + other.tolerance) ** 2
+            far = not same_width or _apart(rule, other) > (rule.tolerance + other.tolerance) ** 2
             why = "which contradict each other" if far else "which is one too many"
             raise InputError(f"two rules want an output of {rule.name}, {why}: expected one")
         attend, at_most = dict(other.attend or {}), dict(other.at_most or {})
@@ -311,12 +300,7 @@ def merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 
 def check_mask(mask: tuple[str, ...], T: int, *, causal: bool) -> None:
-    """Refuse rows that do not say for each of T tokens which of them it sees.
-
-    >>> check_mask(("10", "00"), 2, causal=False)
-    Traceback (most recent call last):
-    headwright.errors.InputError: row 1 of the mask is '00': expected 2 digits 0 and 1, and a 1 among them
-    """
+    """Refuse rows that do not say for each of T tokens which of them it sees."""
     if mask and causal:
         raise InputError("a causal mask and another one: expected one of the two")
     if mask and len(mask) != T:

@@ -1,4 +1,4 @@
-"""Values: the smallest W_V that makes mixtures of tokens what is wanted; projections; an OV matrix cut in two."""
+"""The smallest W_V that maps mixtures of tokens to wanted outputs; projections; an OV matrix cut in two."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import qr
 
 from headwright import lowrank
 from headwright.enclosure import float_above
@@ -20,22 +19,15 @@ def smallest_values(Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"
     """The matrix of smallest Frobenius norm with W y = wanted for each pair of rows, in floating point.
 
     Where no matrix does that exactly it is the nearest in the sense of least squares.
-
-    >>> smallest_values(np.array([[2.0, 0.0]]), np.array([[1.0, -1.0]]))
-    array([[ 0.5,  0. ],
-           [-0.5,  0. ]])
     """
     W: Float[np.ndarray, "m D"] = np.linalg.lstsq(Y, wanted, rcond=1e-13)[0].T
     return np.where(np.abs(W) > 1e-15 * np.abs(W).max(initial=0.0), W, 0.0)
 
 
 def plain_values(Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"]) -> Float[np.ndarray, "m D"]:
-    """Another such matrix, with as few columns as will do: larger, and often of numbers that every type has.
+    """Another such matrix, with as few columns as will do: larger, and often of numbers that every type has."""
+    from scipy.linalg import qr
 
-    >>> plain_values(np.array([[2.0, 1.0, 0.0]]), np.array([[1.0, -1.0]]))
-    array([[ 0.5,  0. ,  0. ],
-           [-0.5,  0. ,  0. ]])
-    """
     _, triangle, order = qr(Y, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     chosen = order[: int((sizes > 1e-12 * sizes.max(initial=0.0)).sum())]
@@ -46,11 +38,7 @@ def plain_values(Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"]) 
 
 @dataclass(frozen=True, eq=False)
 class TakenApart:
-    """M, and what is proven of it: |M (v_a + v_b) - v_a| <= error |v_a + v_b|.
-
-    >>> take_apart(np.array([[1.0], [0.0]])).error < 1e-15
-    True
-    """
+    """M, and what is proven of it: |M (v_a + v_b) - v_a| <= error |v_a + v_b|."""
 
     M: Float[np.ndarray, "D D"]
     error: float  # certified, for v_a in the span of the basis and v_b orthogonal to it
@@ -86,11 +74,7 @@ def take_apart(basis: Float[Any, "D k"]) -> TakenApart:
 
 @dataclass(frozen=True, eq=False)
 class CutValues:
-    """W_V and W_O with W_O W_V near a given OV matrix, and how far at most.
-
-    >>> cut_values(np.diag([2.0, 1.0]), rank=1).W_V.shape
-    (1, 2)
-    """
+    """W_V and W_O with W_O W_V near a given OV matrix, and how far at most."""
 
     W_V: Float[np.ndarray, "r D"]
     W_O: Float[np.ndarray, "m r"]

@@ -1,11 +1,11 @@
-"""The lab's views in a notebook: what is set there by hand is read back in Python, with its certificate.
+"""The lab's Design view as a notebook widget; Python reads what is set there, with its certificate.
 
     from headwright import widgets
     view = widgets.design(keys)     # drag, click, type
-    view.found                      # the design of what is shown, proved in this kernel
+    view.found                      # the design of what is shown, verified in this kernel
 
-modules      our ES modules as one text
-designview   the Design room's views
+bundle       joins the lab's ES modules into one
+designview   the Design view as a widget
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float
 
-    from headwright.design import Wish
+    from headwright.queries import Wish
     from headwright.widgets.designview import DesignView
 
 __all__ = ["design"]

@@ -1,4 +1,4 @@
-"""The Design room's views as a widget: the page asks, this kernel proves, and keeps what it proved."""
+"""The Design view as a notebook widget: the page sends requests; this kernel computes and verifies designs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import traitlets
 from pydantic import ValidationError
 
 from headwright import theme
-from headwright.design import Design, Wish, copy
 from headwright.errors import HeadwrightError, InputError
 from headwright.lab import STATIC
 from headwright.lab.views.design import DesignRequest, answered, find, wish_of
 from headwright.lab.worker import field_of, throttled
-from headwright.widgets.modules import linked
+from headwright.queries import Design, Wish, copy
+from headwright.validation import sentence
+from headwright.widgets.bundle import bundled
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -27,16 +28,16 @@ LEAST_EPS, MOST_EPS = 1e-6, 100
 
 
 class Page(anywidget.AnyWidget):
-    """What the kernel and the page share. (It has a `keys` of its own, with another meaning: hence `DesignView`.)"""
+    """The state that kernel and page share. (`keys` has another meaning in this base class: hence `DesignView`.)"""
 
-    _esm = linked(STATIC / "widgets" / "design.js", {"theme.css": theme.css()})
-    address = traitlets.Unicode().tag(sync=True)  # the state, as the lab's address writes it
-    asked = traitlets.Dict().tag(sync=True)  # the question that is shown, as the lab's interface has it
-    held = traitlets.List(traitlets.Float()).tag(sync=True)  # the query that was taken hold of
+    _esm = bundled(STATIC / "widgets" / "design.js", {"theme.css": theme.css()})
+    address = traitlets.Unicode().tag(sync=True)  # the state, in the format of the lab's addresses
+    asked = traitlets.Dict().tag(sync=True)  # the request for what is shown, as in the lab's API
+    held = traitlets.List(traitlets.Float()).tag(sync=True)  # the query that was edited by hand
 
 
 class DesignView:
-    """Keys to drag and a wish to click. What Python reads is what the page shows.
+    """Keys and targets that can be changed by hand. Python reads what the page shows.
 
     >>> view = DesignView(*addressed(np.eye(2), None))
     >>> view.keys.tolist(), view.wish.targets, view.query is None
@@ -46,10 +47,10 @@ class DesignView:
     """
 
     def __init__(self, address: str, asked: dict[str, Any]) -> None:
-        """Show this state, which is this question."""
-        self.widget = Page(address=address, asked=asked)  # to be put into boxes and tabs
+        """Show this state; `asked` is its request."""
+        self.widget = Page(address=address, asked=asked)  # for boxes and tabs
         self._proved: tuple[dict[str, Any], Design] | None = None
-        self.widget.on_msg(self._heard)
+        self.widget.on_msg(self._answer)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """For notebooks: the widget."""
@@ -57,22 +58,22 @@ class DesignView:
 
     @property
     def keys(self) -> Float[np.ndarray, "n d"]:
-        """The keys as they lie now."""
+        """The current keys."""
         return np.array(self.widget.asked["keys"], dtype=float)
 
     @property
     def wish(self) -> Wish | None:
-        """What is wished for now; nothing, if no key is."""
+        """The current wish (attention target); None without targets."""
         return wish_of(_read(self.widget.asked)) if self._wished() else None
 
     @property
     def query(self) -> Float[np.ndarray, " d"] | None:
-        """The query that was taken hold of, if one was; those that were designed are in `found`."""
+        """The query that was edited by hand, if any; designed queries are in `found`."""
         return np.array(self.widget.held) if self.widget.held else None
 
     @property
     def found(self) -> Design | None:
-        """The design for the keys and the wish as they are now, verified in this kernel; nothing without a wish."""
+        """The design for the current keys and wish, verified in this kernel; None without targets."""
         if not self._wished():
             return None
         asked = self.widget.asked
@@ -82,7 +83,7 @@ class DesignView:
 
     @property
     def granted(self) -> bool:
-        """Whether `found` has a query that grants the wish, which the checker verified."""
+        """Whether `found` has a verified query that meets the wish."""
         return self.found is not None and self.found.word == "designed"
 
     @property
@@ -93,34 +94,33 @@ class DesignView:
     def _wished(self) -> bool:
         return self.widget.asked.get("average") != [] and self.widget.asked.get("at_least") != {}
 
-    def _heard(self, _: object, content: dict[str, Any], __: object) -> None:
-        """Answer a question of the page; what it asks is what it shows."""
-        told: dict[str, Any]
+    def _answer(self, _: object, content: dict[str, Any], __: object) -> None:
+        """Answer a request of the page; the request describes what is shown."""
+        reply: dict[str, Any]
         try:
-            question = _read(content["body"])
-            tell = throttled(lambda done: self.widget.send({"id": content["id"], "done": done}))
-            self._proved = (content["body"], find(question, tell))
+            request = _read(content["body"])
+            progress = throttled(lambda done: self.widget.send({"id": content["id"], "done": done}))
+            self._proved = (content["body"], find(request, progress))
             self.widget.asked = content["body"]
-            told = {"answer": answered(self._proved[1])}
+            reply = {"answer": answered(self._proved[1])}
         except HeadwrightError as error:
-            told = {"error": str(error), "where": field_of(str(error), DesignRequest)}
-        self.widget.send({"id": content["id"], **told})
+            reply = {"error": str(error), "where": field_of(str(error), DesignRequest)}
+        self.widget.send({"id": content["id"], **reply})
 
 
 def _read(body: dict[str, Any]) -> DesignRequest:
     try:
         return DesignRequest.model_validate(body)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InputError(f"{'.'.join(str(one) for one in first['loc'])}: {first['msg']}") from None
+        raise InputError(sentence(error, DesignRequest)) from None
 
 
 def addressed(
     keys: Float[np.ndarray, "n d"], wish: Wish | None, *, scale: str = "1", heads: int = 1
 ) -> tuple[str, dict[str, Any]]:
-    """The state of the room for these keys and this wish, as an address writes it, and the question that this is.
+    """The state of the view for these keys and this wish, as an address, and the request for it.
 
-    Where weights are not those of an average, they are taken as the decimals nearest to them.
+    Where weights are not those of an average, they are rounded to the nearest decimals.
 
     >>> addressed(np.eye(2), copy(1, "0.2"))[0]
     'n=2&d=2&moved=0:1.0,0.0;1:0.0,1.0&targets=1&eps=0.2&scale=1&heads=1'
@@ -146,7 +146,7 @@ def addressed(
 
 
 def _worded(wish: Wish) -> tuple[str, dict[str, Any]]:
-    """A wish as an address and as a question have it: an average where it is one, else the weights."""
+    """A wish as an address and as a request: an average where it is one, else the weights."""
     targets = wish.targets
     eps = 1 / min(wish.least.values()) - len(targets)
     even = len(set(wish.least.values())) == 1 and LEAST_EPS <= eps <= MOST_EPS and Fraction(repr(float(eps))) == eps

@@ -15,23 +15,26 @@ from hypothesis import strategies as st
 
 import headwright
 from headwright import __version__
-from headwright.check.autograder import make_autograder
-from headwright.check.autograder.assignment import Assignment, Worth, awards, pack_wheel, read_assignment, requirements
+from headwright.check.autograder import make_autograder, pack_wheel, requirements
+from headwright.check.autograder.assignment import Assignment, awards, grades, read_assignment
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
-from headwright.check.markdown import of_formulas
-from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, Verdict, Word, overall
+from headwright.check.markdown import Written, of_formulas
+from headwright.check.report.page import classroom
+from headwright.check.running import Checked
+from headwright.check.sheets.sheet import AnswerText
+from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, ToRead, Verdict, Word, overall
 from headwright.errors import InputError
 
 EXERCISES = load_exercises()
-WORTH = Worth(object=3, formulas=2)
+FIVE = Assignment(points={"averaging-two": 5.0}, formulas=0.4)
 WORDS = st.sampled_from(WORST_FIRST)
 STATUSES: tuple[Status, ...] = ("true", "false", "open", "quoted")
 
 
 def _earned(name: str, *formulas: str) -> list[float]:
     verdict = check_answer(EXERCISES[name], of_formulas(formulas))
-    return [award.points for award in awards([verdict], WORTH)]
+    return [award.points for award in awards([verdict], "averaging-two", FIVE)]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +53,7 @@ def test_object_and_formulas_are_earned_apart(formulas: list[str], points: list[
 
 def test_of_several_parts_those_that_are_proved_count() -> None:
     asked = (Asked("q_1", "proved", 1, "", ""), Asked("q_2", "missing", 0, "", ""))
-    (award, _) = awards([Verdict("undecided", "", asked)], WORTH)
+    (award, _) = awards([Verdict("undecided", "", asked)], "averaging-two", FIVE)
     assert (award.points, award.why) == (1.5, "1 of 2 parts proved")
 
 
@@ -63,23 +66,39 @@ def test_of_several_parts_those_that_are_proved_count() -> None:
         max_size=3,
     ),
     st.floats(0.1, 10),
-    st.floats(0, 10),
+    st.floats(0, 0.9),
 )
 def test_points_stay_in_bounds_and_a_right_object_is_never_worth_nothing(
-    given_words: list[tuple[list[Word], list[tuple[Status, bool]]]], one: float, other: float
+    given_words: list[tuple[list[Word], list[tuple[Status, bool]]]], points: float, share: float
 ) -> None:
-    worth = Worth(object=one, formulas=other)
+    assignment = Assignment(points={"copying": points}, formulas=share)
     verdicts = []
     for words, formulas in given_words:
         asked = tuple(Asked("q", word, 1, "", "") for word in words)
         listed = tuple(Formula(1, "x", status, "claim", counts) for status, counts in formulas)
         verdicts.append(Verdict(overall(asked), "", asked, listed))
-    found = awards(verdicts, worth)
-    assert 0 <= sum(award.points for award in found) <= worth.most * (1 + 1e-9)
+    found = awards(verdicts, "copying", assignment)
+    assert 0 <= sum(award.points for award in found) <= points * (1 + 1e-9)
     for verdict in verdicts:
-        alone = awards([verdict], worth)
+        alone = awards([verdict], "copying", assignment)
         assert all(ours.points <= its.points for ours, its in zip(found, alone, strict=True))
-        assert verdict.word != "proved" or sum(award.points for award in alone) >= one
+        assert verdict.word != "proved" or sum(award.points for award in alone) >= points * (1 - share) * (1 - 1e-9) > 0
+
+
+def test_grades_of_a_class_are_a_table_with_gaps_where_a_person_decides() -> None:
+    right, open_ = Verdict("proved", ""), Verdict("undecided", "", to_read=(ToRead(1, "so"),))
+    answers = [
+        ("ada.md", "copying", right),
+        ("=ben.md", "copying", open_),
+        ("ada.md", "energy", Verdict("missing", "")),
+    ]
+    checked = [Checked(AnswerText(file, 1, name, Written("")), verdict) for file, name, verdict in answers]
+    assert grades(classroom(checked, ["eve"]), Assignment()).splitlines() == [
+        "student,copying object,copying formulas,energy object,energy formulas,total,sentences to read",
+        "'=ben,,0,0,0,0,1",
+        "ada,0.75,0.25,0,0,1,0",
+        "eve,0,0,0,0,0,0",
+    ]
 
 
 def _read(tmp_path: Path, text: str) -> object:
@@ -90,12 +109,10 @@ def _read(tmp_path: Path, text: str) -> object:
 def test_reads_an_assignment(tmp_path: Path) -> None:
     found = _read(
         tmp_path,
-        'hints = "none"\nafter_deadline = "direction"\nformulas = 0.5\nvisibility = "after_published"\n'
-        "[points]\nAveraging-Two = { object = 3, formulas = 2 }\nenergy = 4\n",
+        'hints = "none"\nformulas = 0.5\n[points]\nAveraging-Two = 3\nenergy = 4\n',
     )
     assert isinstance(found, Assignment)
-    assert found.worth("averaging-two") == Worth(object=3, formulas=2)
-    assert found.worth("energy") == Worth(object=2, formulas=2)
+    assert (found.hints, found.points) == ("none", {"averaging-two": 3.0, "energy": 4.0})
 
 
 @pytest.mark.parametrize(
@@ -103,11 +120,8 @@ def test_reads_an_assignment(tmp_path: Path) -> None:
     [
         ('hints = "some"', "hints"),
         ("formulas = 2", "formulas"),
-        ('visibility = "perhaps"', "visibility"),
-        ("[points]\naveraging-two = { object = 0, formulas = 2 }", "points"),
-        ("[points]\naveraging-two = { object = 1, formulas = -1 }", "points"),
-        ("[points]\naveraging-two = 0", "expected more than 0"),
-        ("[points]\naveraging-two = nan", "expected more than 0"),
+        ("[points]\naveraging-two = 0", "greater than 0"),
+        ("[points]\naveraging-two = nan", "given nan"),
         ("[points]\naveraging-two = { style = 1 }", "points"),
         ("[points]\nno-such = 1", "no exercise"),
     ],
@@ -142,9 +156,10 @@ def test_the_same_headwright_makes_the_same_wheel(tmp_path: Path) -> None:
 
 
 def test_headwright_is_not_among_what_it_needs() -> None:
-    names = [re.split(r"[^A-Za-z0-9_.-]", line)[0].lower() for line in requirements()]
+    assert all(re.fullmatch(r"[a-z0-9.-]+==[\w.]+", line) for line in requirements())  # every version is pinned
+    names = [line.partition("==")[0] for line in requirements()]
     assert "headwright" not in names
-    assert {"numpy", "pydantic", "python-flint", "z3-solver"} <= set(names)
+    assert {"numpy", "pydantic", "python-flint", "z3-solver", "pydantic-core"} <= set(names)
 
 
 def test_a_zip_has_the_scripts_at_its_root_and_names_no_index_for_headwright(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_nothing_in_a_sheet_becomes_part_of_the_page(formula: str) -> None:
     part = Asked(formula, "refuted", 4, formula, formula, {formula: formula})
     other = Formula(5, formula, "false", "claim", True, formula, {formula: [formula]})
     read = ToRead(6, formula)
-    verdict = Verdict("refuted", formula, (part,), (other,), (read,), formula, {formula: [formula]}, formula)
+    verdict = Verdict("refuted", formula, (part,), (other,), (read,), formula, formula, formula)
     page = report([_checked(verdict, formula)], [Problem(formula, 1, formula)], {"averaging-two": formula})
     _parsed(page)
     assert "<script" not in page
@@ -248,9 +248,22 @@ def test_the_page_shows_no_markup_of_a_student() -> None:
     assert "&lt;b&gt;x" in page
 
 
-def test_for_scripts_every_student_has_the_verdicts_by_exercise() -> None:
-    told = classroom(CLASS).as_json()
-    assert {each["student"]: each["verdicts"] for each in told["students"]}["dan"] == {
-        "averaging-two": "proved",
-        "energy": "missing",
-    }
+def test_cells_of_a_class_lead_to_the_answers() -> None:
+    page = classroom_page(classroom(CLASS))
+    parsed = _parsed(page)
+    for number in range(1, len(CLASS) + 1):
+        assert f'href="#answer-{number}"' in page
+        assert f"answer-{number}" in parsed.ids
+    assert "display: none" not in page.partition("</style>")[0].partition("@media print")[0]
+
+
+def test_the_weights_at_a_counterexample_are_drawn_and_nothing_where_there_are_none() -> None:
+    page = report([_of_class("ben.md", "averaging-two", "q = k_a + k_b")])
+    _parsed(page)
+    assert page.count('<svg class="weights"') == 1
+    assert page.count('<rect class="bar"') == 3  # a, b, each other
+    assert "Weights at the counterexample: alpha_a = 0.4" in page
+    other = Asked("q", "refuted", 4, "q = k_a", "so", {"n": 3, "weights": {"alpha_a": "<b>"}})
+    assert "<rect" not in report([_checked(Verdict("refuted", "so", (other,)))])
+    false = _of_class("dan.md", "averaging-two", r"q = \lambda(k_a + k_b)", r"\alpha_a = 1")
+    assert report([false]).count('<svg class="weights"') == 1

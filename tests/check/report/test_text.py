@@ -13,7 +13,7 @@ from headwright.check.exercise import load_exercises
 from headwright.check.markdown import Written, of_formulas
 from headwright.check.report.text import as_json, as_text, code, hinted, results
 from headwright.check.running import Checked
-from headwright.check.sheets.sheet import AnswerText, Note, Problem
+from headwright.check.sheets.sheet import AnswerText, Problem
 from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, ToRead, Verdict, Word, from_json
 
 EXERCISES = load_exercises()
@@ -73,11 +73,10 @@ def test_an_answer_is_reported_part_by_part_then_its_formulas_then_what_to_read(
         ([_checked("refuted"), _checked("undecided", failed=True)], [Problem("a", 0, "")], [], 4),
         ([_checked("refuted"), _checked("undecided")], [], [], 1),
         ([_checked("proved"), _checked("undecided")], [], [], 3),
-        ([_checked("proved")], [], [Note("a", 1, "", unjudged=True)], 3),
-        ([_checked("proved")], [], [Note("a", 1, "")], 0),
+        ([_checked("proved")], [], [Problem("a", 1, "")], 3),
     ],
 )
-def test_exit_codes(checked: list[Checked], problems: list[Problem], notes: list[Note], expected: int) -> None:
+def test_exit_codes(checked: list[Checked], problems: list[Problem], notes: list[Problem], expected: int) -> None:
     assert code(checked, problems, notes) == expected
 
 

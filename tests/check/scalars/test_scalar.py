@@ -113,7 +113,7 @@ def test_put_replaces_everywhere() -> None:
         (ln((n - 2) / eps), "ln((n - 2)/epsilon)"),
         (2 * LOG, "2 ln(n/epsilon)"),
         (LOG**2, "ln(n/epsilon)^2"),
-        (n / (2 * n + (n - 2) * eps), "n/(2 n + (n - 2) epsilon)"),
+        (n / (2 * n + (n - 2) * eps), "n/(epsilon n - 2 epsilon + 2 n)"),
         (exp(1 / sqrt(2)), "e^(1/sqrt(2))"),
         (sqrt(n / eps), "sqrt(n/epsilon)"),
         ((n - 1) * exp(-t / 2), "(n - 1) e^(-t/2)"),

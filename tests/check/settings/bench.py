@@ -12,9 +12,9 @@ from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.judging import Court, Judged, Part, Role, claims
 from headwright.check.replay import looked_at_twice
 from headwright.check.scalars.numbers import at_most_work
-from headwright.check.settings.keys.court import KeysCourt, advice
-from headwright.check.settings.keys.indices import spelt
-from headwright.check.settings.keys.scene import UndeterminedError, opening
+from headwright.check.settings.keys.court import KeysCourt
+from headwright.check.settings.keys.scene import UndeterminedError, opening, spelt
+from headwright.check.verdict import Verdict
 from headwright.formula import FormulaError, parse
 from headwright.formula import tree as t
 
@@ -79,7 +79,7 @@ class Found:
     advice: Mapping[str, Any] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Any:
-        """What the setting adds: threshold, suggestion, hint, curve, probability."""
+        """What the setting adds: threshold, suggestion, hint, probability."""
         return self.advice.get(name)
 
     @property
@@ -99,6 +99,6 @@ def check(exercise: str | Exercise, *formulas: str) -> Found:
         return Found("undecided", str(error))
     words = {one.decision.word for one in found}
     worst = next(one for one in WORST if one in words)
-    more = advice(known, court.decider, found) if isinstance(court, KeysCourt) else {}
+    more = vars(court.advised(Verdict("undecided", ""), found)) if isinstance(court, KeysCourt) else {}
     reason = next(one.part.reason for one in found if one.decision.word == worst)
     return Found(worst, reason, tuple(one.part for one in found), more)

@@ -35,7 +35,7 @@ def test_files_that_are_not_read_are_named(tmp_path: Path) -> None:
     paths, problems, notes = sheets(tmp_path)
     assert [path.name for path in paths] == ["a.md"]
     assert not problems
-    assert [(Path(note.file).name, note.unjudged) for note in notes] == [("b.pdf", True), ("d.docx", True)]
+    assert [Path(note.file).name for note in notes] == ["b.pdf", "d.docx"]
 
 
 MEGABYTE = LARGEST_BYTES - 100
@@ -87,7 +87,7 @@ def test_hostile_sheets_are_read_in_bounded_time(name: str) -> None:
 def test_what_is_no_sheet_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "sheet.md"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"sheet\.md: ") as refused:
+    with pytest.raises(InputError) as refused:
         read_document(path, load_exercises())
     assert said in str(refused.value)
 

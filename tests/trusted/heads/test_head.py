@@ -90,14 +90,14 @@ def test_floors_and_tolerances_are_judged_to_25_digits(seed: int, causal: bool) 
 @given(st.integers(0, 10**6))
 def test_in_a_world_no_sample_breaks_what_was_verified(seed: int) -> None:
     from headwright.enclosure import float_above, float_below
-    from headwright.weights.proven import judged
+    from headwright.weights.exact_bounds import proven_facts
 
     rng = np.random.default_rng(seed)
     X, head = rng.normal(size=(4, 3)), Head(*(rng.normal(size=(k, 3)) / 2 for k in (2, 2, 2)))
     ball, low, high = 0.02, Fraction("0.95"), Fraction("1.02")
     plain = Rule(1, attend={0: Fraction(1, 10**9)}, output=(Fraction(1), Fraction(0)), tolerance=Fraction(100))
     rules = Rules((X,), (plain,), ball=Fraction(str(ball)), scale=(low, high))
-    off, least = judged(rules, [plain], layer(head))[0]
+    off, least = proven_facts(rules, [plain], layer(head))[0]
     floor, error = Fraction(least[0]), Fraction(off)
     tight = Rule(1, attend={0: floor}, output=plain.output, tolerance=error)
     assert says(Rules((X,), (tight,), ball=rules.ball, scale=(low, high)), layer(head)) == "verified"
@@ -128,8 +128,8 @@ def reference(X: np.ndarray, rules: tuple[Rule, ...], norm: str) -> float:
 @pytest.mark.parametrize("norm", ["frobenius", "nuclear"])
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_are_those_of_another_solver_and_not_more(seed: int, norm: str) -> None:
-    from headwright.weights.bounds import lower_bound
-    from headwright.weights.plan import Space, Task
+    from headwright.weights.head_design import lower_bound
+    from headwright.weights.task import Space, Task
 
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(4, 5))

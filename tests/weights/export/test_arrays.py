@@ -61,7 +61,7 @@ def test_json_says_the_conventions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        ({"dtype": "float16"}, "dtype: input should be"),
+        ({"dtype": "float16"}, "dtype is 'float16': expected 'float64', 'float32' or 'bfloat16'"),
         ({"heads": 3}, "expected heads.0.W_Q"),
         ({"dtype": "float64"}, "weights.json says float64"),
         ({"extra": 1}, "extra"),

@@ -10,7 +10,7 @@ import pytest
 from headwright.weights import build, read_rules
 from headwright.weights.export import export, load_layer, load_torch, run_torch
 from headwright.weights.export.huggingface import hidden_shape
-from headwright.weights.export.rounding import float_error
+from headwright.weights.export.numbers import float_error
 from headwright.weights.head import outputs
 from tests.weights.export.running import Run, needs_transformers
 

@@ -15,7 +15,7 @@ from headwright.errors import InputError
 from headwright.weights import build, parse_rules
 from headwright.weights.export import write_huggingface
 from headwright.weights.export.huggingface import EPS, hidden_shape, to_hidden
-from headwright.weights.export.rounding import float_error
+from headwright.weights.export.numbers import float_error
 from headwright.weights.head import DTYPES, HeadLayer, outputs, patterns
 from tests.weights.export.making import random_layer, random_tokens, richer_layer
 from tests.weights.export.running import Run, needs_transformers

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headwright.weights.export import write_onnx
-from headwright.weights.export.rounding import float_error
+from headwright.weights.export.numbers import float_error
 from headwright.weights.head import DTYPES, outputs, patterns
 from tests.weights.export.making import random_layer, random_tokens, richer_layer
 

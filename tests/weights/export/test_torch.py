@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from headwright.errors import InputError
 from headwright.weights.export import load_torch, run_torch, to_torch, torch_shape, write_torch
-from headwright.weights.export.rounding import float_error
+from headwright.weights.export.numbers import float_error
 from headwright.weights.head import DTYPES, HeadLayer, outputs, patterns
 from tests.weights.export.making import random_layer, random_tokens, richer_layer
 

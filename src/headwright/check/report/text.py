@@ -17,13 +17,12 @@ from typing import Any, Literal
 from headwright.check.report.typeset import SIDES, in_words, instance, readable
 from headwright.check.running import Checked
 from headwright.check.sheets.files import clean, shortened
-from headwright.check.sheets.sheet import Note, Problem
-from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, Verdict, Word, by_what, to_json
+from headwright.check.sheets.sheet import Problem
+from headwright.check.verdict import WORST_FIRST, Status, Verdict, Word, by_what, to_json
 
 VERSION = 2  # of what --json prints
 MOST_LISTED = 12  # formulas of one answer
 LISTED: tuple[Status, ...] = ("false", "open", "quoted")
-ALL: tuple[Status, ...] = ("true", *LISTED)
 Hints = Literal["none", "direction", "full"]
 BARE: Mapping[Word, str] = {
     "proved": "it is right",
@@ -34,30 +33,17 @@ BARE: Mapping[Word, str] = {
 
 
 def as_text(each: Checked, *, file: bool = True) -> list[str]:
-    r"""The lines for one answer; `file` tells whether its file is named.
-
-    >>> from headwright.check.markdown import Written
-    >>> from headwright.check.sheets.sheet import AnswerText
-    >>> from headwright.check.verdict import ToRead
-    >>> part = Asked("q", "proved", 14, r"q = \lambda(k_a + k_b)", r"both weights are at least 1/(2 + epsilon)")
-    >>> false = Formula(17, r"\alpha_a = \frac{1}{2}", "false", "claim", True, "", {"n": 3, "left": 0.4223})
-    >>> verdict = Verdict("proved", "", (part,), (false,), (ToRead(15, "This is so."),), "lambda >= ln(n/epsilon)")
-    >>> answer = AnswerText("sheet.md", 12, "averaging-two", Written("..."))
-    >>> print("\n".join(as_text(Checked(answer, verdict), file=False)))
-    averaging-two (line 12)
-      proved     q = lambda (k_a + k_b) (line 14): both weights are at least 1/(2 + epsilon);
-                 from lambda >= ln(n/epsilon)
-      formulas   1 false
-        line 17  false   alpha_a = 1/2: with n = 3, left side = 0.4223
-      to read    line 15
-    """
+    """The lines for one answer; `file` tells whether its file is named."""
     answer, verdict = each.answer, each.verdict
     place = answer.place if file else f"line {answer.line}"
     lines = [f"{answer.exercise_id} ({place})"]
     if answer.chosen:
         lines.append(f"  matched    {answer.chosen}")
     for part in verdict.asked:
-        lines += _spread(f"  {part.word:<10} ", _part(part))
+        what = f"{shortened(readable(part.latex), 160)} (line {part.line})" if part.line else part.part
+        what += " (optional)" if part.optional else ""
+        reason = said_with(part.reason, part.counterexample)
+        lines += _spread(f"  {part.word:<10} ", f"{what}: {reason}" if reason else what)
     if not verdict.asked:
         lines += _spread(f"  {verdict.word:<10} ", verdict.reason)
     elif verdict.word == "undecided" and verdict.reason not in "".join(one.reason for one in verdict.asked):
@@ -67,60 +53,35 @@ def as_text(each: Checked, *, file: bool = True) -> list[str]:
             lines[-1] += ";" if lead == "from" else ""
             lines.append(f"{'':<13}{lead} {more}")
     if verdict.formulas:
-        lines.append(f"  formulas   {counted(verdict)}")
-        listed = sorted((one for one in verdict.formulas if _says_more(one)), key=_order)
-        width = max([8, *(len(f"line {one.line}") + 1 for one in listed[:MOST_LISTED])])
-        for one in listed[:MOST_LISTED]:
-            lines += _spread(f"    {f'line {one.line}':<{width}} {one.status:<7} ", _formula(one))
-        if len(listed) > MOST_LISTED:
-            lines.append(f"    ... and {len(listed) - MOST_LISTED} more: --json and --out list them all")
-    if verdict.to_read:
-        lines.append(f"  to read    {to_read(verdict)}")
+        lines += [f"  formulas   {counted(verdict)}", *_listed(verdict)]
+    numbers = list(dict.fromkeys(one.line for one in verdict.to_read))
+    if numbers:
+        more = f" and {len(numbers) - 20} more" if len(numbers) > 20 else ""
+        lines.append(f"  to read    {'lines'[: 4 + (len(numbers) > 1)]} {', '.join(map(str, numbers[:20]))}{more}")
     return [clean(line) for line in lines]
 
 
 def counted(verdict: Verdict) -> str:
-    """How many formulas are what, in words.
-
-    >>> counted(Verdict("proved", "", formulas=(Formula(1, "a", "true", "claim", True),)))
-    '1 true'
-    """
+    """How many formulas are what, in words."""
     counts = Counter(one.status for one in verdict.formulas)
     aside = sum(one.status == "false" and not one.counts for one in verdict.formulas)
-    said = [f"{counts[status]} {status}" for status in ALL if counts[status]]
+    said = [f"{counts[status]} {status}" for status in ("true", *LISTED) if counts[status]]
     return ", ".join(said) + (f" ({aside} false only as it stands: read the sentence)" if aside else "")
 
 
-def to_read(verdict: Verdict) -> str:
-    """The lines with sentences to read."""
-    numbers = list(dict.fromkeys(one.line for one in verdict.to_read))
-    more = f" and {len(numbers) - 20} more" if len(numbers) > 20 else ""
-    return f"{'line' if len(numbers) == 1 else 'lines'} {', '.join(map(str, numbers[:20]))}{more}"
-
-
-def _says_more(one: Formula) -> bool:
-    """A definition that is open is what was asked for: its reason stands above."""
-    return one.status in ("false", "quoted") or (
-        one.status == "open" and (one.reason != "" or one.role != "definition")
-    )
-
-
-def _order(one: Formula) -> tuple[int, int]:
-    return LISTED.index(one.status), one.line
-
-
-def _part(one: Asked) -> str:
-    what = f"{shortened(readable(one.latex), 160)} (line {one.line})" if one.line else one.part
-    what += " (optional)" if one.optional else ""
-    reason = said_with(one.reason, one.counterexample)
-    return f"{what}: {reason}" if reason else what
-
-
-def _formula(one: Formula) -> str:
-    if "\n" in one.reason:  # an error that points into the formula
-        return one.reason
-    said = said_with(one.reason, one.counterexample)
-    return shortened(readable(one.latex), 120) + (f": {said}" if said else "") + (by_what(one.used) if said else "")
+def _listed(verdict: Verdict) -> Iterator[str]:
+    """The formulas that are not true, false ones first; an open definition is what was asked for: see its part."""
+    listed = [one for one in verdict.formulas if one.status in LISTED]
+    listed = [one for one in listed if one.reason or one.status == "quoted" or one.role != "definition"]
+    listed.sort(key=lambda one: (LISTED.index(one.status), one.line))
+    width = max([8, *(len(f"line {one.line}") + 1 for one in listed[:MOST_LISTED])])
+    for one in listed[:MOST_LISTED]:
+        said = said_with(one.reason, one.counterexample)
+        shown = shortened(readable(one.latex), 120) + (f": {said}{by_what(one.used)}" if said else "")
+        lead = f"    {f'line {one.line}':<{width}} {one.status:<7} "
+        yield from _spread(lead, one.reason if "\n" in one.reason else shown)  # an error that points into the formula
+    if len(listed) > MOST_LISTED:
+        yield f"    ... and {len(listed) - MOST_LISTED} more: --json and --out list them all"
 
 
 def said_with(reason: str, counterexample: Mapping[str, Any] | None) -> str:
@@ -143,7 +104,7 @@ def _spread(lead: str, text: str) -> list[str]:
 
 
 def results(
-    checked: Sequence[Checked], problems: Sequence[Problem] = (), seed: int = 0, notes: Sequence[Note] = ()
+    checked: Sequence[Checked], problems: Sequence[Problem] = (), seed: int = 0, notes: Sequence[Problem] = ()
 ) -> dict[str, Any]:
     """What `headwright check --json` prints."""
     counts = Counter(each.verdict.word for each in checked)
@@ -151,21 +112,14 @@ def results(
         "version": VERSION,
         "answers": [as_json(each) for each in checked],
         "problems": [{"file": one.file, "line": one.line, "sentence": one.sentence} for one in problems],
-        "notes": [{"file": n.file, "line": n.line, "sentence": n.sentence, "unjudged": n.unjudged} for n in notes],
+        "notes": [{"file": one.file, "line": one.line, "sentence": one.sentence} for one in notes],
         "counts": {word: counts[word] for word in reversed(WORST_FIRST)},
         "seed": seed,
     }
 
 
 def as_json(each: Checked) -> dict[str, Any]:
-    """One answer with its verdict.
-
-    >>> from headwright.check.markdown import Written
-    >>> from headwright.check.sheets.sheet import AnswerText
-    >>> found = as_json(Checked(AnswerText("a.md", 1, "copying", Written("...")), Verdict("proved", "so"), 0.5))
-    >>> found["line"], found["exercise"], found["verdict"], found["asked"]
-    (1, 'copying', 'proved', [])
-    """
+    """One answer with its verdict."""
     answer = each.answer
     return {
         "file": answer.file,
@@ -177,7 +131,7 @@ def as_json(each: Checked) -> dict[str, Any]:
     }
 
 
-def code(checked: Sequence[Checked], problems: Sequence[Problem] = (), notes: Sequence[Note] = ()) -> int:
+def code(checked: Sequence[Checked], problems: Sequence[Problem] = (), notes: Sequence[Problem] = ()) -> int:
     """The exit code: 4 internal error, 2 unusable input, 1 refuted, missing or a false formula, 3 undecided, else 0."""
     words = {each.verdict.word for each in checked}
     if any(each.failed for each in checked):
@@ -186,51 +140,36 @@ def code(checked: Sequence[Checked], problems: Sequence[Problem] = (), notes: Se
         return 2
     if words & {"refuted", "missing"} or any(each.verdict.false_formulas for each in checked):
         return 1
-    return 3 if "undecided" in words or any(note.unjudged for note in notes) else 0
+    return 3 if "undecided" in words or notes else 0
 
 
 def hinted(each: Checked, hints: Hints) -> Checked:
-    """The same answer with as much of its verdict as these hints show.
-
-    >>> from headwright.check.markdown import Written
-    >>> from headwright.check.sheets.sheet import AnswerText
-    >>> part = Asked("c", "refuted", 3, "c = u_b", "c is u_a, not u_b", {"n": 2, "left": "u_a"})
-    >>> answer = Checked(AnswerText("a.md", 1, "copying", Written("")), Verdict("refuted", "c is u_a", (part,)))
-    >>> [hinted(answer, hints).verdict.asked[0].reason for hints in ("none", "direction")]
-    ['it is wrong', 'it is wrong, for instance with n = 2']
-    """
+    """The same answer with as much of its verdict as these hints show."""
     if hints == "full":
         return each
     verdict, bare = each.verdict, hints == "none"
-    asked = tuple(_asked_hinted(one, bare) for one in verdict.asked)
-    return replace(
-        each,
-        verdict=replace(
-            verdict,
-            reason=BARE[verdict.word] if verdict.asked else verdict.reason,
-            asked=asked,
-            formulas=tuple(_formulas_hinted(verdict.formulas, bare)),
-            threshold=None,
-            probability=None,
-            suggestion=None if bare else verdict.hint,
-            hint=None,
-            curve=None if bare or verdict.word != "refuted" else verdict.curve,
-        ),
-    )
 
+    def where(wrong: bool, counterexample: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        values = {} if bare or not wrong else instance(counterexample)
+        return {name: value for name, value in values.items() if name not in SIDES.values()} or None
 
-def _asked_hinted(one: Asked, bare: bool) -> Asked:
-    where = None if bare or one.word != "refuted" else _without_sides(one.counterexample)
-    reason = BARE[one.word] + (f", for instance with {in_words(where)}" if where else "")
-    return replace(one, reason=reason, counterexample=where)
-
-
-def _formulas_hinted(formulas: Sequence[Formula], bare: bool) -> Iterator[Formula]:
-    for one in formulas:
-        where = None if bare or one.status != "false" else _without_sides(one.counterexample)
+    asked, formulas = [], []
+    for part in verdict.asked:
+        there = where(part.word == "refuted", part.counterexample)
+        reason = BARE[part.word] + (f", for instance with {in_words(there)}" if there else "")
+        asked.append(replace(part, reason=reason, counterexample=there))
+    for one in verdict.formulas:
+        there = where(one.status == "false", one.counterexample)
         keeps = one.status in ("open", "quoted")  # that a formula cannot be read gives nothing away
-        yield replace(one, reason=one.reason if keeps else "", counterexample=where, used="")
-
-
-def _without_sides(counterexample: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return {name: value for name, value in instance(counterexample).items() if name not in SIDES.values()} or None
+        formulas.append(replace(one, reason=one.reason if keeps else "", counterexample=there, used=""))
+    told = replace(
+        verdict,
+        reason=BARE[verdict.word] if verdict.asked else verdict.reason,
+        asked=tuple(asked),
+        formulas=tuple(formulas),
+        threshold=None,
+        suggestion=None if bare else verdict.hint,
+        hint=None,
+        curve=None if bare or verdict.word != "refuted" else verdict.curve,
+    )
+    return replace(each, verdict=told)

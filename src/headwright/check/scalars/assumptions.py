@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
-from headwright.check.scalars.forms import Number, Parameter, Scalar, parameter, scalar
+from headwright.check.scalars.forms import Number, Parameter, Scalar, number, parameter
 from headwright.check.scalars.numbers import REAL, Range
 from headwright.errors import InputError
 
@@ -35,7 +35,6 @@ class Where:
 
     ranges: Mapping[str, Range] = field(default_factory=dict)
     hypotheses: tuple[Hypothesis, ...] = ()
-    hints: tuple[int, ...] = ()  # further integers that are worth a try where a counterexample is sought
 
     def range(self, name: str) -> Range:
         """What is known of one name."""
@@ -47,14 +46,14 @@ class Where:
 
     def settled(self, value: Scalar | Number) -> Scalar:
         """The number with all its names knowing their ranges."""
-        value = scalar(value)
+        value = number(value)
         fresh: dict[str, Scalar] = {}
         for atom in value.atoms():
             if isinstance(atom, Parameter):
-                declared = self.range(atom.name).numeric
+                declared = self.range(atom.name)
                 if not atom.range.holds(declared):
                     raise InputError(
-                        f"{atom.name} was used as {atom.key}, but is declared as {Parameter(atom.name, declared).key}; "
+                        f"{atom.name} was used as {atom}, but is declared as {Parameter(atom.name, declared)}; "
                         "make scalars from names that promise no more than is declared"
                     )
                 if atom.range != declared:
@@ -62,53 +61,26 @@ class Where:
         return value.put(fresh)
 
     def all_hypotheses(self) -> tuple[Hypothesis, ...]:
-        """The hypotheses, those among them that are bounds of a range by a formula, all with names that know ranges."""
-        found: list[Hypothesis] = list(self.hypotheses)
-        for name, known in self.ranges.items():
-            if isinstance(known.lower, Scalar):
-                found.append((self.name(name), ">" if known.lower_open else ">=", known.lower))
-            if isinstance(known.upper, Scalar):
-                found.append((self.name(name), "<" if known.upper_open else "<=", known.upper))
-        return tuple(
-            (self.settled(left), checked(comparison), self.settled(right)) for left, comparison, right in found
-        )
+        """The hypotheses, with names that know their ranges."""
+        return tuple((self.settled(left), sign, self.settled(right)) for left, sign, right in self.hypotheses)
 
     def tied(self) -> frozenset[str]:
         """The names that hypotheses speak of."""
-        return frozenset().union(*(left.names() | right.names() for left, _, right in self.all_hypotheses()))
+        return frozenset().union(*(left.names() | right.names() for left, _, right in self.hypotheses))
 
     def given(self, *hypotheses: tuple[Scalar | Number, str, Scalar | Number]) -> Where:
         """The same with more hypotheses."""
-        more = tuple((scalar(left), checked(comparison), scalar(right)) for left, comparison, right in hypotheses)
+        more = tuple((number(left), checked(comparison), number(right)) for left, comparison, right in hypotheses)
         return replace(self, hypotheses=self.hypotheses + more)
 
     def put(self, values: Mapping[str, Scalar | Number]) -> Where:
         """The same once some names have become numbers: their ranges, and hypotheses about numbers alone, are gone."""
-        ranges = {
-            name: replace(known, lower=_put(known.lower, values), upper=_put(known.upper, values))
-            for name, known in self.ranges.items()
-            if name not in values
-        }
-        hypotheses = tuple(
-            (scalar(left).put(values), comparison, scalar(right).put(values))
-            for left, comparison, right in self.hypotheses
-        )
-        kept = tuple(one for one in hypotheses if one[0].names() | one[2].names())
-        return Where(ranges, kept, self.hints)
+        ranges = {name: known for name, known in self.ranges.items() if name not in values}
+        hypotheses = ((left.put(values), sign, right.put(values)) for left, sign, right in self.hypotheses)
+        return Where(ranges, tuple(one for one in hypotheses if one[0].names() | one[2].names()))
 
 
 ANYTHING = Where()  # nothing is known of any name
-
-
-def _put(bound: Fraction | Scalar | int | None, values: Mapping[str, Scalar | Number]) -> Fraction | Scalar | None:
-    if isinstance(bound, int):
-        return Fraction(bound)
-    if not isinstance(bound, Scalar):
-        return bound
-    new = bound.put(values)
-    return new if new.rational is None else new.rational
-
-
 WHOLE = (0, 1, 2, 3, 4, 6, 8, 10, 20, 50, 100, 1000, 10**6)
 SHARES = tuple(Fraction(*pair) for pair in ((1, 2), (1, 10), (9, 10), (1, 100), (99, 100), (1, 1000), (1, 10**6)))
 STEPS = tuple(
@@ -118,26 +90,22 @@ STEPS = tuple(
 
 
 def plain_numbers(known: Range) -> list[Fraction]:
-    """Numbers to try, each certainly within the numeric ends of the range."""
-    known = known.numeric
+    """Numbers to try, each certainly within the range."""
     low, high = known.lower, known.upper
-    if known.integer:
-        tried = _integers(low, high)
-    elif isinstance(low, Fraction) and isinstance(high, Fraction):
-        tried = [low + (high - low) * share for share in SHARES] + [low, high]
-    elif isinstance(low, Fraction):
+    tried: list[Fraction | int]
+    if known.integer and low is not None:
+        tried = [low + step for step in range(5)]
+        tried += [value for value in WHOLE if value > low + 4] + [low + value for value in WHOLE]
+    elif known.integer:
+        tried = [sign * value for value in WHOLE for sign in (1, -1)] if high is None else [high - x for x in WHOLE]
+    elif low is not None and high is not None:
+        tried = [*(low + (high - low) * share for share in SHARES), low, high]
+    elif low is not None:
         tried = [low, *(low + step for step in STEPS)]
-    elif isinstance(high, Fraction):
+    elif high is not None:
         tried = [high, *(high - step for step in STEPS)]
     else:
-        tried = [Fraction(0)] + [sign * step for step in STEPS for sign in (1, -1)]
-    return [value for value in dict.fromkeys(tried) if known.holds(Range(value, value, integer=known.integer))]
-
-
-def _integers(low: object, high: object) -> list[Fraction]:
-    if isinstance(low, Fraction):
-        first = [low + step for step in range(5)]
-        return first + [Fraction(value) for value in WHOLE if value > first[-1]] + [low + value for value in WHOLE]
-    if isinstance(high, Fraction):
-        return [high - value for value in WHOLE]
-    return [Fraction(sign * value) for value in WHOLE for sign in (1, -1)]
+        tried = [0, *(sign * step for step in STEPS for sign in (1, -1))]
+    return [
+        Fraction(value) for value in dict.fromkeys(tried) if known.holds(Range(value, value, integer=known.integer))
+    ]

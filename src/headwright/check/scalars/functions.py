@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb, fmpq, fmpz
+from flint import arb, fmpz
 
 from headwright.check.scalars.forms import (
-    ONE,
     UNIT,
     Atom,
     Exp,
@@ -30,8 +28,6 @@ from headwright.check.scalars.forms import (
     number,
     of_atom,
     rebuilt,
-    scalar,
-    term,
     times,
     whole_power,
 )
@@ -62,35 +58,30 @@ class Signed:
     even: tuple[Factor, ...]
     odd: tuple[Factor, ...]
 
+    @property
+    def of_unknown_sign(self) -> Scalar:
+        """The product of the odd factors, with the sign."""
+        total = number(self.sign)
+        for part in self.odd:
+            total = total * power(part.base, part.exponent)
+        return total
+
 
 def factored(value: Scalar) -> tuple[Fraction, list[Factor]]:
     """The number as a rational times powers."""
-    coefficient, found = _taken_apart(value.over)
-    below, lower = _taken_apart(value.under)
-    return coefficient / below, found + [Factor(part.base, -part.exponent, part.atom) for part in lower]
-
-
-def _taken_apart(terms: Terms) -> tuple[Fraction, list[Factor]]:
-    if len(terms) == 1:
-        ((monomial, coefficient),) = terms.items()
-        return coefficient, _powers(monomial)
-    parts = factors(terms)
-    if parts is None:
-        return Fraction(1), [Factor(Scalar(terms, number(1).under), Fraction(1))]
     coefficient = Fraction(1)
     found: list[Factor] = []
-    for part, power in parts:
-        if len(part) == 1:
-            ((monomial, value),) = part.items()
-            coefficient *= value**power
-            found += [Factor(one.base, one.exponent * power, one.atom) for one in _powers(monomial)]
-        else:
-            found.append(Factor(Scalar(part, number(1).under), Fraction(power)))
+    for terms, turn in ((value.over, 1), (value.under, -1)):
+        parts = factors(terms) if len(terms) > 1 else None
+        for part, count in parts or [(terms, 1)]:
+            if len(part) > 1:
+                found.append(Factor(Scalar(part), Fraction(turn * count)))
+                continue
+            ((monomial, front),) = part.items()
+            coefficient *= front ** (turn * count)
+            for atom, exponent in monomial:
+                found.append(Factor(Scalar({((atom, Fraction(1)),): Fraction(1)}), turn * count * exponent, atom))
     return coefficient, found
-
-
-def _powers(monomial: Monomial) -> list[Factor]:
-    return [Factor(term(((atom, Fraction(1)),)), exponent, atom) for atom, exponent in monomial]
 
 
 def signed(value: Scalar) -> Signed:
@@ -102,9 +93,9 @@ def signed(value: Scalar) -> Signed:
     for part in found:
         # A broken exponent was only written down where its base is not negative.
         place = interval(part.base)
-        if part.exponent.denominator > 1 or place.not_negative or (part.atom is not None and part.atom.folds):
+        if part.exponent.denominator > 1 or place.low >= 0 or (part.atom is not None and part.atom.folds):
             known.append(part)
-        elif place.not_positive:
+        elif place.high <= 0:
             known.append(Factor(-part.base, part.exponent))
             coefficient *= -1 if part.exponent.numerator % 2 else 1
         elif part.exponent.numerator % 2 == 0:
@@ -114,39 +105,25 @@ def signed(value: Scalar) -> Signed:
     return Signed(1 if coefficient > 0 else -1, abs(coefficient), tuple(known), tuple(even), tuple(odd))
 
 
-def together(parts: tuple[Factor, ...], sign: int) -> Scalar:
-    """The product of factors with whole exponents, again as one number."""
-    total = term(UNIT, sign)
-    for part in parts:
-        total = total * power(part.base, part.exponent)
-    return total
-
-
 LONGEST = 200  # rational exponents up to this size are exponents; longer ones stay inside the exponential
 FACTORED = 80  # binary digits of numbers that are factored completely
 
 
 def exp(value: Scalar | Number) -> Scalar:
     """e ** value."""
-    value = scalar(value)
-    below: Monomial = UNIT
-    if not value.whole:
-        below = ((Function("sum", Scalar(value.under, number(1).under)), Fraction(-1)),)
+    value = number(value)
+    below: Monomial = UNIT if value.whole else ((Function("sum", Scalar(value.under)), Fraction(-1)),)
     result = number(1)
     for monomial, coefficient in value.over.items():
-        result = result * _exp_of_term(times(monomial, below), coefficient)
+        inside, short = times(monomial, below), _is_short(coefficient)
+        atom, exponent = inside[0] if len(inside) == 1 else (None, Fraction(0))
+        if isinstance(atom, Function) and atom.kind == "ln" and exponent == 1 and short:
+            result = result * power(atom.body, coefficient)
+        elif short:
+            result = result * of_atom(Exp(inside), coefficient)
+        else:
+            result = result * of_atom(Exp(times(inside, ((Function("sum", number(coefficient)), Fraction(1)),))))
     return result
-
-
-def _exp_of_term(monomial: Monomial, coefficient: Fraction) -> Scalar:
-    if len(monomial) == 1:
-        atom, exponent = monomial[0]
-        if isinstance(atom, Function) and atom.kind == "ln" and exponent == 1 and _is_short(coefficient):
-            return power(atom.body, coefficient)
-    if not _is_short(coefficient):
-        monomial = times(monomial, ((Function("sum", number(coefficient)), Fraction(1)),))
-        coefficient = Fraction(1)
-    return of_atom(Exp(monomial), coefficient)
 
 
 def _is_short(number: Fraction) -> bool:
@@ -157,8 +134,8 @@ def _is_short(number: Fraction) -> bool:
 
 def ln(value: Scalar | Number) -> Scalar:
     """The natural logarithm."""
-    value = scalar(value)
-    if interval(value).not_positive:
+    value = number(value)
+    if interval(value).high <= 0:
         raise InputError(f"ln({value}) was asked for, expected the logarithm of a number above 0")
     parts = signed(value)
     if parts.sign < 0 and not parts.odd:
@@ -167,25 +144,18 @@ def ln(value: Scalar | Number) -> Scalar:
     for prime, count in _primes(parts.size):
         result = result + count * of_atom(Function("ln", number(prime)))
     for part in parts.known:
-        result = result + part.exponent * _ln_of_base(part)
+        if isinstance(part.atom, Exp):
+            result = result + part.exponent * rebuilt(part.atom.power)
+        else:  # of what a root is of, where it is one
+            result = result + part.exponent * of_atom(Function("ln", folded(part.base.over)))
     for part in parts.even:
         result = result + part.exponent * of_atom(Function("ln", absolute(part.base)))
     if len(parts.odd) == 1:
         (part,) = parts.odd
         result = result + part.exponent * of_atom(Function("ln", parts.sign * part.base))
     elif parts.odd:
-        result = result + of_atom(Function("ln", together(parts.odd, parts.sign)))
+        result = result + of_atom(Function("ln", parts.of_unknown_sign))
     return result
-
-
-def _ln_of_base(part: Factor) -> Scalar:
-    if isinstance(part.atom, Exp):
-        return folded({part.atom.power: Fraction(1)})
-    if isinstance(part.atom, Prime):
-        return of_atom(Function("ln", number(part.atom.number)))
-    if isinstance(part.atom, Function) and part.atom.kind == "sum":
-        return of_atom(Function("ln", part.atom.body))
-    return of_atom(Function("ln", part.base))
 
 
 def _primes(value: Fraction) -> list[tuple[int, int]]:
@@ -224,16 +194,16 @@ def power(value: Scalar, exponent: Fraction) -> Scalar:
     result = number(1)
     for prime, count in _primes(parts.size):
         result = result * of_atom(Prime(prime), count * exponent)
-    for part in parts.known:
-        result = result * _power_of_base(part, part.exponent * exponent)
-    for part in parts.even:
-        result = result * _power_of_absolute(part.base, part.exponent * exponent)
+    known = parts.known
     if len(parts.odd) == 1:
         (part,) = parts.odd
-        base = Factor(part.base, part.exponent, part.atom) if parts.sign > 0 else Factor(-part.base, part.exponent)
-        result = result * _power_of_base(base, part.exponent * exponent)
+        known = (*known, part if parts.sign > 0 else Factor(-part.base, part.exponent))
     elif parts.odd:
-        result = result * of_atom(Function("sum", together(parts.odd, parts.sign)), exponent)
+        result = result * of_atom(Function("sum", parts.of_unknown_sign), exponent)
+    for part in known:
+        result = result * _power_of_base(part, part.exponent * exponent)
+    for part in parts.even:
+        result = result * of_atom(Function("abs", _upright(part.base)), part.exponent * exponent)
     return result
 
 
@@ -243,36 +213,29 @@ def _power_of_base(part: Factor, exponent: Fraction) -> Scalar:
     return of_atom(Function("sum", part.base) if part.atom is None else part.atom, exponent)
 
 
-def _power_of_absolute(base: Scalar, exponent: Fraction) -> Scalar:
-    return of_atom(Function("abs", _upright(base)), exponent)
-
-
 def sqrt(value: Scalar | Number) -> Scalar:
     """The square root."""
-    return power(scalar(value), Fraction(1, 2))
+    return power(number(value), Fraction(1, 2))
 
 
 def absolute(value: Scalar | Number) -> Scalar:
     """|value|."""
-    value = scalar(value)
+    value = number(value)
     place = interval(value)
-    if place.not_negative:
-        return value
-    if place.not_positive:
-        return -value
+    if place.low >= 0 or place.high <= 0:
+        return value if place.low >= 0 else -value
     parts = signed(value)
     result = number(parts.size)
-    for part in parts.known:
+    for part in (*parts.known, *parts.even):
         result = result * _power_of_base(part, part.exponent)
-    result = result * together(parts.even, 1)
     for part in parts.odd:
-        result = result * _power_of_absolute(part.base, part.exponent)
+        result = result * of_atom(Function("abs", _upright(part.base)), part.exponent)
     return result
 
 
 def sin(value: Scalar | Number) -> Scalar:
     """The sine; 0 at 0, odd, otherwise kept as it is."""
-    value = scalar(value)
+    value = number(value)
     if value == 0:
         return number(0)
     upright = _upright(value)
@@ -282,25 +245,8 @@ def sin(value: Scalar | Number) -> Scalar:
 
 def cos(value: Scalar | Number) -> Scalar:
     """The cosine; 1 at 0, even, otherwise kept as it is."""
-    value = scalar(value)
+    value = number(value)
     return number(1) if value == 0 else of_atom(Function("cos", _upright(value)))
-
-
-def ceil(value: Scalar | Number) -> Scalar:
-    """The smallest whole number that is not below it."""
-    value = scalar(value)
-    return of_atom(Function("ceil", value)) if value.rational is None else number(math.ceil(value.rational))
-
-
-def floor(value: Scalar | Number) -> Scalar:
-    """The largest whole number that is not above it."""
-    value = scalar(value)
-    return of_atom(Function("floor", value)) if value.rational is None else number(math.floor(value.rational))
-
-
-def roundings(value: Scalar) -> list[Function]:
-    """The rounded numbers in a number."""
-    return [atom for atom in value.atoms() if isinstance(atom, Function) and atom.kind in ("ceil", "floor")]
 
 
 def _upright(value: Scalar) -> Scalar:
@@ -308,69 +254,54 @@ def _upright(value: Scalar) -> Scalar:
     return max(value, -value, key=lambda one: one.key)
 
 
-FUNCTIONS: Mapping[str, Callable[[Scalar], Scalar]] = {
-    "ln": ln, "abs": absolute, "sin": sin, "cos": cos, "ceil": ceil, "floor": floor,
-}  # fmt: skip
+FUNCTIONS: Mapping[str, Callable[[Scalar], Scalar]] = {"ln": ln, "abs": absolute, "sin": sin, "cos": cos}
+BALLS: Mapping[Kind, Callable[[arb], arb]] = {"ln": arb.log, "abs": abs, "sin": arb.sin, "cos": arb.cos}
 
 
-class Substitution:
-    """Scalars in place of names; what becomes of an atom is worked out once."""
-
-    def __init__(self, values: Mapping[str, Scalar]) -> None:
-        """With these values."""
-        self.values = values
-        self.memory: dict[Atom, Scalar | None] = {}
-
-    def terms(self, terms: Terms) -> Scalar:
-        """A sum."""
-        return sum((coefficient * self.monomial(monomial) for monomial, coefficient in terms.items()), number(0))
-
-    def monomial(self, monomial: Monomial) -> Scalar:
-        """A product of powers."""
+def substituted(terms: Terms, values: Mapping[str, Scalar], memory: dict[Atom, Scalar | None]) -> Scalar:
+    """A sum with scalars in place of names; what becomes of an atom is worked out once."""
+    total = number(0)
+    for monomial, coefficient in terms.items():
         kept: dict[Atom, Fraction] = {}
-        changed = number(1)
+        changed = number(coefficient)
         for atom, exponent in monomial:
-            if atom not in self.memory:
-                self.memory[atom] = self.changed(atom)
-            new = self.memory[atom]
+            if atom not in memory:
+                memory[atom] = _changed(atom, values, memory)
+            new = memory[atom]
             if new is None:
                 kept[atom] = exponent
             else:
                 changed = changed * power(new, exponent)
-        return rebuilt(monomial_of(kept)) * changed
+        total = total + rebuilt(monomial_of(kept)) * changed
+    return total
 
-    def changed(self, atom: Atom) -> Scalar | None:
-        """What becomes of an atom; None where it stays."""
-        if isinstance(atom, Parameter):
-            return self.values.get(atom.name)
-        if isinstance(atom, Exp):
-            inside = self.monomial(atom.power)
-            return None if inside == rebuilt(atom.power) else exp(inside)
-        if isinstance(atom, Function):
-            body = atom.body.put(self.values)
-            if body != atom.body:
-                return body if atom.kind == "sum" else FUNCTIONS[atom.kind](body)
-        return None
+
+def _changed(atom: Atom, values: Mapping[str, Scalar], memory: dict[Atom, Scalar | None]) -> Scalar | None:
+    """What becomes of an atom; None where it stays."""
+    match atom:
+        case Parameter(name=name):
+            return values.get(name)
+        case Exp(power=exponent):
+            inside = substituted({exponent: Fraction(1)}, values, memory)
+            return None if inside == rebuilt(exponent) else exp(inside)
+        case Function(kind=kind, body=whole):
+            body = whole.put(values)
+            if body != whole:
+                return body if kind == "sum" else FUNCTIONS[kind](body)
+    return None
 
 
 def derivative(value: Scalar, name: str) -> Scalar:
     """The derivative by a name, for all values where it is defined: that of |x| is not where x is 0."""
-    over = _terms_derivative(value.over, name)
-    if value.whole:
-        return over
-    under = Scalar(value.under, ONE)
-    return (over - value * _terms_derivative(value.under, name)) / under
-
-
-def _terms_derivative(terms: Terms, name: str) -> Scalar:
-    total = number(0)
-    for monomial, coefficient in terms.items():
-        for atom, exponent in monomial:
-            rate = _atom_derivative(atom, name)
-            if rate != 0:
-                rest = times(monomial, ((atom, Fraction(-1)),))
-                total = total + coefficient * exponent * rebuilt(rest) * rate
-    return total
+    slopes = [number(0), number(0)]
+    for place, terms in enumerate((value.over, value.under)):
+        for monomial, coefficient in terms.items():
+            for atom, exponent in monomial:
+                rate = _atom_derivative(atom, name)
+                if rate != 0:
+                    rest = rebuilt(times(monomial, ((atom, Fraction(-1)),)))
+                    slopes[place] = slopes[place] + coefficient * exponent * rest * rate
+    return (slopes[0] - value * slopes[1]) / Scalar(value.under)
 
 
 def _atom_derivative(atom: Atom, name: str) -> Scalar:
@@ -382,8 +313,6 @@ def _atom_derivative(atom: Atom, name: str) -> Scalar:
         return number(0)
     inner = derivative(atom.body, name)
     match atom.kind:
-        case "ceil" | "floor":
-            raise InputError(f"{atom.kind} has no derivative, expected a formula without it")
         case "ln":
             return inner / atom.body
         case "sin":
@@ -396,63 +325,43 @@ def _atom_derivative(atom: Atom, name: str) -> Scalar:
             return inner
 
 
-class Evaluation:
-    """Balls in place of names; each atom is evaluated once."""
-
-    def __init__(self, values: Mapping[str, arb | Number]) -> None:
-        """With these values."""
-        self.values = values
-        self.memory: dict[Atom, arb] = {}
-
-    def scalar(self, value: Scalar) -> arb:
-        """A number."""
-        upper = self.terms(value.over)
-        return upper if value.whole else upper / self.terms(value.under)
-
-    def terms(self, terms: Terms) -> arb:
-        """A sum."""
-        return sum((ball_of(value) * self.monomial(monomial) for monomial, value in terms.items()), arb(0))
-
-    def monomial(self, monomial: Monomial) -> arb:
-        """A product of powers."""
-        total = arb(1)
+def evaluated(terms: Terms, values: Mapping[str, arb | Number], memory: dict[Atom, arb]) -> arb:
+    """A sum with balls in place of names; each atom is evaluated once."""
+    total = arb(0)
+    for monomial, coefficient in terms.items():
+        product = ball_of(coefficient)
         for atom, exponent in monomial:
-            if atom not in self.memory:
-                self.memory[atom] = self.atom(atom)
-            total *= _power(self.memory[atom], exponent)
-        return total
-
-    def atom(self, atom: Atom) -> arb:
-        """What is not taken apart."""
-        match atom:
-            case Parameter(name=name):
-                if name not in self.values:
-                    raise InputError(
-                        f"no value was given for {name}, expected one for every name: {sorted(self.values)} were given"
-                    )
-                return ball_of(self.values[name])
-            case Prime(number=whole):
-                return arb(whole)
-            case Exp(power=exponent):
-                return self.monomial(exponent).exp()
-            case Function(kind=kind, body=body):
-                ball = self.scalar(body)
-                return ball if kind == "sum" else BALLS[kind](ball)
-            case Pi():
-                return arb.pi()
-        raise InputError(f"{atom.key} has no value here")
+            if atom not in memory:
+                memory[atom] = _ball(atom, values, memory)
+            ball = memory[atom]
+            if exponent.denominator == 1:
+                product *= ball**exponent.numerator
+            elif exponent.denominator == 2:
+                product *= ball.sqrt() ** exponent.numerator
+            elif ball == 0:
+                product *= ball if exponent > 0 else 1 / ball
+            else:
+                product *= ball ** ball_of(exponent)
+        total += product
+    return total
 
 
-BALLS: Mapping[Kind, Callable[[arb], arb]] = {
-    "ln": arb.log, "abs": abs, "sin": arb.sin, "cos": arb.cos, "ceil": arb.ceil, "floor": arb.floor,
-}  # fmt: skip
-
-
-def _power(ball: arb, exponent: Fraction) -> arb:
-    if exponent.denominator == 1:
-        return ball**exponent.numerator
-    if exponent.denominator == 2:
-        return ball.sqrt() ** exponent.numerator
-    if ball == 0:
-        return ball if exponent > 0 else 1 / ball
-    return ball ** arb(fmpq(exponent.numerator, exponent.denominator))
+def _ball(atom: Atom, values: Mapping[str, arb | Number], memory: dict[Atom, arb]) -> arb:
+    """An atom that is not taken apart."""
+    match atom:
+        case Parameter(name=name):
+            if name not in values:
+                expected = f"expected one for every name: {sorted(values)} were given"
+                raise InputError(f"no value was given for {name}, {expected}")
+            return ball_of(values[name])
+        case Prime(number=whole):
+            return arb(whole)
+        case Exp(power=exponent):
+            return evaluated({exponent: Fraction(1)}, values, memory).exp()
+        case Function(kind=kind, body=body):
+            upper, lower = (evaluated(terms, values, memory) for terms in (body.over, body.under))
+            ball = upper if body.whole else upper / lower
+            return ball if kind == "sum" else BALLS[kind](ball)
+        case Pi():
+            return arb.pi()
+    raise InputError(f"{atom} has no value here")

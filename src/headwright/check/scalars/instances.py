@@ -31,6 +31,7 @@ class Instance:
     values: dict[str, Fraction]
     left: arb
     right: arb
+    beyond: str = ""  # a name that has no value here: it fails from some number on, or for all near enough to 0
 
 
 def counterexample(
@@ -62,18 +63,12 @@ def counterexample(
 
 def choices(names: Sequence[str], where: Where) -> Iterator[dict[str, Fraction]]:
     """Values for the names: the smallest integers first, then the plainest other numbers."""
-    integers = [name for name in names if where.range(name).integer]
-    others = [name for name in names if not where.range(name).integer]
+    integers = {name: where.range(name) for name in names if where.range(name).integer}
+    others = [name for name in names if name not in integers]
     rest = _plainest([plain_numbers(where.range(name)) for name in others], MOST_OTHERS)
-    for whole in _plainest([_whole_numbers(name, where) for name in integers], MOST_INTEGERS):
+    for whole in _plainest([plain_numbers(known) for known in integers.values()], MOST_INTEGERS):
         for broken in rest:
             yield dict(zip([*integers, *others], [*whole, *broken], strict=True))
-
-
-def _whole_numbers(name: str, where: Where) -> list[Fraction]:
-    known = where.range(name).numeric
-    hinted = [Fraction(hint) for hint in where.hints if known.holds(Range(hint, hint, integer=True))]
-    return list(dict.fromkeys([*plain_numbers(known), *hinted]))
 
 
 def _plainest(lists: list[list[Fraction]], most: int) -> list[tuple[Fraction, ...]]:
@@ -115,7 +110,7 @@ def _limits(
     try:
         case, sides = where.put(values), (left.put(values), right.put(values))
         if reach_large(case, large) and never(sides[0], comparison, sides[1], case, large):
-            return Instance(values, *(_ball(limit(side, case, large)) for side in sides))
+            return Instance(values, _ball(limit(sides[0], case, large)), _ball(limit(sides[1], case, large)))
     except InputError:
         pass
     return None
@@ -141,48 +136,18 @@ HUGE = 10**5  # decimal digits of a number that is written out
 FAR = Symbol("far")
 
 
-@dataclass(frozen=True)
-class Beyond:
-    """A name for which a comparison fails far out: from some number on, or for all numbers near enough to 0."""
-
-    name: str
-    values: dict[str, Fraction]  # of the other names
-    near_zero: bool
-    sides: tuple[Scalar, Scalar]  # in terms of FAR, which is the name or 1 over it
-    where: Where
-
-    def at(self, far: Fraction) -> dict[str, Fraction]:
-        """The values of all names there."""
-        return {**self.values, self.name: 1 / far if self.near_zero else far}
-
-
 def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Instance | None:
-    """A counterexample far out: where the opposite holds from some number on, a power of ten beyond it."""
-    opposite = OPPOSITE[comparison]
-    for one in fails_far(left, comparison, right, where):
-        found = eventually(one.sides[0], opposite, one.sides[1], one.where, (FAR,))
-        if found is None or FAR not in found.threshold:
-            continue
-        border = found.threshold[FAR].value({})
-        digits = int(float(border.log() / arb(10).log()) + 1) if border > 1 else 1
-        far = one.at(Fraction(10) ** min(digits, HUGE))
-        if digits < HUGE and allowed(far, where) and certain(left, opposite, right, far):
-            return Instance(far, left.value(far), right.value(far))
-    return None
+    """A counterexample far out: where the opposite holds from some number on, a power of ten beyond it.
 
-
-def fails_far(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Iterator[Beyond]:
-    """Names, with values of the others, for which it is proved that the comparison fails far out.
-
-    This is quickly told, where a whole proof that fails takes long.
+    A name may be far out, or near to 0 where that is the end of its range.
     """
-    names = sorted(left.names() | right.names() | where.tied())
+    names, opposite = sorted(left.names() | right.names() | where.tied()), OPPOSITE[comparison]
+    far, unwritten = parameter(FAR, POSITIVE), None
     for name in names if comparison != "!=" else ():
         known = where.range(name)
-        near_zero = known.lower == 0 and known.lower_open and not known.integer
-        if known.upper is not None and not (near_zero and isinstance(known.upper, Fraction | int)):
-            continue  # an end by a formula may come before what is far
-        far = parameter(FAR, POSITIVE)
+        near_zero = known.lower == 0 and known.lower_open
+        if known.upper is not None and not near_zero:
+            continue
         moved = {name: 1 / far if near_zero else far}
         for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
             sides = put_in(values, left, right)
@@ -190,42 +155,21 @@ def fails_far(left: Scalar, comparison: Comparison, right: Scalar, where: Where)
                 continue
             here = where.put(values).put(moved)
             here = replace(here, ranges={**here.ranges, FAR: POSITIVE})
-            both = (sides[0].put(moved), sides[1].put(moved))
-            if reach_large(here, (FAR,)) and holds_far_out(both[0], OPPOSITE[comparison], both[1], here, (FAR,)):
-                yield Beyond(name, values, near_zero, both, here)
-
-
-def _tied_to_others(left: Scalar, right: Scalar, where: Where) -> bool:
-    """Whether a condition ties the names to others: values for them would have to be found too."""
-    return bool(where.tied() - left.names() - right.names())
-
-
-DEPTHS = (9, 13, 25, 60)  # powers of ten: how far out, or how near an open end
-MOST_CORNERS = 300
-
-
-def in_corners(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Instance | None:
-    """A counterexample where several names are extreme at once: huge integers, numbers next to ends of their ranges."""
-    if comparison == "!=" or _tied_to_others(left, right, where):
-        return None
-    names = sorted(left.names() | right.names())
-    for depth in DEPTHS:
-        ends = [_ends(where.range(name).numeric, depth) for name in names]
-        for chosen in islice(product(*ends), MOST_CORNERS):
-            values = dict(zip(names, chosen, strict=True))
-            if allowed(values, where) and certain(left, OPPOSITE[comparison], right, values):
-                return Instance(values, left.value(values), right.value(values))
-    return None
-
-
-def _ends(known: Range, depth: int) -> list[Fraction]:
-    """The ends of a range; where one is excluded a number next to it, and a large one where there is none."""
-    far, near = Fraction(10) ** depth, Fraction(1, 10**depth)
-    low, high = known.lower, known.upper
-    if known.integer:
-        return [far] if high is None else []
-    ends = [low + near if known.lower_open else low] if isinstance(low, Fraction) else [-far, Fraction(0)]
-    return [*ends, *([high - near if known.upper_open else high] if isinstance(high, Fraction) else [Fraction(1)])]
+            one, other = (side.put(moved) for side in sides)
+            if not reach_large(here, (FAR,)) or not holds_far_out(one, opposite, other, here, (FAR,)):
+                continue
+            unwritten = unwritten or Instance(values, arb("nan"), arb("nan"), name)
+            found = eventually(one, opposite, other, here, (FAR,))
+            if found is None or FAR not in found.threshold:
+                continue
+            border = found.threshold[FAR].value({})
+            digits = int(float(border.log() / arb(10).log()) + 1) if border > 1 else 1
+            place = Fraction(10) ** min(digits, HUGE)
+            there = {**values, name: 1 / place if near_zero else place}
+            inside = known.holds(Range(there[name], there[name], integer=known.integer))
+            if digits < HUGE and inside and allowed(there, where) and certain(left, opposite, right, there):
+                return Instance(there, left.value(there), right.value(there))
+    return unwritten
 
 
 def put_in(values: Mapping[str, Fraction], *scalars: Scalar) -> list[Scalar] | None:

@@ -14,7 +14,6 @@ from typing import Literal
 
 from headwright.check.scalars.assumptions import MIRRORED, OPPOSITE, Comparison, Hypothesis, Where, checked
 from headwright.check.scalars.forms import (
-    ONE,
     Atom,
     Exp,
     Function,
@@ -23,15 +22,14 @@ from headwright.check.scalars.forms import (
     Parameter,
     Scalar,
     Terms,
-    interval_of_monomial,
+    interval_of_terms,
     monomial_of,
     number,
-    parts_of,
+    powers_in,
     rebuilt,
     times,
 )
 from headwright.check.scalars.functions import exp, ln, power, sqrt
-from headwright.check.scalars.numbers import Range
 from headwright.check.scalars.proving import SOLVER, Cleared, needs, prove, without_known_factors
 from headwright.errors import InputError
 
@@ -59,58 +57,54 @@ def groups(terms: Terms, large: Sequence[str]) -> list[Group]:
     """The terms of a sum by how they grow."""
     found: dict[Monomial, Terms] = {}
     for monomial, coefficient in terms.items():
-        moving = monomial_of({atom: power for atom, power in monomial if _moves(atom, large)})
-        still = monomial_of({atom: power for atom, power in monomial if not _moves(atom, large)})
+        moving = tuple(pair for pair in monomial if _moves(pair[0], large))
+        still = tuple(pair for pair in monomial if pair not in moving)
         found.setdefault(moving, {})[still] = coefficient
-    return [Group(moving, Scalar(rest, ONE), growth_of(moving, large)) for moving, rest in found.items()]
+    result: list[Group] = []
+    for moving, rest in found.items():
+        total: Growth = {}
+        for atom, exponent in moving:
+            kind, front = _logarithm(atom, large)
+            total[kind] = total.get(kind, number(0)) + front * exponent
+        growth = {kind: front for kind, front in total.items() if front != 0}
+        result.append(Group(moving, Scalar(rest), growth))
+    return result
 
 
 def _moves(atom: Atom, large: Sequence[str]) -> bool:
-    return any(isinstance(part, Parameter) and part.name in large for part in parts_of(atom))
+    parts = powers_in((((atom, Fraction(1)),),))
+    return any(isinstance(part, Parameter) and part.name in large for part, _ in parts)
 
 
-def growth_of(monomial: Monomial, large: Sequence[str]) -> Growth:
-    """The logarithm of a product of powers of growing atoms."""
-    total: Growth = {}
-    for atom, exponent in monomial:
-        for kind, coefficient in _logarithm(atom, large).items():
-            total[kind] = total.get(kind, number(0)) + coefficient * exponent
-    return {kind: coefficient for kind, coefficient in total.items() if coefficient != 0}
-
-
-def _logarithm(atom: Atom, large: Sequence[str]) -> Growth:
-    if isinstance(atom, Parameter):
-        return {((atom.name, (Fraction(0), Fraction(1), Fraction(0))),): number(1)}
-    name = _logarithm_of_name(atom)
-    if name is not None:
-        return {((name, (Fraction(0), Fraction(0), Fraction(1))),): number(1)}
+def _logarithm(atom: Atom, large: Sequence[str]) -> tuple[Kind, Scalar]:
+    """The logarithm of a growing atom: a number times a product of functions of names."""
     if not isinstance(atom, Exp):
-        raise NotOrdered
+        name, logarithms = _name_in(atom)
+        shape = (Fraction(0), Fraction(1 - logarithms), Fraction(logarithms))
+        return ((name, shape),), number(1)
     shapes: dict[str, list[Fraction]] = {}
     still: dict[Atom, Fraction] = {}
     for inner, exponent in atom.power:
-        if not _moves(inner, large):
-            still[inner] = exponent
-            continue
-        inside = _logarithm_of_name(inner)
-        if isinstance(inner, Parameter):
-            shapes.setdefault(inner.name, [Fraction(0)] * 3)[0] = exponent
-        elif inside is not None:
-            shapes.setdefault(inside, [Fraction(0)] * 3)[1] = exponent
+        if _moves(inner, large):
+            name, logarithms = _name_in(inner)
+            shapes.setdefault(name, [Fraction(0)] * 3)[logarithms] = exponent
         else:
-            raise NotOrdered
+            still[inner] = exponent
     kind = tuple((name, (p, r, s)) for name, (p, r, s) in sorted(shapes.items()))
     if any(shape <= FLAT for _, shape in kind):
         raise NotOrdered  # e^(1/x) tends to 1 without being 1, and e^(s/t) to nothing
-    return {kind: rebuilt(monomial_of(still))}
+    return kind, rebuilt(monomial_of(still))
 
 
-def _logarithm_of_name(atom: Atom) -> str | None:
+def _name_in(atom: Atom) -> tuple[str, int]:
+    """The name x, where the atom is x (0) or ln(x) (1)."""
+    if isinstance(atom, Parameter):
+        return atom.name, 0
     if isinstance(atom, Function) and atom.kind == "ln":
         for inner in atom.body.atoms():
             if isinstance(inner, Parameter) and atom.body == rebuilt(((inner, Fraction(1)),)):
-                return inner.name
-    return None
+                return inner.name, 1
+    raise NotOrdered
 
 
 def tendency(over: Growth, under: Growth, sign_of: SignOf) -> int | None:
@@ -126,15 +120,13 @@ def tendency(over: Growth, under: Growth, sign_of: SignOf) -> int | None:
     for direction in (1, -1):
         leading = [kind for kind, sign in signs.items() if sign == direction]
         others = [kind for kind, sign in signs.items() if sign not in (direction, 0)]
-        if leading and all(any(_outgrows(one, other) for one in leading) for other in others):
+        # something outgrows another where their quotient grows, however the names grow
+        if leading and all(
+            any(one != other and all(dict(one).get(name, FLAT) >= by for name, by in other) for one in leading)
+            for other in others
+        ):
             return direction
     return None if any(signs.values()) or None in signs.values() else 0
-
-
-def _outgrows(one: Kind, other: Kind) -> bool:
-    """Whether other/one vanishes, however the names grow."""
-    mine, yours = dict(one), dict(other)
-    return mine != yours and all(mine.get(name, FLAT) >= shape for name, shape in yours.items())
 
 
 def grown(large: Sequence[str], where: Where) -> tuple[str, ...]:
@@ -149,16 +141,7 @@ def still(where: Where, large: Sequence[str]) -> Where:
     """What is known of the other names alone: what ties them to the large ones is left out."""
     gone = set(large)
     kept = tuple(one for one in where.hypotheses if not (one[0].names() | one[2].names()) & gone)
-    ranges = {name: _without(known, gone) for name, known in where.ranges.items() if name not in gone}
-    return Where(ranges, kept)
-
-
-def _without(known: Range, gone: set[str]) -> Range:
-    def tied(end: object) -> bool:
-        return isinstance(end, Scalar) and bool(end.names() & gone)
-
-    low, high = (None if tied(known.lower) else known.lower), (None if tied(known.upper) else known.upper)
-    return Range(low, high, known.lower_open, known.upper_open, known.integer)
+    return Where({name: known for name, known in where.ranges.items() if name not in gone}, kept)
 
 
 def sign_by(where: Where) -> SignOf:
@@ -209,7 +192,7 @@ def _sign_far_out(value: Scalar, comparison: Comparison, others: Where, large: S
             return False
         if sign(under.coefficient) == -1:
             comparison = MIRRORED[comparison]
-        over = Scalar(value.over, ONE)
+        over = Scalar(value.over)
         if comparison in ("<", "<="):
             over, comparison = -over, MIRRORED[comparison]
         found = groups(over.over, large)
@@ -285,120 +268,89 @@ class Eventually:
 
 def threshold_of(left: Scalar, comparison: Comparison, right: Scalar, where: Where, name: str) -> Eventually | None:
     """Solved exactly: below the threshold the comparison fails. None where the comparison is not that simple."""
-    if comparison in ("=", "!="):
-        return None
-    if not all(prove(need, kind, 0, where) for need, kind in needs(left, right)):
+    if comparison in ("=", "!=") or not all(prove(need, kind, 0, where) for need, kind in needs(left, right)):
         return None
     difference = left - right
-    under = Scalar(difference.under, ONE)
+    under = Scalar(difference.under)
     if prove(under, "<", 0, where):
         comparison = MIRRORED[comparison]
     elif not prove(under, ">", 0, where):
         return None
-    cleared = without_known_factors(Scalar(difference.over, ONE), comparison)
-    value, comparison = cleared.value, cleared.comparison
-    if comparison in ("<", "<="):
-        value, comparison = -value, MIRRORED[comparison]
+    cleared = without_known_factors(Scalar(difference.over), comparison)
+    if cleared.comparison in ("<", "<="):
+        cleared = Cleared(-cleared.value, MIRRORED[cleared.comparison])
+    others = still(where, (name,))
     try:
-        split = _by_powers(value.over, name)
+        split = _by_powers(cleared.value.over, name)
         if split is None:
             return None
-        moving, coefficients = split
-        return _Solver(still(where, (name,)), where, name, f"it says {Cleared(value, comparison)}").solved(
-            moving, coefficients
-        )
+        moving, (constant, linear, square) = split
+        if square == 0:
+            if not prove(linear, ">", 0, others):
+                return None
+            border = -constant / linear
+        else:  # with square > 0 > constant there is one positive root, and T is positive
+            positive = interval_of_terms({moving: Fraction(1)}).positive
+            if not (positive and prove(square, ">", 0, others) and prove(constant, "<", 0, others)):
+                return None
+            border = (sqrt(linear**2 - 4 * square * constant) - linear) / (2 * square)
+        found = _inverted(moving, others.settled(border), name, where, others)
     except (NotOrdered, InputError):
         return None
+    return None if found is None else Eventually(f"it says {cleared}", SOLVER, {name: found[0]}, found[1])
 
 
 def _by_powers(terms: Terms, name: str) -> tuple[Monomial, list[Scalar]] | None:
     """The sum as a polynomial of degree 1 or 2 in one growing monomial: (T, [constant, linear, square])."""
     found = {group.growing: group.coefficient for group in groups(terms, (name,))}
-    if len(found) not in (2, 3):
-        return None
-    for base in found:
-        if not interval_of_monomial(base).positive:
+    for base in found if len(found) in (2, 3) else ():
+        if not interval_of_terms({base: Fraction(1)}).positive:
             continue  # it may be divided by only where it is positive for all values, large or not
         inverse = monomial_of({atom: -exponent for atom, exponent in base})
         shifted = {times(moving, inverse): coefficient for moving, coefficient in found.items()}
-        steps = [moving for moving in shifted if moving]
-        for step in steps:
+        for step in shifted:
             double = times(step, step)
-            if set(shifted) <= {(), step, double} and _grows(step, name):
-                return step, [shifted.get(place, number(0)) for place in ((), step, double)]
+            if len(step) == 1 and step[0][1] > 0 and set(shifted) <= {(), step, double}:
+                atom = step[0][0]  # which plainly grows with the name
+                inside = [inner for inner, _ in atom.power] if isinstance(atom, Exp) else [atom]
+                if sum(isinstance(inner, Parameter) and inner.name == name for inner in inside) == 1 or (
+                    not isinstance(atom, Exp) and _name_in(atom) == (name, 1)
+                ):
+                    return step, [shifted.get(place, number(0)) for place in ((), step, double)]
     return None
 
 
-def _grows(monomial: Monomial, name: str) -> bool:
-    """Whether it is one positive power of something that plainly grows with the name."""
-    if len(monomial) != 1 or monomial[0][1] < 0:
-        return False
-    atom = monomial[0][0]
-    if isinstance(atom, Parameter) or _logarithm_of_name(atom) == name:
-        return True
-    return (
-        isinstance(atom, Exp)
-        and sum(isinstance(inner, Parameter) and inner.name == name for inner, _ in atom.power) == 1
-    )
+def _inverted(
+    moving: Monomial, border: Scalar, name: str, where: Where, others: Where
+) -> tuple[Scalar, Hypothesis | None] | None:
+    """T >= border solved for the name, T being a growing function of it, and where that applies.
 
-
-@dataclass(frozen=True)
-class _Solver:
-    others: Where
-    where: Where
-    name: str
-    says: str
-
-    def solved(self, moving: Monomial, coefficients: list[Scalar]) -> Eventually | None:
-        """constant + linear T + square T^2 >= 0 solved for T, then for the name."""
-        constant, linear, square = coefficients
-        if square == 0:
-            if not prove(linear, ">", 0, self.others):
-                return None
-            return self._inverted(moving, self.others.settled(-constant / linear))
-        # With square > 0 > constant there is one positive root, and T is positive.
-        positive = interval_of_monomial(moving).positive
-        if not (positive and prove(square, ">", 0, self.others) and prove(constant, "<", 0, self.others)):
+    It does where the border lies above what T always exceeds; elsewhere the comparison always holds.
+    """
+    (atom, exponent), positive = moving[0], where.range(name).positive
+    least, front, degree = 0, number(1), exponent
+    if isinstance(atom, Exp):
+        inner = {part: by for part, by in atom.power if isinstance(part, Parameter) and part.name == name}
+        (degree,) = inner.values()
+        front = rebuilt(monomial_of({part: by for part, by in atom.power if part not in inner})) * exponent
+        if name in front.names() or degree < 0 or not prove(front, ">", 0, others) or not (degree == 1 or positive):
             return None
-        border = (sqrt(linear**2 - 4 * square * constant) - linear) / (2 * square)
-        return self._inverted(moving, self.others.settled(border))
-
-    def _inverted(self, moving: Monomial, border: Scalar) -> Eventually | None:
-        """T >= border solved for the name, T being a growing function of it."""
-        atom, exponent = moving[0]
-        positive = self.where.range(self.name).positive
-        if isinstance(atom, Exp):
-            rest = monomial_of({inner: power for inner, power in atom.power if not self._is_name(inner)})
-            degree = dict(atom.power)[next(inner for inner, _ in atom.power if self._is_name(inner))]
-            front = rebuilt(rest) * exponent
-            if self.name in front.names() or degree < 0 or not prove(front, ">", 0, self.others):
-                return None
-            if degree == 1:  # T takes all values above 0
-                return self._above(border, 0, lambda above: ln(above) / front)
-            return self._above(border, 1, lambda above: power(ln(above) / front, 1 / degree)) if positive else None
-        if exponent == 1:
-            solution = border if isinstance(atom, Parameter) else exp(border)
-            return self._from(solution) if isinstance(atom, Parameter) or positive else None
-        if not (positive and isinstance(atom, Parameter)):
-            return None
-        return self._above(border, 0, lambda above: power(above, 1 / exponent))
-
-    def _from(self, value: Scalar, condition: Hypothesis | None = None) -> Eventually:
-        return Eventually(self.says, SOLVER, {self.name: value}, condition)
-
-    def _above(self, border: Scalar, least: int, solve: Callable[[Scalar], Scalar]) -> Eventually | None:
-        """Solved where the border lies above what T always exceeds; elsewhere the comparison always holds."""
-        if prove(border, ">", least, self.others):
-            return self._from(solve(border))
-        excess = border - least
-        if not prove(Scalar(excess.under, ONE), ">", 0, self.others):
-            return None
-        cleared = without_known_factors(Scalar(excess.over, ONE), ">")
-        value = cleared.value if cleared.comparison == ">" else -cleared.value
-        return self._from(solve(border), (value, ">", number(0)))
-
-    def _is_name(self, atom: Atom) -> bool:
-        return isinstance(atom, Parameter) and atom.name == self.name
+        least = int(degree != 1)
+    elif isinstance(atom, Parameter) and exponent == 1:
+        return border, None
+    elif not positive or (exponent != 1 and not isinstance(atom, Parameter)):
+        return None
+    elif not isinstance(atom, Parameter):
+        return exp(border), None
+    solved = power((ln(border) if isinstance(atom, Exp) else border) / front, 1 / degree)
+    if prove(border, ">", least, others):
+        return solved, None
+    excess = border - least
+    if not prove(Scalar(excess.under), ">", 0, others):
+        return None
+    cleared = without_known_factors(Scalar(excess.over), ">")
+    value = cleared.value if cleared.comparison == ">" else -cleared.value
+    return solved, (value, ">", number(0))
 
 
 def eventually(
@@ -433,8 +385,4 @@ def eventually(
 
 def never(left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, large: Sequence[str]) -> bool:
     """Whether it is proved that the comparison fails for all large enough values of the large names."""
-    comparison = checked(comparison)
-    left, right = where.settled(left), where.settled(right)
-    if left == right:
-        return comparison not in ("=", "<=", ">=") and defined((left, right), where, grown(large, where))
-    return holds_far_out(left, OPPOSITE[comparison], right, where, large)
+    return eventually(left, OPPOSITE[checked(comparison)], right, where, large) is not None

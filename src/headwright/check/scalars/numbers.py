@@ -6,21 +6,16 @@ How large a number may become before it is refused is said here: hostile input m
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from flint import arb, fmpq
 
 from headwright.errors import HeadwrightError, InputError
 from headwright.formula.evaluate import precision
-
-if TYPE_CHECKING:
-    from headwright.check.scalars.forms import Scalar
-
 
 TERMS = 2_000  # of a sum
 PRODUCTS = 50_000  # of terms, in one multiplication
@@ -109,58 +104,52 @@ def shown_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Range:
-    """lower <= x <= upper; None: no bound on that side; open: the end itself is excluded."""
+    """lower <= x <= upper; None: no bound on that side; open: the end is excluded. Ends of integers are integers."""
 
-    lower: Fraction | Scalar | int | None = None
-    upper: Fraction | Scalar | int | None = None
+    lower: Fraction | int | None = None
+    upper: Fraction | int | None = None
     lower_open: bool = False
     upper_open: bool = False
     integer: bool = False
 
     def __post_init__(self) -> None:
-        for end in ("lower", "upper"):
-            value = getattr(self, end)
-            if isinstance(value, int | Fraction):
-                object.__setattr__(self, end, Fraction(value))
-        if isinstance(self.lower, Fraction) and isinstance(self.upper, Fraction):
-            empty = self.lower > self.upper or (self.lower == self.upper and (self.lower_open or self.upper_open))
-            if empty:
-                raise InputError(f"the range from {self.lower} to {self.upper} is empty, expected lower below upper")
+        low = None if self.lower is None else Fraction(self.lower)
+        high = None if self.upper is None else Fraction(self.upper)
+        low_open, high_open = self.lower_open and low is not None, self.upper_open and high is not None
+        if self.integer:
+            low = None if low is None else Fraction(math.floor(low) + 1 if low_open else math.ceil(low))
+            high = None if high is None else Fraction(math.ceil(high) - 1 if high_open else math.floor(high))
+            low_open = high_open = False
+        if low is not None and high is not None and (low > high or (low == high and (low_open or high_open))):
+            raise InputError(f"the range from {self.lower} to {self.upper} is empty, expected lower below upper")
+        ends = {"lower": low, "upper": high, "lower_open": low_open, "upper_open": high_open}
+        for name, value in ends.items():
+            object.__setattr__(self, name, value)
+
+    def __str__(self) -> str:
+        """All there is to it, in a short text."""
+        low = "" if self.lower is None else f"{'>' if self.lower_open else '>='}{self.lower}"
+        high = "" if self.upper is None else f"{'<' if self.upper_open else '<='}{self.upper}"
+        return f"[{low}{high}{'integer' if self.integer else ''}]"
 
     @property
     def positive(self) -> bool:
         """Whether all of it certainly lies above 0."""
-        return isinstance(self.lower, Fraction) and (self.lower > 0 or (self.lower == 0 and self.lower_open))
-
-    @property
-    def numeric(self) -> Range:
-        """The same without bounds that are formulas; the ends of integers are integers."""
-        lower = self.lower if isinstance(self.lower, Fraction) else None
-        upper = self.upper if isinstance(self.upper, Fraction) else None
-        lower_open, upper_open = self.lower_open and lower is not None, self.upper_open and upper is not None
-        if not self.integer:
-            return Range(lower, upper, lower_open, upper_open)
-        if lower is not None:
-            lower = Fraction(math.floor(lower) + 1 if lower_open else math.ceil(lower))
-        if upper is not None:
-            upper = Fraction(math.ceil(upper) - 1 if upper_open else math.floor(upper))
-        return Range(lower, upper, integer=True)
+        return self.lower is not None and (self.lower > 0 or (self.lower == 0 and self.lower_open))
 
     def holds(self, other: Range) -> bool:
-        """Whether everything in the other (numeric) range is in this (numeric) one."""
-        if self.integer and not other.integer:
+        """Whether everything in the other range is in this one."""
+        try:
+            return self.within(other) == other
+        except InputError:  # nothing is in both
             return False
-        if self.lower is not None:
-            if other.lower is None or other.lower < self.lower:  # type: ignore[operator]
-                return False
-            if other.lower == self.lower and self.lower_open and not other.lower_open:
-                return False
-        if self.upper is not None:
-            if other.upper is None or other.upper > self.upper:  # type: ignore[operator]
-                return False
-            if other.upper == self.upper and self.upper_open and not other.upper_open:
-                return False
-        return True
+
+    def within(self, other: Range) -> Range:
+        """What lies in both."""
+        lows = [(one.lower, one.lower_open) for one in (self, other) if one.lower is not None]
+        highs = [(one.upper, not one.upper_open) for one in (self, other) if one.upper is not None]
+        (low, low_open), (high, closed) = max(lows, default=(None, False)), min(highs, default=(None, True))
+        return Range(low, high, low_open, not closed, self.integer or other.integer)
 
 
 REAL = Range()
@@ -177,14 +166,9 @@ def exactly(point: arb) -> Fraction:
     return Fraction(mantissa) * Fraction(2) ** exponent
 
 
-def below(ball: arb) -> Fraction:
-    """A rational that is certainly not above the ball."""
-    return exactly(ball.lower())
-
-
-def above(ball: arb) -> Fraction:
-    """A rational that is certainly not below the ball."""
-    return exactly(ball.upper())
+def ends(ball: arb) -> tuple[Fraction, Fraction]:
+    """Two rationals between which the ball certainly lies."""
+    return exactly(ball.lower()), exactly(ball.upper())
 
 
 def ball_of(number: arb | Fraction | int) -> arb:
@@ -196,6 +180,7 @@ def ball_of(number: arb | Fraction | int) -> arb:
 
 End = Fraction | float  # float only for the two infinities
 INFINITY = math.inf
+FARTHEST = Fraction(100)  # exponents beyond which e^x is bounded by that
 
 
 @dataclass(frozen=True)
@@ -213,34 +198,30 @@ class Interval:
         return self.low > 0 or (self.low == 0 and self.low_open)
 
     @property
-    def not_negative(self) -> bool:
-        """Certainly at least 0."""
-        return self.low >= 0
-
-    @property
     def negative(self) -> bool:
         """Certainly below 0."""
         return self.high < 0 or (self.high == 0 and self.high_open)
 
-    @property
-    def not_positive(self) -> bool:
-        """Certainly at most 0."""
-        return self.high <= 0
-
     def __add__(self, other: Interval) -> Interval:
-        return Interval(
-            _added(self.low, other.low), _added(self.high, other.high),
-            self.low_open or other.low_open, self.high_open or other.high_open,
-        )  # fmt: skip
+        low, high = (  # long rationals do not fit a float, so infinity is not left to Python's arithmetic
+            a if isinstance(a, float) else b if isinstance(b, float) else a + b
+            for a, b in ((self.low, other.low), (self.high, other.high))
+        )
+        return Interval(low, high, self.low_open or other.low_open, self.high_open or other.high_open)
 
     def __mul__(self, other: Interval) -> Interval:
-        ends = [
-            _product(a, a_open, b, b_open)
-            for a, a_open in ((self.low, self.low_open), (self.high, self.high_open))
-            for b, b_open in ((other.low, other.low_open), (other.high, other.high_open))
-        ]
-        low, high = min(end for end, _ in ends), max(end for end, _ in ends)
-        opened = (all(is_open for end, is_open in ends if end == extreme) for extreme in (low, high))
+        found: list[tuple[End, bool]] = []
+        for a, a_open in ((self.low, self.low_open), (self.high, self.high_open)):
+            for b, b_open in ((other.low, other.low_open), (other.high, other.high_open)):
+                if a == 0 or b == 0:
+                    reached = (a == 0 and not a_open) or (b == 0 and not b_open)
+                    found.append((Fraction(0), not reached))
+                elif isinstance(a, float) or isinstance(b, float):
+                    found.append((INFINITY if (a > 0) == (b > 0) else -INFINITY, a_open or b_open))
+                else:
+                    found.append((a * b, a_open or b_open))
+        low, high = min(end for end, _ in found), max(end for end, _ in found)
+        opened = (all(is_open for end, is_open in found if end == extreme) for extreme in (low, high))
         return Interval(low, high, *opened)
 
     def inverse(self) -> Interval:
@@ -264,11 +245,19 @@ class Interval:
             if self.high < 0:
                 return Interval()
             low, low_open = (self.low, self.low_open) if self.low >= 0 else (Fraction(0), False)
-            return Interval(_root(low, exponent, up=False), _root(self.high, exponent, up=True), low_open and low == 0)
-        whole = exponent.numerator
-        if _long(self.low, whole) or _long(self.high, whole):
-            return Interval(Fraction(0), low_open=self.positive) if whole % 2 == 0 or self.low >= 0 else Interval()
-        low, high = _whole_power(self.low, whole), _whole_power(self.high, whole)
+            least, most = (
+                end
+                if isinstance(end, float) or end in (0, 1)
+                else _outward(end, side, lambda x: x ** ball_of(exponent))
+                for side, end in enumerate((low, self.high))
+            )
+            return Interval(max(least, Fraction(0)), most, low_open and low == 0)
+        whole, both = exponent.numerator, (self.low, self.high)
+        for end in both:
+            size = 0 if isinstance(end, float) else max(end.numerator.bit_length(), end.denominator.bit_length())
+            if size * whole > BITS and abs(end) != 1:
+                return Interval(Fraction(0), low_open=self.positive) if whole % 2 == 0 or self.low >= 0 else Interval()
+        low, high = ((end if whole % 2 else INFINITY) if isinstance(end, float) else end**whole for end in both)
         if whole % 2 or self.low >= 0:
             return Interval(low, high, self.low_open, self.high_open)
         if self.high <= 0:
@@ -277,78 +266,26 @@ class Interval:
 
     def exp(self) -> Interval:
         """e ** x."""
-        return Interval(
-            _exp(self.low, up=False), _exp(self.high, up=True),
-            (self.low_open and self.low == 0) or self.low < -100, self.high_open and self.high == 0,
-        )  # fmt: skip
+        low = Fraction(0) if self.low < -FARTHEST else _outward(min(self.low, FARTHEST), 0, arb.exp)
+        high = INFINITY if self.high > FARTHEST else _outward(max(self.high, -FARTHEST), 1, arb.exp)
+        return Interval(low, high, self.low_open or self.low < -FARTHEST, self.high_open)
 
     def ln(self) -> Interval:
         """ln x, for those x above 0."""
-        low = -INFINITY if self.low <= 0 else _ln(self.low, up=False)
-        high = _ln(self.high, up=True) if self.high > 0 else INFINITY
+        low = -INFINITY if self.low <= 0 else _outward(self.low, 0, arb.log)
+        high = INFINITY if self.high <= 0 or self.high == INFINITY else _outward(self.high, 1, arb.log)
         return Interval(low, high, self.low_open and self.low == 1, self.high_open and self.high == 1)
 
     def absolute(self) -> Interval:
         """|x|."""
-        if self.not_negative:
+        if self.low >= 0:
             return self
-        if self.not_positive:
+        if self.high <= 0:
             return Interval(-self.high, -self.low, self.high_open, self.low_open)
         return Interval(Fraction(0), max(-self.low, self.high))
 
 
-def _product(a: End, a_open: bool, b: End, b_open: bool) -> tuple[End, bool]:
-    if a == 0 or b == 0:
-        reached = (a == 0 and not a_open) or (b == 0 and not b_open)
-        return Fraction(0), not reached
-    if isinstance(a, float) or isinstance(b, float):
-        return (INFINITY if (a > 0) == (b > 0) else -INFINITY), a_open or b_open
-    return a * b, a_open or b_open
-
-
-def _added(a: End, b: End) -> End:
-    """Long rationals do not fit a float, so infinity is not left to Python's arithmetic."""
-    if isinstance(a, float):
-        return a
-    return b if isinstance(b, float) else a + b
-
-
-def _whole_power(end: End, whole: int) -> End:
-    if isinstance(end, float):
-        return end if whole % 2 else INFINITY
-    return end**whole
-
-
-def _long(end: End, whole: int) -> bool:
-    if isinstance(end, float) or abs(end) == 1:
-        return False
-    return max(end.numerator.bit_length(), end.denominator.bit_length()) * whole > BITS
-
-
-def _root(end: End, exponent: Fraction, *, up: bool) -> End:
-    if isinstance(end, float) or end in (0, 1):
-        return end if end >= 0 else Fraction(0)
+def _outward(end: End, side: int, function: Callable[[arb], arb]) -> Fraction:
+    """A function of a number, rounded down (side 0) or up (side 1)."""
     with precision(64):
-        ball = arb(fmpq(end.numerator, end.denominator)) ** arb(fmpq(exponent.numerator, exponent.denominator))
-        return above(ball) if up else max(below(ball), Fraction(0))
-
-
-def _exp(end: End, *, up: bool) -> End:
-    if end == 0:
-        return Fraction(1)
-    if end > 100:
-        return INFINITY if up else _exp(Fraction(100), up=False)
-    if end < -100:
-        return _exp(Fraction(-100), up=True) if up else Fraction(0)
-    exact = Fraction(end)
-    with precision(64):
-        ball = arb(fmpq(exact.numerator, exact.denominator)).exp()
-        return above(ball) if up else below(ball)
-
-
-def _ln(end: End, *, up: bool) -> End:
-    if isinstance(end, float) or end == 1:
-        return INFINITY if end == INFINITY else Fraction(0)
-    with precision(64):
-        ball = arb(fmpq(end.numerator, end.denominator)).log()
-        return above(ball) if up else below(ball)
+        return ends(function(ball_of(Fraction(end))))[side]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -18,7 +18,6 @@ from headwright.check.scalars.assumptions import (
     plain_numbers,
 )
 from headwright.check.scalars.forms import (
-    ONE,
     Exp,
     Function,
     Monomial,
@@ -36,6 +35,7 @@ from headwright.check.scalars.forms import (
     number,
     of_atom,
     parameter,
+    powers_in,
     rebuilt,
     shared_powers,
     terms_product,
@@ -43,7 +43,6 @@ from headwright.check.scalars.forms import (
 from headwright.check.scalars.functions import exp, factored, ln, power
 from headwright.check.scalars.numbers import POSITIVE, Symbol, TooBig
 from headwright.check.scalars.solver import cannot_fail
-from headwright.check.scalars.text import reads_negative
 
 
 @dataclass(frozen=True)
@@ -62,15 +61,9 @@ class Cleared:
             side[monomial] = abs(coefficient)
         if left.keys() - {()} and right.keys() - {()} and () in left:
             right[()] = -left.pop(())
-        comparison = self.comparison
         if not left:
-            left, right, comparison = right, left, MIRRORED[comparison]
-        apart = f"{Scalar(left, ONE)} {comparison} {Scalar(right, ONE)}"
-        turned = reads_negative(self.value.over)
-        together = (
-            f"{-self.value if turned else self.value} {MIRRORED[self.comparison] if turned else self.comparison} 0"
-        )
-        return min(apart, together, key=len)
+            return f"{Scalar(right)} {MIRRORED[self.comparison]} 0"
+        return f"{Scalar(left)} {self.comparison} {Scalar(right)}"
 
 
 def without_known_factors(value: Scalar, comparison: Comparison) -> Cleared:
@@ -110,7 +103,7 @@ def certainly(cleared: Cleared) -> bool:
     """Whether the ranges alone decide the comparison in the affirmative, term by term."""
     place = interval_of_terms(cleared.value.over)
     return {
-        ">": place.positive, ">=": place.not_negative, "<": place.negative, "<=": place.not_positive,
+        ">": place.positive, ">=": place.low >= 0, "<": place.negative, "<=": place.high <= 0,
         "=": not cleared.value.over, "!=": place.positive or place.negative,
     }[cleared.comparison]  # fmt: skip
 
@@ -127,21 +120,15 @@ def fails_somewhere(cleared: Cleared, hypotheses: Sequence[Hypothesis]) -> bool:
     numbers = {atom.name: plain_numbers(atom.range) for atom in atoms if isinstance(atom, Parameter)}
     if not all(numbers.values()):
         return False
+    asked = [(cleared.value, OPPOSITE[cleared.comparison]), *gaps]
     for instance in range(INSTANCES):
         values = {
             name: tried[(instance + place) % len(tried)] for place, (name, tried) in enumerate(sorted(numbers.items()))
         }
-        opposite = OPPOSITE[cleared.comparison]
-        if _certain(cleared.value, opposite, values) and all(_certain(*gap, values) for gap in gaps):
+        balls = ((value.value(values, bits=64), comparison) for value, comparison in asked)
+        if all((-1 if x < 0 else 1 if x > 0 else 0 if x == 0 else None) in SIGNS[sign] for x, sign in balls):
             return True
     return False
-
-
-def _certain(value: Scalar, comparison: Comparison, values: Mapping[str, Fraction]) -> bool:
-    """Whether the number certainly compares so with 0."""
-    ball = value.value(values, bits=64)
-    sign = -1 if ball < 0 else 1 if ball > 0 else 0 if ball == 0 else None
-    return sign in SIGNS[comparison]
 
 
 ALGEBRA = "exact algebra"
@@ -151,10 +138,22 @@ SHORT = 90  # characters of an inequality that is shown
 
 @dataclass(frozen=True)
 class Proof:
-    """That a comparison holds for all values in question: why, in one sentence, and by what means."""
+    """That a comparison holds for all values in question: by what means, and what it comes to."""
 
-    reason: str
     used: str
+    left: Scalar
+    says: Cleared | None = None  # None: both sides are the same
+    whole: bool = True  # there was nothing to clear it of
+
+    @property
+    def reason(self) -> str:
+        """Why, in one sentence."""
+        text = str(self.left if self.says is None else self.says)
+        if self.says is None:
+            return f"both sides are {text if len(text) <= SHORT else 'the same number'}"
+        if len(text) > SHORT:
+            return "cleared of denominators it is an inequality between sums that holds everywhere"
+        return f"{'it says' if self.whole else 'cleared of denominators it says'} {text}"
 
 
 def prove(
@@ -164,66 +163,57 @@ def prove(
 
     >>> from headwright.check.scalars import Range, parameter
     >>> n, where = parameter("n"), Where({"n": Range(2, integer=True)})
-    >>> prove(1 / n, "<=", 1 / (n - 1), where)
-    Proof(reason='cleared of denominators it says 1 >= 0', used='exact algebra')
+    >>> prove(1 / n, "<=", 1 / (n - 1), where).reason
+    'cleared of denominators it says 1 >= 0'
     >>> prove(n, ">", 2, where) is None
     True
     """
-    comparison = checked(comparison)
+    sign, given = checked(comparison), where.all_hypotheses()
     left, right = where.settled(left), where.settled(right)
     try:
-        return _Prover(where, seconds).prove(left, comparison, right)
-    except TooBig:
-        return None
-
-
-class _Prover:
-    def __init__(self, where: Where, seconds: float) -> None:
-        self.hypotheses: tuple[Hypothesis, ...] = where.all_hypotheses()
-        self.seconds = seconds
-
-    def prove(self, left: Scalar, comparison: Comparison, right: Scalar) -> Proof | None:
-        if not all(self.holds(value, need) for value, need in needs(left, right)):
+        if not all(_holds(Cleared(*need), given, seconds) for need in needs(left, right)):
             return None
         difference = left - right
         if difference == 0:
-            return Proof(f"both sides are {_shown(left)}", ALGEBRA) if comparison in ("=", "<=", ">=") else None
-        asked = self._multiplied(difference, comparison)
-        cleared = without_known_factors(asked.value, asked.comparison)
-        if certainly(cleared):
-            return _proof(difference, asked, cleared, ALGEBRA)
-        return _proof(difference, asked, cleared, SOLVER) if self._cannot_fail(cleared) else None
+            return Proof(ALGEBRA, left) if sign in ("=", "<=", ">=") else None
+        over, under = Scalar(difference.over), Scalar(difference.under)
+        if sign in ("=", "!=") or _holds(Cleared(under, ">"), given, seconds):
+            asked = Cleared(over, sign)
+        elif _holds(Cleared(under, "<"), given, seconds):
+            asked = Cleared(over, MIRRORED[sign])
+        else:
+            asked = Cleared(over * under, sign)  # it is not 0: that was among the needs
+        used = _holds(asked, given, seconds)
+    except TooBig:
+        return None
+    if used is None:
+        return None
+    says = without_known_factors(asked.value, asked.comparison)
+    if says.value.rational is not None:  # everything but a number had a known sign
+        says = Cleared(without_denominators(asked.value), asked.comparison)
+    return Proof(used, left, says, difference.whole)
 
-    def _multiplied(self, difference: Scalar, comparison: Comparison) -> Cleared:
-        """The same comparison, once it is multiplied by the denominator."""
-        over, under = Scalar(difference.over, ONE), Scalar(difference.under, ONE)
-        if comparison in ("=", "!=") or self.holds(under, ">"):
-            return Cleared(over, comparison)
-        if self.holds(under, "<"):
-            return Cleared(over, MIRRORED[comparison])
-        return Cleared(over * under, comparison)  # it is not 0: that was among the needs
 
-    def holds(self, value: Scalar, comparison: Comparison) -> bool:
-        """Whether a number without denominator compares so with 0."""
-        cleared = without_known_factors(value, comparison)
-        return certainly(cleared) or self._cannot_fail(cleared)
+def _holds(asked: Cleared, hypotheses: Sequence[Hypothesis], seconds: float) -> str | None:
+    """By what means it is proved of a number without denominator: z3 is not asked about what fails at an instance.
 
-    def _cannot_fail(self, cleared: Cleared) -> bool:
-        """By z3, which is not asked about what fails at a plain instance."""
-        if fails_somewhere(cleared, self.hypotheses):
-            return False
-        return cannot_fail((cleared.value, cleared.comparison), self._facts(cleared.value), self.seconds)
-
-    def _facts(self, goal: Scalar) -> list[Hypothesis]:
-        """The hypotheses; those between logarithms, and on exponents, also as what they say of the exponentials."""
-        found = list(self.hypotheses)
-        powers = [atom.power for atom in goal.atoms() if isinstance(atom, Exp)]
-        for left, comparison, right in self.hypotheses:
-            if _logarithms(left - right):
-                found.append((exp(left), comparison, exp(right)))
-            for monomial in powers:
-                found += _exponential(left - right, comparison, monomial)
-        return found
+    It is told hypotheses between logarithms, and on exponents, also as what they say of the exponentials.
+    """
+    cleared = without_known_factors(asked.value, asked.comparison)
+    if certainly(cleared):
+        return ALGEBRA
+    if fails_somewhere(cleared, hypotheses):
+        return None
+    facts = list(hypotheses)
+    powers = [atom.power for atom in cleared.value.atoms() if isinstance(atom, Exp)]
+    for left, sign, right in hypotheses:
+        gap = left - right
+        alone = [one[0] for one in gap.over if gap.whole and len(one) == 1]
+        if any(isinstance(atom, Function) and atom.kind == "ln" and by == 1 for atom, by in alone):
+            facts.append((exp(left), sign, exp(right)))
+        for monomial in powers:
+            facts += _exponential(gap, sign, monomial)
+    return SOLVER if cannot_fail((cleared.value, cleared.comparison), facts, seconds) else None
 
 
 def _exponential(gap: Scalar, comparison: Comparison, monomial: Monomial) -> Iterator[Hypothesis]:
@@ -283,8 +273,8 @@ def isolated(gap: Scalar, comparison: Comparison, name: str, where: Where) -> tu
         if name in rate.names() or prove(rate, ">", 0, where) is None:
             continue
         grown = gap.put({name: ln(y) / rate})
-        under = prove(Scalar(grown.under, ONE), ">", 0, known) is not None
-        for one in (Scalar(grown.over, ONE) if under else grown, grown * y):
+        under = prove(Scalar(grown.under), ">", 0, known) is not None
+        for one in (Scalar(grown.over) if under else grown, grown * y):
             found = solved(one, comparison, STAND_IN, known)
             if found is not None and name not in found[1].names():
                 return found[0], ln(found[1]) / rate
@@ -293,56 +283,20 @@ def isolated(gap: Scalar, comparison: Comparison, name: str, where: Where) -> tu
 
 def needs(*values: Scalar) -> Iterator[tuple[Scalar, Comparison]]:
     """What must hold for the numbers to be defined, beyond what the ranges say at once."""
-    seen: set[tuple[Scalar, Comparison]] = set()
-
-    def of_monomial(monomial: Monomial) -> Iterator[tuple[Scalar, Comparison]]:
-        for atom, exponent in monomial:
-            inner = atom.body if isinstance(atom, Function) else None
-            if inner is not None:
-                yield from of_scalar(inner)
-                if atom.kind == "ln" and not interval(inner).positive:  # type: ignore[attr-defined]
-                    yield inner, ">"
-            if isinstance(atom, Exp):
-                yield from of_monomial(atom.power)
+    found: dict[tuple[Scalar, Comparison], None] = {}
+    for value in values:
+        for atom, exponent in powers_in((*value.over, *value.under)):
+            if isinstance(atom, Function):
+                if not atom.body.whole:
+                    found[Scalar(atom.body.under), "!="] = None
+                if atom.kind == "ln" and not interval(atom.body).positive:
+                    found[atom.body, ">"] = None
             place = interval_of_atom(atom)
             if exponent < 0 and not (place.positive or place.negative):
-                yield rebuilt(((atom, Fraction(1)),)), "!="
-            if exponent.denominator > 1 and not place.not_negative:
-                yield rebuilt(((atom, Fraction(1)),)), ">="
-
-    def of_scalar(value: Scalar) -> Iterator[tuple[Scalar, Comparison]]:
-        for terms in (value.over, value.under):
-            for monomial in terms:
-                yield from of_monomial(monomial)
+                found[rebuilt(((atom, Fraction(1)),)), "!="] = None
+            if exponent.denominator > 1 and not place.low >= 0:
+                found[rebuilt(((atom, Fraction(1)),)), ">="] = None
         if not value.whole:
-            yield Scalar(value.under, ONE), "!="
-
-    for value in values:
-        for need in of_scalar(value):
-            if need not in seen:
-                seen.add(need)
-                over, under = Scalar(need[0].over, ONE), Scalar(need[0].under, ONE)
-                yield over * under, need[1]  # of one sign with over / under, where under is not 0
-
-
-def _logarithms(value: Scalar) -> bool:
-    """Whether a term of a sum is a rational times one logarithm."""
-    for monomial in value.over if value.whole else ():
-        match monomial:
-            case ((Function(kind="ln"), exponent),) if exponent == 1:
-                return True
-    return False
-
-
-def _proof(difference: Scalar, asked: Cleared, cleared: Cleared, used: str) -> Proof:
-    if cleared.value.rational is not None:  # everything but a number had a known sign
-        cleared = Cleared(without_denominators(asked.value), asked.comparison)
-    says = str(cleared)
-    if len(says) > SHORT:
-        return Proof("cleared of denominators it is an inequality between sums that holds everywhere", used)
-    return Proof(f"{'it says' if difference.whole else 'cleared of denominators it says'} {says}", used)
-
-
-def _shown(value: Scalar) -> str:
-    text = str(value)
-    return text if len(text) <= SHORT else "the same number"
+            found[Scalar(value.under), "!="] = None
+    for need, comparison in found:  # the product is of one sign with over / under, where under is not 0
+        yield Scalar(need.over) * Scalar(need.under), comparison

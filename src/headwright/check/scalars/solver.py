@@ -21,7 +21,6 @@ from headwright.check.scalars.forms import (
     Atom,
     Exp,
     Function,
-    Monomial,
     Parameter,
     Pi,
     Prime,
@@ -30,12 +29,10 @@ from headwright.check.scalars.forms import (
     Thing,
     interval,
     interval_of_atom,
-    parts_of,
     powers_in,
     rebuilt,
-    term,
 )
-from headwright.check.scalars.numbers import above, ball_of, below
+from headwright.check.scalars.numbers import ball_of, ends
 from headwright.errors import InputError
 from headwright.formula.evaluate import precision
 
@@ -44,118 +41,71 @@ SAID = {"=": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge}  # of z3's term
 FINEST_ROOT = 12  # finer roots become variables of their own, tied to nothing
 
 
-def all_atoms(values: Iterable[Scalar]) -> dict[Atom, int]:
-    """Every atom in the scalars, inner ones first, with the root that makes all its exponents whole (1: none)."""
-    found: dict[Atom, int] = {}
-    for atom, exponent in powers_in(monomial for value in values for monomial in (*value.over, *value.under)):
-        found[atom] = math.lcm(found.get(atom, 1), exponent.denominator)
-    return found
-
-
 class Encoder:
     """z3 terms for scalars, in one z3 context; the facts that define its variables are collected in `facts`."""
 
     def __init__(self, z3: Any, context: Any, values: Iterable[Scalar]) -> None:
-        """One variable for every atom of the scalars that are to be encoded."""
+        """One variable for every atom of the scalars, inner ones first: a root of it that makes all exponents whole."""
         self.z3 = z3
         self.context = context
-        self.roots = all_atoms(values)
+        found: dict[Atom, int] = {}
+        for atom, exponent in powers_in(monomial for value in values for monomial in (*value.over, *value.under)):
+            found[atom] = math.lcm(found.get(atom, 1), exponent.denominator)
+        self.roots = {atom: root if root <= FINEST_ROOT else 1 for atom, root in found.items()}
         self.facts: list[Any] = []
-        self.variables = {atom: self.new(f"a{place}") for place, atom in enumerate(self.roots)}
-        self._inverses: dict[Atom, Any] = {}
-        self._loose: dict[tuple[Atom, Fraction], Any] = {}
-        self._quotients: dict[Scalar, Any] = {}
-
-    def new(self, name: str) -> Any:
-        """A fresh real variable."""
-        return self.z3.Real(name, self.context)
+        self.variables = {atom: z3.Real(f"a{place}", context) for place, atom in enumerate(self.roots)}
+        self._others: dict[tuple[Atom, Fraction], Any] = {}  # inverses (at 0), and powers that are too high or too fine
 
     def rational(self, value: Fraction) -> Any:
         """A rational number."""
         return self.z3.RealVal(f"{value.numerator}/{value.denominator}", self.context)
 
-    def tied(self, atom: Atom) -> bool:
-        """Whether the variable of an atom is a root of the atom (else it is the atom)."""
-        return self.roots[atom] <= FINEST_ROOT
-
-    def root(self, atom: Atom) -> int:
-        """Which root of the atom its variable is."""
-        return self.roots[atom] if self.tied(atom) else 1
-
-    def atom(self, atom: Atom) -> Any:
-        """The value of an atom."""
-        return _repeated(self.variables[atom], self.root(atom))
-
-    def power(self, atom: Atom, exponent: Fraction) -> Any:
+    def power(self, atom: Atom, exponent: Fraction = Fraction(1)) -> Any:
         """A power of an atom."""
-        steps = exponent * self.root(atom)
+        steps = exponent * self.roots[atom]
         if steps.denominator > 1 or abs(steps) > HIGHEST:
             return self._loose_power(atom, exponent)
-        if steps >= 0:
-            return _repeated(self.variables[atom], steps.numerator)
-        return _repeated(self._inverse(atom), -steps.numerator)
+        variable, times = self.variables[atom], abs(steps.numerator)
+        if steps < 0:
+            if (atom, Fraction(0)) not in self._others:
+                self._others[atom, Fraction(0)] = self.z3.Real(f"p{len(self._others)}", self.context)
+                self.facts.append(variable * self._others[atom, Fraction(0)] == 1)
+            variable = self._others[atom, Fraction(0)]
+        return variable**times if times > 1 else variable
 
     def _loose_power(self, atom: Atom, exponent: Fraction) -> Any:
-        if (atom, exponent) not in self._loose:
-            variable = self.new(f"p{len(self._loose)}")
-            self._loose[atom, exponent] = variable
-            if interval_of_atom(atom).positive:
-                base = self.atom(atom)
-                lower, higher = (base, variable) if exponent > 0 else (1, variable * base)
-                self.facts.append(variable > 0)
-                if abs(exponent) >= 1:  # x^1000 lies above x where x > 1, and below where x < 1
-                    self.facts += [self.z3.Implies(base >= 1, higher >= lower if exponent > 0 else higher <= lower)]
-                    self.facts += [self.z3.Implies(base <= 1, higher <= lower if exponent > 0 else higher >= lower)]
-            elif exponent.denominator > 1 or exponent.numerator % 2 == 0:
-                self.facts.append(variable >= 0)
-        return self._loose[atom, exponent]
-
-    def _inverse(self, atom: Atom) -> Any:
-        if atom not in self._inverses:
-            variable = self.new(f"i{len(self._inverses)}")
-            self._inverses[atom] = variable
-            self.facts.append(variable * self.variables[atom] == 1)
-        return self._inverses[atom]
-
-    def monomial(self, monomial: Monomial) -> Any:
-        """A product of powers."""
-        result = self.rational(Fraction(1))
-        for place, (atom, exponent) in enumerate(monomial):
-            factor = self.power(atom, exponent)
-            result = result * factor if place else factor
-        return result
+        if (atom, exponent) in self._others:
+            return self._others[atom, exponent]
+        variable = self._others[atom, exponent] = self.z3.Real(f"p{len(self._others)}", self.context)
+        if interval_of_atom(atom).positive:
+            base = self.power(atom)
+            lower, higher = (base, variable) if exponent > 0 else (variable * base, 1)
+            self.facts.append(variable > 0)
+            if abs(exponent) >= 1:  # x^1000 lies above x where x > 1, and below where x < 1
+                self.facts += [self.z3.Implies(base >= 1, higher >= lower), self.z3.Implies(base <= 1, higher <= lower)]
+        elif exponent.denominator > 1 or exponent.numerator % 2 == 0:
+            self.facts.append(variable >= 0)
+        return variable
 
     def terms(self, terms: Terms) -> Any:
         """A sum of terms."""
         result = self.rational(Fraction(0))
         for place, (monomial, coefficient) in enumerate(terms.items()):
-            part = self.rational(coefficient) if not monomial else self.rational(coefficient) * self.monomial(monomial)
+            part = self.rational(coefficient)
+            for atom, exponent in monomial:
+                part = part * self.power(atom, exponent)
             result = result + part if place else part
         return result
 
     def scalar(self, value: Scalar) -> Any:
-        """A number; a quotient becomes a variable of its own."""
-        if value.whole:
-            return self.terms(value.over)
-        if value not in self._quotients:
-            variable = self.new(f"q{len(self._quotients)}")
-            self._quotients[value] = variable
-            under = self.terms(value.under)
-            self.facts += [under != 0, variable * under == self.terms(value.over)]
-        return self._quotients[value]
-
-    def compared(self, value: Any, comparison: str) -> Any:
-        """value compared with 0."""
-        return SAID[comparison](value, 0)
-
-
-def _repeated(variable: Any, times: int) -> Any:
-    return variable**times if times > 1 else variable if times else variable * 0 + 1
+        """A number; a quotient is anything where its denominator is 0."""
+        over = self.terms(value.over)
+        return over if value.whole else over / self.terms(value.under)
 
 
 def is_constant(atom: Atom) -> bool:
     """Whether no name occurs in it."""
-    return not any(isinstance(part, Parameter | Thing) for part in parts_of(atom))
+    return not any(isinstance(part, Parameter | Thing) for part, _ in powers_in((((atom, Fraction(1)),),)))
 
 
 GRAIN = 10**12  # constants are known to so many parts of 1
@@ -164,110 +114,87 @@ MOST_PAIRS = 60
 
 def plain_facts(encoder: Encoder) -> Iterator[Any]:
     """What defines each atom: its range, its sign, whose root it is."""
-    for atom in encoder.roots:
-        variable = encoder.variables[atom]
-        value = encoder.atom(atom)
-        place = interval_of_atom(atom)
-        if encoder.roots[atom] > 1 and encoder.tied(atom):
+    for atom, root in encoder.roots.items():
+        variable, value, place = encoder.variables[atom], encoder.power(atom), interval_of_atom(atom)
+        if root > 1:
             yield variable >= 0
         if isinstance(place.low, Fraction) and not isinstance(atom, Prime):
             yield (value > encoder.rational(place.low)) if place.low_open else (value >= encoder.rational(place.low))
         if isinstance(place.high, Fraction) and not isinstance(atom, Prime):
             yield (value < encoder.rational(place.high)) if place.high_open else (value <= encoder.rational(place.high))
-        if isinstance(atom, Exp):
+        if isinstance(atom, Exp | Prime) or (isinstance(atom, Parameter) and atom.range.positive):
             yield variable > 0
-        if is_constant(atom):
-            yield from _constant(encoder, atom)
         if isinstance(atom, Prime):
-            yield variable > 0
             yield value == atom.number
         elif isinstance(atom, Function) and atom.kind == "sum":
             yield value == encoder.scalar(atom.body)
         elif isinstance(atom, Function) and atom.kind == "abs":
             body = encoder.scalar(atom.body)
-            yield value >= 0
             yield encoder.z3.Or(value == body, value == -body)
-        elif isinstance(atom, Parameter) and atom.range.positive:
-            yield variable > 0
-
-
-def _constant(encoder: Encoder, atom: Atom) -> Iterator[Any]:
-    """The variable of an atom without names lies between two short rationals."""
-    with precision(100):
-        ball = rebuilt(((atom, Fraction(1)),)).value({}, bits=100)
-        if encoder.root(atom) > 1:
-            ball = ball ** arb(fmpq(1, encoder.root(atom)))
-        if not abs(ball) < GRAIN:
-            return
-        if abs(ball) < ball_of(Fraction(1, GRAIN)):  # its digits may be too many to write out
-            low, high = Fraction(-1, GRAIN), Fraction(1, GRAIN)
-        else:
-            low, high = below(ball), above(ball)
-    yield encoder.variables[atom] >= encoder.rational(Fraction((low * GRAIN).__floor__(), GRAIN))
-    yield encoder.variables[atom] <= encoder.rational(Fraction((high * GRAIN).__ceil__(), GRAIN))
+        if is_constant(atom):  # it lies between two short rationals
+            with precision(100):
+                ball = rebuilt(((atom, Fraction(1)),)).value({}, bits=100)
+                ball = ball ** arb(fmpq(1, root)) if root > 1 else ball
+            if abs(ball) < GRAIN:  # the digits of a tiny one may be too many to write out
+                tiny = abs(ball) < ball_of(Fraction(1, GRAIN))
+                low, high = (Fraction(-1, GRAIN), Fraction(1, GRAIN)) if tiny else ends(ball)
+                yield variable >= encoder.rational(Fraction(math.floor(low * GRAIN), GRAIN))
+                yield variable <= encoder.rational(Fraction(math.ceil(high * GRAIN), GRAIN))
 
 
 def sign_facts(encoder: Encoder) -> Iterator[Any]:
     """ln x against x = 1, e^m against m = 0."""
     for atom in encoder.roots:
-        if is_constant(atom):
-            continue
-        variable = encoder.variables[atom]
-        if isinstance(atom, Exp):
-            power = encoder.monomial(atom.power)
-            yield (power > 0) == (variable > 1)
-            yield (power < 0) == (variable < 1)
-        elif isinstance(atom, Function) and atom.kind == "ln":
-            body = encoder.scalar(atom.body)
-            value = encoder.atom(atom)
-            yield body > 0
-            yield (value > 0) == (body > 1)
-            yield (value < 0) == (body < 1)
+        if isinstance(atom, Exp) or (isinstance(atom, Function) and atom.kind == "ln"):
+            small, large = _pair(encoder, atom)
+            large = encoder.variables[atom] if isinstance(atom, Exp) else large  # a root of it, which is 1 where it is
+            if not is_constant(atom):
+                yield large > 0
+                yield (small > 0) == (large > 1)
+                yield (small < 0) == (large < 1)
 
 
 def size_facts(encoder: Encoder) -> Iterator[Any]:
     """x - 1 >= ln x >= 1 - 1/x; e^m >= 1 + m, and more where m >= 0; sines and cosines."""
-    for atom in encoder.roots:
+    for atom, root in encoder.roots.items():
         if is_constant(atom):
             continue
-        variable = encoder.variables[atom]
         if isinstance(atom, Exp):
-            power = encoder.monomial(atom.power) / encoder.root(atom)
+            variable, power = encoder.variables[atom], encoder.terms({atom.power: Fraction(1, root)})
             yield variable >= 1 + power
             yield variable * (1 - power) <= 1
             yield encoder.z3.Implies(power >= 0, variable >= 1 + power + power**2 / 2 + power**3 / 6)
         elif isinstance(atom, Function) and atom.kind == "ln":
-            body, value = encoder.scalar(atom.body), encoder.atom(atom)
+            value, body = _pair(encoder, atom)
             yield value <= body - 1
             yield value * body >= body - 1
         elif isinstance(atom, Function) and atom.kind == "sin":
             other = Function("cos", atom.body)
             if other in encoder.variables:
-                yield encoder.atom(atom) ** 2 + encoder.atom(other) ** 2 == 1
+                yield encoder.power(atom) ** 2 + encoder.power(other) ** 2 == 1
 
 
 def order_facts(encoder: Encoder) -> Iterator[Any]:
     """Larger numbers have larger logarithms and larger exponentials; e^m lies below x when m lies below ln x."""
     exps = [atom for atom in encoder.roots if isinstance(atom, Exp)]
     lns = [atom for atom in encoder.roots if isinstance(atom, Function) and atom.kind == "ln"]
-    pairs = [*combinations(exps, 2), *combinations(lns, 2), *((low, high) for low in exps for high in lns)]
+    pairs: list[tuple[Exp | Function, Exp | Function]] = [
+        *combinations(exps, 2),
+        *combinations(lns, 2),
+    ]
+    pairs += [(low, high) for low in exps for high in lns]
     for left, right in pairs[:MOST_PAIRS]:
-        if is_constant(left) and is_constant(right):
-            continue
-        a, b = _small(encoder, left), _small(encoder, right)
-        x, y = _large(encoder, left), _large(encoder, right)
-        yield (a < b) == (x < y)
-        yield (a > b) == (x > y)
+        if not (is_constant(left) and is_constant(right)):
+            (a, x), (b, y) = _pair(encoder, left), _pair(encoder, right)
+            yield (a < b) == (x < y)
+            yield (a > b) == (x > y)
 
 
-def _small(encoder: Encoder, atom: Atom) -> Any:
-    """The exponent, the logarithm."""
-    return encoder.monomial(atom.power) if isinstance(atom, Exp) else encoder.atom(atom)
-
-
-def _large(encoder: Encoder, atom: Atom) -> Any:
-    """The exponential, what the logarithm is of."""
-    return encoder.scalar(atom.body) if isinstance(atom, Function) else encoder.atom(atom)
+def _pair(encoder: Encoder, atom: Exp | Function) -> tuple[Any, Any]:
+    """The exponent and the exponential, the logarithm and what it is of."""
+    if isinstance(atom, Exp):
+        return encoder.terms({atom.power: Fraction(1)}), encoder.power(atom)
+    return encoder.power(atom), encoder.scalar(atom.body)
 
 
 STEPS_PER_SECOND = 200_000  # of z3's own counting, which does not depend on the machine's load
@@ -303,9 +230,9 @@ def _unsatisfiable(goal: Sign, hypotheses: Sequence[Hypothesis], facts: Sequence
         under = encoder.terms(difference.under)
         if not difference.whole:
             solver.add(under != 0)
-        solver.add(encoder.compared(encoder.terms(difference.over) * under, comparison))
+        solver.add(SAID[comparison](encoder.terms(difference.over) * under, 0))
     value = encoder.terms(goal[0].over) * encoder.terms(goal[0].under)
-    solver.add(encoder.compared(value, OPPOSITE[goal[1]]))
+    solver.add(SAID[OPPOSITE[goal[1]]](value, 0))
     solver.add(*(fact for kind in facts for fact in kind(encoder)))
     solver.add(*encoder.facts)
     return bool(solver.check() == z3.unsat)
@@ -366,7 +293,8 @@ class Whole:
     def compared(self, value: Scalar, sign: str) -> Any:
         """value compared with 0."""
         total = self.z3.RealVal(0)
-        for summand in _apart(value):
+        terms = [Scalar({monomial: x}) for monomial, x in value.over.items()] if value.whole else [value]
+        for summand in terms:
             try:
                 for power, part in self._by_pi(summand).items():
                     for monomial, coefficient in part.items():
@@ -384,15 +312,15 @@ class Whole:
         for monomial, coefficient in value.over.items():
             power = next((exponent for atom, exponent in monomial if isinstance(atom, Pi)), Fraction(0))
             rest = tuple(pair for pair in monomial if not isinstance(pair[0], Pi))
-            if power.denominator > 1 or not 0 <= power <= MOST_PI or not all(self._whole_power(*pair) for pair in rest):
+            known = all(isinstance(atom, Parameter) and atom.range.integer for atom, _ in rest)
+            if (
+                not known
+                or any(by.denominator > 1 or by < 0 for _, by in (*rest, (Pi("#pi"), power)))
+                or power > MOST_PI
+            ):
                 raise NotWhole(f"{value} is no polynomial")
             parts.setdefault(int(power), {})[rest] = coefficient
         return parts
-
-    def _whole_power(self, atom: Atom, exponent: Fraction) -> bool:
-        inner = isinstance(atom, Function) and atom.kind == "abs"
-        named = isinstance(atom, Parameter) and atom.range.integer
-        return (named or inner) and exponent.denominator == 1 and exponent > 0
 
     def _polynomial(self, terms: Terms) -> Any:
         """With whole coefficients."""
@@ -401,15 +329,9 @@ class Whole:
             product = self.z3.IntVal(coefficient.numerator)
             for atom, exponent in monomial:
                 for _ in range(int(exponent)):
-                    product = product * self._factor(atom)
+                    product = product * self.name(atom.name if isinstance(atom, Parameter) else atom)
             total = total + product
         return total
-
-    def _factor(self, atom: Atom) -> Any:
-        if isinstance(atom, Parameter):
-            return self.name(atom.name)
-        inside = self.whole(atom.body) if isinstance(atom, Function) else self.z3.IntVal(0)
-        return self.z3.If(inside >= 0, inside, -inside)
 
     def _enclosed(self, term: Scalar) -> Any:
         variable = self.z3.Real(f"[{term.key}]")
@@ -424,7 +346,8 @@ class Whole:
             ball = term.value({name: self.values[name] for name in term.names()})
             if not ball.is_finite():
                 raise NotWhole(f"{term} could not be computed")
-            self.conditions += [variable >= self._rational(below(ball)), variable <= self._rational(above(ball))]
+            low, high = ends(ball)
+            self.conditions += [variable >= self._rational(low), variable <= self._rational(high)]
         return variable
 
     def unsatisfiable(self, formulas: Sequence[Any], seconds: float) -> bool:
@@ -443,8 +366,3 @@ class Whole:
         solver = bounded(self.z3.Solver(), seconds)
         solver.add(*self.conditions, *formulas)
         return solver
-
-
-def _apart(value: Scalar) -> list[Scalar]:
-    """The terms of a sum; a quotient is one."""
-    return [term(monomial, x) for monomial, x in value.over.items()] if value.whole else [value]

@@ -6,22 +6,19 @@ on whatever space is left: M = block + rest * (identity elsewhere). The dimensio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from itertools import product
+from functools import reduce
 
 from headwright.check.answer import (
     Answer,
     MisfitError,
     MissingError,
     Said,
-    compared,
     comparisons,
     full_name,
     label,
     named,
-    number_of,
     redefined,
 )
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
@@ -38,10 +35,9 @@ from headwright.check.scalars import (
     number,
     parameter,
     pi,
-    prove,
     sqrt,
 )
-from headwright.check.settings.tending import Way, way
+from headwright.check.settings.tending import way
 from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
 from headwright.formula.show import plain
@@ -62,13 +58,8 @@ class Grid:
         return len(self.entries), len(self.entries[0])
 
     @property
-    def scalar(self) -> Scalar:
-        """The only entry."""
-        return self.entries[0][0]
-
-    @property
     def flat(self) -> tuple[Scalar, ...]:
-        """All entries in a row."""
+        """All entries in a row; of a number the only one."""
         return tuple(x for row in self.entries for x in row)
 
     def turned(self) -> Grid:
@@ -87,8 +78,11 @@ class Grid:
 
     def on(self, other: Grid) -> Grid:
         """The matrix product; vectors have nothing outside the directions, so the rest acts on matrices only."""
-        columns = tuple(zip(*other.entries, strict=True))
-        product = tuple(tuple(_dot(row, column) for column in columns) for row in self.entries)
+        product = tuple(
+            tuple(sum((x * y for x, y in zip(row, column, strict=True) if x != ZERO and y != ZERO), ZERO)
+                  for column in zip(*other.entries, strict=True))
+            for row in self.entries
+        )  # fmt: skip
         return Grid(product, self.rest * other.rest)
 
 
@@ -100,19 +94,6 @@ def number_grid(value: Scalar) -> Grid:
 def identity(size: int) -> Grid:
     """The identity, here and elsewhere."""
     return Grid(tuple(tuple(ONE if i == j else ZERO for j in range(size)) for i in range(size)), ONE)
-
-
-def column(size: int, place: int, length: Scalar) -> Grid:
-    """A multiple of one direction."""
-    return Grid(tuple((length if i == place else ZERO,) for i in range(size)))
-
-
-def _dot(row: tuple[Scalar, ...], column: tuple[Scalar, ...]) -> Scalar:
-    total = ZERO
-    for x, y in zip(row, column, strict=True):
-        if x != ZERO and y != ZERO:
-            total = total + x * y
-    return total
 
 
 DEEPEST = 20
@@ -130,17 +111,12 @@ class Reader:
     depth: int = 0
     memo: dict[str, Grid] = field(default_factory=dict, compare=False)  # definitions, once read
 
-    @property
-    def tokens(self) -> list[str]:
-        """The names of the tokens, in order."""
-        return list(self.setting.tokens)
-
     def scalar(self, node: t.Node) -> Scalar:
         """The value of a formula that is a number."""
         value = self.value(node)
         if value.shape != (1, 1):
             raise MisfitError("this is not a number", node)
-        return value.scalar
+        return value.flat[0]
 
     def value(self, node: t.Node) -> Grid:
         """The value of a formula."""
@@ -155,6 +131,8 @@ class Reader:
                 return self.value(body).times(number(-1))
             case t.Product(factors):
                 return self._product(factors)
+            case t.Inner(left, right):
+                return self._product((left, right) if self.value(left).shape == (1, 1) else (t.Transpose(left), right))
             case t.Quotient(over, under):
                 below = self.scalar(under)
                 if below == ZERO:
@@ -164,24 +142,19 @@ class Reader:
                 return number_grid(self.scalar(base) ** self.scalar(exponent))
             case t.Transpose(body):
                 return self.value(body).turned()
-            case t.Inner(left, right):
-                return self._inner(node, self.value(left), self.value(right))
             case t.Norm(body):
-                return number_grid(self._norm(self.value(body)))
-            case t.Matrix((t.Listing(items),)):
-                return Grid((tuple(self.scalar(item) for item in items),))
+                inside = self.value(body)
+                if inside.shape[1] != 1:
+                    raise MisfitError("the norm of a matrix has no meaning here", node)
+                return number_grid(sqrt(inside.turned().on(inside).flat[0]))
             case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return number_grid(ELEMENTARY[function](self.scalar(argument)))
-            case t.BigSum():
-                return self._sum(tuple(self._over(node)))
-            case t.BigCall("max" | "min"):
-                return number_grid(self._extreme(node, [self.scalar(one) for one in self._over(node)]))
             case _:
                 raise MisfitError(f"{t.called(node)} has no meaning in this exercise", node)
 
     def name(self, node: t.Name) -> Grid:
         """The value of a name."""
-        full = full_name(node)
+        full, size, directions = full_name(node), len(self.setting.directions), self.setting.directions
         if full in self.definitions:
             if self.depth > DEEPEST:
                 raise MisfitError(f"{full} is defined by itself", node)
@@ -190,133 +163,62 @@ class Reader:
             return self.memo[full]
         if full in self.exercise.parameters:
             return number_grid(parameter(full, self.exercise.parameters[full].range()))
-        directions = self.setting.directions
         if node.base == self.setting.letter and label(node.index) in directions:
-            return column(len(directions), directions.index(label(node.index)), self._length())
+            place, length = directions.index(label(node.index)), self.setting.length
+            long = parameter(length, self.exercise.parameters[length].range())
+            return Grid(tuple((long if i == place else ZERO,) for i in range(size)))
         if full in ("I", "I_d", "I_D"):
-            return identity(len(directions))
-        found = self._attention(node)
-        if found is not None:
-            return found
+            return identity(size)
+        if node.base == "alpha":
+            listed = node.index.items if isinstance(node.index, t.Listing) else ()
+            parts = [label(item) for item in listed] or list(label(node.index))
+            if len(parts) != 2:
+                raise MisfitError("expected two indices: alpha_{21} is the weight that token 2 gives to token 1", node)
+            return number_grid(self.pattern(self._place(node, parts[0]))[self._place(node, parts[1])])
+        if node.base in ("c", *PROJECTED) and label(node.index).isdigit():
+            place = self._place(node, label(node.index))
+            if node.base != "c":
+                return self._projected(PROJECTED[node.base], place)
+            outputs = [self._projected("V", j).times(weight) for j, weight in enumerate(self.pattern(place))]
+            return reduce(Grid.plus, outputs)
         if full in ("pi", "e"):
             return number_grid(pi() if full == "pi" else exp(ONE))
         if full in ("Q", "K", "V"):
             raise MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
-        if full == "infinity":
-            raise MisfitError("infinity is not a number", node)
-        if node.index is None and node.base.islower():
+        if full != "infinity" and node.index is None and node.base.islower():
             return number_grid(parameter(full, POSITIVE))  # 'a large number': a name of the answer's own
-        known = ", ".join(f"{self.setting.letter}_{name}" for name in directions)
-        raise MisfitError(
-            f"{full} is not a name of this exercise", node, fix=f"it has {known}, {', '.join(self.tokens)}"
-        )
-
-    def _length(self) -> Scalar:
-        name = self.setting.length
-        return parameter(name, self.exercise.parameters[name].range())
-
-    def _attention(self, node: t.Name) -> Grid | None:
-        if node.base == "alpha":
-            if self.is_row(node):
-                return Grid((tuple(self.pattern(self._place(node, label(node.index)))),))
-            first, second = self._pair(node)
-            return number_grid(self.pattern(first)[second])
-        if node.base in ("c", *PROJECTED) and label(node.index).isdigit():
-            place = self._place(node, label(node.index))
-            return self.output(place) if node.base == "c" else self._projected(PROJECTED[node.base], place)
-        return None
-
-    def is_row(self, node: t.Node) -> bool:
-        """Whether this is the pattern of one token: alpha_2, all the weights that it gives."""
-        which = [token.partition("_")[2] for token in self.tokens]
-        return (
-            isinstance(node, t.Name) and node.base == "alpha" and node.index is not None and label(node.index) in which
-        )
-
-    def rows(self, node: t.Node) -> t.Node:
-        """A list that is compared with a pattern is one thing, and not its items one by one."""
-        if isinstance(node, t.Relation):
-            return t.mapped(node, _listed) if any(self.is_row(term) for term in node.terms) else node
-        return t.mapped(node, self.rows) if isinstance(node, t.Logic | t.Quantified) else node
-
-    def _pair(self, node: t.Name) -> tuple[int, int]:
-        index = node.index
-        parts = [label(item) for item in index.items] if isinstance(index, t.Listing) else list(label(index))
-        if len(parts) != 2:
-            raise MisfitError("expected two indices: alpha_{21} is the weight that token 2 gives to token 1", node)
-        return self._place(node, parts[0]), self._place(node, parts[1])
+        known = ", ".join((*(f"{self.setting.letter}_{name}" for name in directions), *self.setting.tokens))
+        raise MisfitError(f"{full} is not a name of this exercise", node, fix=f"it has {known}")
 
     def _place(self, node: t.Name, which: str) -> int:
-        for place, token in enumerate(self.tokens):
-            if token.partition("_")[2] == which:
-                return place
-        raise MisfitError(f"there is no token {which}", node, fix=f"the tokens are {', '.join(self.tokens)}")
+        places = [place for place, token in enumerate(self.setting.tokens) if token.partition("_")[2] == which]
+        if not places:
+            tokens = ", ".join(self.setting.tokens)
+            raise MisfitError(f"there is no token {which}", node, fix=f"the tokens are {tokens}")
+        return places[0]
 
     def _projected(self, weights: str, place: int) -> Grid:
-        token, size = self.name(named(self.tokens[place])), len(self.setting.directions)
-        if token.shape == (1, 1) and token.scalar == ZERO:
-            token = column(size, 0, ZERO)
-        if token.shape != (size, 1):
-            raise MisfitError(f"{self.tokens[place]} is not a vector", named(self.tokens[place]))
-        return self._square(weights).on(token)
-
-    def _square(self, weights: str) -> Grid:
-        value = self.name(t.Name(weights))
-        size = len(self.setting.directions)
-        if value.shape == (1, 1):
-            value = identity(size).times(value.scalar)  # V = 2 is read as 2 I
-        if value.shape != (size, size):
-            raise MisfitError(f"{weights} is not a square matrix", t.Name(weights))
-        return value
+        """Q x_i, K x_i or V x_i; V = 2 is read as 2 I, and x_i = 0 as a vector."""
+        name, size = named(list(self.setting.tokens)[place]), len(self.setting.directions)
+        matrix, token = self.name(t.Name(weights)), self.name(name)
+        if matrix.shape == (1, 1):
+            matrix = identity(size).times(matrix.flat[0])
+        if token.flat == (ZERO,):
+            token = Grid(((ZERO,),) * size)
+        if token.shape != (size, 1) or matrix.shape != (size, size):
+            raise MisfitError(f"{weights} is not a square matrix, or {full_name(name)} not a vector", t.Name(weights))
+        return matrix.on(token)
 
     def pattern(self, place: int) -> list[Scalar]:
         """The weights that one token gives to all; those that a mask hides get none."""
-        query = self._projected("Q", place)
-        seen = range(place + 1 if self.setting.mask == "causal" else len(self.tokens))
-        weights = [exp(self._projected("K", j).turned().on(query).scalar) for j in seen]
-        total = ZERO
-        for weight in weights:
-            total = total + weight
-        return [weight / total for weight in weights] + [ZERO] * (len(self.tokens) - len(weights))
-
-    def output(self, place: int) -> Grid:
-        """The output of one token."""
-        total: Grid | None = None
-        for j, weight in enumerate(self.pattern(place)):
-            part = self._projected("V", j).times(weight)
-            total = part if total is None else total.plus(part)
-        if total is None:
-            raise MisfitError("there are no tokens", t.Name("c"))
-        return total
-
-    def places(self, letters: Sequence[str], conditions: Sequence[t.Node]) -> Iterator[dict[str, t.Node]]:
-        """The numbers of the tokens that indices stand for, by what is said of them."""
-        numbers = [t.Number(Fraction(place)) for place in range(1, len(self.tokens) + 1)]
-        for chosen in product(numbers, repeat=len(letters)):
-            values: dict[str, t.Node] = dict(zip(letters, chosen, strict=True))
-            if all(_met(one, {**values, "T": numbers[-1]}) for one in conditions):
-                yield values
-
-    def _over(self, node: t.BigSum | t.BigCall) -> list[t.Node]:
-        """The body of a sum for every token that its index stands for."""
-        ends = () if node.lower is None or node.upper is None else (node.lower, t.Name(node.index), node.upper)
-        conditions = (*node.conditions, *((t.Relation(ends, ("<=", "<=")),) if ends else ()))
-        found = self.places([node.index], conditions)
-        return [t.with_index(node.body, node.index, chosen[node.index]) for chosen in found]
-
-    def _extreme(self, node: t.BigCall, values: Sequence[Scalar]) -> Scalar:
-        """The largest or smallest of some numbers, where one is so for all lengths."""
-        sign = ">=" if node.word == "max" else "<="
-        where = Where({name: known.range() for name, known in self.exercise.parameters.items()})
-        for one in values:
-            if all(prove(one, sign, other, where) is not None for other in values):
-                return one
-        raise MisfitError("which of these is the largest is not known", node)
+        query, count = self._projected("Q", place), len(self.setting.tokens)
+        seen = range(place + 1 if self.setting.mask == "causal" else count)
+        weights = [exp(self._projected("K", j).turned().on(query).flat[0]) for j in seen]
+        total = sum(weights, ZERO)
+        return [weight / total for weight in weights] + [ZERO] * (count - len(weights))
 
     def _sum(self, terms: tuple[t.Node, ...]) -> Grid:
-        if not terms:
-            return number_grid(ZERO)
-        total = self.value(terms[0])
+        total = self.value(terms[0]) if terms else number_grid(ZERO)
         for term in terms[1:]:
             value = self.value(term)
             if value.shape != total.shape:
@@ -328,77 +230,19 @@ class Reader:
         total = self.value(factors[0])
         for factor in factors[1:]:
             value = self.value(factor)
-            if total.shape == (1, 1):
-                total = value.times(total.scalar)
-            elif value.shape == (1, 1):
-                total = total.times(value.scalar)
+            if (1, 1) in (total.shape, value.shape):
+                total = value.times(total.flat[0]) if total.shape == (1, 1) else total.times(value.flat[0])
             elif total.shape[1] != value.shape[0]:
-                raise MisfitError(
-                    "these two cannot be multiplied: their shapes do not fit", factor, fix="transpose one"
-                )
+                fix = "transpose one"
+                raise MisfitError("these two cannot be multiplied: their shapes do not fit", factor, fix=fix)
             else:
                 total = total.on(value)
         return total
 
-    def _inner(self, node: t.Node, left: Grid, right: Grid) -> Grid:
-        if (1, 1) in (left.shape, right.shape):
-            return right.times(left.scalar) if left.shape == (1, 1) else left.times(right.scalar)
-        if left.shape != right.shape or left.shape[1] != 1:
-            raise MisfitError("an inner product of two vectors was expected", node)
-        return left.turned().on(right)
 
-    def _norm(self, value: Grid) -> Scalar:
-        if value.shape == (1, 1):
-            return absolute(value.scalar)
-        if value.shape[1] != 1:
-            raise MisfitError("the norm of a matrix has no meaning here", t.Name("x"))
-        return sqrt(value.turned().on(value).scalar)
-
-
-def _met(condition: t.Node, values: Mapping[str, t.Node]) -> bool:
-    """Whether a condition on the numbers of tokens is met; a list on the right is of all it may be."""
-    for letter, value in values.items():
-        condition = t.put(condition, letter, value)
-    if isinstance(condition, t.Number):
-        return True  # 'for all j'
-    links = list(comparisons(condition)) if isinstance(condition, t.Relation) else []
-    known = [(number_of(link.terms[0]), link.comparisons[0], number_of(link.terms[1])) for link in links]
-    if not known or any(x is None or y is None or sign not in t.FLIPPED for x, sign, y in known):
-        raise MisfitError("which tokens are meant is not understood", condition, fix="write j \\ne 2")
-    some = any if all(sign == "=" for _, sign, _ in known) else all
-    return some(compared(x, sign, y) for x, sign, y in known if x is not None and y is not None)
-
-
-def _listed(node: t.Node) -> t.Node:
-    """Lists as rows of numbers, however they are written."""
-    if isinstance(node, t.Transpose) and isinstance(node.body, t.Listing | t.Matrix):
-        return _listed(node.body)
-    if isinstance(node, t.Matrix) and all(len(row.items) == 1 for row in node.rows):
-        return t.Matrix((t.Listing(tuple(row.items[0] for row in node.rows), span=node.span),), span=node.span)
-    if isinstance(node, t.Listing):
-        return t.Matrix((node,), span=node.span)
-    return node if isinstance(node, t.Name | t.Matrix) else t.mapped(node, _listed)
-
-
-@dataclass(frozen=True)
-class Told:
-    """What some conditions say."""
-
-    given: tuple[tuple[Scalar, str, Scalar], ...] = ()
-    growing: frozenset[str] = frozenset()
-    vanishing: frozenset[str] = frozenset()
-
-    def and_(self, other: Told) -> Told:
-        """All of both."""
-        return Told(self.given + other.given, self.growing | other.growing, self.vanishing | other.vanishing)
-
-
-def _going(found: Way, link: t.Relation) -> Told:
-    """What becomes large, or small."""
-    if found.to == "-infinity":
-        raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
-    names = frozenset({found.name})
-    return Told(growing=names) if found.to == "infinity" else Told(vanishing=names)
+Told = tuple[
+    list[tuple[Scalar, str, Scalar]], set[str], set[str]
+]  # what is given, and the names that grow and that vanish
 
 
 @dataclass(frozen=True)
@@ -424,23 +268,20 @@ class TokensSetting:
         definitions: dict[str, t.Node] = {name: parsed(source) for name, source in given.items()}
         definitions |= {name: said.node for name, said in answer.definitions.items()}
         reader = Reader(self.exercise, self.setting, definitions)
-        claims = tuple(replace(said, node=reader.rows(said.node)) for said in answer.claims)
-        court = TokensCourt(self.exercise, self.setting, reader, claims)
+        court = TokensCourt(self.exercise, self.setting, reader, tuple(answer.claims))
         for said in answer.conditions:
-            court._told(reader, said.node, own=True)
+            court._told(reader, (said.node,), own=True)
         return replace(court, under=tuple(said.node for said in answer.conditions))
 
 
-NOWHERE = "it speaks of no token that there is"
 SHRINK = "both sides go to 0, as all vectors here do then: that does not say that one tends to the other"
 
 
 def _sides(reader: Reader, link: t.Relation) -> tuple[Grid, Grid]:
     """What is compared; a written 0 is that of a vector too."""
-    nothing = t.Number(Fraction(0))
     left, right = (reader.value(term) for term in link.terms)
-    left = right.times(ZERO) if link.terms[0] == nothing else left
-    return left, left.times(ZERO) if link.terms[1] == nothing else right
+    left = right.times(ZERO) if link.terms[0] == t.ZERO else left
+    return left, left.times(ZERO) if link.terms[1] == t.ZERO else right
 
 
 @dataclass(frozen=True)
@@ -467,45 +308,23 @@ class TokensCourt:
         if instead:  # 'if x_2 = u_a + u_d, then ...'
             new = {name: part.terms[1] for name, part in instead.items()}
             reader = replace(reader, definitions={**reader.definitions, **new}, memo={})
-        found: list[Judged] = []
-        for link, conditions in self._for_tokens(claim.link, under):
-            here = replace(self, under=(*self.under, *conditions))
-            decision = here._link(reader, link)
-            words = here._words(reader, link, decision)
-            if claim.negated:
-                decision = denied(decision, words)
-                words = decision.reason
-            found.append(judged(claim, decision, words, link))
-        return found or [judged(claim, Decision("undecided", NOWHERE), NOWHERE)]
-
-    def _for_tokens(
-        self, link: t.Relation, under: tuple[t.Node, ...]
-    ) -> Iterator[tuple[t.Relation, tuple[t.Node, ...]]]:
-        """A comparison for every token that its indices stand for, 'for all j != 2', and the other conditions."""
-        indexed = [name.index for name in t.every_name(link) if name.index is not None]
-        letters = {part.base for index in indexed for part in t.walk(index) if isinstance(part, t.Name)}
-        spoken = [name.base for one in under for name in t.every_name(one) if name.base in letters]
-        ranging = [one for one in dict.fromkeys(spoken) if one not in self.setting.directions]
-        mine = [one for one in under if t.speaks_of(one, *ranging)]
-        for chosen in self.reader.places(ranging, mine):
-            moved: t.Node = link
-            for letter, which in chosen.items():
-                moved = t.with_index(moved, letter, which)
-            if isinstance(moved, t.Relation):
-                yield moved, tuple(one for one in under if one not in mine)
+        decision = replace(self, under=(*self.under, *under))._link(reader, claim.link)
+        words = self._words(reader, claim.link, decision)
+        if claim.negated:
+            decision = denied(decision, words)
+            words = decision.reason
+        return [judged(claim, decision, words)]
 
     def _link(self, reader: Reader, link: t.Relation) -> Decision:
         left, right = _sides(reader, link)
         sign = link.comparisons[0]
         if left.shape != right.shape:
             raise MisfitError("the two sides have different shapes", link)
-        pairs = list(zip(left.flat, right.flat, strict=True))
-        told = [self._told(reader, condition) for condition in self.under]
-        given = [one for each in told for one in each.given]
+        pairs = [*zip(left.flat, right.flat, strict=True)]
+        pairs += [(left.rest, right.rest)] if left.rest != right.rest else []  # matrices may differ elsewhere
+        given, growing, vanishing = self._told(reader, self.under)
         held = set().union(*(x.names() | y.names() for x, _, y in given))
         where, large = self._where(set().union(held, *(x.names() for pair in pairs for x in pair)))
-        vanishing = {name for each in told for name in each.vanishing}
-        growing = {name for each in told for name in each.growing}
         large = tuple(name for name in large if name not in (held | vanishing) - growing)
         where = where.given(*given)
         if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
@@ -515,38 +334,33 @@ class TokensCourt:
             return decide(pairs[0][0], sign, pairs[0][1], where, tends)
         found = decide_all({str(place): pair for place, pair in enumerate(pairs)}, sign, where, tends)
         shrinks = self.setting.length in vanishing and left.shape == (len(self.setting.directions), 1)
-        if found.word != "proved" or sign not in ("~", "->") or not shrinks or not any(y != ZERO for _, y in pairs):
-            return found
-        length = where.name(self.setting.length)
-        beside = {str(place): (x / length, y / length) for place, (x, y) in enumerate(pairs)}
-        return found if decide_all(beside, sign, where, tends).word == "proved" else Decision("undecided", SHRINK)
+        if found.word == "proved" and sign in ("~", "->") and shrinks and any(y != ZERO for _, y in pairs):
+            return Decision("undecided", SHRINK)
+        return found
 
-    def _told(self, reader: Reader, condition: t.Node, own: bool = False) -> Told:
-        """What a condition says; one on a name of the answer's own may only bound it from below, by a number."""
-        if isinstance(condition, t.Name):
-            return Told()  # 'for all beta'
-        if not isinstance(condition, t.Relation):
-            raise MisfitError("this condition is not understood", condition)
-        told = Told()
-        for link in comparisons(condition):
-            found = way(link, self._still, reader.definitions, lambda node, _: reader.scalar(node))
-            told = told.and_(self._bounding(reader, link, own) if found is None else _going(found, link))
-        return told
+    def _told(self, reader: Reader, conditions: Sequence[t.Node], *, own: bool = False) -> Told:
+        """What conditions say; one on a name of the answer's own may only bound it from below, by a number."""
+        given: list[tuple[Scalar, str, Scalar]] = []
+        moving: dict[str, set[str]] = {"infinity": set(), "0": set()}
+        for condition in conditions:
+            if not isinstance(condition, t.Relation | t.Name):
+                raise MisfitError("this condition is not understood", condition)
+            for link in comparisons(condition) if isinstance(condition, t.Relation) else ():  # a name: 'for all beta'
+                found = way(link, self._still, reader.definitions)
+                if found is not None and found.to in moving:
+                    moving[found.to].add(found.name)
+                    continue
+                (left, right), (sign,) = map(reader.scalar, link.terms), link.comparisons
+                low = right if sign in (">", ">=") else left
+                bounds = sign in ("=", "<", ">", "<=", ">=") and not (own and (sign == "=" or low.rational is None))
+                if found is not None or not bounds:
+                    raise MisfitError("this condition is not understood", link, fix="write s > 0, or \\to \\infty")
+                given.append((left, sign, right))
+        return given, moving["infinity"], moving["0"]
 
     def _still(self, name: t.Name) -> bool:
         known = self.exercise.parameters.get(full_name(name))
         return full_name(name) in ("pi", "e") if known is None else not known.large
-
-    def _bounding(self, reader: Reader, link: t.Relation, own: bool) -> Told:
-        left, right = (reader.scalar(term) for term in link.terms)
-        sign = link.comparisons[0]
-        if sign not in ("=", "<", ">", "<=", ">="):
-            raise MisfitError("this condition is not understood", link, fix="write =, < or >")
-        if own:
-            low = right if sign in (">", ">=") else left
-            if sign == "=" or low.rational is None:
-                raise MisfitError("this condition is not understood", link, fix="state a number: s > 0")
-        return Told(given=((left, sign, right),))
 
     def _where(self, names: set[str]) -> tuple[Where, tuple[str, ...]]:
         given = self.exercise.parameters
@@ -559,38 +373,30 @@ class TokensCourt:
             return decision.reason
         left, sign = link.terms[0], link.comparisons[0]
         value, other = _sides(reader, link)
-        if value.shape[1] == 1 and value.shape[0] > 1:
-            end = self._end(value)
-            if end is not None and end == plain(link.terms[1]):
-                return f"{plain(left)} tends to {end}, and is not always equal to it: write \\approx"
-            if end is not None and end == self._end(other):
-                return f"both sides tend to {end}, but {plain(link)} is not always so"
-            if end is not None:
-                return f"{plain(left)} tends to {end}, not to {plain(link.terms[1])}"
-            if any(isinstance(self._limit(entry), str) for entry in value.flat):
-                return f"{plain(left)} grows faster than the directions: it does not tend to {plain(link.terms[1])}"
-            return f"{plain(link)} is false"
-        if value.shape[1] > 1 and sign in ("~", "->"):
-            ends = [limit(entry, *self._where(set(entry.names()))) for entry in value.flat]
-            return f"{plain(left)} tends to ({', '.join(map(str, ends))}), not to {plain(link.terms[1]).strip('[]')}"
+        if 1 in value.shape and len(value.flat) > 1:
+            ends, others = self._end(value), self._end(other)
+            if ends is None:
+                return f"{plain(left)} does not tend to {plain(link.terms[1])}"
+            if ends == others:
+                return f"{plain(left)} tends to {ends}, and is not always equal to it: write \\approx"
+            return f"{plain(left)} tends to {ends}, not to {plain(link.terms[1]).strip('[]')}"
         where = f"with {at(decision.values)}: " if decision.values else ""
         if decision.left is None or decision.right is None:
             return f"{where}{plain(link)} is false{': ' + decision.reason if decision.reason else ''}"
         return f"{where}{plain(left)} is {contrasted(decision.left, sign, decision.right)}"
 
     def _end(self, value: Grid) -> str | None:
-        """The limit of a vector as a combination of the directions."""
-        parts = []
-        for direction, (entry,) in zip(self.setting.directions, value.entries, strict=True):
-            end = self._limit(entry)
-            if not isinstance(end, Scalar):
-                return None
-            if end.rational != 0:
-                parts.append(f"{'' if end == ONE else f'{end} '}{self.setting.letter}_{direction}")
+        """The limit of a vector as a combination of the directions, beside their length; of a row, its entries."""
+        row = value.shape[0] == 1
+        length = ONE if row else Reader(self.exercise, self.setting, {}).scalar(t.Name(self.setting.length))
+        ends = [limit(entry / length, *self._where(set(entry.names()) | {self.setting.length})) for entry in value.flat]
+        if not all(isinstance(end, Scalar) for end in ends):
+            return None
+        if row:
+            return f"({', '.join(map(str, ends))})"
+        parts = [
+            f"{'' if end == ONE else f'{end} '}{self.setting.letter}_{direction}"
+            for direction, end in zip(self.setting.directions, ends, strict=True)
+            if end != ZERO
+        ]
         return " + ".join(parts).replace("+ -", "- ") or "0, compared with the directions"
-
-    def _limit(self, entry: Scalar) -> Scalar | str | None:
-        """The limit of a coordinate beside the length of the directions."""
-        length = Reader(self.exercise, self.setting, {}).scalar(t.Name(self.setting.length))
-        where, large = self._where(set(entry.names()) | {self.setting.length})
-        return limit(entry / length, where, large)

@@ -1,197 +1,225 @@
 """Documents, questions and answers mixed: which section answers which exercise.
 
 An id in a heading, or --exercise, says it; else sections are compared with the exercises, and what was chosen is shown.
-A section that fits two exercises about as well, or none, is reported and counted.
+(Similarity is tf-idf, with a bonus for the names that an exercise asks for.) A section that fits two exercises about as
+well, or none, is reported and counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from headwright.check.exercise import Exercise
 from headwright.check.markdown import Form, Written, find_formulas
 from headwright.check.sheets.files import clean, read_text, shortened
-from headwright.check.sheets.matching import Match, Matcher, defined
-from headwright.check.sheets.outline import DIGIT, Line, Section, outline, paragraphs, spoken
-from headwright.check.sheets.sheet import AnswerText, Note, Problem, Sheet
-from headwright.errors import InputError
+from headwright.check.sheets.outline import DIGIT, MOST_SECTIONS, Line, Section, outline, paragraphs
+from headwright.check.sheets.sheet import AnswerText, Problem, Sheet
 from headwright.formula import FormulaError
 from headwright.formula.parse import Macro, expanded
 from headwright.formula.parse import macros as macros_of
 
-MOST_ANSWERS, MOST_ASKED = 500, 8
-NOTHING = (
-    "no answer was found: write a heading with an exercise's id, such as '## averaging-two', and the formula below it "
-    "between $ signs"
-)
-
+FORMS: tuple[Form, Form] = ("markdown", "latex")
+NOTHING = "no answer was found: write a heading with an exercise's id ('## averaging-two') and formulas below it"
 ASKS = "only questions were found: write the answer below its question, or below a heading with the exercise's id"
+LIMIT = f"more than {MOST_SECTIONS} sections: what comes later was read as a part of the last of them"
+ENOUGH, AHEAD = 0.28, 0.04  # the score that an exercise must have, and how much more than the next
+SHARED = 3  # words or names at least
+WEIGHTS = {"heading": 1.5, "asked": 1.0, "said": 0.7, "around": 0.3}
+ALL_DEFINED, NONE_DEFINED, KEYS_NAMED = 0.15, -0.2, 0.05
+LONGEST = 20_000  # characters that are looked at
+_PLAIN = re.compile(
+    r"\\(?:text|mathrm|mathbf|boldsymbol|operatorname|textbf|emph|mathcal|bm)\*?\s*\{([^{}]*)\}"
+    r"|\\(?:begin|end)\{\w+\*?\}|\\(?:left|right|quad|[dt]?frac|tag|cdot|l?dots|item)(?![a-z])|[$*]"
+)
+_TOKEN = re.compile(r"\\?[A-Za-z]+_(?:\{[\w,']{1,6}\}|\w)'?|\\?[A-Za-z]{3,}|\b[A-Zb-hj-z]\b|\\(?:ll|gg|ge|le|ne)")
+_COMMON = re.compile(
+    "the|and|for|with|that|this|which|are|from|its|where|then|what|all|one|has|have|let|can|not|but|such|each|every|when"
+    "|will|would|than|there|their|them|they|must|may|most|more|some|any|only|also|both|into|our|you|your|see|say|show|find"
+    "|give|name|write|how|why|was|were|been|being|does|did|make|made|namely|since|because|thus|hence|well|same|others?"
+    "|becomes?|rightarrow|approx|top|sum|k_i|v_i|alpha_i|notin"
+)
+_DEFINES = re.compile(r"(?:^|[,;&]|quad|\\\\|\band\b|\})\s*([A-Za-z]+(?:_\{?\w+\}?|\d)?)\s*&?\s*(?::?=|\\propto)")
+_BEFORE = re.compile(r"^\W*(?:\w+\s+)*?(?:let|set|choose|take|use|try|is|pick|define|and|with|then)\s+", re.IGNORECASE)
 
 
 def read_document(source: str | Path, exercises: Mapping[str, Exercise], exercise: str | None = None) -> Sheet:
     """The answers in a file (`-` is standard input); see `parse_document`."""
     name = clean(str(source)) if str(source) != "-" else "standard input"
-    try:
-        text = read_text(source)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
-    return parse_document(text, name, exercises, exercise, latex=Path(str(source)).suffix == ".tex")
-
-
-@dataclass
-class _Found:
-    """What may be an answer: its sections, its lines, and the exercise that it fits."""
-
-    sections: list[Section]
-    lines: list[Line]
-    match: Match
+    return parse_document(read_text(source), name, exercises, exercise, latex=Path(str(source)).suffix == ".tex")
 
 
 def parse_document(
     text: str, file: str, exercises: Mapping[str, Exercise], exercise: str | None = None, *, latex: bool = False
 ) -> Sheet:
-    r"""The answers in a text; with `exercise`, all of it answers that one.
-
-    >>> from headwright.check.exercise import load_exercises
-    >>> text = "(a) Average two values.\n\nSolution: Set $q = \\lambda (k_a + k_b)$; the keys are orthonormal.\n"
-    >>> answer = parse_document(text, "homework.txt", load_exercises()).answers[0]
-    >>> answer.exercise_id, answer.line, answer.written.text
-    ('averaging-two', 3, 'Set $q = \\lambda (k_a + k_b)$; the keys are orthonormal.')
-    """
+    """The answers in a text; with `exercise`, all of it answers that one."""
     matcher = Matcher(exercises)
-    preamble, begins, body = text.partition("\\begin{document}")
-    macros = preamble if latex and begins else ""
-    if macros:
+    macros, form = "", FORMS[latex]
+    if latex and "\\begin{document}" in text:
+        macros, _, body = text.partition("\\begin{document}")
         commands = macros_of(macros)
-        text = preamble + begins + "\n".join(_expanded(line, commands) for line in body.split("\n"))
+        text = "\n" * macros.count("\n") + "\n".join(_expanded(line, commands) for line in body.split("\n"))
     sections = outline(text, latex=latex, named=matcher.named)
-    form: Form = "latex" if latex else "markdown"
-    if exercise is not None and not any(each.named == exercise for each in sections):
-        written = Written(text[len(preamble + begins) :] if macros else text, 1 + macros.count("\n"), form, macros)
-        return Sheet(file, (AnswerText(file, 1, exercise, written),))
-    found = _answers(matcher, sections)
+    if exercise is not None and not any(each.named and each.exercise == exercise for each in sections):
+        return Sheet(file, (AnswerText(file, 1, exercise, Written(text, 1, form, macros)),))
+    asks = any(each.asked for each in sections)
+    found = _matched(matcher, sections)
     answers, notes = [], []
     for place, each in enumerate(found):
-        chosen = each.match.exercise_id
-        first = each.sections[0]
-        line = first.answers or first.line
-        if not chosen:
-            notes.append(Note(file, line, _unmatched(each), unjudged=True))
-        elif exercise is None or chosen == exercise:
-            lines, more = _carried(each, found[:place], exercises[chosen])
-            answers.append(AnswerText(file, line, chosen, _written(lines, form, macros), each.match.why + more))
-    asks = any(spoken(each)[0] for each in sections)
+        line = each.answers or each.line
+        if not each.exercise:
+            what = f"({each.label}) {each.title}" if each.label else each.title or _text(each.said)
+            notes.append(Problem(file, line, f"not judged ({shortened(what, 60)}): {each.why}"))
+        elif exercise in (None, each.exercise):
+            lines, more = _carried(each, found[:place], exercises[each.exercise])
+            first = next((number for number, text in lines if text.strip()), lines[-1][0])
+            by_number = dict(lines)
+            words = "\n".join(by_number.get(number, "") for number in range(first, lines[-1][0] + 1)).rstrip()
+            answers.append(AnswerText(file, line, each.exercise, Written(words, first, form, macros), each.why + more))
     problems = [] if answers or notes else [Problem(file, 1, ASKS if asks else NOTHING)]
-    if len(answers) > MOST_ANSWERS:
-        problems.append(
-            Problem(file, answers[MOST_ANSWERS].line, f"more than {MOST_ANSWERS} answers: the rest is not read")
-        )
-    return Sheet(file, tuple(answers[:MOST_ANSWERS]), tuple(problems), tuple(notes))
+    problems += [Problem(file, sections[-1].line, LIMIT)] if len(sections) >= MOST_SECTIONS else []
+    return Sheet(file, tuple(answers), tuple(problems), tuple(notes))
 
 
 def _expanded(line: str, commands: Mapping[str, Macro]) -> str:
-    """A line with the commands of the preamble put in."""
     try:
-        return expanded(line, commands).text
-    except FormulaError:  # one that is defined by itself, or grows without bound
+        return expanded(line, commands)
+    except FormulaError:  # a command that is defined by itself, or grows without bound
         return line
 
 
-def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
-    """All that may be an answer; items of one list that answer one exercise are one answer."""
-    parents, again = {id(each.above) for each in sections}, {each.key for each in sections if each.answers}
-    parts = {id(each): spoken(each) for each in sections}
-    asking: dict[tuple[str, ...], list[Section]] = {}
+def _matched(matcher: Matcher, sections: Sequence[Section]) -> list[Section]:
+    """The sections that may be answers, each with its exercise; items of a list that answer one exercise are one."""
+    parents, again = {id(each.path[-2]) for each in sections[1:]}, {each.key for each in sections if each.answers}
     sheet = any(each.named for each in sections)  # a formula above the first heading may be an answer there
-    loose = sheet and any(not piece.mention for piece in find_formulas(_text(parts[id(sections[0])][1]))[0])
+    loose = sheet and any(not piece.mention for piece in find_formulas(_text(sections[0].said))[0])
     for each in sections[loose:]:
         if not each.answers and (id(each) in parents or each.key in again):
-            parts[id(each)] = (each.lines, [])  # what stands above a list, and what is answered below, is given
-        if _text(parts[id(each)][0]).strip():
-            asking.setdefault(each.key, []).append(each)
-    groups: dict[tuple[bool, int], list[_Found]] = {}
-    waiting: list[Section] = []  # questions that nothing answers yet: '(i) ... (ii) ... Answer: ...' answers both
+            each.asked, each.said = [*each.asked, *each.said], []  # above a list, or answered below: it is given
+    found: list[Section] = []
     for each in sections:
-        said = parts[id(each)][1]
-        by_id = each.named and each.named in each.title.lower().replace("_", "-")
-        if not by_id and not any(character.isalnum() for character in _text(said)):
-            waiting = [*(other for other in waiting if other.above is each.above), each]
+        by_id = each.named and each.exercise in each.title.lower().replace("_", "-")
+        if not by_id and not any(character.isalnum() for character in _text(each.said)):
             continue
-        listed = each.rank >= DIGIT and not each.named
-        group = groups.setdefault((listed, id(each.above if listed else each)), [])
-        found = _Found([each], said, Match(each.named))
+        before: list[Section] = []
         if not each.named:
-            others = [other for other in asking.get(each.key, [])[:MOST_ASKED] if other is not each]
-            if not others and each.answers > each.line:
-                others = [other for other in waiting[-MOST_ASKED:] if other.above is each.above]
-            above = {id(other): other for one in (each, *others) for other in one.path[:-1] if other.rank}
+            listed = [one for one in found[-8:] if min(each.rank, one.rank) >= DIGIT]
+            before = [one for one in listed if one.path[:-1] == each.path[:-1]]
+            asked = [one for one in sections if one is each or (one.key == each.key and one.asked)][:8]
             texts = {
-                "heading": " ".join(one.title for one in (each, *others)),
-                "asked": "\n".join(_text(parts[id(one)][0]) for one in (each, *others)),
-                "said": _text(said),
-                "around": "\n".join(f"{one.title}\n{_text(parts[id(one)][0])}" for one in above.values()),
+                "heading": " ".join(one.title for one in asked),
+                "asked": "\n".join(_text(one.asked) for one in asked),
+                "said": _text(each.said),
+                "around": "\n".join(f"{one.title}\n{_text(one.asked)}" for one in each.path[1:-1]),
             }
-            earlier = group[-MOST_ASKED:]
-            carried = defined("\n".join(_text(one.lines) for one in earlier), matcher.names)
-            found.match = matcher.match(texts, carried, {one.match.exercise_id for one in earlier})
-        waiting = []
-        group.append(found)
-    joined = [one for group in groups.values() for one in _joined(matcher, group)]
-    return sorted(joined, key=lambda one: one.lines[0][0])
+            carried = defined("\n".join(_text(one.said) for one in before), matcher.names)
+            each.exercise, each.why = matcher.match(texts, carried, {one.exercise for one in before})
+        same = next((one for one in before if one.exercise and one.exercise == each.exercise), None)
+        wanted = matcher.exercises[each.exercise].answer if same else ()
+        if same and not (defined(_text(same.said), wanted) and defined(_text(each.said), wanted)):
+            same.said += each.said
+        else:
+            found.append(each)
+    return found
 
 
-def _joined(matcher: Matcher, group: list[_Found]) -> list[_Found]:
-    """The items of a list; as one answer, where at most one of them defines what is asked for."""
-    fits = {one.match.exercise_id for one in group} - {""}
-    if len(group) < 2 or len(fits) > 1:
-        return group
-    mine = [one for one in group if one.match.exercise_id] or group
-    match = mine[0].match
-    wanted = matcher.exercises[match.exercise_id].answer if fits else matcher.names
-    if sum(bool(defined(_text(one.lines), wanted)) for one in mine) > 1:
-        return group
-    together = _Found(
-        [each for one in mine for each in one.sections], [line for one in mine for line in one.lines], match
-    )
-    if not fits:
-        title = group[0].sections[0].path[-2].title
-        together.match = matcher.match({"heading": title, "asked": "", "said": _text(together.lines)})
-    return [together, *(one for one in group if one not in mine)] if together.match.exercise_id else group
-
-
-def _carried(each: _Found, before: Sequence[_Found], exercise: Exercise) -> tuple[list[Line], str]:
+def _carried(each: Section, before: Sequence[Section], exercise: Exercise) -> tuple[list[Line], str]:
     """The lines of an answer, with paragraphs of the answer before it that define what it uses; and a word on them."""
-    missing = exercise.missing(defined(_text(each.lines), exercise.answer))
-    if each.sections[0].named:  # an answer sheet: each section answers by itself
-        return each.lines, ""
-    for other in reversed(before if missing else ()):
-        if other.sections[0].above is not each.sections[0].above:
-            continue
-        chosen = [one for one in paragraphs(other.lines) if defined(_text(one), missing)]
-        lines = [line for one in chosen for line in one]
-        if len(defined(_text(lines), missing)) == len(missing):
-            return [*lines, *each.lines], f"; {', '.join(missing)} is taken from line {lines[0][0]}"
-    return each.lines, ""
-
-
-def _written(lines: Sequence[Line], form: Form, macros: str) -> Written:
-    first = next((number for number, text in lines if text.strip()), lines[-1][0])
-    by_number: dict[int, str] = {}
-    for number, text in lines:
-        by_number[number] = f"{by_number[number]} {text}".strip() if number in by_number else text
-    text = "\n".join(by_number.get(number, "") for number in range(first, max(by_number) + 1))
-    return Written(text.rstrip(), first, form, macros)
-
-
-def _unmatched(each: _Found) -> str:
-    near, section = each.match.near, each.sections[0]
-    what = " ".join((*(f"({one})" for one in section.key[-1:]), section.title)) or _text(each.lines)
-    if near:
-        return f"not judged ({shortened(what, 60)}): it may answer {' or '.join(near)}; write '## {near[0]}' above it"
-    return f"not judged ({shortened(what, 60)}): it is like no exercise; write '## ' and an exercise's id above it"
+    missing = exercise.missing(defined(_text(each.said), exercise.answer))
+    for other in reversed(before if missing and not each.named else ()):
+        lines = [line for one in paragraphs(other.said) if defined(_text(one), missing) for line in one]
+        if other.path[:-1] == each.path[:-1] and len(defined(_text(lines), missing)) == len(missing):
+            return [*lines, *each.said], f"; {', '.join(missing)} is taken from line {lines[0][0]}"
+    return each.said, ""
 
 
 def _text(lines: Sequence[Line]) -> str:
     return "\n".join(text for _, text in lines)
+
+
+def tokens(text: str) -> Counter[str]:
+    """The words of a text without their endings, and the names of its formulas."""
+    found: Counter[str] = Counter()
+    for token in _TOKEN.findall(_PLAIN.sub(r"\1", text[:LONGEST])):
+        word = re.sub(r"[\\{}]", "", token)
+        stem = word.lower() if "_" not in word and len(word) > 1 else word
+        if not _COMMON.fullmatch(stem):
+            found[re.sub(r"(?:ations?|ings?|ed|es|s|ly|al|e)$", "", stem)[:8] if "_" not in stem[:-1] else stem] += 1
+    return found
+
+
+def defined(text: str, names: Collection[str]) -> tuple[str, ...]:
+    """Which of these names a text defines: they stand on the left of an equation."""
+    pieces = [piece.text for piece in find_formulas(text[:LONGEST])[0]]
+    pieces += [_BEFORE.sub("", line[:500]) for line in text[:LONGEST].split("\n")]
+    found = {re.sub("[{}]", "", side) for piece in pieces for side in _DEFINES.findall(_PLAIN.sub(r"\1", piece))}
+    return tuple(name for name in names if name in found or name.replace("_", "") in found)
+
+
+class Matcher:
+    """Compares sections with exercises."""
+
+    def __init__(self, exercises: Mapping[str, Exercise]) -> None:
+        """Each exercise as a vector of the words of its title, statement, goals and right samples."""
+        self.exercises = dict(exercises)
+        self.names = tuple(dict.fromkeys(name for each in self.exercises.values() for name in each.answer))
+        told: dict[str, Counter[str]] = {}
+        for name, each in self.exercises.items():
+            right = [formula for answer in each.samples.right for formula in answer]
+            keys = [f"{letter}_{name}" for letter in each.keys.also for name in each.keys.named] if each.keys else []
+            told[name] = tokens(
+                "\n".join([each.title, each.title, each.statement, *each.goals, *each.answer, *right, *keys])
+            )
+        count = Counter(word for words in told.values() for word in words)
+        self._rare = {word: math.log(1 + len(told) / number) for word, number in count.items()}
+        self._told = {name: self._vector({"asked": words}) for name, words in told.items()}
+
+    def named(self, heading: str) -> str:
+        """The exercise that a heading names by its id, or that has this title; '' where there is none."""
+        words = re.findall(r"\w+(?:-\w+)*", re.sub(r"\([^)]*\)", " ", heading[:300].lower().replace("_", "-")))
+        for word in words:
+            if word in self.exercises and ("-" in word or all(other == word or len(other) < 3 for other in words)):
+                return str(word)
+        title = heading.strip(" .:#*").lower()
+        return next((name for name, each in self.exercises.items() if each.title.lower() == title), "")
+
+    def match(
+        self, texts: Mapping[str, str], carried: Collection[str] = (), done: Collection[str] = ()
+    ) -> tuple[str, str]:
+        """The exercise that a section answers, by its texts (see WEIGHTS), or ''; and why.
+
+        `carried` names were defined before; of exercises that come near, one that is `done` is not meant again.
+        """
+        given = self._vector({kind: tokens(text) for kind, text in texts.items()})
+        defines = {*defined(texts["said"], self.names)}
+        known = {*defines, *(carried if texts["said"].strip() else self.names)}
+        indices = {word.partition("_")[2] for word in given}
+        scores: dict[str, float] = {}
+        for name, each in self.exercises.items():
+            wanted, keys = set(each.answer), each.keys.named if each.keys else ()
+            scores[name] = sum(weight * self._told[name].get(word, 0.0) for word, weight in given.items())
+            scores[name] += KEYS_NAMED if keys and indices.issuperset(keys) else 0.0
+            if wanted and (wanted <= defines or wanted.isdisjoint(known)):
+                scores[name] += ALL_DEFINED if wanted <= defines else NONE_DEFINED
+        best = sorted(scores, key=lambda name: -scores[name])
+        near = [name for name in best if scores[name] > scores[best[0]] - AHEAD and scores[name] >= ENOUGH]
+        near = [name for name in near if name not in done] or near
+        if not near or len(given.keys() & self._told[near[0]].keys()) < SHARED:
+            return "", "it is like no exercise; write '## ' and an exercise's id above it"
+        if len(near) > 1:
+            return "", f"it may answer {' or '.join(near[:4])}; write '## {near[0]}' above it"
+        second = "".join([f"; next {name} {scores[name]:.2f}" for name in best if name != near[0]][:1])
+        return near[0], f"by similarity with the exercise (score {scores[near[0]]:.2f}{second})"
+
+    def _vector(self, words: Mapping[str, Counter[str]]) -> dict[str, float]:
+        """The known words with their weights, of length 1; of a word in several texts, the largest weight counts."""
+        found: dict[str, float] = {}
+        for kind, several in words.items():
+            for word in several.keys() & self._rare.keys():
+                weight = WEIGHTS[kind] * self._rare[word] * (1 + math.log(several[word]))
+                found[word] = max(weight, found.get(word, 0.0))
+        length = math.hypot(*found.values())
+        return {word: weight / length for word, weight in found.items()}

@@ -11,12 +11,10 @@ import stat
 import sys
 from pathlib import Path
 
-from headwright.check.sheets.sheet import Note, Problem
+from headwright.check.sheets.sheet import Problem
 from headwright.errors import InputError
 
-LARGEST_BYTES = 2**20
-LARGEST_LINES = 20_000
-
+LARGEST_BYTES, LARGEST_LINES = 2**20, 20_000
 # A sheet is shown on terminals and pages: characters that steer a terminal or turn the order of reading go.
 _STEERING = (*range(0x20), *range(0x7F, 0xA0), 0x061C, *range(0x200E, 0x2010), *range(0x2028, 0x202F))
 _SAFE = dict.fromkeys((*_STEERING, *range(0x2066, 0x206A), *range(0xD800, 0xE000)), "\ufffd") | {9: "\t", 10: "\n"}
@@ -32,37 +30,13 @@ def clean(text: str) -> str:
 
 
 def shortened(text: str, length: int = 100) -> str:
-    r"""Text in one line of at most so many characters.
-
-    >>> shortened("q =\n  k_a + k_b", 9)
-    'q = k_...'
-    """
+    """Text in one line of at most so many characters."""
     line = " ".join(text[: 20 * length].split())
     return line if len(line) <= length else line[: length - 3] + "..."
 
 
-def gist(reason: str, length: int = 100) -> str:
-    r"""A reason in one line; of an error that points into a formula, what it says rather than the formula.
-
-    >>> gist("q = k_a +\n        ^\na term was expected\nfix: add a term")
-    'a term was expected'
-    """
-    lines = reason.split("\n")
-    below = [number + 1 for number, line in enumerate(lines[:-1]) if line.strip() and not line.strip(" ^")]
-    return shortened(lines[below[0]] if below else reason, length)
-
-
 def read_text(source: str | Path) -> str:
-    r"""The text of a file, or of standard input for `-`, with lines that end in \n alone.
-
-    Only a plain file is opened: a pipe or a device may never end.
-
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "sheet.md"
-    >>> _ = path.write_bytes(b"one\r\ntwo")
-    >>> read_text(path)
-    'one\ntwo'
-    """
+    r"""The text of a plain file, or of standard input for `-`, with lines that end in \n alone."""
     content = sys.stdin.buffer.read(LARGEST_BYTES + 1) if str(source) == "-" else _bytes(Path(source))
     if len(content) > LARGEST_BYTES:
         raise InputError(f"has more than {LARGEST_BYTES:,} bytes, expected an answer sheet: split it")
@@ -83,79 +57,49 @@ def _bytes(path: Path) -> bytes:
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise InputError("is not a plain file: expected one, or - for standard input")
-            return file.read(LARGEST_BYTES + 1)
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file.read(LARGEST_BYTES + 1)
+    except FileNotFoundError as error:
+        raise InputError("there is no such file") from error
     except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        if isinstance(error, FileNotFoundError):
-            raise InputError("there is no such file") from error
         raise InputError(f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    raise InputError("is not a plain file: expected one, or - for standard input")
 
 
 SUFFIXES = (".md", ".markdown", ".txt", ".tex")
-OTHERS = (
-    ".pdf", ".docx", ".doc", ".odt", ".rtf", ".pages", ".ipynb", ".html", ".zip", ".png", ".jpg", ".jpeg", ".heic"
-)  # fmt: skip
+OTHERS = (".pdf", ".docx", ".doc", ".odt", ".pages", ".ipynb", ".html", ".zip", ".png", ".jpg", ".jpeg", ".heic")
+NOT_READ = f"not read: expected text, Markdown or LaTeX ({' '.join(SUFFIXES)})"
 MOST_FILES, MOST_ENTRIES, DEEPEST = 20, 5000, 8
 
 
-def sheets(folder: Path, most: int = MOST_FILES) -> tuple[list[Path], list[Problem], list[Note]]:
-    """The answer sheets of a folder and of the folders in it, so many at most; problems; and the files not read.
-
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "answers.md").write_text("")
-    >>> _ = (folder / "scan.pdf").write_text("")
-    >>> paths, problems, notes = sheets(folder)
-    >>> [path.name for path in paths], problems, notes[0].sentence
-    (['answers.md'], [], 'not read: expected text, Markdown or LaTeX (.md .markdown .txt .tex)')
-    """
+def sheets(folder: Path, most: int = MOST_FILES) -> tuple[list[Path], list[Problem], list[Problem]]:
+    """The answer sheets of a folder and of the folders in it, so many at most; problems; and the files not read."""
     found: list[Path] = []
     others: list[Path] = []
     problems: list[Problem] = []
     seen, allowed = 0, max(MOST_ENTRIES, 2 * most)
-    waiting = [(folder, 0)]
-    while waiting and seen < allowed:
-        here, depth = waiting.pop()
-        try:
-            with os.scandir(here) as entries:
-                for entry in entries:
-                    seen += 1
-                    if seen >= allowed:
-                        break
-                    if entry.name.startswith(".") or entry.name == "__MACOSX":
-                        continue
-                    if entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
-                        waiting.append((Path(entry.path), depth + 1))
-                    elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(SUFFIXES + OTHERS):
-                        (found if entry.name.lower().endswith(SUFFIXES) else others).append(Path(entry.path))
-        except OSError as error:
-            problems.append(Problem(clean(here.name), 0, f"this folder cannot be read ({error.strerror})"))
+
+    def unreadable(error: OSError) -> None:
+        problems.append(Problem(clean(Path(error.filename).name), 0, f"this folder cannot be read ({error.strerror})"))
+
+    for here, folders, names in os.walk(folder, onerror=unreadable):  # links are not followed
+        deep = len(Path(here).relative_to(folder).parts) >= DEEPEST
+        folders[:] = [] if deep else [name for name in folders if not name.startswith((".", "__MACOSX"))]
+        seen += len(folders) + len(names)
+        for path in (Path(here, name) for name in names if not name.startswith(".")):
+            if path.suffix.lower() in SUFFIXES + OTHERS and stat.S_ISREG(path.lstat().st_mode):
+                (found if path.suffix.lower() in SUFFIXES else others).append(path)
+        if seen >= allowed:
+            break
     found.sort(key=in_order)
     if len(found) > most or seen >= allowed:
         problems.append(Problem(clean(folder.name), 0, f"too many files: only the first {most} sheets are read"))
-    notes = [Note(clean(str(path)), 0, NOT_READ, unjudged=True) for path in sorted(others, key=in_order)[:most]]
-    return found[:most], problems, notes
+    return found[:most], problems, [Problem(clean(str(path)), 0, NOT_READ) for path in sorted(others)[:most]]
 
 
-NOT_READ = f"not read: expected text, Markdown or LaTeX ({' '.join(SUFFIXES)})"
-
-
-def in_order(name: str | Path) -> tuple[list[list[str | int]], str]:
-    """What to sort names by so that numbers in them count as numbers.
-
-    >>> sorted(["student 10.md", "student 2.md"], key=in_order)
-    ['student 2.md', 'student 10.md']
-    """
-    parts = (
-        [int(piece) if at % 2 else piece for at, piece in enumerate(_DIGITS.split(part))] for part in Path(name).parts
-    )
-    return list(parts), str(name)
-
-
-_DIGITS = re.compile("([0-9]+)")  # between them stand the words, which may be empty: both keep to their places
+def in_order(name: str | Path) -> list[str | int]:
+    """What to sort names by so that numbers in them count as numbers."""
+    return [int(piece) if at % 2 else piece for at, piece in enumerate(re.split("([0-9]+)", str(name)))]
 
 
 def student_of(file: str) -> str:

@@ -1,4 +1,4 @@
-"""What was handed in, as data: answers, problems and notes, each with its place."""
+"""An answer sheet as data: its answers, and what of it could not be used or matched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True)
 class Problem:
-    """What cannot be used, and how to mend it; `line` is 0 where it is about a whole file or folder."""
+    """What cannot be used or matched, and how to mend it; `line` is 0 where it is about a whole file or folder."""
 
     file: str
     line: int
@@ -25,13 +25,6 @@ class Problem:
     def place(self) -> str:
         """Where it stands, as editors read it."""
         return f"{self.file}:{self.line}" if self.line else self.file
-
-
-@dataclass(frozen=True)
-class Note(Problem):
-    """What is not judged, and why: no error."""
-
-    unjudged: bool = False  # it may well be an answer
 
 
 @dataclass(frozen=True)
@@ -52,19 +45,17 @@ class AnswerText:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What was found in a file."""
+    """What was found in a file; `notes` are sections that no exercise was found for, and files that were not read."""
 
     file: str
     answers: tuple[AnswerText, ...]
     problems: tuple[Problem, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Problem, ...] = ()
 
 
 def find(given: str, known: Mapping[str, Thing]) -> Thing:
     """The exercise with this id, in whatever case it was written.
 
-    >>> find("Copying", {"copying": 1})
-    1
     >>> find("coping", {"copying": 1})
     Traceback (most recent call last):
     headwright.errors.InputError: no exercise coping; did you mean copying?

@@ -1,13 +1,95 @@
-"""headwright audit MODEL --every-text T.
+"""headwright every-text.
 
-asked      what the options ask, in the tokens of a model
-first      the first layer on every text: who sweeps, and what is asked of the sweeps
-beyond     a pair that repeats, through two layers; deeper layers, on the keys of a text
-telling    what was found, in words, as data and as a picture
-certifying the strongest of it, as a certificate
+reading         the options, in the tokens of a model
+first_layer     the first layer on every text: where the sweeps run, and what is asked of them
+deeper_layers   a pair that repeats, through two layers; deeper layers, on the keys of a text
+printing        the result in words, as data and as a picture
+certificate     the strongest result, as a certificate
 """
 
-from headwright.cli.every_text.asked import Asked
-from headwright.cli.every_text.first import show
+from __future__ import annotations
 
-__all__ = ["Asked", "show"]
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwright.cli.console import TALK, check_picture, check_writable
+from headwright.cli.options import (
+    Device,
+    DeviceName,
+    DTypeName,
+    Engine,
+    EngineName,
+    HeadNumbers,
+    Json,
+    Layers,
+    ModelName,
+    Out,
+    Plot,
+    Resume,
+    Scheduler,
+    check_engine,
+    read_numbers,
+    read_text,
+)
+
+SHORT = "Prove what first-layer heads do on every text of a given length."
+EXAMPLES = (
+    "headwright every-text builtin:induction --length 64",
+    "headwright every-text builtin:induction --length 16 --key e --out e.json",
+    "headwright every-text FOLDER --length 16 --query @text --text book.txt",
+)
+
+
+def every_text(
+    model: ModelName,
+    length: Annotated[int, typer.Option(metavar="T", help="Number of tokens of the texts.", show_default=False)],
+    query: Annotated[
+        str | None, typer.Option(help="Only texts that end in this token (@text: in one of the text's tokens).")
+    ] = None,
+    offset: Annotated[int | None, typer.Option(help="Ask about one more place, this many tokens back.")] = None,
+    key: Annotated[str | None, typer.Option(help="Bound the weight on all occurrences of this token.")] = None,
+    pairs: Annotated[
+        Path | None, typer.Option(help="A file of pairs, one per line: query token, key token, distance (1).")
+    ] = None,
+    logit: Annotated[
+        str | None, typer.Option(metavar="TOKEN", help="Bound the direct effects of heads on this token's logit.")
+    ] = None,
+    text: Annotated[Path | None, typer.Option(help="A text, for --query @text, --budget and deeper layers.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(metavar="R", help="Bound the effect of replacing any R tokens of the text.")
+    ] = None,
+    repeat: Annotated[
+        str | None, typer.Option(metavar="AB", help="Two layers: bound the weight on a pair of tokens that repeats.")
+    ] = None,
+    curve: Annotated[bool, typer.Option("--curve", help="Also for T = 2, 4, 8, ... up to the length.")] = False,
+    layers: Layers = None,
+    heads: HeadNumbers = None,
+    device: DeviceName = Device.cpu,
+    dtype: DTypeName = None,
+    out: Out = None,
+    engine: EngineName = Engine.local,
+    scheduler: Scheduler = None,
+    resume: Resume = False,
+    json: Json = False,
+    plot: Plot = None,
+) -> None:
+    """Prove the least and the most weight that first-layer heads give a place, over every text of a given length."""
+    from headwright.cli.every_text.first_layer import show
+    from headwright.cli.every_text.reading import EveryTextOptions
+    from headwright.models.engine.cluster import Source
+    from headwright.models.loading import load_model
+
+    check_engine(engine, scheduler)
+    check_writable(out, "--out")
+    check_picture(plot)
+    source = Source(model, device.value, None if dtype is None else dtype.value)
+    asked = EveryTextOptions(
+        length, read_numbers(layers, "--layers"), read_numbers(heads, "--heads"), offset, query, key, logit,
+        None if text is None else read_text(text, "text"), None if pairs is None else read_text(pairs, "pairs"),
+        budget, repeat, curve, plot, out, source, engine is Engine.dask, scheduler, resume, json,
+    )  # fmt: skip
+    with TALK.status(f"loading {model}"):
+        loaded = load_model(model, device=source.device, dtype=source.dtype)
+    show(loaded, asked)

@@ -11,8 +11,8 @@ from headwright.lab.progress import OnProgress
 from headwright.lab.view import Call, RequestModel, View
 
 if TYPE_CHECKING:
-    from headwright.audit.documents import Document
-    from headwright.audit.models.model import Model
+    from headwright.models.documents import Document
+    from headwright.models.loading.model import Model
 
 MODEL = "builtin:induction"
 TOKENS = 4000  # random tokens, as on the command line
@@ -46,7 +46,7 @@ class ExplainRequest(RequestModel):
 
 
 class EveryTextRequest(RequestModel):
-    """The options of `headwright audit builtin:induction --every-text T`.
+    """The options of `headwright every-text builtin:induction --length T`.
 
     >>> EveryTextRequest(length=16).length
     16
@@ -62,8 +62,8 @@ def audit(request: AuditRequest, progress: OnProgress | None = None) -> dict[str
     >>> [(head["layer"], head["head"]) for head in found["heads"]]
     [(0, 0), (0, 1), (1, 0), (1, 1)]
     """
-    from headwright.audit.auditor import audit as run
-    from headwright.audit.report.data import data
+    from headwright.models.auditor import audit as run
+    from headwright.models.report.data import data
 
     command = f"headwright audit {MODEL} --tokens {request.tokens} --seed {request.seed} --json"
     return data(run(_model(), tokens=request.tokens, seed=request.seed, command=command, progress=progress))
@@ -81,9 +81,9 @@ def explain(request: ExplainRequest) -> dict[str, Any]:
 
     import numpy as np
 
-    from headwright.audit.explain import explain_layer, parse_head
-    from headwright.audit.findings.away import rows_away
-    from headwright.audit.findings.rounding import looked_at
+    from headwright.models.explain import explain_layer, parse_head
+    from headwright.models.findings.first_token import rows_away
+    from headwright.models.findings.rounding import looked_at
 
     model = _model()
     number, head = parse_head(request.head, model)
@@ -115,7 +115,7 @@ def every_text(request: EveryTextRequest, progress: OnProgress | None = None) ->
     """
     from dataclasses import asdict
 
-    from headwright.audit.everywhere import everywhere
+    from headwright.models.every_text_summary import everywhere
 
     model = _model()
     found = everywhere(model, [0], list(range(model.heads)), request.length, progress=progress)
@@ -125,13 +125,13 @@ def every_text(request: EveryTextRequest, progress: OnProgress | None = None) ->
 
 
 def _model() -> Model:
-    from headwright.audit.models import load_model
+    from headwright.models.loading import load_model
 
     return load_model(MODEL)
 
 
 def _document(model: Model, text: str) -> Document:
-    from headwright.audit.documents import text_documents
+    from headwright.models.documents import text_documents
 
     return text_documents(model, text, "text", LONGEST)[0]
 

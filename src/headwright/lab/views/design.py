@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float
 
-    from headwright.design import Design, Wish
+    from headwright.queries import Design, Wish
 
 MOST_KEYS, MOST_NUMBERS, MOST_HEADS = 2000, 20_000, 8
 Number = Annotated[str, Field(max_length=60)]  # exact: "0.01" is 1/100, and "1/8" is what it says
@@ -62,7 +62,7 @@ def find(request: DesignRequest, progress: OnProgress | None = None) -> Design:
     >>> find(DesignRequest(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0)).word
     'designed'
     """
-    from headwright.design import design as designed
+    from headwright.queries import design as designed
 
     keys = matrix(request.keys, "keys")
     return designed(
@@ -77,9 +77,7 @@ def answered(found: Design) -> dict[str, Any]:
     >>> answered(find(DesignRequest(keys=[[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], copy=2)))["mixing"]["of"]
     {'0': 0.75, '1': 0.25}
     """
-    from headwright.design.wire import to_json
-
-    return {**to_json(found, found.certificate), "mixing": _mixing(found)}
+    return {**found.to_json(found.certificate), "mixing": _mixing(found)}
 
 
 def matrix(rows: list[list[float]], what: str) -> Float[np.ndarray, "n d"]:
@@ -104,7 +102,7 @@ def wish_of(request: DesignRequest) -> Wish:
     >>> wish_of(DesignRequest(keys=[[1.0], [2.0]], average=[0, 1])).targets
     [0, 1]
     """
-    from headwright.design import at_least, average, copy
+    from headwright.queries import at_least, average, copy
 
     given = [name for name in ("copy_", "average", "at_least") if getattr(request, name) is not None]
     if len(given) != 1:

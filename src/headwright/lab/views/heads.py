@@ -20,7 +20,7 @@ TOKENS = 64  # in all sequences together, so that the page answers soon
 
 
 class HeadsRequest(RequestModel):
-    """The options of `headwright design --rules`, with the rules themselves in place of a file.
+    """The options of `headwright heads`, with the rules themselves in place of a file.
 
     >>> HeadsRequest(rules="").minimise
     'size'
@@ -42,18 +42,16 @@ class ExportRequest(HeadsRequest):
 
 
 def heads(request: HeadsRequest, progress: OnProgress = lambda _: None) -> dict[str, Any]:
-    """The output of `headwright design --rules --json`, with patterns and planes for pictures.
+    """The output of `headwright heads --json`, with patterns and planes for pictures.
 
     >>> found = heads(HeadsRequest(rules=presets()["induction"]))
     >>> found["verdict"], found["published"]["head_dim"] > found["head_dim"]
     ('designed', True)
     """
-    from headwright.weights.wire import to_json
-
     found = _built(request, lambda done: progress(BUILT * done))
     published, as_exact = _published(request.rules, found)
     return {
-        **to_json(found, found.certificate),
+        **found.to_json(found.certificate),
         "error": max(found.outputs) if found.layer is not None and found.outputs else None,
         "shown": _shown(found),
         "published": published,
@@ -116,7 +114,7 @@ def _parsed(text: str) -> Rules:
     except InputError as error:
         raise InputError(f"rules: {error}") from error
     if found is None:
-        raise InputError("rules with layers: this page shows one layer; 'headwright design --rules' designs circuits")
+        raise InputError("rules with layers: this page shows one layer; 'headwright heads' designs circuits")
     if (T := sum(map(len, found.sequences))) > TOKENS:
         raise InputError(f"rules about {T} tokens: the lab accepts {TOKENS}, the command line more")
     return found
@@ -125,7 +123,7 @@ def _parsed(text: str) -> Rules:
 def _shown(found: Built) -> list[dict[str, Any]]:
     """Each head on each sequence: its pattern, and its queries and keys in a plane; floating-point."""
     from headwright.weights import patterns
-    from headwright.weights.geometry import head_plane
+    from headwright.weights.picture import head_plane
 
     if found.layer is None:
         return []
@@ -151,7 +149,7 @@ def _published(text: str, found: Built) -> tuple[dict[str, Any] | None, dict[str
     import tomllib
     from dataclasses import asdict
 
-    from headwright.weights.published import SELECTORS, published, turned_up
+    from headwright.weights.tracr import SELECTORS, published, turned_up
 
     task = next((name for name, known in presets().items() if known.strip() == text.strip()), None)
     if task is None or found.layer is None or found.layer.dtype != "float64":

@@ -40,16 +40,15 @@ def simulate(request: SimulateRequest, progress: OnProgress | None = None) -> di
     >>> round(simulate(request)["near_average"]["exact"], 6)
     0.022636
     """
-    from headwright.design.wish import exact
     from headwright.noise import simulate as draw
-    from headwright.noise.wire import to_json
+    from headwright.queries.wish import exact
 
     keys, queries = matrix(request.keys, "keys"), matrix(request.queries, "queries")
     found = draw(
         keys, queries, world_of(request.world), request.targets, tolerance=exact(request.tolerance, "tolerance"),
         scale=exact(request.scale, "scale"), samples=request.samples, seed=request.seed, progress=progress,
     )  # fmt: skip
-    return {**to_json(found), "cloud": found.cloud.round(5).tolist()}
+    return {**found.to_json(), "cloud": found.cloud.round(5).tolist()}
 
 
 VIEW = View(

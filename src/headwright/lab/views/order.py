@@ -103,7 +103,6 @@ def positions(request: PositionsRequest, progress: OnProgress | None = None) -> 
     [256, 257]
     """
     from headwright.positions import Precision, preview, report
-    from headwright.positions.wire import to_json
 
     scheme = _scheme(request.scheme, request.dim, request.base, heads=request.dim)
     precision = Precision(index=request.index_dtype, angle=request.angle_dtype, rows=request.dtype)
@@ -111,7 +110,7 @@ def positions(request: PositionsRequest, progress: OnProgress | None = None) -> 
     start = max(0, found.first_pair[1] - 16) if found.first_pair else 0
     drawn = preview(scheme, request.length, precision, start)
     return {
-        **to_json(found),
+        **found.to_json(),
         "start": start,
         "rows": [[_or_none(x) for x in row] for row in drawn.rows[:SHOWN, :SHOWN].tolist()],
         "distances": [_or_none(x) for x in drawn.distances.tolist()[:MOST_DIFFERENCES]],

@@ -61,11 +61,9 @@ def lowrank(request: LowRankRequest) -> dict[str, Any]:
     1.0
     """
     from headwright.lowrank import truncate
-    from headwright.lowrank.wire import to_json
 
-    return to_json(
-        truncate(_matrix(request), rank=request.rank, tolerance=request.tolerance, seed=request.seed), request.seed
-    )
+    found = truncate(_matrix(request), rank=request.rank, tolerance=request.tolerance, seed=request.seed)
+    return found.to_json(request.seed)
 
 
 def factors(request: FactorsRequest) -> dict[str, Any]:
@@ -96,7 +94,7 @@ def _matrix(request: FactorsRequest) -> Float[np.ndarray, "n d"]:
         return matrix(request.matrix, "matrix")
     if request.head is None:
         raise InputError("head: expected one")
-    from headwright.audit.models.induction import VOCABULARY, induction_model
+    from headwright.models.loading.induction import VOCABULARY, induction_model
 
     model = induction_model()
     parts = model.circuits(request.head.layer)

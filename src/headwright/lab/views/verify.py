@@ -30,7 +30,7 @@ def verify(request: VerifyRequest, progress: OnProgress | None = None) -> dict[s
     >>> verify(VerifyRequest(certificate="{}"))["verdict"]
     'unreadable'
     """
-    from headwright.audit.texts.statement import FORMAT
+    from headwright.models.texts.statement import FORMAT
     from headwright.verification import verify as checked
 
     if FORMAT in request.certificate:
@@ -40,11 +40,11 @@ def verify(request: VerifyRequest, progress: OnProgress | None = None) -> dict[s
 
 
 def _every_text(text: str, progress: OnProgress | None) -> dict[str, Any]:
-    from headwright.audit.models import load_model
-    from headwright.audit.texts.checker import judged
-    from headwright.audit.texts.instances import run_against
-    from headwright.audit.texts.reading import first_layer
-    from headwright.audit.texts.statement import read
+    from headwright.models.loading import load_model
+    from headwright.models.texts.checker import judged
+    from headwright.models.texts.read_layer import first_layer
+    from headwright.models.texts.run_statement import run_against
+    from headwright.models.texts.statement import read
 
     try:
         statement = read(text)

@@ -4,16 +4,15 @@ arrays        weights.safetensors + weights.json, read back bit for bit
 torch_layer   torch.nn.MultiheadAttention, as torch.safetensors
 onnx_model    model.onnx
 huggingface   huggingface/: a stock OPT of one layer, for AutoModel.from_pretrained
-everything    all of these in one call, with a README.md beside them; reading: each read back, and run
-numbers       numbers as an export stores them; rounding: what a machine's own arithmetic may add
-extras        the libraries that these need, or a sentence that says how to get them
+write_all     all of these in one call, with a README.md; each is read back and run
+numbers       numbers as an export stores them, and the rounding error of running it
 """
 
 from headwright.weights.export.arrays import load_layer, write_arrays
-from headwright.weights.export.everything import FORMATS, export
 from headwright.weights.export.huggingface import write_huggingface
 from headwright.weights.export.onnx_model import onnx_model, write_onnx
 from headwright.weights.export.torch_layer import TorchShape, load_torch, run_torch, to_torch, torch_shape, write_torch
+from headwright.weights.export.write_all import FORMATS, export
 
 __all__ = [
     "FORMATS",

@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from headwright.design.wish import exact
 from headwright.errors import InputError
 from headwright.files import write_whole
+from headwright.queries.wish import exact
+from headwright.validation import sentence
 from headwright.weights.export.numbers import stored
 from headwright.weights.head import Head, HeadLayer
 
@@ -91,9 +92,7 @@ def load_layer(directory: str | Path) -> HeadLayer:
         about = _Shapes.model_validate_json(_content(shapes))
         named = _tensors(arrays)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = " ".join(map(str, first["loc"]))
-        raise InputError(f"layer {shapes}: {where}: {first['msg'].lower()}") from error
+        raise InputError(f"layer {shapes}: {sentence(error, _Shapes)}") from error
     except SafetensorError as error:
         raise InputError(f"layer {arrays}: is not a safetensors file ({error})") from error
     names = MATRICES + VECTORS if about.biases else MATRICES

@@ -25,8 +25,7 @@ from safetensors.numpy import save
 
 from headwright.errors import InputError
 from headwright.files import write_whole
-from headwright.weights.export.numbers import holds, rounded_down, runs_in, stored, width_of_head
-from headwright.weights.export.rounding import float_error
+from headwright.weights.export.numbers import float_error, holds, rounded_down, runs_in, stored, width_of_head
 from headwright.weights.head import HeadLayer
 
 FOLDER = "huggingface"
@@ -39,11 +38,7 @@ MOVED = 0.01  # of a pattern: where the library's own arithmetic may move more, 
 
 @dataclass(frozen=True)
 class HiddenShape:
-    """Where things are in a hidden state: x, -x, c, -c, the output, and zeros up to `hidden`.
-
-    >>> HiddenShape(hidden=64, head_dim=64, width=8, outputs=8, power=0).first_output
-    24
-    """
+    """Where things are in a hidden state: x, -x, c, -c, the output, and zeros up to `hidden`."""
 
     hidden: int
     head_dim: int
@@ -71,12 +66,7 @@ def hidden_shape(layer: HeadLayer, tokens: Float[np.ndarray, "n D"]) -> HiddenSh
 
 
 def to_hidden(tokens: Float[np.ndarray, "n D"], shape: HiddenShape, dtype: str) -> Float[np.ndarray, "n hidden"]:
-    """Tokens as hidden states that LayerNorm multiplies by a power of two and otherwise leaves alone.
-
-    >>> h = to_hidden(np.array([[2.0], [0.0]]), HiddenShape(16, 16, 1, 1, power=0), "float64")
-    >>> (h / np.sqrt(h.var(axis=1, keepdims=True) + EPS)).round(12)[:, 0]
-    array([2., 0.])
-    """
+    """Tokens as hidden states that LayerNorm multiplies by a power of two and otherwise leaves alone."""
     X = tokens.astype(np.float64)
     rest = (_length(shape.hidden, shape.power) - 2 * (X**2).sum(axis=1)) / 2
     if (rest < 0).any():

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from headwright.files import write_whole
-from headwright.weights.export.extras import load_extra
-from headwright.weights.export.numbers import runs_in, stored
+from headwright.weights.export.numbers import load_extra, runs_in, stored
 from headwright.weights.head import HeadLayer
 
 ONNX = "model.onnx"

@@ -23,8 +23,7 @@ from safetensors.numpy import save
 
 from headwright.errors import InputError
 from headwright.files import write_whole
-from headwright.weights.export.extras import load_extra
-from headwright.weights.export.numbers import runs_in, stored, width_of_head
+from headwright.weights.export.numbers import load_extra, runs_in, stored, width_of_head
 from headwright.weights.head import HeadLayer
 
 if TYPE_CHECKING:
@@ -73,14 +72,8 @@ def torch_shape(layer: HeadLayer) -> TorchShape:
     )
 
 
-def torch_state(layer: HeadLayer) -> dict[str, np.ndarray]:
-    """The module's state dict, in the layer's number type.
-
-    >>> from headwright.weights.head import Head
-    >>> layer = HeadLayer((Head(np.ones((2, 2)), np.eye(2), np.eye(2)),), causal=False, dtype="float32")
-    >>> torch_state(layer)["in_proj_weight"][0]  # sqrt(4) x 1, padded
-    array([2., 2., 0., 0.], dtype=float32)
-    """
+def _torch_state(layer: HeadLayer) -> dict[str, np.ndarray]:
+    """The module's state dict, in the layer's number type."""
     shape = torch_shape(layer)
     E, d, root = shape.embed_dim, shape.head_dim, 2.0 ** (shape.head_dim.bit_length() // 2)
     into, out, added = np.zeros((3, E, E)), np.zeros((E, E)), np.zeros((3, E))
@@ -107,7 +100,7 @@ def to_torch(layer: HeadLayer, dtype: str | None = None) -> nn.MultiheadAttentio
     4
     """
     shape, torch = torch_shape(layer), load_extra("torch", "torch")
-    wide = {name: torch.from_numpy(matrix.astype(np.float64)) for name, matrix in torch_state(layer).items()}
+    wide = {name: torch.from_numpy(matrix.astype(np.float64)) for name, matrix in _torch_state(layer).items()}
     return _module(shape, wide, dtype)
 
 
@@ -122,7 +115,7 @@ def write_torch(layer: HeadLayer, directory: str | Path) -> Path:
     """
     about = {"format": "pt", "headwright": json.dumps(vars(torch_shape(layer)))}
     path = Path(directory) / TORCH
-    write_whole(path, save(torch_state(layer), metadata=about))
+    write_whole(path, save(_torch_state(layer), metadata=about))
     return path
 
 

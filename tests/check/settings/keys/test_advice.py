@@ -56,27 +56,6 @@ def test_the_smallest_counterexample_comes_in_plain_words() -> None:
     )
 
 
-def test_the_picture_shows_the_weight_against_n() -> None:
-    curve = check("averaging-two", r"q = \frac{1}{\sqrt 2}(k_a + k_b)").curve
-    assert curve is not None
-    (weights,) = curve.series.values()
-    assert weights[curve.values.index(10)] == pytest.approx(0.1682, abs=1e-4)
-    assert curve.levels["wanted"] == pytest.approx(1 / 2.1)
-
-
-def test_probabilities_are_exact_in_the_limit() -> None:
-    told = check("two-heads-scaled", r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b").probability
-    assert told is not None
-    assert told["limit"] == "0.92135"  # the normal distribution function at sqrt 2
-    assert told["limit_given"] == "1"
-
-
-def test_one_head_spreads_as_much_as_can_be() -> None:
-    told = check("averaging-scaled", r"q = \lambda(\mu_a + \mu_b)").probability
-    assert told is not None
-    assert (told["limit"], told["limit_deviation"]) == ("0", "0.5")
-
-
 def test_the_first_bad_line_of_a_derivation_is_shown() -> None:
     verdict = check("kth-singular-value", r"\|A\|_F^2 \ge \sum_{i \le k} \sigma_i^2 \ge k \sigma_1^2 \ge k \sigma_k^2")
     assert [part.word for part in verdict.parts] == ["proved", "refuted", "proved"]

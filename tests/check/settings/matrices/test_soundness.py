@@ -130,7 +130,7 @@ class Value:
                 body = self.number(atom.body)
                 known = {"ln": math.log, "abs": abs, "sin": math.sin, "cos": math.cos, "sum": float}
                 return float(known[atom.kind](body))  # type: ignore[operator]
-        raise NoForm(atom.key)
+        raise NoForm(str(atom))
 
     def thing(self, of: object) -> float:
         match of:

@@ -117,7 +117,7 @@ FREE = world(
         "ones": ("n", 1),
     },
     {
-        "M": "symmetric", "O": "orthogonal", "P": "permutation", "R": "permutation", "D": "diagonal", "E": "diagonal",
+        "O": "orthogonal", "P": "permutation", "R": "permutation", "D": "diagonal", "E": "diagonal",
         "t": "positive",
     },
     {"n": (2, 3), "m": (1, 2)},

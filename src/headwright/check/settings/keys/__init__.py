@@ -1,9 +1,5 @@
-"""Exercises about keys and queries: exact algebra over classes of keys that share a score.
+"""Exercises about keys, queries, patterns and outputs.
 
-scene        classes of keys, what names mean, and which keys an index stands for
-meaning      formulas into exact scalars and vectors
-deciding     claims, for all parameters; chance: what a random length makes of them, and vanishing noise of ties;
-             laws: means and variances
-conditions   what an answer says of its own names, and conditions on scores that are answers
-court        claims decided, with their words; advice: what a teacher would add
+court decides claims; conditions is what an answer says of its own names; deciding proves and refutes; laws is what
+chance does; scene and meaning say what names and formulas mean.
 """

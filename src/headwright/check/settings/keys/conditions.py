@@ -9,30 +9,33 @@ key, with a slack that is at least 0, or as large as one likes where the answer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from headwright.check.answer import MisfitError, Said, comparisons, full_name
 from headwright.check.decision import Decision, decide
-from headwright.check.judging import at
+from headwright.check.judging import Claim, Judged, at, judged
 from headwright.check.scalars import POSITIVE, Range, Scalar, Where, exp, ln, number, parameter, prove
-from headwright.check.scalars.assumptions import MIRRORED, OPPOSITE, checked
+from headwright.check.scalars.assumptions import MIRRORED, checked
 from headwright.check.scalars.forms import Parameter
 from headwright.check.scalars.instances import allowed, choices
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.scalars.proving import isolated, linear, needs
-from headwright.check.settings.keys.indices import DEEPEST, about_indices, apart, is_every_key, renamed
-from headwright.check.settings.keys.meaning import Reader
+from headwright.check.settings.keys.meaning import DEEPEST, Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
     ONE,
     ZERO,
-    Hypothesis,
     Scene,
     UndeterminedError,
+    about_indices,
+    apart,
+    is_every_key,
     is_place,
+    renamed,
     score_name,
 )
 from headwright.formula import tree as t
@@ -46,37 +49,6 @@ BENT = Symbol("exponential", shown="e^(k_i^T q)")
 MARGIN, SLACK = "margin", "slack"  # by how much a condition on scores is met: as much as one likes, or at all
 
 
-def own_name(kind: str, of: str, scene: Scene) -> Symbol:
-    """A name that the scene does not use yet: each condition has one of its own."""
-    name = Symbol(kind, of, "the difference")
-    while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
-        of += "'"
-        name = Symbol(kind, of, "the difference")
-    return name
-
-
-def solved_for(gap: Scalar, name: str) -> Scalar | None:
-    """The gap set to 0 and solved for a score that enters it as itself."""
-    found = linear(gap, name)
-    return -found[1] / found[0] if found is not None and found[0] in (number(1), number(-1)) else None
-
-
-@dataclass(frozen=True)
-class Assumed:
-    """A condition on scores, solved for one of them with a slack, or as a hypothesis."""
-
-    slack: tuple[str, Range] | None = None  # of which any value will do; None where it is large, or there is none
-    known: Mapping[str, Scalar] = field(default_factory=dict)
-    hypothesis: Hypothesis | None = None
-
-    def told(self, decider: Decider) -> Decider:
-        """The decider under it."""
-        if self.hypothesis is not None:
-            return replace(decider, solved=(*decider.solved, self.hypothesis))
-        ranges = decider.scene.ranges if self.slack is None else {**decider.scene.ranges, self.slack[0]: self.slack[1]}
-        return replace(decider, scene=replace(decider.scene, ranges=ranges).knowing(**self.known))
-
-
 def check_common(reader: Reader, relation: t.Relation) -> None:
     """What holds for all other scores holds for their common score, if it bounds them from one side only."""
     left, right = (reader.scalar(term) for term in relation.terms)
@@ -86,32 +58,39 @@ def check_common(reader: Reader, relation: t.Relation) -> None:
         raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
 
 
-def given_as(left: Scalar, sign: str, right: Scalar, score: str, of: str, scene: Scene) -> Assumed:
-    """left (sign) right as what it says of a score: it is solved for that, or kept as a hypothesis.
+def given_as(decider: Decider, left: Scalar, sign: str, right: Scalar, which: str) -> Decider:
+    """The decider under left (sign) right: it is solved for the score of a key with a slack, or kept as a hypothesis.
 
     'Much larger' is read of the difference of scores, and of the ratio of exponentials.
     """
+    scene, score = decider.scene, score_name(which)
     if sign in ("<", "<=", "<<"):
         left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]
     own = {atom.name: atom.range for atom in (*left.atoms(), *right.atoms()) if isinstance(atom, Parameter)}
     much, where = sign == ">>", Where({**own, **scene.ranges})
-    name = own_name(MARGIN if much else SLACK, of, scene)
+    name = Symbol(MARGIN if much else SLACK, which, "the difference")
+    while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
+        name = Symbol(name.kind, f"{name.of}'", "the difference")  # each condition has one of its own
     known = Range(0, lower_open=sign != ">=")
     slack = ZERO if sign == "=" else parameter(name, known)
-    ranges = None if much or sign == "=" else (name, known)
-    positive = all(prove(side, ">", 0, where) for side in (left, right))
-    found = solved_for(left - right - slack, score)
-    if found is None and much and positive:
-        left, right = ln(left), ln(right)
-        found = solved_for(left - right - slack, score)
-    if found is not None:
-        return Assumed(ranges, {score: found})
-    for one, other in () if much else ((left, right), (exp(left), exp(right))):
+    found = _solved_for(left - right - slack, score)
+    if found is None and much and all(prove(side, ">", 0, where) for side in (left, right)):
+        found = _solved_for(ln(left) - ln(right) - slack, score)
+    for one, other in () if much or found is not None else ((left, right), (exp(left), exp(right))):
         bound = isolated(one - other, checked(sign), score, where)
-        if bound is not None and all(prove(need, kind, 0, where) for need, kind in needs(bound[1])):
-            return Assumed(ranges, {score: bound[1] - slack if "<" in bound[0] else bound[1] + slack})
-    gap = left - right
-    return Assumed(hypothesis=(gap, "=", slack) if much else (gap, sign, ZERO))
+        if found is None and bound is not None and all(prove(need, kind, 0, where) for need, kind in needs(bound[1])):
+            found = bound[1] - slack if "<" in bound[0] else bound[1] + slack
+    if found is None:
+        hypothesis = (left - right, "=", slack) if much else (left - right, sign, ZERO)
+        return replace(decider, solved=(*decider.solved, hypothesis))
+    ranges = scene.ranges if much or sign == "=" else {**scene.ranges, name: known}
+    return replace(decider, scene=replace(scene, ranges=ranges).knowing(**{score: found}))
+
+
+def _solved_for(gap: Scalar, name: str) -> Scalar | None:
+    """The gap set to 0 and solved for a score that enters it as itself."""
+    found = linear(gap, name)
+    return -found[1] / found[0] if found is not None and found[0] in (ONE, -ONE) else None
 
 
 @dataclass(frozen=True)
@@ -124,18 +103,14 @@ class Bound:
     link: t.Relation
 
 
-@dataclass(frozen=True)
-class Doubt:
+def _doubt(link: t.Relation, decision: Decision, said: Said) -> Judged:
     """A condition that cannot always be met, or of which that is not known."""
-
-    link: t.Relation
-    decision: Decision
-    said: Said
+    return judged(Claim(link, "condition", said), decision, decision.reason)
 
 
-def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[Doubt]]:
+def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[Judged]]:
     """The decider under what the answer says of its own names, and what is doubtful about that."""
-    doubts: list[Doubt] = []
+    doubts: list[Judged] = []
     bounds: list[tuple[Bound, Said]] = []
     before: dict[str, set[str]] = {}
     for said in conditions:
@@ -148,34 +123,35 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
                 decider = after
                 continue
             bound = _bound(after.scene, link, before)
-            if bound is None:
-                continue
-            given, doubt = _defined(after, bound)
         except UndeterminedError as error:
             raise MisfitError(str(error), link) from error
-        if bound.sign == "=" and doubt is None:  # then it is an abbreviation
-            decider = replace(
-                after, hypotheses=decider.hypotheses, scene=after.scene.knowing(**{bound.name: bound.value})
-            )
-            bounds.append((bound, said))
+        if bound is None:
             continue
-        if given is not None:
-            after = replace(after, hypotheses=decider.hypotheses, solved=(*decider.solved, given))
-        turned = _turned(after, bound)
-        if turned is not None:
-            after = replace(after, solved=(*after.solved, turned))
-        if doubt is not None:
-            doubts.append(Doubt(link, doubt, said))
+        where, _ = after.where([bound.value], ())
         bounds.append((bound, said))
+        if all(prove(need, kind, 0, where) for need, kind in needs(bound.value)):
+            if bound.sign == "=":  # then it is an abbreviation
+                scene = after.scene.knowing(**{bound.name: bound.value})
+                decider = replace(after, hypotheses=decider.hypotheses, scene=scene)
+                continue
+        else:  # a bound that is not always defined, such as ln(n - 2), is one on the exponential, or doubtful
+            grown = exp(bound.value)
+            if bound.sign in (">", ">=") and all(prove(need, kind, 0, where) for need, kind in needs(grown)):
+                given = (exp(after.scene.scalar(bound.name)), bound.sign, grown)
+                after = replace(after, hypotheses=decider.hypotheses, solved=(*decider.solved, given))
+            else:
+                reason = f"{bound.value} is not known to be defined for all that is given"
+                doubts.append(_doubt(link, Decision("undecided", reason), said))
+        positive = after.scene.range_of(bound.name) == POSITIVE and bound.value.rational is None
+        if bound.sign in ("<", "<=", ">", ">=") and positive and prove(bound.value, ">", 0, where):
+            # of positive numbers, tau <= 1/x says that e^(1/tau) >= e^x
+            turned = exp(ONE / after.scene.scalar(bound.name)), MIRRORED[checked(bound.sign)], exp(ONE / bound.value)
+            after = replace(after, solved=(*after.solved, turned))
         decider = after
     for place, (bound, said) in enumerate(bounds):
         others = [other for other, _ in bounds[:place]]
-        doubts += [Doubt(bound.link, one, said) for one in _against(decider, bound, others)]
+        doubts += [_doubt(bound.link, one, said) for one in _against(decider, bound, others)]
     return decider, doubts
-
-
-def _own(value: Scalar, scene: Scene) -> set[str]:
-    return set(value.names()) - set(scene.ranges)
 
 
 def _bound(scene: Scene, link: t.Relation, before: dict[str, set[str]]) -> Bound | None:
@@ -186,14 +162,14 @@ def _bound(scene: Scene, link: t.Relation, before: dict[str, set[str]]) -> Bound
     (left, right), (sign,) = link.terms, link.comparisons
     reader = Reader(scene, {})
     gap = reader.scalar(left) - reader.scalar(right)
-    own = sorted(_own(gap, scene), reverse=True)
+    own = sorted(gap.names() - set(scene.ranges), reverse=True)
     where = Where({**scene.ranges, **{x: scene.range_of(x) for x in own}})
     if not own and prove(gap, sign, ZERO, where) is not None:
         return None
     alone = [full_name(term) for term in link.terms if isinstance(term, t.Name) and full_name(term) in own]
     for name in (*alone, *own):
         found = isolated(gap, checked(sign), name, where)
-        needed = set() if found is None else _own(found[1], scene)
+        needed = set() if found is None else set(found[1].names() - set(scene.ranges))
         earlier = set(needed)
         while more := set().union(*(before.get(other, set()) for other in earlier)) - earlier:
             earlier |= more
@@ -203,52 +179,21 @@ def _bound(scene: Scene, link: t.Relation, before: dict[str, set[str]]) -> Bound
     raise MisfitError("this condition ties names to one another in a way that is not understood", link)
 
 
-def _where(decider: Decider, value: Scalar) -> Where:
-    where, _ = decider.where([value], ())
-    return where
-
-
-def _defined(decider: Decider, bound: Bound) -> tuple[Hypothesis | None, Decision | None]:
-    """A bound that is not always defined, such as ln(n - 2), is one on the exponential, or doubtful."""
-    where = _where(decider, bound.value)
-    if all(prove(need, kind, 0, where) for need, kind in needs(bound.value)):
-        return None, None
-    grown = exp(bound.value)
-    if bound.sign in (">", ">=") and all(prove(need, kind, 0, where) for need, kind in needs(grown)):
-        return (exp(decider.scene.scalar(bound.name)), bound.sign, grown), None
-    return None, Decision("undecided", f"{bound.value} is not known to be defined for all that is given")
-
-
-def _turned(decider: Decider, bound: Bound) -> Hypothesis | None:
-    """Of positive numbers, tau <= 1/x says that e^(1/tau) >= e^x; None where they need not be positive."""
-    if bound.sign not in ("<", "<=", ">", ">=") or decider.scene.range_of(bound.name) != POSITIVE:
-        return None
-    if bound.value.rational is not None or not prove(bound.value, ">", 0, _where(decider, bound.value)):
-        return None
-    sign = MIRRORED[checked(bound.sign)]
-    return exp(ONE / decider.scene.scalar(bound.name)), sign, exp(ONE / bound.value)
-
-
 def _against(decider: Decider, bound: Bound, others: Sequence[Bound]) -> list[Decision]:
     """Whether something is left between a bound and those before it, for all that is given."""
     name, known = bound.name, decider.scene.range_of(bound.name)
     if name in decider.growing and bound.sign in ("<", "<="):
         raise MisfitError(f"{name} is said to be large and to be bounded", bound.link)
-    ends = [other for other in others if other.name == name]
-    if known.lower is not None:
-        ends.append(Bound(name, ">" if known.lower_open else ">=", number(known.lower), bound.link))  # type: ignore[arg-type]
-    if known.upper is not None:
-        ends.append(Bound(name, "<" if known.upper_open else "<=", number(known.upper), bound.link))  # type: ignore[arg-type]
+    ends = [(other.sign, other.value) for other in others if other.name == name]
+    ends += [] if known.lower is None else [(">" if known.lower_open else ">=", number(known.lower))]
+    ends += [] if known.upper is None else [("<" if known.upper_open else "<=", number(known.upper))]
     found: list[Decision] = []
     for end in ends:
-        pair = sorted((bound, end), key=lambda one: one.sign in ("<", "<="))
-        if (pair[0].sign[0], pair[1].sign[0]) != (">", "<"):
+        (low_sign, low), (high_sign, high) = sorted(((bound.sign, bound.value), end), key=lambda one: one[0][0] == "<")
+        if (low_sign[0], high_sign[0]) != (">", "<"):
             continue
-        low, high = pair[0].value, pair[1].value
-        if low.rational is not None and high.rational is not None and low.rational < high.rational:
-            continue
-        weak = pair[0].sign == ">=" and pair[1].sign == "<="
-        one = decide(low, "<=" if weak else "<", high, _where(decider, low + high))
+        where, _ = decider.where([low + high], ())
+        one = decide(low, "<=" if (low_sign, high_sign) == (">=", "<=") else "<", high, where)
         if one.word == "refuted":
             there = f" with {at(one.values)}" if one.values else ""
             reason = f"no {name} satisfies {plain(bound.link)} and what else is said of it{there}"
@@ -261,15 +206,16 @@ def _against(decider: Decider, bound: Bound, others: Sequence[Bound]) -> list[De
 MOST_TRIED = 200
 
 
-def assuming(decider: Decider, claims: tuple[Said, ...]) -> tuple[Decider, tuple[Said, ...], list[Doubt]]:
+def assuming(decider: Decider, claims: tuple[Said, ...]) -> tuple[Decider, tuple[Said, ...], list[Judged]]:
     """The decider under the conditions among the claims, the other claims, and what fails."""
     left: list[Said] = []
-    doubts: list[Doubt] = []
+    doubts: list[Judged] = []
     claims = _with_the_exercises_letters(claims, decider)
     written = [replace(said, node=in_scores(said.node, decider.scene)) for said in claims]
-    firm = any(states_condition(said.node) and not _follows(said) for said in written)
+    # 'then ..., so ...': what is claimed to follow from a condition is none
+    firm = any(states_condition(said.node) and not said.follows for said in written)
     for said, plainly in zip(claims, written, strict=True):
-        relations = [] if firm and _follows(said) else _score_relations(plainly.node)
+        relations = [] if firm and said.follows else _score_relations(plainly.node)
         relations = [one for one in relations if not _holds_anyway(decider, one)]
         if not relations:
             _check_understood(plainly.node)
@@ -278,14 +224,13 @@ def assuming(decider: Decider, claims: tuple[Said, ...]) -> tuple[Decider, tuple
         left += [replace(said, node=one) for one in _without_scores(plainly.node)]
         left += [said] if isinstance(said.node, t.Logic) and said.node.word == "implies" else []
         left_out = _left_out(plainly.node, decider)
-        for relation in relations:
-            if left_out:
-                reason = f"it says nothing of k_{left_out[0]}, whose score may be the largest of all"
-                doubts.append(Doubt(relation, Decision("refuted", reason), said))
-                continue
-            decider = decider.assume(relation)
+        if left_out:
+            reason = f"it says nothing of k_{left_out[0]}, whose score may be the largest of all"
+            doubts += [_doubt(relation, Decision("refuted", reason), said) for relation in relations]
+        else:
+            decider = reduce(lambda here, one: here.assume(one), relations, decider)
     for said in written:
-        doubts += [Doubt(one, Decision("undecided", OF_ITSELF), said) for one in _of_the_named_key(said, decider)]
+        doubts += [_doubt(one, Decision("undecided", OF_ITSELF), said) for one in _of_the_named_key(said, decider)]
     if not _can_be_met(decider):
         raise MisfitError("no scores were found that meet this condition", t.Name("q"))
     return decider, tuple(left), doubts
@@ -298,15 +243,11 @@ def in_scores(node: t.Node, scene: Scene) -> t.Node:
         defined = scene.definitions.get(full_name(part)) if isinstance(part, t.Name) else None
         if defined is not None and depth < DEEPEST and t.speaks_of(written(defined, depth + 1), "q"):
             return written(defined, depth + 1)
-        return t.mapped(part, lambda one: written(one, depth))
+        found = t.mapped(part, lambda one: written(one, depth))
+        two = isinstance(found, t.Relation) and len(found.terms) == 2 and found != part
+        return for_every(found) if two and isinstance(found, t.Relation) else found
 
-    def each(part: t.Node) -> t.Node:
-        if isinstance(part, t.Relation) and len(part.terms) == 2:
-            return for_every(part)
-        return t.mapped(part, each)
-
-    found = written(node)
-    return node if found == node else each(found)
+    return written(node)
 
 
 def _holds_anyway(decider: Decider, relation: t.Relation) -> bool:
@@ -324,17 +265,10 @@ def _holds_anyway(decider: Decider, relation: t.Relation) -> bool:
 
 def _check_understood(node: t.Node) -> None:
     """What speaks of scores in another way, 'for some i', is no condition that can be relied on, and no claim."""
-    spoken = [
-        part for part in t.walk(node) if isinstance(part, t.Exists) or (isinstance(part, t.Logic) and part.word == "or")
-    ]
-    for part in spoken:
-        if any(_score_relations(one) for one in t.walk(part) if isinstance(one, t.Relation)):
+    for part in t.walk(node):
+        unsure = isinstance(part, t.Exists) or (isinstance(part, t.Logic) and part.word == "or")
+        if unsure and any(_score_relations(one) for one in t.walk(part) if isinstance(one, t.Relation)):
             raise MisfitError("this condition on scores is not understood", part, fix="say it for all i \\ne j")
-
-
-def _follows(said: Said) -> bool:
-    """'then ..., so ...': what is claimed to follow from a condition is none."""
-    return said.follows
 
 
 def _without_scores(node: t.Node) -> Iterator[t.Relation]:
@@ -366,18 +300,16 @@ def _with_the_exercises_letters(claims: tuple[Said, ...], decider: Decider) -> t
 def _left_out(node: t.Node, decider: Decider) -> list[str]:
     """The keys, besides the one to be copied, that a condition does not speak of."""
     found: list[str] = []
+    scene, named = decider.scene, decider.scene.classes.named
     for part in t.walk(node) if isinstance(node, t.Logic | t.Quantified) else ():
         conditions = part.conditions if isinstance(part, t.Quantified) else ()
+        different = apart(conditions, scene)
         for condition in conditions:
-            fine = isinstance(condition, t.Name) or (
-                isinstance(condition, t.Relation) and about_indices(condition, decider.scene)
-            )
+            fine = isinstance(condition, t.Relation) and about_indices(condition, scene)
             # 'i = 1, ..., n' would hold of i = j too, where nothing sets that aside
-            fine = fine or (is_every_key(condition) and bool(apart(conditions, decider.scene)))
-            if not fine:
+            if not (fine or isinstance(condition, t.Name) or (is_every_key(condition) and different)):
                 raise MisfitError("this leaves out some of the keys, or of what is given", condition)
-        named = decider.scene.classes.named
-        found += [y for x, y in apart(conditions, decider.scene) if x not in named and y not in named]
+        found += [y for x, y in different if x not in named and y not in named]
     return found
 
 
@@ -385,30 +317,19 @@ OF_ITSELF = "for all keys, it is said of the key itself too: no scores meet that
 
 
 def _of_the_named_key(said: Said, decider: Decider) -> Iterator[t.Relation]:
-    """'k_j^T q > k_i^T q + 1 for all i' is said for i = j too: the relations that no scores meet then."""
-    scene = decider.scene
+    """'k_j^T q > k_i^T q + 1 for all i' is said for i = j too: the relations that are not proved to hold then."""
+    scene, reader = decider.scene, Reader(decider.scene, {})
     for part in [one for one in t.walk(said.node) if isinstance(one, t.Quantified)]:
-        letters = [one.base for one in part.conditions if isinstance(one, t.Name)]
         different = {letter for pair in apart(part.conditions, scene) for letter in pair}
-        for letter in letters:
-            for relation in _score_relations(part.body) if letter not in different else ():
-                there = renamed(relation, {letter: scene.classes.named[0]})
-                if isinstance(there, t.Relation) and there != relation and _never_met(there, decider):
+        letters = [one.base for one in part.conditions if isinstance(one, t.Name) and one.base not in different]
+        for letter, relation in product(letters, _score_relations(part.body)):
+            there = renamed(relation, {letter: scene.classes.named[0]})
+            if isinstance(there, t.Relation) and there != relation:
+                left, right = (reader.scalar(term) for term in there.terms)
+                where, _ = decider.where([left, right], decider.solved)
+                sign = there.comparisons[0]
+                if sign in (">>", "<<") or prove(left, sign, right, where) is None:
                     yield relation
-
-
-def _never_met(relation: t.Relation, decider: Decider) -> bool:
-    """Whether it is proved that no scores meet a relation, beside all that is assumed."""
-    (a, b), (sign,) = relation.terms, relation.comparisons
-    reader = Reader(decider.scene, {})
-    try:
-        left, right = reader.scalar(a), reader.scalar(b)
-    except (MisfitError, UndeterminedError):
-        return False
-    if sign in (">>", "<<"):
-        return left == right
-    where, _ = decider.where([left, right], decider.solved)
-    return prove(left, OPPOSITE[checked(sign)], right, where) is not None
 
 
 def _can_be_met(decider: Decider) -> bool:

@@ -59,13 +59,16 @@ class Reader:
             case t.Name():
                 return self.name(node)
             case t.Sum(terms):
-                return self._sum(terms)
+                return reduce(lambda total, term: _plus(total, self.value(term), term), terms[1:], self.value(terms[0]))
             case t.Negative(body):
                 return _times(number(-1), self.value(body))
             case t.Product(factors):
                 return self._product(factors)
             case t.Quotient(over, under):
-                return _times(ONE / self._nonzero(under), self.value(over))
+                below = self.scalar(under)
+                if below == ZERO:
+                    raise MisfitError("this is 0, and something is divided by it", under)
+                return _times(ONE / below, self.value(over))
             case t.Power(base, exponent):
                 return self.scalar(base) ** self.scalar(exponent)
             case t.Transpose(body):
@@ -74,7 +77,10 @@ class Reader:
             case t.Inner(left, right):
                 return self._inner(node, self.value(left), self.value(right))
             case t.Norm(body):  # all norms of a vector are the same here
-                return self._norm(body)
+                inside = self.value(body)
+                if isinstance(inside, Vec) and inside.space != "key":
+                    raise UndeterminedError("the values v_i may have any length")
+                return sqrt(self.scene.inner(inside, inside)) if isinstance(inside, Vec) else absolute(inside)
             case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return ELEMENTARY[function](self.scalar(argument))
             case t.BigSum():
@@ -104,11 +110,19 @@ class Reader:
             return self.memo[place]
         if full in scene.fixed or full in scene.ranges:
             return scene.scalar(full)
-        for reading in (self._direction, self._attention, self._constant):
-            value = reading(node, full)
-            if value is not None:
-                return value
-        raise MisfitError(f"{full} is not a name of this exercise", node, fix=self._names())
+        if full in scene.setting.directions:
+            return Vec("key", {scene.setting.directions[full]: ONE})
+        if node.index is not None and node.base in ("k", *scene.setting.also):
+            which = self._which(node)
+            return scene.key(which) if node.base == "k" else Vec("key", {which: ONE})
+        if node.index is not None and node.base == "v":
+            return Vec("value", {self._which(node): ONE})
+        if full in scene.queries:
+            if scene.setting.are != "any":
+                raise MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
+            return Vec("key", {QUERY: ONE})
+        attended = self._attention(node, full)
+        return self._constant(node, full) if attended is None else attended
 
     def _which(self, node: t.Name) -> str:
         index = label(node.index)
@@ -118,37 +132,27 @@ class Reader:
             raise MisfitError(f"{full_name(node)} is not a name of this exercise", node, fix=f"it has {known}")
         return which
 
-    def _direction(self, node: t.Name, full: str) -> Value | None:
-        setting = self.scene.setting
-        if full in setting.directions:
-            return Vec("key", {setting.directions[full]: ONE})
-        if node.base in ("k", *setting.also) and node.index is not None:
-            which = self._which(node)
-            return self.scene.key(which) if node.base == "k" else Vec("key", {which: ONE})
-        if node.base == "v" and node.index is not None:
-            return Vec("value", {self._which(node): ONE})
-        if full in self.scene.queries:
-            if setting.are != "any":
-                raise MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
-            return Vec("key", {QUERY: ONE})
-        return None
-
     def _attention(self, node: t.Name, full: str) -> Value | None:
-        heads = self.scene.queries
-        if node.base == "alpha" and node.index is not None:
-            if isinstance(node.index, t.Listing) and len(node.index.items) == 2:
-                head, key = node.index.items
-                return self._weight((self._head(node, label(head)),), replace(node, index=key))
-            return self._weight(heads, node)
-        if node.base == "c" and (full == "c" or f"q_{label(node.index)}" in heads):
-            return self._output(heads if full == "c" else (f"q_{label(node.index)}",))
-        return None
+        """The weight of a key, on average over the heads or in one of them, or an output."""
+        heads, index, weight = self.scene.queries, node.index, node.base == "alpha" and node.index is not None
+        if weight and isinstance(index, t.Listing) and len(index.items) == 2:
+            heads, index = (f"q_{label(index.items[0])}",), index.items[1]
+            if heads[0] not in self.scene.queries:
+                raise MisfitError(f"there is no head {heads[0][2:]}", node)
+        elif node.base == "c" and full != "c" and f"q_{label(index)}" in heads:
+            heads = (f"q_{label(index)}",)
+        elif not weight and full != "c":
+            return None
+        which = self._which(replace(node, index=index)) if weight else ""
+        patterns = [self.scene.pattern(self.query(head)) for head in heads]
+        share = ONE / len(heads)
+        if weight:
+            return sum((pattern[which if which in pattern else REST] for pattern in patterns), ZERO) * share
+        return reduce(Vec.plus, (Vec("value", pattern) for pattern in patterns)).times(share)
 
-    def _constant(self, node: t.Name, full: str) -> Value | None:
-        if full == "pi":
-            return pi()
-        if full == "e":
-            return exp(ONE)
+    def _constant(self, node: t.Name, full: str) -> Value:
+        if full in ("pi", "e"):
+            return pi() if full == "pi" else exp(ONE)
         if full == "infinity":
             raise MisfitError("infinity is not a number", node, fix="write \\lambda for a large number")
         if full == "ones":
@@ -157,12 +161,9 @@ class Reader:
             raise MisfitError(f"{full} is the variance, which vanishes", node, fix="choose another name")
         if node.index is None or label(node.index).isdigit():  # 'a large number': a name of the answer's own
             return parameter(full, self.scene.range_of(full))
-        return None
-
-    def _head(self, node: t.Name, which: str) -> str:
-        if f"q_{which}" not in self.scene.queries:
-            raise MisfitError(f"there is no head {which}", node)
-        return f"q_{which}"
+        names = [f"k_{name}" for name in self.scene.setting.named] + [*self.scene.setting.directions]
+        has = f"it has {', '.join([*names, *self.scene.exercise.parameters])}, and free names such as \\lambda"
+        raise MisfitError(f"{full} is not a name of this exercise", node, fix=has)
 
     def query(self, name: str) -> Vec:
         """The query of a head."""
@@ -176,74 +177,36 @@ class Reader:
             raise MisfitError(f"{name} is a number, expected a vector: a combination of keys", named(name))
         return value
 
-    def _weight(self, heads: tuple[str, ...], key: t.Name) -> Scalar:
-        which = self._which(key)
-        patterns = [self.scene.pattern(self.query(head)) for head in heads]
-        return sum((pattern[which if which in pattern else REST] for pattern in patterns), ZERO) / len(heads)
-
-    def _output(self, heads: tuple[str, ...]) -> Vec:
-        outputs = (Vec("value", self.scene.pattern(self.query(head))) for head in heads)
-        return reduce(Vec.plus, outputs, Vec("value", {})).times(ONE / len(heads))
-
-    def _names(self) -> str:
-        setting = self.scene.setting
-        keys = [f"k_{name}" for name in setting.named] + list(setting.directions)
-        return f"it has {', '.join([*keys, *self.scene.exercise.parameters])}, and free names such as \\lambda"
-
-    def _sum(self, terms: tuple[t.Node, ...]) -> Value:
-        total = self.value(terms[0])
-        for term in terms[1:]:
-            total = _plus(total, self.value(term), term)
-        return total
-
     def _product(self, factors: tuple[t.Node, ...]) -> Value:
         total: Value = ONE
         for factor in factors:
             value = self.value(factor)
-            if isinstance(total, Vec) and isinstance(value, Vec):
-                if not total.row or value.row:
-                    raise MisfitError(
-                        "two vectors are multiplied", factor, fix="write k_i^\\top q for an inner product"
-                    )
-                total = self._inner(factor, total, value)
-            else:
-                total = _times(total, value) if isinstance(total, Scalar) else _times(_as_scalar(value), total)
+            if isinstance(total, Vec) and isinstance(value, Vec) and (not total.row or value.row):
+                raise MisfitError("two vectors are multiplied", factor, fix="write k_i^\\top q for an inner product")
+            total = self._inner(factor, total, value)
         return total
 
     def _inner(self, node: t.Node, left: Value, right: Value) -> Value:
         if isinstance(left, Scalar):
             return _times(left, right)
         if isinstance(right, Scalar):
-            return _times(right, left)
+            return left.times(right)
         if left.space != "key" or right.space != "key":
             raise MisfitError("the values v_i may be any vectors: their inner products are not given", node)
         return self.scene.inner(left, right)
-
-    def _norm(self, body: t.Node) -> Scalar:
-        value = self.value(body)
-        if isinstance(value, Scalar):
-            return absolute(value)
-        if value.space != "key":
-            raise UndeterminedError("the values v_i may have any length")
-        return sqrt(self.scene.inner(value, value))
-
-    def _nonzero(self, node: t.Node) -> Scalar:
-        value = self.scalar(node)
-        if value == ZERO:
-            raise MisfitError("this is 0, and something is divided by it", node)
-        return value
 
     def _big_sum(self, node: t.BigSum) -> Value:
         if self.sums >= MOST_SUMS:
             raise MisfitError(f"more than {MOST_SUMS} sums stand inside one another", node)
         total: Value | None = None
         for which in self.members(node):
-            value = self._summed(node, which) if which in self.scene.classes.many else self._at(which, node)
+            if which in self.scene.classes.many:
+                value = self._summed(node, which)
+            else:
+                inside = replace(self, bound={**self.bound, node.index: which}, sums=self.sums + 1)
+                value = inside.value(node.body)
             total = value if total is None else _plus(total, value, node)
         return ZERO if total is None else total
-
-    def _at(self, which: str, node: t.BigSum) -> Value:
-        return replace(self, bound={**self.bound, node.index: which}, sums=self.sums + 1).value(node.body)
 
     def members(self, node: t.BigSum) -> list[str]:
         """The classes of keys over which a sum runs."""
@@ -270,24 +233,26 @@ class Reader:
 
     def _run(self, node: t.BigSum, members: list[str], size: str) -> list[str]:
         """The keys from one place to another, where the first m play a part of their own."""
-        first, last = (None if end is None else self.value(end) for end in (node.lower, node.upper))
         m, n = self.scene.scalar(size), self.scene.scalar("n")
         homes = {(ONE, m): (FIRST,), (m + ONE, n): (REST,), (ONE, n): (FIRST, REST)}
-        wanted = homes.get((first, last)) if isinstance(first, Scalar) and isinstance(last, Scalar) else None
+        ends = [ZERO if end is None else self.scalar(end) for end in (node.lower, node.upper)]
+        wanted = homes.get((ends[0], ends[1]))
         if wanted is None:
             raise MisfitError("a sum over keys was expected", node, fix=f"write \\sum_{{i=1}}^{{{size}}}")
-        return [which for which in members if self.scene.classes.home(which) in wanted]
+        picked = self.scene.classes.picked
+        return [which for which in members if picked.get(which, which) in wanted]
 
     def _allowed(self, which: str, condition: t.Node, index: str) -> bool:
         first = self.scene.setting.first
-        if first is not None and not (isinstance(condition, t.Relation) and condition.comparisons == ("!=",)):
-            return self.scene.classes.home(which) in among(condition, index, first.size)
         match condition:
             case t.Relation((t.Name(base), other), ("!=",)) if base == index:
                 excluded = [label(item) for item in (other.items if isinstance(other, t.Listing) else (other,))]
                 return which not in [self.bound.get(name, name) for name in excluded]
-            case _:
-                raise MisfitError("this condition on the index is not understood", condition, fix="write i \\ne a")
+            case t.Logic("and", items):
+                return all(self._allowed(which, item, index) for item in items)
+            case _ if first is not None:
+                return self.scene.classes.picked.get(which, which) in among(condition, index, first.size)
+        raise MisfitError("this condition on the index is not understood", condition, fix="write i \\ne a")
 
     def _summed(self, node: t.BigSum, which: str) -> Value:
         """The sum over a class of keys without a name: as many equal terms."""
@@ -374,9 +339,3 @@ def _plus(one: Value, other: Value, node: t.Node) -> Value:
 
 def _times(factor: Scalar, value: Value) -> Value:
     return value.times(factor) if isinstance(value, Vec) else factor * value
-
-
-def _as_scalar(value: Value) -> Scalar:
-    if isinstance(value, Vec):
-        raise UndeterminedError("two vectors are multiplied")
-    return value

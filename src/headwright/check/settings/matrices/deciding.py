@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name, given_numbers
 from headwright.check.decision import EMPTY, Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Claim, Judged, judged
-from headwright.check.scalars import prove
+from headwright.check.scalars import Scalar, Thing, number, prove
 from headwright.check.settings.matrices import inequalities
 from headwright.check.settings.matrices.forms import Algebra, Form, Sizes, minus, scaled
 from headwright.check.settings.matrices.instances import Trial, foundations, instances
@@ -34,13 +35,11 @@ from headwright.formula.show import plain
 
 _APPLIED = re.compile(r"([A-Za-z]+)\s*(?:\\(?:left|big|bigl)\s*)?\(")
 MOST_INSTANCES = 300
-SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
-LARGER = (4, 5, 6, 8)  # sizes in which a few matrices more are tried
+LARGER, FEW = (4, 5, 6, 8), 12  # sizes in which a few matrices more are tried: what holds for small ones may fail there
 SMALL = 8  # up to here matrices are written out
 FORMS = "matrix algebra"
-ZERO, ONE = t.Number(Fraction(0)), t.Number(Fraction(1))
 CUT = {"columns", "singular values"}  # of matrices whose first columns have a name
-GIVEN_DIFFERENT = "a given difference"
+DIFFERENT = Decision("proved", "the sides differ by what is given not to be 0", used="a given difference")
 INSTANCE = "a certified instance"
 NO_IDENTITY = "no identity, for the sides differ in an instance; whether they differ in all is not known"
 NOT_ALWAYS = "no identity, but the sides do not differ always: there is an instance where they are equal"
@@ -63,7 +62,7 @@ def decide(statement: t.Relation, given: Given, *, strict: bool = False) -> Deci
     >>> found.word, [[int(entry) for entry in row] for row in found.example.matrices["P"]]
     ('refuted', [[0, 1], [1, 0]])
     """
-    case = _case(statement, given)
+    case = _Case(statement, given)
     found = case.decided()
     doubts = case.known.shrunk or (case.known.doubts if strict else [])
     if doubts and found.word != "refuted":
@@ -74,52 +73,38 @@ def decide(statement: t.Relation, given: Given, *, strict: bool = False) -> Deci
 def proves(statement: t.Relation, given: Given) -> bool:
     """Whether one comparison is proved, without a search for what refutes it."""
     try:
-        found = _case(statement, given).proved()
+        found = _Case(statement, given).proved()
     except InputError:
         return False
     return found is not None and found.word == "proved"
 
 
-def _case(statement: t.Relation, given: Given) -> _Case:
-    if len(statement.terms) != 2:
-        raise InputError(f"one comparison can be decided at a time, {len(statement.comparisons)} were given")
-    known = Known(given, statement)
-    typed = known.typed(statement)
-    if not isinstance(typed, t.Relation):  # typed keeps the kind of a statement
-        raise InputError("a comparison was expected")
-    ((left, _, right),) = links(typed)
-    return _Case(known, typed, left, typed.comparisons[0], right)
+def gap(sides: tuple[t.Node, ...], given: Given) -> Form | None:
+    """How far two terms are apart: 0 if and only if they have one form; None where there is no form for it."""
+    try:
+        case = _Case(t.Relation((sides[0], sides[1]), ("=",)), given)
+        normal = prepared(case.known)
+        return difference(normal.of(case.left), normal.of(case.right))
+    except InputError:
+        return None
 
 
 def difference(left: Form, right: Form) -> Form:
-    """left - right: 0 if and only if the two have one form."""
-    if left.is_scalar and left.is_zero:  # a written 0 fits any shape
+    """left - right; a written 0 fits any shape."""
+    if left.is_scalar and left.is_zero:
         left = scaled(right, 0)
     elif right.is_scalar and right.is_zero:
         right = scaled(left, 0)
     return minus(left, right)
 
 
-def gap(sides: tuple[t.Node, ...], given: Given) -> Form | None:
-    """How far two terms are apart; None where there is no form for it."""
-    statement = t.Relation((sides[0], sides[1]), ("=",))
-    try:
-        known = Known(given, statement)
-        typed = known.typed(statement)
-        if not isinstance(typed, t.Relation):
-            return None
-        normal = prepared(known)
-        return difference(normal.of(typed.terms[0]), normal.of(typed.terms[1]))
-    except InputError:
+def multiple(mine: Form | None, whole: Form | None) -> Scalar | None:
+    """Which multiple of a form another is, by a number made of sizes; None where it is none, or one has no form."""
+    if mine is None or whole is None or whole.is_zero:
         return None
-
-
-def multiple(form: Form, of: Form) -> bool:
-    """Whether one form is another times a number that is not 0."""
-    if form.is_zero or of.is_zero or len(form.terms) != len(of.terms):
-        return False
-    factor = (form.terms[0][1] / of.terms[0][1]).rational
-    return factor is not None and factor != 0 and form == scaled(of, factor)
+    factor = number(0) if mine.is_zero else mine.terms[0][1] / whole.terms[0][1]
+    of_sizes = not any(isinstance(atom, Thing) for atom in factor.atoms())
+    return factor if of_sizes and mine == scaled(whole, factor) else None
 
 
 def prepared(known: Known) -> Normal:
@@ -148,20 +133,28 @@ def never(given: Given, statement: t.Relation) -> bool:
     return prove(0, ">", 1, prepared(Known(given, statement)).algebra.sizes.where()) is not None
 
 
-@dataclass(frozen=True)
 class _Case:
-    known: Known
-    statement: t.Relation
-    left: t.Node
-    comparison: t.Comparison
-    right: t.Node
+    """One comparison, typed, with what is known."""
+
+    def __init__(self, statement: t.Relation, given: Given) -> None:
+        """FormulaError where shapes do not fit."""
+        if len(statement.terms) != 2:
+            raise InputError(f"one comparison can be decided at a time, {len(statement.comparisons)} were given")
+        self.known = Known(given, statement)
+        typed = self.known.typed(statement)
+        assert isinstance(typed, t.Relation)  # noqa: S101  typed keeps the kind of a statement
+        self.statement = typed
+        (self.left, self.right), (self.comparison,) = typed.terms, typed.comparisons
+        self.strict = self.comparison in ("<", ">")
+        upwards = self.comparison in ("<", "<=")
+        self.low, self.high = (self.left, self.right) if upwards else (self.right, self.left)
 
     def decided(self) -> Decision:
         if self.comparison not in ("=", "!=", "<", ">", "<=", ">="):
             return Decision("undecided", f"{self.comparison} between matrices is not decided")
         why = ""
         try:
-            decision = self.proved() or self.suspected()
+            decision = self.proved()
         except InputError as error:  # there is no form for it
             decision, why = None, str(error)
         return self.searched(why) if decision is None else decision
@@ -170,83 +163,46 @@ class _Case:
 
     def proved(self) -> Decision | None:
         normal = prepared(self.known)
-        if (body := self.positive()) is not None:  # what is above 0 where it is not 0
-            found = replace(self, left=body, comparison="!=", right=ZERO).proved()
-            if found is not None and found.word == "proved":
-                return found
         for side in (self.left, self.right) if self.known.families else ():  # which members of families have to exist
-            try:
+            with suppress(InputError):
                 normal.of(side)
-            except InputError:
-                continue
+        if self.comparison in ("=", "!="):
+            return self.equal(normal)
+        match self.high if self.strict and self.low == t.ZERO else None:
+            case t.Norm(body) | t.Power(t.Norm(body), t.Number()) if self.given_apart(normal.of(body), normal):
+                return DIFFERENT  # a length is above 0 where its body is not 0
+        low, high = normal.of(self.low).scalar, normal.of(self.high).scalar
+        how = inequalities.at_most(low, high, normal.algebra, strict=self.strict)
+        return None if how is None else Decision("proved", "holds for all sizes and values", used=how)
+
+    def equal(self, normal: Normal) -> Decision | None:
         left, right = normal.of(self.left), normal.of(self.right)
-        if self.comparison in ("=", "!="):
-            return self.equal(left, right, normal)
-        low, high = (left, right) if self.comparison in ("<", "<=") else (right, left)
-        strict = self.comparison in ("<", ">")
-        how = inequalities.at_most(low.scalar, high.scalar, normal.algebra, strict=strict)
-        if how is not None:
-            return Decision("proved", "holds for all sizes and values", used=how)
-        return None
-
-    def positive(self) -> t.Node | None:
-        """The body of a norm, or of its square, that is said to be above 0."""
-        big, small = (self.left, self.right) if self.comparison == ">" else (self.right, self.left)
-        match big if self.comparison in ("<", ">") and small == ZERO else None:
-            case t.Norm(body) | t.Power(t.Norm(body), t.Number()):
-                return body
-            case _:
-                return None
-
-    def suspected(self) -> Decision | None:
-        """An inequality at sizes where its weights break it."""
-        if self.comparison in ("=", "!="):
-            return None
-        normal, strict = prepared(self.known), self.comparison in ("<", ">")
-        low, high = (self.left, self.right) if self.comparison in ("<", "<=") else (self.right, self.left)
-        sides = normal.of(low).scalar, normal.of(high).scalar
-        _, integers = foundations(self.known, self.statement)
-        for one in inequalities.suspects(*sides, normal.algebra, set(integers), strict=strict):
-            if max(one.sizes.values(), default=0) > SMALL:
-                said = f"false for {_sizes(one.sizes)}, with the singular values {_ones(one)} along the axes"
-                return Decision("refuted", said, used=INSTANCE, example=one)
-            for trial in islice(self.trials(one.sizes), SUSPECTS):
-                if self.outcome(trial) is False:
-                    return self.refuted(trial)
-        return None
-
-    def equal(self, left: Form, right: Form, normal: Normal) -> Decision | None:
-        gap = difference(left, right)
-        if gap.is_zero:
+        apart = difference(left, right)
+        if apart.is_zero:
             if self.comparison == "=":
                 return Decision("proved", "both sides come to the same, for all sizes", used=FORMS)
             return Decision("refuted", "the two sides are always equal", used=FORMS)
-        if self.comparison == "=" and gap.is_scalar:
-            how = [
-                inequalities.at_most(a.scalar, b.scalar, normal.algebra, strict=False)
-                for a, b in ((left, right), (right, left))
-            ]
-            if None not in how:
-                return Decision("proved", "each side is at most the other, for all sizes", used=how[0] or "")
         if self.comparison == "!=":
-            for apart in self.given_apart(normal):
-                if multiple(gap, apart):
-                    return Decision("proved", "the sides differ by what is given not to be 0", used=GIVEN_DIFFERENT)
-        return None
+            return DIFFERENT if self.given_apart(apart, normal) else None
+        sides = [(left.scalar, right.scalar), (right.scalar, left.scalar)] if apart.is_scalar else []
+        how = [inequalities.at_most(low, high, normal.algebra, strict=False) for low, high in sides] or [None]
+        if None in how:
+            return None
+        return Decision("proved", "each side is at most the other, for all sizes", used=how[0] or "")
 
-    def given_apart(self, normal: Normal) -> Iterator[Form]:
-        """Differences that are given not to be 0, and these times a permutation, which are not 0 either."""
+    def given_apart(self, apart: Form, normal: Normal) -> bool:
+        """Whether a form is a multiple of what is given not to be 0, or of that times a permutation."""
         turning = [t.Name(name) for name, facts in self.known.given.facts.items() if "permutation" in facts]
         before: list[tuple[t.Node, ...]] = [(), *((x,) for x in turning), *((t.Transpose(x),) for x in turning)]
         for pair in self.known.given.different:
             for factor in before:
                 first, second = (t.Product((*factor, side)) if factor else side for side in pair)
-                try:
+                with suppress(FormulaError):  # a permutation of another size
                     sides = self.known.typed(t.Relation((first, second), ("=",)))
-                except FormulaError:  # a permutation of another size
-                    continue
-                if isinstance(sides, t.Relation):
-                    yield difference(normal.of(sides.terms[0]), normal.of(sides.terms[1]))
+                    found = multiple(apart, difference(*map(normal.of, sides.children())))
+                    if found is not None and found.rational not in (None, 0):
+                        return True
+        return False
 
     # Instances
 
@@ -255,13 +211,6 @@ class _Case:
         every = (Trial(self.known, instance) for instance in instances(self.known, names, integers, fixed))
         yield from islice((trial for trial in every if trial.admissible()), MOST_INSTANCES)
 
-    def larger(self) -> Iterator[Trial]:
-        """A few matrices in larger sizes: what holds for small ones may fail from some size on."""
-        for size in LARGER if self.known.families else ():
-            for place in (size, 2 + size // 3):  # k, say
-                fixed = {name: size if name in self.known.dimensions else place for name in self.known.sized}
-                yield from islice(self.trials(fixed), size + 5)
-
     def outcome(self, trial: Trial) -> bool | None:
         try:
             return trial.said(self.statement)
@@ -269,35 +218,21 @@ class _Case:
             return None
 
     def searched(self, why: str) -> Decision:
-        if self.comparison == "!=":
-            return self.apart(why)
-        tried: list[Example] = []
-        confirmed = 0
-        for trial in self.trials():
-            tried.append(trial.instance)
-            answer = self.outcome(trial)
-            confirmed += answer is True
-            if answer is False:
+        """An instance refutes. Of a difference none does: A B != B A may mean that the two are not always equal."""
+        tried: list[str] = []
+        outcomes = set()
+        larger = [dict.fromkeys(self.known.sized, size) for size in LARGER if self.known.families]
+        for trial in chain(self.trials(), *(islice(self.trials(sizes), FEW) for sizes in larger)):
+            tried.append(_sizes(trial.instance.sizes))
+            outcomes.add(outcome := self.outcome(trial))
+            if outcome is False and self.comparison != "!=":
                 return self.refuted(trial)
-        for trial in self.larger():
-            tried.append(trial.instance)
-            if self.outcome(trial) is False:
-                return self.refuted(trial)
-        sizes = list(dict.fromkeys(_sizes(instance.sizes) for instance in tried))
-        where = f" ({sizes[0]} to {sizes[-1]})" if sizes and sizes[0] else ""
-        said = f"neither proved nor refuted; {len(tried)} instances were tried{where}"
-        return Decision("holds" if confirmed else "undecided", f"{said}; {why}" if why else said)
-
-    def apart(self, why: str) -> Decision:
-        """A difference is claimed: no number of instances shows that the sides differ for all matrices.
-
-        One where they are equal refutes nothing either: who writes A B != B A may mean that they are not always equal.
-        """
-        outcomes = {self.outcome(trial) for trial in self.trials()}
-        if True in outcomes:
+        if self.comparison == "!=" and True in outcomes:
             return Decision("undecided", NOT_ALWAYS if False in outcomes else NO_IDENTITY)
-        said = "neither proved nor refuted: no instance shows a difference"
-        return Decision("undecided", f"{said}; {why}" if why else said)
+        where = f" ({tried[0]} to {tried[-1]})" if tried and tried[0] else ""
+        said = f"neither proved nor refuted; {len(tried)} instances were tried{where}"
+        holds = True in outcomes and self.comparison != "!="
+        return Decision("holds" if holds else "undecided", f"{said}; {why}" if why else said)
 
     def refuted(self, trial: Trial) -> Decision:
         again = Trial(self.known, trial.instance, Budget(trial.budget.allowed))  # with all of its budget
@@ -309,10 +244,6 @@ class _Case:
 
 def _sizes(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {size}" for name, size in sorted(sizes.items()))
-
-
-def _ones(example: Example) -> str:
-    return {0: "0, ..., 0", 1: "1, 0, ..., 0"}.get(example.ones or 0, f"1, ..., 1 ({example.ones} times), 0, ..., 0")
 
 
 # The court
@@ -376,25 +307,25 @@ class MatricesCourt:
             if name in spoken:
                 raise MissingError(f"{name} is used, and no formula defines it", link, fix=f"write {name} = ...")
         given, understood = self._under(claim.under)
+        strict = claim.role == "goal" or bool(self.exercise.derive)
         try:
-            found = self._decided(claim, given)
+            found = decide(link, given, strict=strict)
         except ShapeError as error:
-            if applied := self._applied(error):
-                reason = f"whether {applied} is a product or a function of what stands in the brackets is not certain"
-                return [judged(claim, Decision("undecided", reason), reason)]
-            if padded := self._padded(claim, given):
-                reason = f"{padded} was read as the first rows and columns: if it has zeros behind them, write it out"
-                return [judged(claim, Decision("undecided", reason), reason)]
+            unclear = self._applied(error) or self._cut(given, link, *given.definitions.values())
+            if unclear:
+                return [judged(claim, Decision("undecided", unclear), unclear)]
             one = judged(claim, Decision("refuted", error.message), str(error))
             return [replace(one, part=replace(one.part, counterexample={"shapes": error.message}))]
         except NoMember as error:
             return [judged(claim, Decision("undecided", str(error)), str(error))]
-        open_names = self._unsaid(found, claim)
-        if found.word == "refuted" and not understood:
-            found = self._following(link, claim.under, given)
-        elif found.word == "refuted" and open_names:
-            which = " and ".join(open_names)
-            found = Decision("undecided", f"it is not true for every {which}: say for which it is meant, 'for all ...'")
+        if found.word == "refuted":
+            which = " and ".join(self._unsaid(found, claim))
+            unclear = self._cut(given, link)
+            if not understood:
+                unclear = "it is not always true; whether it is under this condition is not known"
+            elif which:
+                unclear = f"it is not true for every {which}: say for which it is meant, 'for all ...'"
+            found = Decision("undecided", unclear) if unclear else found
         if found.word == "proved" and given != self.given and never(given, link):
             found = Decision("undecided", EMPTY)
         words = found.reason
@@ -410,69 +341,19 @@ class MatricesCourt:
         """'Z(PX)', where Z is defined by a formula: people write so what that formula makes of PX."""
         written = error.source[error.span.start : error.span.stop]
         found = _APPLIED.match(written)
-        return written if found and found[1] in self.exercise.definitions else ""
+        if not found or found[1] not in self.exercise.definitions:
+            return ""
+        return f"whether {written} is a product or a function of what stands in the brackets is not certain"
 
-    def _padded(self, claim: Claim, given: Given) -> str:
-        """S_k in U S_k V^T, if the sizes fit once it is as large as S: people write so S with zeros for the rest."""
-        known, cuts = Known(given, claim.link), list[t.Name]()
-
-        def whole(node: t.Node) -> t.Node:
-            if isinstance(node, t.Name) and known.is_cut(node) and known.fact(node.base, "diagonal"):
-                cuts.append(node)
-                return t.Name(node.base, span=node.span)
-            return t.mapped(node, whole)
-
-        definitions = {name: whole(node) for name, node in given.definitions.items()}
-        link = whole(claim.link)
-        try:
-            if cuts and isinstance(link, t.Relation):
-                decide(link, replace(given, definitions=definitions))
-        except ShapeError:
-            return ""  # it does not fit so either
-        except (FormulaError, NoMember):
-            pass  # its sizes do
-        return plain(cuts[0]) if cuts else ""
-
-    def _decided(self, claim: Claim, given: Given) -> Decision:
-        """What is found; U_k is the first columns of U, and what is false of these may be meant of the k-th alone."""
-        strict, link, known = claim.role == "goal" or bool(self.exercise.derive), claim.link, Known(given, claim.link)
-        cut = next((part for part in t.walk(link) if isinstance(part, t.Name) and known.is_cut(part)), None)
-        other = None if cut is None else _single(link, {family.of: family.base for family in known.families.values()})
-        try:
-            found = decide(link, given, strict=strict)
-        except ShapeError:
-            if not isinstance(other, t.Relation) or self._fails(other, given):
-                raise
-            found = None
-        if found is not None and (
-            cut is None or found.word != "refuted" or not isinstance(other, t.Relation) or self._fails(other, given)
-        ):
-            return found
-        read = f"{plain(cut or link)} was read as the first columns of a matrix; write a small letter if one is meant"
-        return Decision("undecided", read)
-
-    def _following(self, link: t.Relation, under: tuple[t.Node, ...], given: Given) -> Decision:
-        """What is not always so under a condition: x >= y follows from a >= b where x - y = m (a - b) with m > 0.
-
-        With more than an equality here, anything would follow from what is supposed and impossible.
-        """
-        whole, strict, equal = gap(_falling(link), given), link.comparisons[0] in ("<", ">"), link.comparisons == ("=",)
-        least = {name: known.at_least or known.above for name, known in self.exercise.parameters.items()}
-        sizes = [Sizes(Known(given)).name(name) for name, low in least.items() if low is not None and low > 0]
-        for part in (one for node in under if isinstance(node, t.Relation) for one in comparisons(node)):
-            said, sign = gap(_falling(part), given), part.comparisons[0]
-            usable = sign in ("=",) if equal else sign in ("<", ">") if strict else sign in ("<", ">", "<=", ">=")
-            if whole is None or whole.is_zero or said is None or not usable:
-                continue
-            if inequalities.adds_up(whole, [said] if equal else [], [] if equal else [said], sizes):
-                return Decision("proved", f"it follows from {plain(part)}", used=FORMS)
-        return Decision("undecided", "it is not always true; whether it is under this condition is not known")
-
-    def _fails(self, link: t.Relation, given: Given) -> bool:
-        try:
-            return decide(link, given).word == "refuted"
-        except FormulaError:
-            return True
+    def _cut(self, given: Given, *nodes: t.Node) -> str:
+        """U_k is the first columns of U, and what is false of these may be meant of the k-th alone, or with zeros."""
+        known = Known(given, nodes[0])
+        cut = next((name for name in t.every_name(*nodes) if known.is_cut(name)), None)
+        if cut is None:
+            return ""
+        return (
+            f"{plain(cut)} was read as the first columns of {cut.base} alone: write it out if something else is meant"
+        )
 
     def _unsaid(self, found: Decision, claim: Claim) -> list[str]:
         """Indices of a counterexample that the exercise does not give, and of which nothing is said: A v_i = ..."""
@@ -489,19 +370,6 @@ class MatricesCourt:
         others = [part for part in under if not isinstance(part, t.Name | t.Relation)]
         given = replace(self.given, assume=(*self.given.assume, *about))
         return given, len(about) == len(said) and not others
-
-
-def _falling(link: t.Relation) -> tuple[t.Node, t.Node]:
-    """The larger side first."""
-    left, right = link.terms
-    return (right, left) if link.comparisons[0] in ("<", "<=") else (left, right)
-
-
-def _single(node: t.Node, members: Mapping[str, str]) -> t.Node:
-    """With one column in place of the first columns: u_k for U_k."""
-    if isinstance(node, t.Name) and node.index is not None and node.base in members:
-        return replace(node, base=members[node.base])
-    return t.mapped(node, lambda part: _single(part, members))
 
 
 def shown(found: Decision) -> dict[str, Any]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 
 from headwright.check.answer import named
-from headwright.check.scalars import Scalar, Thing, number
-from headwright.check.settings.matrices.deciding import gap, prepared, proves
-from headwright.check.settings.matrices.forms import Form, scaled
+from headwright.check.settings.matrices.deciding import gap, multiple, prepared, proves
+from headwright.check.settings.matrices.forms import Form
 from headwright.check.settings.matrices.inequalities import adds_up
 from headwright.check.settings.matrices.known import Given, Known, names_in
 from headwright.formula import tree as t
@@ -55,12 +53,6 @@ class Aim:
         return frozenset(spelt(name) for end in (self.start, self.end) for name in names_in(end))
 
     @cached_property
-    def factors(self) -> list[t.Node]:
-        """What both sides of an equation, or of an inequality between numbers, may be multiplied by."""
-        turning = [t.Name(name) for name, facts in self.given.facts.items() if facts & {"permutation", "orthogonal"}]
-        return [factor for name in turning for factor in (name, t.Transpose(name))]
-
-    @cached_property
     def wanted(self) -> str:
         """How the two ends compare: the strongest comparison that is true of them."""
         whole = gap((self.start, self.end), self.given)
@@ -71,14 +63,13 @@ class Aim:
         return ">=" if proves(t.Relation((self.start, self.end), (">=",)), self.given) else "="
 
     def is_leap(self, link: t.Relation) -> bool:
-        """Whether a step says what was to be shown, up to algebra in passing and a number in front.
-
-        Two sums that are equal term by term say no more than their terms do.
-        """
-        mine = gap(_terms(link, self.given) or link.terms, self.bare)
-        if not any(_multiple(mine, whole) not in (None, 0) for whole in self.wholes):
+        """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
+        mine = gap(link.terms, self.bare)
+        if not any(multiple(mine, whole) not in (None, 0) for whole in self.wholes):
             return False
-        opened = gap(link.terms, replace(self.given, facts=_loose(self.given.facts)))
+        kept = frozenset({"columns", "singular values", "diagonal", "positive"})  # they make no product shorter
+        loose = {about: said & kept for about, said in self.given.facts.items()}
+        opened = gap(link.terms, replace(self.given, facts=loose))
         return opened is None or not opened.is_zero  # ||A|| = ||U S V^T|| only says what A is
 
     @cached_property
@@ -88,7 +79,9 @@ class Aim:
 
     def _times(self, sides: tuple[t.Node, ...]) -> list[tuple[t.Node, ...]]:
         """The two, and the two times a matrix that has an inverse."""
-        return [sides, *(tuple(t.Product((factor, side)) for side in sides) for factor in self.factors)]
+        turning = [t.Name(name) for name, facts in self.given.facts.items() if facts & {"permutation", "orthogonal"}]
+        factors = [factor for name in turning for factor in (name, t.Transpose(name))]
+        return [sides, *(tuple(t.Product((factor, side)) for side in sides) for factor in factors)]
 
     def leads(self, steps: Sequence[t.Relation]) -> bool:
         """Whether what is to be shown is a sum of multiples of steps: a chain is, and so is one with a term moved.
@@ -98,7 +91,7 @@ class Aim:
         passing = self.passing
         whole = gap((self.start, self.end), passing)
         equal, above = [], []
-        for step in [one for link in steps for one in _squared(link)]:
+        for step in steps:
             sign = step.comparisons[0]
             if sign == "=":
                 equal += [one for sides in self._times(step.terms) if (one := gap(sides, passing)) is not None]
@@ -108,10 +101,8 @@ class Aim:
         sizes = [prepared(Known(passing)).algebra.sizes.of(size) for size in Known(passing).sized]
         return whole is not None and adds_up(whole, equal, above, sizes)
 
-    def follows(self, steps: Sequence[t.Relation], leaps: Sequence[t.Relation]) -> bool:
+    def follows(self, steps: Sequence[t.Relation]) -> bool:
         """Whether a leap is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
-        if _written_out(steps, leaps) or self._part_of_the_way(steps):
-            return True
         given = self.given
         equal = [sides for link in steps if link.comparisons == ("=",) for sides in self._times(link.terms)]
         shown: dict[str, t.Node] = {}
@@ -125,82 +116,11 @@ class Aim:
         taken = replace(self.bare, definitions={**opened, **shown})
         return bool(shown) and proves(t.Relation((self.start, self.end), ("=",)), taken)
 
-    def _part_of_the_way(self, steps: Sequence[t.Relation]) -> bool:
-        """Whether an inequality goes from one end to something between them: sum_{i <= k} sigma_i^2 >= k sigma_k^2.
-
-        One that stays where it is (x <= x), or goes a fixed share of the way (half of what is to be shown), is none.
-        """
-        links = [link for link in steps if link.comparisons[0] in ("<=", ">=")]
-        if not links or self.wanted == "=":
-            return False
-        low, high = (self.start, self.end) if self.wanted == "<=" else (self.end, self.start)
-        for link in links:
-            below, above = link.terms if link.comparisons[0] == "<=" else reversed(link.terms)
-            share = _multiple(gap((below, above), self.given), gap((low, high), self.given))
-            if share is not None and share != 1:
-                continue
-            ends = _same(below, low, self.bare), _same(above, high, self.bare)
-            if ends == (True, False) and proves(t.Relation((above, high), ("<=",)), self.given):
-                return True
-            if ends == (False, True) and proves(t.Relation((low, below), ("<=",)), self.given):
-                return True
-        return False
-
-
-def _squared(link: t.Relation) -> list[t.Relation]:
-    """A step, and the same between the squares, where both sides are lengths."""
-    if not all(isinstance(term, t.Norm) for term in link.terms) or link.comparisons[0] not in ("=", *ORDERS):
-        return [link]
-    squares = tuple(t.Power(term, t.Number(Fraction(2)), span=term.span) for term in link.terms)
-    return [link, replace(link, terms=squares)]
-
-
-def _terms(link: t.Relation, given: Given) -> tuple[t.Node, t.Node] | None:
-    """The terms of two sums that are equal because these are: |A v_k|^2 of sum |A v_i|^2 = sum |sigma_i u_i|^2."""
-    place = next((name for name in given.shapes if name in Known(given).assumed()), None)  # 1 <= k <= d
-    match link.terms:
-        case (t.BigSum(i, x, low, high, ()), t.BigSum(j, y, other_low, other_high, ())) if place is not None:
-            terms = t.put(x, i, t.Name(place)), t.put(y, j, t.Name(place))
-            if (low, high) == (other_low, other_high) and proves(t.Relation(terms, ("=",)), given):
-                return terms
-    return None
-
-
-def _written_out(steps: Sequence[t.Relation], leaps: Sequence[t.Relation]) -> bool:
-    """Whether a leap begins at a trace that a step has taken for a sum over entries: it may then be taken for known."""
-    equal = [link.terms for link in steps if link.comparisons == ("=",)]
-    for trace, other in (pair for sides in equal for pair in (sides, sides[::-1])):
-        is_trace = isinstance(trace, t.Call) and trace.function == "trace"
-        entries = any(isinstance(part, t.Name) and isinstance(part.index, t.Listing) for part in t.walk(other))
-        if is_trace and entries and any(trace in leap.terms for leap in leaps):
-            return True
-    return False
-
-
-def _multiple(mine: Form | None, whole: Form | None) -> Scalar | None:
-    """Which multiple of a form another is, by a number made of sizes; None where it is none, or one has no form."""
-    if mine is None or whole is None or whole.is_zero:
-        return None
-    factor = number(0) if mine.is_zero else mine.terms[0][1] / whole.terms[0][1]
-    of_sizes = not any(isinstance(atom, Thing) for atom in factor.atoms())
-    return factor if of_sizes and mine == scaled(whole, factor) else None
-
-
-def _loose(facts: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """What is known without anything that makes products of matrices shorter."""
-    kept = frozenset({"columns", "singular values", "diagonal", "positive"})
-    return {about: said & kept for about, said in facts.items()}
-
 
 def _reached(first: t.Node, links: Sequence[tuple[t.Node, ...]], passing: Given) -> list[t.Node]:
-    """Where links lead to, one after the other."""
-    reached = [link[0] for link in links if _same(link[0], first, passing)]
+    """Where links lead to, one after the other, from what is written alike up to algebra that needs no definition."""
+    gaps = {link[0]: None if link[0] == first else gap((link[0], first), passing) for link in links}
+    reached = [x for x, found in gaps.items() if x == first or (found is not None and found.is_zero)]
     for place in reached:  # grows while it is read
         reached += [link[1] for link in links if link[0] == place and link[1] not in reached]
     return reached
-
-
-def _same(x: t.Node, y: t.Node, passing: Given) -> bool:
-    """Written alike, up to algebra that needs no definition: an index named otherwise, factors in another order."""
-    found = None if x == y else gap((x, y), passing)
-    return x == y or (found is not None and found.is_zero)

@@ -7,10 +7,10 @@ relu, which work row by row and entry by entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Thing, Where, number, parameter, prove
 from headwright.check.scalars.forms import content, of_atom
@@ -341,25 +341,6 @@ def multiplied(left: Powers, right: Powers) -> Powers:
     return tuple(sorted((family, exponent) for family, exponent in total.items() if exponent))
 
 
-def cut(word: Word) -> tuple[list[Word], Word]:
-    """A word cut where it passes through size 1: the parts that are numbers, and what is left of the word.
-
-    a b^T c d^T is the number b^T c times a d^T.
-    """
-    parts: list[list[Factor]] = [[]]
-    for factor in word:
-        if parts[-1] and columns_of(parts[-1][-1]) == 1:
-            parts.append([])
-        parts[-1].append(factor)
-    numbers = [tuple(part) for part in parts if _is_number(part)]
-    rest = tuple(factor for part in parts if not _is_number(part) for factor in part)
-    return numbers, rest
-
-
-def _is_number(part: Sequence[Factor]) -> bool:
-    return bool(part) and rows_of(part[0]) == 1 and columns_of(part[-1]) == 1
-
-
 @dataclass(frozen=True)
 class Algebra:
     """The rules of the game, with what is known of the names."""
@@ -373,10 +354,7 @@ class Algebra:
     def turned(self, word: Word) -> Word:
         """The transpose of a word: reversed, each factor transposed."""
         return tuple(
-            factor
-            if isinstance(factor, Diagonal)
-            or (isinstance(factor, Letter) and self.known.fact(factor.name, "symmetric"))
-            else replace(factor, turned=not factor.turned)
+            factor if isinstance(factor, Diagonal) else replace(factor, turned=not factor.turned)
             for factor in reversed(word)
         )
 
@@ -396,88 +374,68 @@ class Algebra:
             front = front * value
             word = word[:place] + rest + word[place + 2 :]
             place = max(0, place - 1)
-        numbers, rest = cut(word)
+        parts: list[Word] = [()]  # cut where it passes through size 1: a b^T c d^T is the number b^T c times a d^T
+        for factor in word:
+            ends = bool(parts[-1]) and columns_of(parts[-1][-1]) == 1
+            parts = [*parts, (factor,)] if ends else [*parts[:-1], (*parts[-1], factor)]
+        numbers = [part for part in parts if part and rows_of(part[0]) == columns_of(part[-1]) == 1]
         for part in numbers:
-            front = front * self._value(part)
-        return front, rest
+            ones = len(part) == 2 and all(map(_is_ones, part))
+            front *= self.sizes.of(columns_of(part[0])) if ones else self._thing(min(part, self.turned(part), key=text))
+        return front, tuple(factor for part in parts if part not in numbers for factor in part)
 
     def neighbours(self, left: Factor, right: Factor) -> tuple[Scalar, Word] | None:
         """What two neighbours come to, with the number in front; None where no rule speaks of them."""
+        fact, sizes = self.known.fact, self.sizes
         match left, right:
-            case Letter(), Letter():
-                return self._letters(left, right)
-            case Image("softmax", body, False), Letter("ones", _, _, False) if body.rows == body.columns:
-                return ONE, (right,)  # the entries of a row sum to 1
-            case Letter("ones", _, _, True), Image("softmax", body, True) if body.rows == body.columns:
+            case Letter(a, turned=x), Letter(b, turned=y) if a == b and x != y and fact(a, *ORTHOGONAL):
+                return ONE, ()
+            case Letter(a, turned=True), Letter(b, turned=False) if a == b and fact(a, "orthonormal columns"):
+                return ONE, ()
+            case Letter(a, turned=True), Letter(b, turned=False) if self.known.pair(a, b, "orthogonal ranges"):
+                return ZERO, ()
+            case Letter(a), Letter("ones", turned=False) if fact(a, "permutation"):
+                return ONE, (right,)
+            case Letter("ones", turned=True), Letter(b) if fact(b, "permutation"):
                 return ONE, (left,)
-            case Diagonal(), Diagonal():
-                powers = multiplied(left.powers, right.powers)
-                return ONE, self.diagonal(powers, self._smaller(left.upto, right.upto, left.rows), left.rows)
-            case Diagonal(), Unit(index, _, False):
-                return self._entry(left, index, right)
-            case Unit(index, _, True), Diagonal():
-                return self._entry(right, index, left)
+            case Diagonal(p, m, rows), Diagonal(q, n):
+                whole = sizes.of(rows)
+                ends = [x for x, y in ((m, n), (n, m)) if x == y or y == whole or sizes.at_most(x, y)]
+                if not ends:
+                    raise NoForm("two sums end at places of which neither is known to come first")
+                return ONE, self.diagonal(multiplied(p, q), ends[0], rows)
+            case (Diagonal(powers, upto, rows), Unit(index, _, False)) | (
+                Unit(index, _, True),
+                Diagonal(powers, upto, rows),
+            ):
+                if upto != sizes.of(rows) and sizes.below(upto, index):
+                    return ZERO, ()
+                if upto != sizes.of(rows) and not sizes.at_most(index, upto):
+                    return None
+                return self.members(powers, index), (right if isinstance(right, Unit) else left,)
             case Unit(first, _, True), Unit(second, _, False):
                 if first == second:
                     return ONE, ()
-                return (ZERO, ()) if self.sizes.below(first, second) or self.sizes.below(second, first) else None
+                return (ZERO, ()) if sizes.below(first, second) or sizes.below(second, first) else None
             case Unit(first, rows, False), Unit(second, _, True) if first == second == ONE:
                 return ONE, self.diagonal((), ONE, rows)
             case Cut(first, rows, _, False), Cut(second, _, _, True) if first == second:
                 return ONE, self.diagonal((), first, rows)
             case Cut(first, _, _, True), Cut(second, _, _, False) if first == second:
                 return ONE, ()
-            case Diagonal(powers, upto, rows), Cut(first, _, _, False) if self._beyond(upto, first, powers):
-                return ONE, (*((Diagonal(powers, first, rows),) if powers else ()), right)
-            case Cut(first, _, _, True), Diagonal(powers, upto, rows) if self._beyond(upto, first, powers):
-                return ONE, (left, *((Diagonal(powers, first, rows),) if powers else ()))
+            case (Diagonal(powers, upto, rows), Cut(first, _, _, False)) | (
+                Cut(first, _, _, True),
+                Diagonal(powers, upto, rows),
+            ):
+                if (upto == first and powers) or not sizes.at_most(first, upto):
+                    return None
+                kept = (Diagonal(powers, first, rows),) if powers else ()  # what lies beyond does not matter
+                return ONE, (*kept, right) if isinstance(right, Cut) else (left, *kept)
         return None
-
-    def _beyond(self, upto: Scalar, first: Scalar, powers: Powers) -> bool:
-        """Whether entries of a diagonal matrix, or all of it, do not matter to the first columns of the identity."""
-        return (upto != first or not powers) and self.sizes.at_most(first, upto)
-
-    def _letters(self, left: Letter, right: Letter) -> tuple[Scalar, Word] | None:
-        fact = self.known.fact
-        if left.name == right.name:
-            opposite = left.turned != right.turned or fact(left.name, "symmetric")
-            if opposite and fact(left.name, *ORTHOGONAL):
-                return ONE, ()
-            if left.turned and not right.turned and fact(left.name, "orthonormal columns"):
-                return ONE, ()
-        elif left.turned and not right.turned and self.known.pair(left.name, right.name, "orthogonal ranges"):
-            return ZERO, ()
-        if fact(left.name, "permutation") and right.name == "ones" and not right.turned:
-            return ONE, (right,)
-        if fact(right.name, "permutation") and left.name == "ones" and left.turned:
-            return ONE, (left,)
-        return None
-
-    def _smaller(self, left: Scalar, right: Scalar, size: Size) -> Scalar:
-        if left == right or right == self.sizes.of(size) or self.sizes.at_most(left, right):
-            return left
-        if left == self.sizes.of(size) or self.sizes.at_most(right, left):
-            return right
-        raise NoForm("two sums end at places of which neither is known to come first")
 
     def diagonal(self, powers: Powers, upto: Scalar, size: Size) -> Word:
         """A diagonal matrix as a word; nothing for the identity."""
         return () if not powers and upto == self.sizes.of(size) else (Diagonal(powers, upto, size),)
-
-    def _entry(self, diagonal: Diagonal, index: Scalar, unit: Factor) -> tuple[Scalar, Word] | None:
-        """A diagonal matrix times e_i is its i-th entry times e_i."""
-        if diagonal.upto != self.sizes.of(diagonal.rows):
-            if self.sizes.below(diagonal.upto, index):
-                return ZERO, ()
-            if not self.sizes.at_most(index, diagonal.upto):
-                return None
-        return self.members(diagonal.powers, index), (unit,)
-
-    def _value(self, word: Word) -> Scalar:
-        """The number that a word of shape 1 x 1 is."""
-        if all(isinstance(factor, Letter) and factor.name == "ones" for factor in word) and len(word) == 2:
-            return self.sizes.of(columns_of(word[0]))
-        return self._thing(min(word, self.turned(word), key=text))
 
     def _thing(self, word: Word) -> Scalar:
         """The trace of a word; that of W W^T is a sum of squares."""
@@ -522,18 +480,12 @@ class Algebra:
         )
 
     def _collected(self, rows: Size, columns: Size, terms: Iterable[tuple[Word, Scalar]]) -> Form:
-        found = []
-        for word, value in terms:
-            front, rest = self.reduced(word)
-            found.append((rest, value * front))
-        return form(rows, columns, found)
+        reduced = ((self.reduced(word), value) for word, value in terms)
+        return form(rows, columns, ((rest, value * front) for (front, rest), value in reduced))
 
     def product(self, *forms: Form) -> Form:
         """The product of several, from left to right."""
-        result = forms[0]
-        for one in forms[1:]:
-            result = self.times(result, one)
-        return result
+        return reduce(self.times, forms)
 
     def transposed(self, given: Form) -> Form:
         """The transpose."""
@@ -564,85 +516,51 @@ class Algebra:
             if exponent < 0 and base.is_zero:
                 raise NoForm("a division by 0")
             return numeral(power(base.scalar, exponent))
-        if exponent.denominator != 1:
-            raise NoForm("a power of a matrix that is not whole")
-        if abs(exponent) > HIGHEST_POWER:
-            raise NoForm(f"a power beyond {HIGHEST_POWER}")
-        if exponent < 0:
-            return self.power(self._inverse(base), -exponent)
-        return self.product(word_form((), base.rows, base.columns), *[base] * int(exponent))
-
-    def _inverse(self, base: Form) -> Form:
-        """Of a multiple of a product of orthogonal matrices, such as I."""
-        if len(base.terms) != 1:
-            raise NoForm("the inverse of a sum of matrices")
-        ((word, value),) = base.terms
-        if not all(isinstance(factor, Letter) and self.known.fact(factor.name, *ORTHOGONAL) for factor in word):
-            raise NoForm("the inverse of a matrix that may have none")
-        return form(base.rows, base.columns, [(self.turned(word), 1 / value)])
+        if exponent.denominator != 1 or abs(exponent) > HIGHEST_POWER:
+            raise NoForm(f"a power of a matrix that is not whole, or beyond {HIGHEST_POWER}")
+        if exponent < 0:  # of a multiple of a product of orthogonal matrices, such as I
+            (word, value), *others = base.terms or (((), ZERO),)
+            known = (isinstance(factor, Letter) and self.known.fact(factor.name, *ORTHOGONAL) for factor in word)
+            if others or value == 0 or not all(known):
+                raise NoForm("the inverse of a matrix that may have none")
+            base = form(base.rows, base.columns, [(self.turned(word), 1 / value)])
+        return self.product(word_form((), base.rows, base.columns), *[base] * abs(int(exponent)))
 
 
 def image(function: str, body: Form, algebra: Algebra) -> Form:
-    """f(body), f being softmax or relu, as a form."""
+    """f(body), f being softmax or relu, as a form; permutations that all words begin or end with are taken out."""
     rows, columns = body.rows, body.columns
-    left: Word = ()
-    while (letter := _shared(body, algebra, first=True)) is not None:
-        left = (*left, letter)
-        body = _without(body, letter, first=True)
-    right: Word = ()
-    while (letter := _shared(body, algebra, first=False)) is not None:
-        right = (letter, *right)
-        body = _without(body, letter, first=False)
-    if function == "relu":
-        if body.is_zero:
-            return form(rows, columns, [])
+    ends: list[Word] = [(), ()]
+    for side in (0, -1):
+        while (letter := _shared(body, algebra, side)) is not None:
+            ends[side] = (*ends[0], letter) if side == 0 else (letter, *ends[-1])
+            cut = slice(1, None) if side == 0 else slice(-1)
+            body = form(rows, columns, [(w[cut] if w[side] == letter else w, value) for w, value in body.terms])
+    size = Fraction(1)
+    if function == "relu" and not body.is_zero:
         size, body = measured(body)  # relu(c X) = c relu(X) for c > 0
-        upright = min(body, scaled(body, -1), key=text)
-        terms = [] if upright == body else list(body.terms)  # relu(X) = relu(-X) + X
-        terms.append(((Image("relu", upright),), ONE))
-        if _is_relu(body):
-            terms = list(body.terms)
-        return scaled(form(rows, columns, [((*left, *word, *right), value) for word, value in terms]), size)
-    if function == "softmax":
-        body = form(body.rows, body.columns, [(w, c) for w, c in body.terms if not _same_in_each_row(w)])
-    return word_form((*left, Image(function, body), *right), rows, columns)
+    elif function == "relu":
+        return body
+    else:  # what is the same in each row, c ones^T, does not matter
+        kept = [(w, c) for w, c in body.terms if not (w and _is_ones(w[-1]) and w[-1].turned)]
+        body = form(rows, columns, kept)
+    return scaled(word_form((*ends[0], Image(function, body), *ends[-1]), rows, columns), size)
 
 
-def _is_relu(body: Form) -> bool:
-    """Whether a form is relu(X), or relu(X) - X = relu(-X): nothing in it is negative."""
-    for word, value in body.terms:
-        match word:
-            case (Image("relu", inside, False),) if value == 1:
-                rest = minus(body, word_form(word, body.rows, body.columns))
-                return rest.is_zero or rest == scaled(inside, -1)
-    return False
+def _is_ones(factor: Factor) -> bool:
+    return isinstance(factor, Letter) and factor.name == "ones"
 
 
-def _shared(body: Form, algebra: Algebra, *, first: bool) -> Letter | None:
+def _shared(body: Form, algebra: Algebra, side: int) -> Letter | None:
     """A permutation that stands first (or last) in every word; ones counts, since P ones = ones."""
     found: Letter | None = None
     for word, _ in body.terms:
-        if not word:
-            return None
-        factor = word[0] if first else word[-1]
+        factor = word[side] if word else None
         if not isinstance(factor, Letter):
             return None
-        if factor.name == "ones" and factor.turned != first:
+        if factor.name == "ones" and factor.turned != (side == 0):
             continue
         if not algebra.known.fact(factor.name, "permutation") or (found is not None and found != factor):
             return None
         found = factor
     return found
-
-
-def _without(body: Form, letter: Letter, *, first: bool) -> Form:
-    terms = []
-    for word, value in body.terms:
-        shorter = word[1:] if first else word[:-1]
-        terms.append((shorter if (word[0] if first else word[-1]) == letter else word, value))
-    return form(body.rows, body.columns, terms)
-
-
-def _same_in_each_row(word: Word) -> bool:
-    """c ones^T: every entry of a row is the same."""
-    return bool(word) and isinstance(word[-1], Letter) and word[-1].name == "ones" and word[-1].turned

@@ -3,19 +3,17 @@
 For x_1 >= x_2 >= ... >= x_d >= 0 and weights w_i, summation by parts gives
 sum_i w_i x_i = sum_p (w_1 + ... + w_p) (x_p - x_{p+1}) with x_{d+1} = 0: never negative for all such x if and only if
 all prefix sums of w are >= 0. The weights are constant on blocks, so a prefix sum is linear in p inside a block, and
-it is enough to look at the ends of blocks: polynomials in the sizes. Where one is negative, x = 1, ..., 1, 0, ..., 0
-with p ones is a counterexample.
+it is enough to look at the ends of blocks: polynomials in the sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
-from itertools import product
 
-from headwright.check.decision import Example
 from headwright.check.scalars import Scalar, Thing, number, prove, sqrt
 from headwright.check.scalars.assumptions import Where
 from headwright.check.scalars.forms import ONE as UNDER
@@ -29,21 +27,12 @@ SIZES = "an inequality between sizes"
 ABEL = "summation by parts"
 SQUARED = "squares of both sides, "
 SECONDS = 1
-SMALL = range(1, 9)  # sizes at which a counterexample is looked for
-TRIED = (*SMALL, 26, 101, 1001, 10_001)  # and those where it need not be written out
 
 
 def at_most(low: Scalar, high: Scalar, algebra: Algebra, *, strict: bool) -> str | None:
     """How low <= high (or low < high) was proved for all allowed values; None if it was not."""
-    of, _ = _alone(high)
-    if isinstance(of, Applied) and of.function == "norm":  # the largest of some numbers is at least any that is there
-        for value, first, last, exact in bounds(high, algebra):
-            if exact and algebra.sizes.at_most(first, last):
-                how = _at_most(low, value, algebra, algebra.sizes.where(low, value), strict)
-                if how is not None:
-                    return how
     how = None
-    for bound, first, last, _ in bounds(low, algebra):
+    for bound, first, last in bounds(low, algebra):
         sizes = algebra.sizes.where(bound, high, first, last).given((first, "<=", last))
         how = _at_most(bound, high, algebra, sizes, strict)
         if how is None:
@@ -59,32 +48,27 @@ def _at_most(low: Scalar, high: Scalar, algebra: Algebra, where: Where, strict: 
     return how
 
 
-def bounds(low: Scalar, algebra: Algebra) -> Iterator[tuple[Scalar, Scalar, Scalar, bool]]:
-    """Numbers that low is at most, each for sizes where a first place is not beyond a last; whether low is one of them.
+def bounds(low: Scalar, algebra: Algebra) -> Iterator[tuple[Scalar, Scalar, Scalar]]:
+    """Numbers that low is at most, each for sizes where a first place is not beyond a last.
 
     A rank that stands alone is at most the number of places; |X|_2 is one of a few numbers, or at most |X|_F.
     """
     of, factor = _alone(low)
-    try:
-        if isinstance(of, Applied) and of.function == "rank" and factor == 1:
-            yield rank_bound(of.arguments[0], algebra), ZERO, ZERO, False
-            return
-        if isinstance(of, Applied) and of.function == "norm":
-            (body,) = of.arguments
-            try:
-                places = candidates(body, algebra)
-            except NoForm:
-                square = algebra.trace(algebra.times(algebra.transposed(body), body))
-                yield factor * sqrt(square), ZERO, ZERO, False
-                return
-            yield from ((factor * value, first, last, True) for first, last, value in places)
-            if places and not any(algebra.sizes.at_most(first, last) for first, last, _ in places):
-                first, last, _ = places[0]
-                yield ZERO, last + 1, first, len(places) == 1  # no place may be left: then the norm is 0
-            return
-    except NoForm:
-        pass
-    yield low, ZERO, ZERO, True
+    places = [(low, ZERO, ZERO)]
+    if isinstance(of, Applied) and of.function == "rank" and factor == 1:
+        with suppress(NoForm):
+            places = [(rank_bound(of.arguments[0], algebra), ZERO, ZERO)]
+    if isinstance(of, Applied) and of.function == "norm":
+        (body,) = of.arguments
+        try:
+            places = [(factor * value, first, last) for first, last, value in candidates(body, algebra)]
+        except NoForm:
+            square = algebra.trace(algebra.times(algebra.transposed(body), body))
+            places = [(factor * sqrt(square), ZERO, ZERO)]
+        if places and not any(algebra.sizes.at_most(first, last) for _, first, last in places):
+            _, first, last = places[0]
+            places.append((ZERO, last + 1, first))  # no place may be left: then the norm is 0
+    yield from places
 
 
 def _alone(value: Scalar) -> tuple[object, Fraction]:
@@ -171,26 +155,6 @@ class Weights:
             end, where.given(beyond), outside, done + 1
         )
 
-    def broken(self, sizes: Mapping[str, int], *, strict: bool) -> int | None:
-        """How many ones make it negative at these sizes (0 where strictness breaks at x = 0); None if it is not."""
-        constant = _at(self.constant, sizes)
-        parts = [(_at(weight, sizes), _at(place, sizes), alone) for weight, place, alone in self.parts]
-        if constant < 0 or (strict and constant == 0):
-            return 0
-        for end in sorted({_at(one, sizes) for one in self.ends()}) if constant == 0 else ():
-            counts = [int(place <= end) if alone else min(place, end) for _, place, alone in parts]
-            if end >= 1 and sum((weight * count for (weight, _, _), count in zip(parts, counts, strict=True))) < 0:
-                return int(end)
-        return None
-
-
-def _at(value: Scalar, sizes: Mapping[str, int]) -> Fraction:
-    """A number made of sizes, at some."""
-    found = value.put(dict(sizes)).rational
-    if found is None:
-        raise NoForm("weights that are not rational")
-    return found
-
 
 def weighted(value: Scalar, algebra: Algebra) -> Weights:
     """A number as a weighted sum of powers of singular values."""
@@ -225,38 +189,3 @@ def weighted(value: Scalar, algebra: Algebra) -> Weights:
         if found is None or found.kind != "singular values" or power <= 0 or len(kinds) > 1:
             raise NoForm("an inequality that is not linear in one power of singular values")
     return Weights(constant, tuple(parts))
-
-
-def suspects(low: Scalar, high: Scalar, algebra: Algebra, names: set[str], *, strict: bool) -> Iterator[Example]:
-    """Where low <= high fails, small sizes first; all names are given sizes."""
-    found: list[tuple[Weights, Scalar, Scalar]] = []
-    certain = True
-    for bound, first, last, exact in bounds(low, algebra):
-        certain = certain and exact
-        for above, below in ((high, bound), (high * high, bound * bound)):
-            try:
-                found.append((weighted(above - below, algebra), first, last))
-            except NoForm:
-                continue
-    for largest in () if not found else TRIED if certain else SMALL:
-        for sizes in _choices(names, largest):
-            for weights, first, last in found:
-                try:
-                    ones = weights.broken(sizes, strict=strict) if _allowed(sizes, algebra, first, last) else None
-                except (NoForm, ZeroDivisionError):  # roots of sizes
-                    continue
-                if ones is not None:
-                    yield Example(sizes, ones=ones)
-
-
-def _choices(names: set[str], largest: int) -> Iterator[dict[str, int]]:
-    ordered = sorted(names)
-    values = range(1, largest + 1) if largest <= 4 else (2, 2 + largest // 3, largest)
-    for choice in product(sorted(set(values)), repeat=len(ordered)):
-        if max(choice, default=0) == largest:
-            yield dict(zip(ordered, choice, strict=True))
-
-
-def _allowed(sizes: Mapping[str, int], algebra: Algebra, first: Scalar, last: Scalar) -> bool:
-    """Whether what is known of sizes holds for these."""
-    return all(_at(high - low, sizes) >= 0 for low, _, high in (*algebra.sizes.given, (first, "<=", last)))

@@ -17,7 +17,7 @@ class Given:
 
     shapes        "P": T x T; "sigma_*": numbers with any index; the names of dimensions are numbers by themselves
     definitions   "Q": X W_Q and so on; expanded wherever the name occurs
-    facts         of a name: permutation, orthogonal, orthonormal columns, diagonal, symmetric, positive;
+    facts         of a name: permutation, orthogonal, orthonormal columns, diagonal, positive;
                   of a pair "A,B": orthogonal ranges; "U,u_*": columns; "S,sigma_*": singular values
     different     pairs given to be not equal: (P Phi, Phi)
     sizes         small sizes to try for each dimension (all combinations that the facts allow)
@@ -32,10 +32,9 @@ class Given:
     assume: tuple[t.Relation, ...] = ()
 
 
-_ONE = Fraction(1)
 MOST_NAMES = 600  # of a definition, once all others are put in
-OF_ONE = frozenset({"permutation", "orthogonal", "orthonormal columns", "diagonal", "symmetric", "positive"})
-SQUARE = frozenset({"permutation", "orthogonal", "diagonal", "symmetric"})
+OF_ONE = frozenset({"permutation", "orthogonal", "orthonormal columns", "diagonal", "positive"})
+SQUARE = frozenset({"permutation", "orthogonal", "diagonal"})
 OF_TWO = frozenset({"orthogonal ranges", "columns", "singular values"})
 
 
@@ -80,82 +79,58 @@ class Known:
 
     def __post_init__(self) -> None:
         """Look at everything once: words that nobody knows would be silently ignored."""
-        self._check_facts()
-        self._check_definitions()
-        sizes = (size for one in self.given.shapes.values() for size in (one.rows, one.columns))
+        given = self.given
+        self._check()
+        spoken = (*given.definitions.values(), *(() if self.statement is None else (self.statement,)))
+        parts = [part for tree in spoken for part in t.walk(tree)]
+        sums = [part for part in parts if isinstance(part, t.BigSum | t.BigCall)]
+        self.bound = {part.index for part in sums}  # the indices of all sums that are spoken of
+        sizes = (size for one in given.shapes.values() for size in (one.rows, one.columns))
         self.dimensions = sorted({size for size in sizes if isinstance(size, str)})
-        self.sized = sorted({*self.dimensions, *self.given.sizes, *self.assumed()})
-        self.integers = sorted({*self.sized, *self._indices()})
-        self.families = {family.base: family for family in self._families()}
+        assumed = {name.base for name in t.every_name(*given.assume)}
+        self.sized = sorted({*self.dimensions, *given.sizes, *assumed})
+        alone = {*given.shapes, *given.definitions}
+        places: list[t.Node | None] = [
+            part.index
+            for part in parts
+            if isinstance(part, t.Name) and f"{part.base}_*" in given.shapes and spelt(part) not in alone
+        ]
+        places += [place for part in sums for place in (part.lower, part.upper, *part.conditions)]
+        counting = {name.base for name in t.every_name(*places) if name.index is None} - self.bound
+        numbers = {name for name in counting if given.shapes.get(name, SCALAR) == SCALAR} - {*given.definitions}
+        self.integers = sorted({*self.sized, *numbers})  # those too that stand in an index, or at the end of a sum
+        self.families: dict[str, Family] = {}
+        for names, facts in given.facts.items():
+            for kind in facts & {"columns", "singular values"}:
+                matrix, family = (name.strip() for name in names.split(","))
+                if not family.endswith("_*"):
+                    raise InputError(f"{names}: a family of {kind} is named as sigma_*, given {family}")
+                self.families[family[:-2]] = Family(family[:-2], matrix, kind, given.shapes[matrix].columns)
 
-    def _check_facts(self) -> None:
+    def _check(self) -> None:
+        """A name that is defined by itself has no meaning, and one that grows beyond bounds is not expanded."""
         for names, facts in self.given.facts.items():
-            allowed = OF_TWO if "," in names else OF_ONE
+            allowed, shape = OF_TWO if "," in names else OF_ONE, self.given.shapes.get(names)
             if not facts <= allowed:
                 said = ", ".join(sorted(facts - allowed))
                 raise InputError(f"unknown fact about {names}: {said}; expected one of {', '.join(sorted(allowed))}")
-            shape = self.given.shapes.get(names)
             if shape is not None and shape.rows != shape.columns and facts & SQUARE:
-                raise InputError(
-                    f"{names} is {shape}, and only a square matrix can be {', '.join(sorted(facts & SQUARE))}"
-                )
-
-    def _check_definitions(self) -> None:
-        """A name that is defined by itself has no meaning, and one that grows beyond bounds is not expanded."""
+                said = ", ".join(sorted(facts & SQUARE))
+                raise InputError(f"{names} is {shape}, and only a square matrix can be {said}")
         below = {key: [spelt(part) for part in names_in(tree)] for key, tree in self.given.definitions.items()}
         sizes: dict[str, int] = {}
 
         def visit(key: str, path: tuple[str, ...]) -> int:
             if key in path:
                 raise InputError(f"{key} is defined by itself: {' -> '.join((*path, key))}")
-            if key not in below:
-                return 1
-            if key not in sizes:
+            if key in below and key not in sizes:
                 sizes[key] = 1 + sum(visit(part, (*path, key)) for part in below[key])
                 if sizes[key] > MOST_NAMES:
                     raise InputError(f"{key} becomes too long once all definitions are put in; use fewer of them")
-            return sizes[key]
+            return sizes.get(key, 1)
 
         for key in below:
             visit(key, ())
-
-    def _indices(self) -> Iterator[str]:
-        """Numbers that stand in an index or at the end of a sum."""
-        for tree in (*self.given.definitions.values(), *(() if self.statement is None else (self.statement,))):
-            for part in t.walk(tree):
-                places: tuple[t.Node | None, ...] = ()
-                if isinstance(part, t.Name) and f"{part.base}_*" in self.given.shapes and self._alone(part) is None:
-                    places = (part.index,)
-                elif isinstance(part, t.BigSum | t.BigCall):
-                    places = (part.lower, part.upper, *part.conditions)
-                names = (name for place in places if place is not None for name in t.walk(place))
-                yield from (
-                    name.base
-                    for name in names
-                    if isinstance(name, t.Name) and name.index is None and self._counts(name.base)
-                )
-
-    def _alone(self, name: t.Name) -> Shape | None:
-        """The shape of a name that is given by itself, not as one of a family."""
-        key = spelt(name)
-        return self.given.shapes.get(key, SCALAR if key in self.given.definitions else None)
-
-    def _counts(self, base: str) -> bool:
-        """Whether a name in an index is that of an integer: given as a number, or free."""
-        return self.given.shapes.get(base, SCALAR) == SCALAR and base not in (*self.given.definitions, *self._bound())
-
-    def assumed(self) -> Iterator[str]:
-        """The names in what is assumed of sizes."""
-        for relation in self.given.assume:
-            yield from (part.base for part in t.walk(relation) if isinstance(part, t.Name))
-
-    def _families(self) -> Iterator[Family]:
-        for names, facts in self.given.facts.items():
-            for kind in facts & {"columns", "singular values"}:
-                matrix, family = (name.strip() for name in names.split(","))
-                if not family.endswith("_*"):
-                    raise InputError(f"{names}: a family of {kind} is named as sigma_*, given {family}")
-                yield Family(family[:-2], matrix, kind, self.given.shapes[matrix].columns)
 
     def fact(self, name: str, *facts: str) -> bool:
         """Whether one of these is known of a name."""
@@ -163,10 +138,8 @@ class Known:
 
     def pair(self, left: str, right: str, fact: str) -> bool:
         """Whether this is known of two names, in either order."""
-        both = self.given.facts.get(f"{left},{right}", frozenset()) | self.given.facts.get(
-            f"{right},{left}", frozenset()
-        )
-        return fact in both
+        facts = self.given.facts
+        return any(fact in facts.get(f"{x},{y}", frozenset()) for x, y in ((left, right), (right, left)))
 
     def family(self, name: t.Name) -> Family | None:
         """The family of columns or singular values that a name belongs to; names given by themselves do not."""
@@ -180,12 +153,7 @@ class Known:
             return False
         spoken = {part.base for part in names_in(name.index)}
         cuttable = {family.of for family in self.families.values()}
-        return name.base in cuttable and bool(spoken) and spoken <= set(self.sized) - self._bound()
-
-    def _bound(self) -> set[str]:
-        """The indices of all sums that are spoken of."""
-        spoken = (*self.given.definitions.values(), *(() if self.statement is None else (self.statement,)))
-        return {part.index for tree in spoken for part in t.walk(tree) if isinstance(part, t.BigSum | t.BigCall)}
+        return name.base in cuttable and bool(spoken) and spoken <= set(self.sized) - self.bound
 
     def shape_of(self, name: t.Name) -> Shape | None:
         """The shape of a name: as given, by its family, or that of its definition."""
@@ -193,7 +161,15 @@ class Known:
         if key in self.given.shapes:
             return self.given.shapes[key]
         if key in self.given.definitions:
-            return self._defined_shape(key)
+            if key in self._open:  # B = B_k + ...
+                raise InputError(f"{key} is defined by itself")
+            if key not in self._shapes:
+                self._open.add(key)
+                try:
+                    self._shapes[key] = shape(self.given.definitions[key], self.shape_of)
+                finally:
+                    self._open.remove(key)
+            return self._shapes[key]
         if name.index is not None and not name.primes:
             whole = self.shape_of(t.Name(name.base))
             if isinstance(name.index, t.Listing) and len(name.index.items) == 2 and whole not in (None, SCALAR):
@@ -204,17 +180,6 @@ class Known:
                 size = spelt(name.index)
                 return Shape(size if self.fact(name.base, "diagonal") else whole.rows, size)
         return SCALAR if key in self.integers else None
-
-    def _defined_shape(self, key: str) -> Shape:
-        if key in self._open:
-            raise InputError(f"{key} is defined by itself")
-        if key not in self._shapes:
-            self._open.add(key)
-            try:
-                self._shapes[key] = shape(self.given.definitions[key], self.shape_of)
-            finally:
-                self._open.remove(key)
-        return self._shapes[key]
 
     def definition(self, name: t.Name) -> t.Node | None:
         """What a name stands for, typed; FormulaError if it does not have the shape that is given for the name."""
@@ -231,27 +196,22 @@ class Known:
         """A formula with its products given their meaning and its sums their bounds."""
         return self._bounded(typed(node, self.shape_of))
 
-    def _counted(self, name: t.Name, bound: t.Name) -> Iterator[int | str]:
-        """The sizes that an index counts in an entry: the rows of A, the columns of A in A_ij."""
-        whole = self.shape_of(t.Name(name.base)) if isinstance(name.index, t.Listing) else None
-        if whole is not None and isinstance(name.index, t.Listing) and len(name.index.items) == 2:
-            sides = zip(name.index.items, (whole.rows, whole.columns), strict=True)
-            yield from (size for item, size in sides if item == bound)
-
     def _bounded(self, node: t.Node) -> t.Node:
-        """sum_i sigma_i runs over all singular values there are; sum_i a_i a_i^T over all columns."""
+        """sum_i sigma_i runs over all singular values there are; sum_i a_i a_i^T over all columns; A_ij over both."""
         node = t.mapped(node, self._bounded)
         if not isinstance(node, t.BigSum | t.BigCall) or (node.lower is not None and node.upper is not None):
             return node
-        lower = t.Number(_ONE) if node.lower is None else node.lower
-        upper = node.upper
+        lower, upper, bound = node.lower or t.Number(Fraction(1)), node.upper, t.Name(node.index)
         if upper is None:
-            bound = t.Name(node.index)
-            names = [part for part in t.walk(node.body) if isinstance(part, t.Name)]
-            sizes = {one.size for name in names if name.index == bound and (one := self.family(name)) is not None}
-            sizes |= {size for name in names for size in self._counted(name, bound)}
+            sizes: set[int | str] = set()
+            for name in (part for part in t.walk(node.body) if isinstance(part, t.Name)):
+                family, whole = self.family(name) if name.index == bound else None, self.shape_of(t.Name(name.base))
+                sizes |= {family.size} if family is not None else set()
+                if isinstance(name.index, t.Listing) and len(name.index.items) == 2 and whole is not None:
+                    sides = zip(name.index.items, (whole.rows, whole.columns), strict=True)
+                    sizes |= {size for item, size in sides if item == bound}
             if len(sizes) != 1:
                 return node
             (size,) = sizes
-            upper = t.Name(size) if isinstance(size, str) else t.Number(_ONE * size)
+            upper = t.Name(size) if isinstance(size, str) else t.Number(Fraction(size))
         return replace(node, lower=lower, upper=upper)

@@ -1,6 +1,6 @@
 // Verify a certificate that is dropped on a page or chosen, as `headwright verify` does.
 import { checkedBy, h } from "./dom.js";
-import { post } from "./request.js";
+import { post } from "./transport.js";
 
 /** Verify a file, and show the result in `place`. */
 export async function checkFile(file, place) {

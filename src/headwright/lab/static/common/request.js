@@ -2,8 +2,6 @@
 import { h, tell } from "./dom.js";
 import { post } from "./transport.js";
 
-export { post };
-
 const SLOW = 1.5; // seconds after which progress and a Cancel button are shown
 
 /** Progress in words. */

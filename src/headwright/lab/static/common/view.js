@@ -18,7 +18,7 @@ import { tour } from "./guide.js";
 export function open({ name, fields, presets = [], build, steps = [], validate = () => [] }) {
   const keep = (address) => history.replaceState(null, "", address ? `#${address}` : location.pathname);
   const state = new State(fields, location.hash, { keep, validate });
-  addEventListener("hashchange", () => { state.visit(location.hash); complaints(state); });
+  addEventListener("hashchange", () => { state.visit(location.hash); requestAnimationFrame(() => complaints(state)); });
   const main = document.getElementById("main");
   const parts = build(main, state);
   const tools = document.getElementById("tools");
@@ -27,8 +27,8 @@ export function open({ name, fields, presets = [], build, steps = [], validate =
   if (steps.length) tools.append(button("Tour", () => tour(steps), { title: "A guided tour of this view" }));
   keyboard();
   dropped(document.body, main);
-  complaints(state);
   framed(state, parts.draw);
+  complaints(state); // after drawing, which hides controls that do not apply
   document.documentElement.dataset.ready = "yes";
   return state;
 }

@@ -120,6 +120,7 @@ function build(main, state) {
     run.hidden = foreign();
     local.hidden = foreign();
     if (!chosen() && foreign()) state.set({ layer: found.heads[0].layer, head: found.heads[0].head }); // the file has other heads than the model before
+    for (const name of ["layer", "head"]) for (const input of main.querySelectorAll(`#field-${name}, #field-${name}-slider`)) input.max = Math.max(...found.heads.map((one) => one[name]));
     checkHead();
     drawAll();
     speak(`${found.model.name}: ${found.heads.length} heads`);
@@ -224,6 +225,7 @@ function build(main, state) {
 
   function drawRow() {
     if (!report) return;
+    if (!chosen()) { row.replaceChildren(h("h2", {}, "Row"), h("p", {}, "There is no such head.")); return; }
     if (foreign()) { drawExamples(); return; }
     if (!told || !told.rows.length) return;
     const one = told.rows[0];
@@ -261,6 +263,7 @@ function build(main, state) {
 
   function drawTexts() {
     if (!report) return;
+    if (!chosen()) { texts.replaceChildren(h("h2", {}, "All texts"), h("p", {}, "There is no such head.")); return; }
     const all = foreign() ? report.every_text ?? [] : everywhere;
     const which = state.values.layer === 0 ? state.values.head : (all?.[0]?.head ?? 0);
     const heading = h("h2", {}, `Head 0.${which} on all texts${all?.length ? ` of ${all[0].length} tokens` : ""}`);
@@ -276,7 +279,7 @@ function build(main, state) {
       h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Bounds" }, h("table", {}, h("thead", {}, h("tr", {}, ...["token", "weight at least", "weight at most", "always ≥ 1/2", "never ≥ 1/2"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...mine.map((one) => h("tr", {}, h("th", { scope: "row" }, one.place), part("least", one.least, down), part("most", one.most, up), h("td", {}, `${one.always_half} of ${one.queries}`), h("td", {}, `${one.never_half} of ${one.queries}`)))))),
       h("h3", {}, `The text with the smallest weight on the ${strongest.place} token`), strip(strongest.least.text, [], strongest.least.text.length - 1, null),
-      h("p", { class: "note" }, `Bounds are ${by} for the attention of the last token, over all texts${mine[0].queries < (mine[0].choices ?? 0) ? ` that end in one of ${mine[0].queries} tokens of the text audited` : ""}. ${foreign() ? "" : `They are computed by the audit; “headwright audit ${BUILT_IN} --every-text ${state.values.length} --certificate floor.json” writes a certificate for the independent checker. `}Run: the model's weight on the worst text (floating-point). Always, never: the number of last tokens for which every text, or no text, gives the token weight 1/2 or more.`));
+      h("p", { class: "note" }, `Bounds are ${by} for the attention of the last token, over all texts${mine[0].queries < (mine[0].choices ?? 0) ? ` that end in one of ${mine[0].queries} tokens of the text audited` : ""}. ${foreign() ? "" : `They are computed by the audit; “headwright every-text ${BUILT_IN} --length ${state.values.length} --out floor.json” writes a certificate for the independent checker. `}Run: the model's weight on the worst text (floating-point). Always, never: the number of last tokens for which every text, or no text, gives the token weight 1/2 or more.`));
   }
 
   const question = (values) => ({ head: `${values.layer}.${values.head}`, text: values.text, row: values.row });
@@ -285,7 +288,7 @@ function build(main, state) {
     if (document.activeElement !== reading) reading.value = values.text;
     if (!own && !auditing) { auditing = true; auditor.ask({}); }
     if (!foreign() && ["layer", "head", "text", "row"].some((name) => names.includes(name))) {
-      if (report && !checkHead()) { explainer.cancel(); told = null; row.replaceChildren(h("h2", {}, "Row"), h("p", {}, "There is no such head.")); }
+      if (report && !checkHead()) { explainer.cancel(); told = null; drawRow(); }
       else if (values.layer < 2 && values.head < 2) explainer.ask(question(values));
     }
     if (names.includes("length")) prover.ask({ length: values.length });
@@ -299,8 +302,8 @@ function build(main, state) {
 
   return {
     draw,
-    command: () => (foreign() ? `headwright audit --json -- ${quoted(report.model.name)}\n` : `headwright audit ${BUILT_IN}\nheadwright audit ${BUILT_IN} --every-text ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
-    python: () => `from headwright.audit import audit, load_model\nfrom headwright.audit.report.data import data\n\nmodel = load_model(${literal(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
+    command: () => (foreign() ? `headwright audit --json -- ${quoted(report.model.name)}\n` : `headwright audit ${BUILT_IN}\nheadwright every-text ${BUILT_IN} --length ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
+    python: () => `from headwright import audit, load_model\nfrom headwright.models.report.data import data\n\nmodel = load_model(${literal(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
     json: () => report,
     pictures: () => [["heads", map]],
     certificate: () => (foreign() ? null : told?.rows[0]?.shortest?.certificate ?? null),

@@ -2,7 +2,8 @@
 import { h, put, s, shown, speak } from "../common/dom.js";
 import { choice, text } from "../common/state.js";
 import { button, complain, controls, forgive, group, refusals, refuse } from "../common/controls.js";
-import { Asker, post } from "../common/request.js";
+import { Asker } from "../common/request.js";
+import { post } from "../common/transport.js";
 import { axes, rounded } from "../common/chart.js";
 import { lettered, typeset } from "../common/formula.js";
 import { download, here, literal, quoted } from "../common/export.js";
@@ -54,8 +55,8 @@ function build(main, state) {
   area.addEventListener("change", () => state.settle());
   const statement = h("div", { class: "statement" });
   const goals = h("div", {});
-  const verdict = h("section", { class: "panel verdict", id: "verdict", "aria-label": "Verdict" });
-  const reading = h("section", { class: "panel", id: "read" });
+  const verdict = h("section", { class: "panel verdict", id: "verdict", "aria-label": "Verdict" }, h("p", { class: "headline busy" }, "Loading the exercises"));
+  const reading = h("section", { class: "panel", id: "read", hidden: true });
   const lines = s("svg");
   const words = h("p", { class: "note" });
   const picture = h("section", { id: "picture", "aria-label": "Values of the answer" },
@@ -87,7 +88,7 @@ function build(main, state) {
     known = answer.exercises;
     select.replaceChildren(h("option", { value: "" }, "(find it from the answer)"), ...known.map((one) => h("option", { value: one.id }, one.title)));
     draw(state.values, ["exercise", "answer"]);
-  }, (error) => { known = []; complain(state, "exercise", error.message); });
+  }, (error) => { known = []; drawFailed(error.message); });
 
   const reader = new Asker("exercises", { state, what: "Loading the exercise",
     wait: 0,
@@ -125,7 +126,7 @@ function build(main, state) {
 
   function drawExercise() {
     statement.replaceChildren(...(about ? [h("h2", {}, about.title), ...typeset(about.shown.statement)] : [h("h2", {}, "No exercise chosen"), h("p", {}, "Paste an answer with its question or heading. The exercise is found from its definitions and words, and the reason is shown.")]));
-    goals.replaceChildren(...(about?.shown.goals.length ? [h("p", { class: "note" }, "Checked"), h("ul", { class: "goals" }, ...about.shown.goals.map((one) => h("li", {}, ...typeset(one))))] : []));
+    goals.replaceChildren(...(about?.shown.goals.length ? [h("p", { class: "note" }, "Requirements"), h("ul", { class: "goals" }, ...about.shown.goals.map((one) => h("li", {}, ...typeset(one))))] : []));
   }
 
   /** No answer came from the server, which says nothing about the answer that was written. */
@@ -155,9 +156,9 @@ function build(main, state) {
       facts.length ? h("dl", { class: "numbers" }, ...facts.flatMap(([name, said]) => [h("dt", {}, name), h("dd", {}, ...lettered(said))])) : "",
       h("div", { class: "row-of" }, next && (one.verdict !== "proved" || next[0] === "full") ? button(next[1], () => state.set({ hints: next[0] }), { class: "primary", id: "more-hints" }) : ""));
     const table = (label, heads, rows) => h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
-    const formulas = one.formulas.slice(0, one.shown.formulas.length).map((formula, i) => h("tr", {}, h("td", {}, String(formula.line)), h("td", {}, badge(formula.status), formula.status === "false" && !formula.counts ? h("span", { class: "note" }, " as written") : ""), h("td", {}, ...typeset(one.shown.formulas[i].formula)), h("td", { class: "why" }, because(formula.reason || one.shown.formulas[i].counterexample), one.shown.formulas[i].by)));
+    const formulas = one.formulas.slice(0, one.shown.formulas.length).map((formula, i) => h("tr", {}, h("td", {}, String(formula.line)), h("td", {}, badge(formula.status), formula.status === "false" && !formula.counts ? h("span", { class: "note" }, " as written") : ""), h("td", {}, ...typeset(one.shown.formulas[i].formula)), h("td", { class: "why" }, because(formula.reason || (one.shown.formulas[i].counterexample && `fails for ${one.shown.formulas[i].counterexample}`)), one.shown.formulas[i].by)));
     reading.replaceChildren(
-      ...(formulas.length ? [h("h2", {}, `Formulas: ${one.shown.counted}`), table("Formulas", ["line", "status", "formula", ""], formulas)] : []),
+      ...(formulas.length ? [h("h2", {}, `Formulas: ${one.shown.counted}`), table("Formulas", ["line", "status", "formula", "reason"], formulas)] : []),
       ...(one.to_read.length ? [h("h2", { class: "second" }, "To read"), h("p", { class: "note" }, "Sentences are not checked."), h("ul", { id: "to-read" }, ...one.shown.to_read.map((said, i) => h("li", {}, h("span", { class: "note" }, `line ${one.to_read[i].line} `), ...typeset(said))))] : []));
   }
 

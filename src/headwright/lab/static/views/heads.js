@@ -3,7 +3,8 @@ import { down, h, s, shown, speak, up } from "../common/dom.js";
 import { choice, number, text } from "../common/state.js";
 import { button, choose, controls, forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { reach } from "../common/connection.js";
-import { Asker, post } from "../common/request.js";
+import { Asker } from "../common/request.js";
+import { post } from "../common/transport.js";
 import { lettered } from "../common/formula.js";
 import { Plane } from "../common/plane.js";
 import { download, here, literal } from "../common/export.js";
@@ -180,7 +181,7 @@ function build(main, state) {
 
   return {
     draw,
-    command: () => `${here("rules.toml", rulesOf(state.values))}headwright design --rules rules.toml --minimise ${state.values.minimise} --dtype ${state.values.dtype} --export weights --out certificate.json\n`,
+    command: () => `${here("rules.toml", rulesOf(state.values))}headwright heads rules.toml --minimise ${state.values.minimise} --dtype ${state.values.dtype} --export weights --out certificate.json\n`,
     python: () => `from headwright.weights import build, parse_rules\nfrom headwright.weights.export import export\n\nrules = parse_rules(${literal(rulesOf(state.values))})\nfound = build(rules, minimise="${state.values.minimise}", dtype="${state.values.dtype}")\nprint(found.word, found.words)\nif found.word == "designed":\n    print(found.head_dim, found.frobenius)\n    export(found, "weights")\n`,
     json: () => answer,
     pictures: () => [["pattern", pattern], ["geometry", plane.svg]],

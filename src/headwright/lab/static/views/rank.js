@@ -92,7 +92,7 @@ function build(main, state) {
     controls(group("Approximation", choose(state, "by", "choose by", [["rank", "rank"], ["tolerance", "error"]]), rank, steps, tolerance),
       group("Matrix", h("div", { class: "control" }, h("label", { for: "field-source" }, "source"), select, h("p", { class: "error", id: "error-source", role: "alert", hidden: true }), h("p", { class: "error", id: "error-matrix", role: "alert", hidden: true })), size, noise, seed, ...heads, yours)),
     h("div", { class: "stage" }, refusals(),
-      h("div", { class: "three matrices" }, figure("A", "A"), figure("B", "B, the approximation"), figure("gap", "A − B")),
+      h("div", { class: "three matrices" }, figure("A", "A"), figure("B", "B ≈ A"), figure("gap", "A − B")),
       verdict,
       h("div", { class: "planes" },
         h("figure", { id: "spectrum" }, h("figcaption", {}, h("b", {}, "Singular values"), h("span", {}, ...lettered("σ_k is the error of the best approximation of rank k − 1 (floating-point)"))), spectrum, h("p", { class: "legend" }, h("span", {}, h("i", { class: "of-right" }), ...lettered("σ_k")), h("span", {}, h("i", { class: "of-bound" }), ...lettered("|A|_F / √k, an upper bound")))),

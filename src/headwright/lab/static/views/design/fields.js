@@ -72,6 +72,7 @@ export function queryPanel(scene, plane) {
 
   function said(query) {
     const { values, least, answer } = scene;
+    if (!least.length) return "Choose a target first.";
     if (!query) return "Drag the round handle in the picture of queries to see whether another query meets the targets.";
     const weights = scene.pull(query);
     const short = least.filter(([target, weight]) => weights[target] < weight).sort((a, b) => weights[a[0]] / a[1] - weights[b[0]] / b[1]);
@@ -86,7 +87,7 @@ export function queryPanel(scene, plane) {
   function draw() {
     const query = scene.own();
     put(rest, { hidden: !query });
-    put(take, { hidden: Boolean(query) });
+    put(take, { hidden: Boolean(query) || !scene.least.length });
     put(numbers, { hidden: !query });
     coordinates(numbers, query ?? [], {
       label: (axis) => `Your query, coordinate ${axis}`,

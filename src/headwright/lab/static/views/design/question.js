@@ -33,7 +33,7 @@ export function python(values, keys) {
   const said = values.mode === "least" ? `at_least({${wishOf(values).map(([target, weight]) => `${target}: "${weight}"`).join(", ")}})` : targets.length === 1 ? `copy(${targets[0]}, eps="${values.eps}")` : `average([${targets}], eps="${values.eps}")`;
   const world = { ball: `World(others=Noise(spread=Ball(${values.amount})))`, stretch: `World(others=Noise(scale=Between(${between(values.amount).join(", ")})))`, gauss: `World(others=Noise(spread=Isotropic(${values.amount})))` }[values.noise];
   const rows = keys.map((key) => `    [${key.join(", ")}],`).join("\n");
-  return `import numpy as np\nfrom headwright.design import at_least, average, copy, design\n${world ? "from headwright.noise import Ball, Between, Isotropic, Noise, World\n" : ""}\nkeys = np.array([\n${rows}\n])\nfound = design(keys, ${said}, scale=${literal(values.scale || "1")}, heads=${values.heads}${world ? `, world=${world}` : ""})\nprint(found.word, found.words)\nprint(found.queries)\n`;
+  return `import numpy as np\nfrom headwright import at_least, average, copy, design\n${world ? "from headwright.noise import Ball, Between, Isotropic, Noise, World\n" : ""}\nkeys = np.array([\n${rows}\n])\nfound = design(keys, ${said}, scale=${literal(values.scale || "1")}, heads=${values.heads}${world ? `, world=${world}` : ""})\nprint(found.word, found.words)\nprint(found.queries)\n`;
 }
 
 export function command(values, keys) {

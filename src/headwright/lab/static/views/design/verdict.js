@@ -20,8 +20,8 @@ function headline({ values, answer, least }) {
 
 function mixture({ targets, of }) {
   const made = Object.entries(of).sort((a, b) => b[1] - a[1]);
-  const said = made.slice(0, 5).map(([key, share]) => `${shown(share, 2)} of key ${key}`);
-  if (made.length > 5) said.push(`smaller parts of ${made.length - 5} others`);
+  const said = made.slice(0, made.length > 6 ? 5 : 6).map(([key, share]) => `${shown(share, 2)} of key ${key}`);
+  if (made.length > 6) said.push(`smaller parts of ${made.length - 5} others`);
   const wished = Object.keys(targets);
   return wished.length === 1
     ? `Key ${wished[0]} is a convex combination of other keys: ${listed(said)}. Its score is the same combination of their scores, so for every query one of them scores at least as high.`

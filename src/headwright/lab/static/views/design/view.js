@@ -2,7 +2,8 @@
 import { h, listed, speak } from "../../common/dom.js";
 import { choice, list, number, rows, text } from "../../common/state.js";
 import { button, choose, controls, forgive, group, line, refusals, refuse, slider } from "../../common/controls.js";
-import { Asker, post } from "../../common/request.js";
+import { Asker } from "../../common/request.js";
+import { post } from "../../common/transport.js";
 import { KINDS } from "./keys.js";
 import { Scene } from "./scene.js";
 import { command, python, questionOf } from "./question.js";

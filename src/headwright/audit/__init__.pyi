@@ -1,7 +1,0 @@
-from .auditor import Audit, audit
-from .models import load_model
-from .rows import RowStatistics, row_statistics
-from .texts.curves import every_length
-from .texts.every_text import every_text
-
-__all__ = ["Audit", "RowStatistics", "audit", "every_length", "every_text", "load_model", "row_statistics"]

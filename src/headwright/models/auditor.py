@@ -1,0 +1,201 @@
+"""Audit a model: documents, work, findings, and the result as data.
+
+documents   what the model is read on
+engine      the model runs, and each layer of each document becomes a summary
+findings    from the merged summary to what is said of each head
+gallery     heads worth looking at, with rows that show why (explain)
+everywhere  what is proven of the first layer, for every text
+report      the same numbers as a page, and the summary in plain words
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path, PurePath
+
+from headwright.cards import card, lines
+from headwright.errors import InputError, check_type
+from headwright.models.documents import Document, default_text, repeated_documents, text_documents
+from headwright.models.engine.work import Kept, Plan, Progress, run
+from headwright.models.every_text_summary import Everywhere, everywhere
+from headwright.models.explain import Example, gallery
+from headwright.models.findings.heads import Head, heads
+from headwright.models.findings.positions import Order, Places, order, places
+from headwright.models.findings.summary import Summary
+from headwright.models.loading.model import Model
+from headwright.models.report.sentences import sentences
+
+ENGINE, GALLERY = 0.7, 0.8  # about where these parts of the work end, for a bar that tells the truth
+Engine = Callable[[Model, Plan, Progress | None, Kept | None], Summary]
+LIBRARIES = ("headwright", "numba", "numpy", "torch", "transformers", "safetensors")
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What was found, and on what. `report.data` has every number, and a page shows the same ones.
+
+    >>> from headwright.models.loading import load_model
+    >>> found = audit(load_model("builtin:induction"), tokens=400)
+    >>> found.shape, len(found.heads)
+    ((2, 2), 4)
+    """
+
+    model: str
+    digest: str
+    shape: tuple[int, int]  # layers and heads of the model
+    layers: tuple[int, ...]  # those looked at
+    documents: tuple[Document, ...]
+    text: str | None  # the name of the text; None if all documents are random tokens
+    text_digest: str | None
+    seed: int
+    heads: tuple[Head, ...]
+    order: Order
+    places: Places | None
+    not_measured: dict[str, str]  # what is missing, and why
+    circuits_leave_out: tuple[str, ...]
+    examples: tuple[Example, ...]
+    every_text: Everywhere
+    command: str
+    date: str
+    versions: dict[str, str]
+
+    @property
+    def title(self) -> str:
+        """The name of the model, without the folder of a file."""
+        return PurePath(self.model).name if PurePath(self.model).is_absolute() else self.model
+
+    @property
+    def rows(self) -> int:
+        """How many rows of each head the text, or what stands for it, has."""
+        mean = self.heads[0].means.get("sink") if self.heads else None
+        return 0 if mean is None else mean.rows
+
+    def _shown(self, show: Callable[[str, str, list[tuple[str, str]]], str]) -> str:
+        told = [(str(number), line) for number, line in enumerate(sentences(self), 1)]
+        return show("audited", f"{self.title}: {len(self.heads)} heads, {self.rows} rows each.", told)
+
+    def __repr__(self) -> str:
+        """The summary in a few lines; `report.page` has all of it."""
+        return self._shown(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card."""
+        return self._shown(card)
+
+
+def audit(
+    model: Model,
+    *,
+    text: str | None = None,
+    text_name: str = "the text",
+    tokens: int | None = None,
+    max_length: int | None = None,
+    layers: Sequence[int] | None = None,
+    heads_wanted: Sequence[int] | None = None,
+    seed: int = 0,
+    command: str = "headwright.audit(...)",
+    progress: Progress | None = None,
+    engine: Engine = run,
+    keep: Path | None = None,
+    resume: bool = False,
+    every_text: bool = True,
+) -> Audit:
+    """What every head of a model does, on a text (or the default one), or on so many random tokens that repeat.
+
+    Finished parts are kept in the folder `keep` until the audit is done; with `resume`, those that an audit left there
+    that did not come to its end are taken instead of being measured again. What is proven for every text takes up to
+    half a minute where the vocabulary is large; `every_text=False` leaves it out.
+
+    >>> from headwright.models.loading import load_model
+    >>> found = audit(load_model("builtin:induction"), tokens=400)
+    >>> sorted(role.name for head in found.heads for role in head.roles if role.name == "induction")[:1]
+    ['induction']
+    """
+    if isinstance(model, str):
+        raise InputError(f"the model is {model!r}: expected load_model({model!r})")
+    check_type(text, "text", "text", optional=True)
+    for what, number in (("tokens", tokens), ("max_length", max_length)):
+        check_type(number, what, "a whole number", optional=True)
+    for what, chosen_ones in (("layers", layers), ("heads_wanted", heads_wanted)):
+        check_type(chosen_ones, what, "a list", optional=True)
+    if text is not None and tokens is not None:
+        raise InputError("a text and a number of random tokens: expected one of them")
+    chosen = _chosen(layers, model.layers, "layer")
+    mine = _chosen(heads_wanted, model.heads, "head")
+    if tokens is None:
+        name, text = ("the default text", default_text()) if text is None else (text_name, text)
+        documents = [
+            *text_documents(model, text, name, max_length),
+            *repeated_documents(model, length=max_length, seed=seed),
+        ]
+    else:
+        name = None
+        documents = repeated_documents(model, tokens=tokens, length=max_length, seed=seed, everything=True)
+    notes, no_circuits = _circuits(model, chosen[0])
+    plan = Plan(tuple(documents), chosen, model.heads, no_circuits)
+    tell = progress or (lambda _: None)
+    kept = Kept(None) if keep is None else Kept.of(keep, model, plan, resume=resume)
+    found = heads(engine(model, plan, lambda done: tell(ENGINE * done), kept), chosen, mine)
+    shuffled = order(model, documents[0].tokens, documents[0].opening, chosen, seed)
+    tell((GALLERY + ENGINE) / 2)
+    examples = gallery(model, plan.documents, found)
+    tell(GALLERY)
+    proven = (
+        everywhere(model, chosen, mine, text=documents[0].tokens, progress=lambda d: tell(GALLERY + (1 - GALLERY) * d))
+        if every_text
+        else Everywhere(missing="it was not asked for")
+    )
+    tell(1.0)
+    kept.clear()
+    return Audit(
+        model.name, model.digest, (model.layers, model.heads), chosen, plan.documents, name,
+        None if text is None else hashlib.sha256(text.encode()).hexdigest(), seed, found, shuffled,
+        *_positions(model, no_circuits), notes, examples, proven, command,
+        datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), _versions(),
+    )  # fmt: skip
+
+
+def _positions(model: Model, no_circuits: str | None) -> tuple[Places | None, dict[str, str]]:
+    """The positions, and why what is missing is missing."""
+    missing = {} if no_circuits is None else {"rank, share": no_circuits}
+    try:
+        found = places(model)
+    except InputError as error:
+        return None, missing | {"positions": str(error)}
+    if found is None:
+        missing |= {"positions": "the model does not say how they enter it"}
+    return found, missing
+
+
+def _circuits(model: Model, layer: int) -> tuple[tuple[str, ...], str | None]:
+    """What the matrices of a head leave out; and why there are none, if there are none."""
+    try:
+        return model.circuits(layer).notes, None
+    except InputError as error:
+        return (), str(error)
+
+
+def _chosen(wanted: Sequence[int] | None, count: int, what: str) -> tuple[int, ...]:
+    if wanted is None:
+        return tuple(range(count))
+    for number in wanted:
+        if not 0 <= number < count:
+            raise InputError(f"{what} {number}, and the model has {count}: expected 0 to {count - 1}")
+    if not wanted:
+        raise InputError(f"no {what}: expected at least one of 0 to {count - 1}")
+    return tuple(sorted(set(wanted)))
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

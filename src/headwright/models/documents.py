@@ -1,0 +1,109 @@
+"""The inputs of an audit: a text, cut to the length of the model, and random tokens that repeat."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+
+from headwright.errors import InputError
+from headwright.models.loading.model import Model, Tokens
+
+LENGTH = 1024  # tokens of a document unless told otherwise, or fewer if the model has fewer positions
+SHORTEST = 16  # tokens, below which there is nothing to measure
+PERIOD, REPEATS, SEQUENCES = 64, 4, 8  # of repeated random tokens, where the model has the room
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """Tokens for one run of the model. Those that repeat say after how many and how often."""
+
+    name: str
+    tokens: Tokens
+    opening: int  # how many tokens at the front are special
+    period: int = 0  # 0 if nothing repeats
+    repeats: int = 0
+    everything: bool = True  # else only what needs repeated tokens is measured on it
+
+
+def default_text() -> str:
+    """The text that comes with the package: prose, then a little code."""
+    return files("headwright.models").joinpath("text.txt").read_text(encoding="utf-8")
+
+
+def text_documents(model: Model, text: str, name: str, length: int | None = None) -> list[Document]:
+    """The text as documents of at most `length` tokens, each with the model's opening in front.
+
+    A last piece that is too short to show anything is left out, if there are others.
+    """
+    length = _fitting(model, length)
+    tokens, opening = np.asarray(model.encode(text)), np.asarray(model.opening())
+    if len(tokens) < SHORTEST:
+        raise InputError(f"{name} has {len(tokens)} tokens: expected at least {SHORTEST}, so that there is something "
+                         "to measure; give a longer text")  # fmt: skip
+    if len(tokens) <= length:
+        return [Document(name, tokens, len(opening))]
+    begins = len(opening) if np.array_equal(tokens[: len(opening)], opening) else 0
+    body, room = tokens[begins:], length - len(opening)
+    pieces = [body[start : start + room] for start in range(0, len(body), room)]
+    kept = [piece for piece in pieces if len(piece) + len(opening) >= SHORTEST]
+    return [
+        Document(f"{name}, part {k + 1}", np.concatenate([opening, piece]).astype(np.int64), len(opening))
+        for k, piece in enumerate(kept)
+    ]
+
+
+def repeated_documents(
+    model: Model, *, tokens: int | None = None, length: int | None = None, seed: int = 0, everything: bool = False
+) -> list[Document]:
+    """Random tokens that repeat, after the model's opening: so many in all, or eight sequences.
+
+    Within a period all tokens differ, so that an earlier place of the same token is always a whole number of periods
+    back. The period is as long as vocabulary and positions allow, at most 64, and comes four times (twice where there
+    is little room).
+    """
+    length = _fitting(model, length)
+    opening, ordinary = np.asarray(model.opening()), np.asarray(model.ordinary())
+    if tokens is not None and tokens < SHORTEST:
+        raise InputError(f"{tokens} tokens: expected at least {SHORTEST}, so that there is something to measure")
+    room = length - len(opening) if tokens is None else min(length, tokens) - len(opening)
+    repeats = REPEATS if room >= 8 * REPEATS else 2
+    period = min(PERIOD, len(ordinary), room // repeats)
+    if period < 2:
+        raise InputError(f"{model.name} has room for {room} tokens and {len(ordinary)} ordinary ones: expected at "
+                         "least 4 and 2, so that something can repeat")  # fmt: skip
+    each = len(opening) + period * repeats
+    count = SEQUENCES if tokens is None else max(1, tokens // each)
+    rng = np.random.default_rng(seed)
+    random = [rng.choice(ordinary, size=period, replace=False) for _ in range(count)]
+    return [
+        Document(
+            f"random tokens {k + 1}", np.concatenate([opening, np.tile(one, repeats)]).astype(np.int64), len(opening),
+            period, repeats, everything,
+        )
+        for k, one in enumerate(random)
+    ]  # fmt: skip
+
+
+def _fitting(model: Model, length: int | None) -> int:
+    """How many tokens a document may have; refused if the model has fewer positions than were asked for."""
+    if length is None:
+        return min(LENGTH, model.longest or LENGTH)
+    if length < SHORTEST:
+        raise InputError(f"documents of {length} tokens: expected at least {SHORTEST}")
+    if model.longest is not None and length > model.longest:
+        raise InputError(f"documents of {length} tokens, and {model.name} has {model.longest} positions: expected at "
+                         f"most {model.longest}")  # fmt: skip
+    return length
+
+
+def digest_of(documents: Sequence[Document]) -> str:
+    """sha256 of the tokens of all documents, in order."""
+    whole = hashlib.sha256()
+    for document in documents:
+        whole.update(len(document.tokens).to_bytes(8, "little"))
+        whole.update(document.tokens.astype("<i8").tobytes())
+    return whole.hexdigest()

@@ -1,0 +1,113 @@
+"""The model's positions: which coincide after rounding, and whether a head depends on the order of the tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.errors import InputError
+from headwright.models.findings.first_token import capped, visible
+from headwright.models.findings.rounding import softmax
+from headwright.models.findings.row_statistics import numbers
+from headwright.models.loading.model import Layer, Model, Tokens
+from headwright.positions import Precision, Report, Scheme, report
+
+LENGTH = 8192  # how many positions are compared where a model has no end of them
+SHUFFLES = 4
+LONGEST = 128  # tokens; order needs no long text
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A model that says how positions enter it, and where their numbers are rounded."""
+
+    def places(self) -> tuple[Scheme, Precision]:
+        """The scheme; refused with a sentence where it is none that is known here."""
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The scheme, what rounding does to its positions, and up to which length that was looked at."""
+
+    scheme: Scheme
+    precision: Precision
+    length: int
+    report: Report
+
+
+def places(model: Model) -> Places | None:
+    """What is known of the model's positions; None where it says nothing about them."""
+    if not isinstance(model, Placed):
+        return None
+    scheme, precision = model.places()
+    length = model.longest or LENGTH
+    return Places(scheme, precision, length, report(scheme, length, precision))
+
+
+@runtime_checkable
+class Placeless(Protocol):
+    """A model that can also run with every token at position 0."""
+
+    def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
+        """The layers, as of a model without positions."""
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """Relative defects, (layers, heads), floating-point: the largest of several shuffles.
+
+    `without` is for the first layer, where the theorem speaks; None if the model cannot run without positions.
+    """
+
+    with_positions: Float[np.ndarray, "layers heads"]
+    without: Float[np.ndarray, " heads"] | None
+    tokens: int
+    shuffles: int
+
+
+def order(model: Model, tokens: Tokens, opening: int, layers: tuple[int, ...], seed: int) -> Order:
+    """The defects of these layers on these tokens; of many tokens the first 128 are taken."""
+    tokens = np.asarray(tokens)[:LONGEST]
+    fixed, rng = max(1, opening), np.random.default_rng(seed)
+    shuffled = []
+    for _ in range(SHUFFLES):
+        middle = rng.permutation(np.arange(fixed, len(tokens) - 1))
+        shuffled.append(tokens[np.concatenate([np.arange(fixed), middle, [len(tokens) - 1]]).astype(int)])
+
+    placed = _defects([list(_last(model.run(each), max(layers))) for each in (tokens, *shuffled)])
+    without = None
+    if isinstance(model, Placeless) and 0 in layers:
+        try:
+            without = _defects([list(_last(model.run_placeless(each), 0)) for each in (tokens, *shuffled)])[0]
+        except InputError:  # a family that has its positions elsewhere
+            without = None
+    return Order(placed[list(layers)], without, len(tokens), SHUFFLES)
+
+
+def _last(run: Iterator[Layer], last: int) -> Iterator[Float[np.ndarray, "heads e"]]:
+    """What each head writes at the last place, before W_O, layer after layer."""
+    for layer in run:
+        scoring = layer.scoring
+        q, k, v = (numbers(array).astype(np.float64) for array in (layer.queries, layer.keys, layer.values))
+        mine = np.arange(scoring.heads) * scoring.key_heads // scoring.heads
+        s = capped(scoring.scale * np.einsum("hd,hjd->hj", q[:, -1], k[mine]), scoring)
+        seen = np.broadcast_to(visible(scoring, np.array([scoring.keys - 1]), np.arange(scoring.keys)), s.shape)
+        alpha = np.stack([
+            softmax(s[h : h + 1], seen[h : h + 1], None if scoring.sinks is None else float(scoring.sinks[h]))[0][0]
+            for h in range(scoring.heads)
+        ])  # fmt: skip
+        yield np.einsum("hj,hje->he", alpha, v[mine])
+        if layer.index == last:
+            return
+
+
+def _defects(runs: list[list[Float[np.ndarray, "heads e"]]]) -> Float[np.ndarray, "layers heads"]:
+    plain = np.stack(runs[0])
+    worst = np.max([np.linalg.norm(np.stack(run) - plain, axis=2) for run in runs[1:]], axis=0)
+    size = np.linalg.norm(plain, axis=2)
+    result: Float[np.ndarray, "layers heads"] = np.divide(worst, size, out=np.zeros_like(worst), where=size > 0)
+    return result

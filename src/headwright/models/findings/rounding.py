@@ -1,0 +1,156 @@
+"""The change of a pattern when keys are rounded to few bits, as in a key cache: measured, and bounded.
+
+Theorem. Let alpha be the softmax of scores s, and alpha' that of s + e. If all e_i lie in an interval of length
+2 delta, then the total variation TV = 1/2 sum |alpha_i - alpha'_i| is at most tanh(delta / 2).
+Proof. alpha'_i = alpha_i g_i / G with g_i = exp(e_i) and G = sum alpha_i g_i. Let A be the set of i with g_i > G, where
+alpha' is the larger, and p = alpha(A). With a the mean of g over A and b that over the rest, a / b <= exp(2 delta) = t,
+and TV = alpha'(A) - p = p a / (p a + (1 - p) b) - p, which grows with a / b. For a / b = t it is largest at
+p = 1 / (1 + sqrt t), where it is (sqrt t - 1) / (sqrt t + 1) = tanh(delta / 2), since sqrt t = exp(delta). QED
+Two keys with e = +delta and -delta reach it, so no smaller bound holds for all patterns.
+
+delta is taken from the errors e_i = scale <q, k'_i - k_i> themselves, with what float64 may lose added; a softcap only
+shrinks errors towards 0, and a sink has error 0, so in these cases 0 counts as one of the errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from headwright.enclosure import held_to
+from headwright.models.findings.first_token import Away, capped, visible
+from headwright.models.findings.summary import Layered, ratio_sums
+
+Keys = Float[np.ndarray, "keys d"]
+Pattern = Float[np.ndarray, "rows keys"]
+
+LARGEST_FP8 = 448.0  # of e4m3; what is larger would become nan, and caches saturate instead
+SLACK = 2.0**-52  # of a float64 operation, twice what it may lose
+EQUAL = 1e-9  # weights within this, relatively, are a tie
+ROWS = 64  # of a document that are looked at in full, spread evenly
+
+
+def _bf16(keys: Keys) -> Keys:
+    """Each number to bfloat16."""
+    rounded: Keys = keys.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float64)
+    return rounded
+
+
+def _fp8(keys: Keys) -> Keys:
+    """Each number to float8 e4m3, without a scale; beyond 448 to 448."""
+    held = np.clip(keys, -LARGEST_FP8, LARGEST_FP8).astype(np.float32)
+    rounded: Keys = held.astype(ml_dtypes.float8_e4m3fn).astype(np.float64)
+    return rounded
+
+
+def _whole(keys: Keys, levels: int, axis: int) -> Keys:
+    """Whole multiples, from -levels to levels, of the largest number of each key (axis 1) or channel (axis 0)."""
+    step = np.abs(keys).max(axis=axis, keepdims=True) / levels
+    step = np.where(step > 0, step, 1.0)
+    result: Keys = np.round(keys / step) * step
+    return result
+
+
+def _stepped(keys: Keys, levels: int, axis: int) -> Keys:
+    """Even steps, so many, from the smallest to the largest number of each key (axis 1) or channel (axis 0)."""
+    least = keys.min(axis=axis, keepdims=True)
+    step = (keys.max(axis=axis, keepdims=True) - least) / (levels - 1)
+    step = np.where(step > 0, step, 1.0)
+    result: Keys = least + np.round((keys - least) / step) * step
+    return result
+
+
+FORMATS: dict[str, Callable[[Keys], Keys]] = {
+    "bf16": _bf16,
+    "int8 a token": lambda keys: _whole(keys, 127, 1),
+    "fp8 e4m3": _fp8,
+    "int4 a channel": lambda keys: _stepped(keys, 16, 0),
+    "int4 a token": lambda keys: _stepped(keys, 16, 1),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """Some rows of one head in full: scores and pattern in float64, for rounding and for what the head writes."""
+
+    positions: Int[np.ndarray, " rows"]
+    queries: Float[np.ndarray, "rows d"]
+    keys: Keys
+    seen: Bool[np.ndarray, "rows keys"]
+    scores: Pattern
+    pattern: Pattern
+    nowhere: Float[np.ndarray, " rows"]  # the weight of the head's own sink, of no key; 0 if it has none
+
+
+def looked_at(rows: Away, head: int, most: int = ROWS) -> Looked:
+    """At most so many rows of a head, evenly spread."""
+    chosen = np.unique(np.linspace(0, len(rows.positions) - 1, most).astype(int))
+    q = rows.queries[head, chosen].astype(np.float64)
+    keys = rows.keys[rows.key_head[head]].astype(np.float64)
+    positions = rows.positions[chosen]
+    seen = visible(rows.scoring, positions, np.arange(len(keys)))
+    s = capped(rows.scoring.scale * (q @ keys.T), rows.scoring)
+    alpha, nowhere = softmax(s, seen, None if rows.scoring.sinks is None else float(rows.scoring.sinks[head]))
+    return Looked(positions, q, keys, seen, s, alpha, nowhere)
+
+
+def softmax(
+    s: Pattern, seen: Bool[np.ndarray, "rows keys"], sink: float | None
+) -> tuple[Pattern, Float[np.ndarray, " rows"]]:
+    """The pattern over the keys that are seen, and the weight of the sink."""
+    held = np.where(seen, s, -np.inf)
+    high = held.max(axis=1, keepdims=True)
+    if sink is not None:
+        high = np.maximum(high, sink)
+    e = np.exp(held - high)
+    extra = np.zeros(len(s)) if sink is None else np.exp(sink - high[:, 0])
+    total = e.sum(axis=1) + extra
+    return e / total[:, None], extra / total
+
+
+def rounding(kept: Layered, layer: int, rows: Away, looked: list[Looked]) -> None:
+    """For each format: mean and largest total variation, its bound, and how often another key wins."""
+    for name, rounded in FORMATS.items():
+        found = np.stack([_one(rows, head, one, rounded) for head, one in enumerate(looked)])  # heads, 3, rows
+        held_to(float((found[:, 0] - found[:, 1]).max()), f"total variation less its bound, {name}", most=0.0)
+        ones = np.ones_like(found[:, 0])
+        for k, what in enumerate(("tv", "bound", "flips")):
+            kept.add(layer, f"{what}/{name}", ratio_sums(found[:, k], ones))
+        kept.peak(layer, f"tv/{name}", found[:, 0].max(axis=1))
+
+
+def _one(rows: Away, head: int, one: Looked, rounded: Callable[[Keys], Keys]) -> Float[np.ndarray, "3 rows"]:
+    scoring = rows.scoring
+    new = rounded(one.keys)
+    change = new - one.keys
+    s = capped(scoring.scale * (one.queries @ new.T), scoring)
+    alpha, nowhere = softmax(s, one.seen, None if scoring.sinks is None else float(scoring.sinks[head]))
+    tv = 0.5 * (np.abs(alpha - one.pattern).sum(axis=1) + np.abs(nowhere - one.nowhere))
+    former = np.take_along_axis(alpha, one.pattern.argmax(axis=1)[:, None], axis=1)[:, 0]
+    flips = former < alpha.max(axis=1) * (1 - EQUAL)
+    still = scoring.sinks is not None or scoring.softcap is not None
+    return np.stack([tv, tv_bound(one.queries, change, scoring.scale, one.seen, still), flips.astype(np.float64)])
+
+
+def tv_bound(
+    queries: Float[np.ndarray, "rows d"], change: Keys, scale: float, seen: Bool[np.ndarray, "rows keys"], still: bool
+) -> Float[np.ndarray, " rows"]:
+    """tanh(delta / 2) for each row, from above; `still` counts 0 as one of the errors.
+
+    Proven for the float64 numbers given, where sums of products are IEEE and the library's tanh errs by less than
+    2^-40 of its value.
+    """
+    e = scale * (queries @ change.T)
+    high, low = np.where(seen, e, -np.inf).max(axis=1), np.where(seen, e, np.inf).min(axis=1)
+    if still:
+        high, low = np.maximum(high, 0.0), np.minimum(low, 0.0)
+    # Each error has d products, d sums, a scale and a difference: at most (d + 4) units of |scale| |q| |change|.
+    longest = np.sqrt((change * change).sum(axis=1)).max(initial=0.0)
+    lost = (change.shape[1] + 8) * SLACK * abs(scale) * np.sqrt((queries * queries).sum(axis=1)) * longest
+    delta = (high - low) / 2 + 2 * lost
+    result: Float[np.ndarray, " rows"] = np.minimum(1.0, np.tanh(delta / 2) * (1 + 2.0**-40))
+    return result

@@ -1,0 +1,110 @@
+"""The interface of a model: its layers, its circuits, its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from headwright.errors import InputError
+from headwright.models.rows.scoring import Scoring
+
+Tokens = Int[np.ndarray, " tokens"]
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What one attention layer computed on one text: positions are in queries and keys, the softmax is still to come.
+
+    The arrays are NumPy's, or torch's on a GPU; row i of the queries stands at the position that `scoring` gives it.
+    """
+
+    index: int
+    queries: Any  # heads, rows, d
+    keys: Any  # key heads, keys, d
+    values: Any  # key heads, keys, d of values
+    scoring: Scoring
+
+
+@dataclass(frozen=True, eq=False)
+class Circuits:
+    """The weights of one layer's heads, as matrices that act on rows x of the residual stream: x W.
+
+    QK of head h is query[h] @ key[g].T, OV is value[g] @ output[h], with g the key head of h.
+    """
+
+    query: Float[np.ndarray, "heads width d"]
+    key: Float[np.ndarray, "key_heads width d"]
+    value: Float[np.ndarray, "key_heads width e"]
+    output: Float[np.ndarray, "heads e width"]
+    notes: tuple[str, ...] = ()  # what these matrices leave out: biases, norms, positions
+
+
+class Model(Protocol):
+    """A trained model. What it cannot say it refuses with an InputError whose sentence says why."""
+
+    @property
+    def name(self) -> str:
+        """What it was asked for by."""
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the parameters' file: two reports on one digest speak of one model."""
+
+    @property
+    def settings(self) -> str:
+        """What its numbers depend on beside the parameters: the configuration, the number type, the device."""
+
+    @property
+    def layers(self) -> int:
+        """How many layers have attention: all of them."""
+
+    @property
+    def heads(self) -> int:
+        """Of each layer."""
+
+    @property
+    def longest(self) -> int | None:
+        """How many positions it has; None if any number."""
+
+    def encode(self, text: str) -> Tokens:
+        """The tokens of a text, with the special ones that the model expects."""
+
+    def words(self, tokens: Tokens) -> Sequence[str]:
+        """Each token as it is shown to a reader."""
+
+    def ordinary(self) -> Tokens:
+        """The tokens that stand for a part of a text: neither special nor unused."""
+
+    def unknown(self) -> Tokens:
+        """The token that stands for what the tokenizer cannot spell, if texts can come to hold one: one or none."""
+
+    def opening(self) -> Tokens:
+        """The special tokens that every text begins with; often one or none."""
+
+    def run(self, tokens: Tokens) -> Iterator[Layer]:
+        """The layers in order, one in memory at a time."""
+
+    def circuits(self, layer: int) -> Circuits:
+        """The weights of a layer's heads, for ranks."""
+
+
+def may_hold(model: Model) -> Tokens:
+    """The tokens that a text may hold: the ordinary ones, and the one for unknown tokens if there is one."""
+    return np.union1d(model.ordinary(), model.unknown())
+
+
+def checked_tokens(tokens: Tokens, count: int, longest: int | None) -> Tokens:
+    """The same tokens as an array; refused in a sentence if there are none, too many, or one that the model has not."""
+    array = np.asarray(tokens)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or not len(array):
+        raise InputError(f"tokens of type {array.dtype.name} and shape {array.shape}: expected a row of whole numbers")
+    if longest is not None and len(array) > longest:
+        raise InputError(f"{len(array)} tokens: the model has {longest} positions; give it a shorter text")
+    wrong = np.flatnonzero((array < 0) | (array >= count))
+    if len(wrong):
+        raise InputError(f"token {wrong[0]} is {array[wrong[0]]}: expected a number from 0 to {count - 1}")
+    return array

@@ -1,0 +1,107 @@
+"""An audit as data: every number that the page shows, and more, for scripts. Text, numbers and null only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from headwright.models.documents import digest_of
+from headwright.models.findings.circuits import Spectrum
+from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
+from headwright.models.findings.heads import Head, Quantiles
+from headwright.models.findings.positions import Places
+from headwright.models.report.sentences import sentences
+
+if TYPE_CHECKING:
+    from headwright.models.auditor import Audit
+
+
+def data(found: Audit) -> dict[str, Any]:
+    """All of it, with what each name means."""
+    return {
+        "summary": sentences(found),
+        "model": {
+            "name": found.model, "weights_sha256": found.digest, "layers": found.shape[0], "heads": found.shape[1],
+        },
+        "measured_on": {
+            "text": found.text, "text_sha256": found.text_digest, "tokens_sha256": digest_of(found.documents),
+            "documents": [
+                {"name": d.name, "tokens": len(d.tokens), "period": d.period or None, "repeats": d.repeats or None}
+                for d in found.documents
+            ],
+            "rows": found.rows,
+        },
+        "heads": [_head(head) | {"order": _order(found, head)} for head in found.heads],
+        "order": {
+            "tokens": found.order.tokens, "shuffles": found.order.shuffles,
+            "first_layer_without_positions": None if found.order.without is None else found.order.without.tolist(),
+        },
+        "positions": None if found.places is None else _places(found.places),
+        "not_measured": found.not_measured,
+        "circuits_leave_out": list(found.circuits_leave_out),
+        "examples": [asdict(example) for example in found.examples],
+        "every_text": [asdict(one) for one in found.every_text.places],
+        "every_text_pairs": [asdict(one) for one in found.every_text.pairs],
+        "every_text_drawn": [asdict(one) for one in found.every_text.drawn],
+        "every_text_left_out": list(found.every_text.left_out),
+        "no_every_text": found.every_text.missing or None,
+        "meanings": MEANINGS | {"away": AWAY, "intervals": INTERVAL} | {f"role {k}": v for k, v in ROLES.items()},
+        "reproduce": {
+            "command": found.command, "seed": found.seed, "date": found.date, "versions": found.versions,
+        },
+    }  # fmt: skip
+
+
+def _order(found: Audit, head: Head) -> float:
+    return float(found.order.with_positions[found.layers.index(head.layer), head.head])
+
+
+def _head(head: Head) -> dict[str, Any]:
+    return {
+        "layer": head.layer,
+        "head": head.head,
+        "roles": [asdict(role) for role in head.roles],
+        **{name: None if mean is None else asdict(mean) for name, mean in head.means.items()},
+        **{name: None if held is None else _quantiles(held) for name, held in head.quantiles.items()},
+        "rounding": {name: asdict(one) for name, one in head.rounding.items()},
+        "share": head.share,
+        "rank": {name: _spectrum(one) for name, one in head.spectra.items()},
+    }
+
+
+def _quantiles(held: Quantiles) -> dict[str, Any]:
+    values = {f"{share:g}": value if math.isfinite(value) else None for share, value in held.values.items()}
+    return {"rows": held.rows, "quantiles": values}
+
+
+def _spectrum(one: Spectrum) -> dict[str, Any]:
+    ks = [k for k in (1, 2, 4, 8, 16, 32, 64, 128, 256) if k <= len(one.lower)]
+    return {
+        "of": len(one.lower),
+        "rank": one.rank,
+        "stable_rank": one.stable_rank,
+        "frobenius": one.frobenius,
+        "singular_values": [
+            {"k": k, "lower": float(one.lower[k - 1]), "upper": float(one.upper[k - 1]),
+             "guarantee": one.frobenius / math.sqrt(k)}
+            for k in ks
+        ],
+    }  # fmt: skip
+
+
+def _places(found: Places) -> dict[str, Any]:
+    report = found.report
+    return {
+        "scheme": repr(found.scheme) if not hasattr(found.scheme, "table") else type(found.scheme).__name__,
+        "precision": vars(found.precision),
+        "length": found.length,
+        "collisions": report.collisions,
+        "first_pair": report.first_pair,
+        "closest_pair": report.closest_pair,
+        "distance": [report.distance.lower, report.distance.upper]
+        if math.isfinite(report.distance.upper)
+        else None,
+        "how_collisions": report.how_collisions,
+        "how_distance": report.how_distance,
+    }  # fmt: skip

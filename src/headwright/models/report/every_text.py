@@ -1,0 +1,261 @@
+"""The report's section on every text: what is proven, how far it goes, and the texts that attain it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+
+from headwright.enclosure import shown_above, shown_below
+from headwright.models.every_text_summary import ByLength, Everywhere, Extreme, OnEveryText, PairsOnEveryText
+
+DIGITS = 4  # of a proven bound
+WIDE, HIGH = 160, 14  # of the picture of a band
+TALL = 28  # of the picture of many floors
+FEW_HEADS, FEW_PAIRS, FEW_TOKENS = 6, 3, 3  # named in a line
+WHERE = {"self": "the row's own token", "previous": "the previous token", "first": "the first token"}
+
+Word = Callable[[str], str]  # a token as it is shown, safe in HTML
+
+
+def section(found: Everywhere, text: str, word: Word) -> str:
+    """Sentences, a table with a band for each head and place, pairs, and the texts themselves."""
+    if found.missing:
+        return f"<p>Nothing is said of all texts there are: {html.escape(found.missing)}.</p>"
+    lines = "".join(f"<li>{line}</li>" for line in told(found))
+    summary = f'<ul class="summary">{lines}</ul>\n' if lines else ""
+    return f"{_about(found, text)}\n{summary}{_bands(found)}\n{_pairs(found, text, word)}{_witnesses(found, word)}"
+
+
+def _about(found: Everywhere, text: str) -> str:
+    one = found.places[0]
+    row = (
+        f"whichever of all {found.choices} tokens stands there"
+        if found.whole
+        else f"with any of {found.queries} tokens there, the first that occur in {html.escape(text)}"
+    )
+    left = (
+        f" Heads {_names(found.left_out)} were left out, for the work it takes; <code>headwright every-text MODEL "
+        f"--length {one.length}</code> looks at them." if found.left_out else ""
+    )  # fmt: skip
+    return (
+        "<p>In the first layer, a token's query and key depend on the token and its place alone, so the worst text is "
+        f"found place by place. This is proven for <b>every text of {one.length} tokens</b>, special ones where the "
+        f"model always puts them, and any of {found.choices} tokens at each other place: the row at place {one.at}, "
+        f"{row}, gives a place no less than the least and no more than the most.{left}</p>\n"
+        '<p class="quiet">Proven for the weights in exact arithmetic: rounding is bounded (scores are known to '
+        f"{found.slack:.1e}) and added. Special tokens inside a text, and unused ones, are left out. The bars reach "
+        "from least to most; the line in the middle is one half. Never, always: for how many of the row's tokens no "
+        "text, or every text, gives the place one half. Over a large vocabulary floors are low, as some token "
+        "somewhere outscores the rest: there, what informs is ceilings and pairs.</p>"
+    )
+
+
+def told(found: Everywhere) -> list[str]:
+    """What the numbers come to, in sentences: floors, ceilings, pairs."""
+    return [*_floors_told(found), *_ceilings_told(found), *_pairs_told(found)]
+
+
+def headline(found: Everywhere) -> str | None:
+    """The one sentence for those who read no further: a floor, or else what pairs keep, or else a ceiling."""
+    firm = _pairs_told(found) if any(one.kept for one in found.pairs) else []
+    lines = [*_floors_told(found), *firm, *_ceilings_told(found)]
+    return f"Proven: {lines[0][0].lower()}{lines[0][1:]}" if lines else None
+
+
+def _by_place(found: Everywhere) -> Iterator[tuple[str, list[OnEveryText]]]:
+    yield from ((said, [one for one in found.places if one.place == place]) for place, said in WHERE.items())
+
+
+def _every(found: Everywhere) -> str:
+    which = "" if found.whole else f", whichever of the {found.queries} tokens the row has"
+    return f"of {found.places[0].length} tokens{which}" if found.places else ""
+
+
+def _floors_told(found: Everywhere) -> list[str]:
+    lines = []
+    for said, mine in _by_place(found):
+        floors = [one for one in mine if one.always_half == one.queries]
+        if floors:
+            weakest = min(floors, key=lambda one: one.least.bound)
+            lines.append(
+                f"In every text {_every(found)}, {_heads([one.head for one in floors], 'gives', 'give')} {said} at "
+                f"least {shown_below(weakest.least.bound, DIGITS)}{_weakest(floors, weakest)}."
+            )
+    return lines
+
+
+def _ceilings_told(found: Everywhere) -> list[str]:
+    lines, comma = [], "" if found.whole else ","
+    for said, mine in _by_place(found):
+        ceilings = [one for one in mine if one.never_half == one.queries]
+        if ceilings:
+            highest = max(ceilings, key=lambda one: one.most.bound)
+            lines.append(
+                f"No text {_every(found)}{comma} lets {_heads([one.head for one in ceilings])} give {said} one half; "
+                f"the most there is {shown_above(highest.most.bound, DIGITS)}{_weakest(ceilings, highest)}."
+            )
+        mostly = [one for one in mine if one.queries / 2 < one.never_half < one.queries]
+        if mostly:
+            largest = max(mostly, key=lambda one: one.never_half)
+            lines.append(
+                f"For {largest.never_half} of {largest.queries} tokens of the row no text of {largest.length} tokens "
+                f"lets head 0.{largest.head} give {said} one half."
+            )
+    return lines
+
+
+def _pairs_told(found: Everywhere) -> list[str]:
+    if not found.pairs:
+        return []
+    length = found.places[0].length
+    firm = sorted((one for one in found.pairs if one.kept), key=lambda one: -one.kept / one.pairs)
+    none = [one.head for one in found.pairs if not one.kept]
+    if not firm:
+        return [f"No head keeps more than one half on the previous token in every text of {length} tokens, for any of "
+                f"{found.pairs[0].pairs} pairs of adjacent tokens."]  # fmt: skip
+    lines = [
+        f"For {one.kept} of {one.pairs} pairs of adjacent tokens, head 0.{one.head} gives the previous token more than "
+        f"one half in every text of {length} tokens, whatever the others are."
+        for one in firm[:FEW_HEADS]
+    ]
+    return lines + ([f"For none of these pairs: {_heads(none)}."] if none else [])
+
+
+def _weakest(several: Sequence[OnEveryText], one: OnEveryText) -> str:
+    return f" (head 0.{one.head})" if len(several) > 1 else ""
+
+
+def _names(heads: Sequence[int]) -> str:
+    return ", ".join(f"0.{head}" for head in heads)
+
+
+def _heads(heads: Sequence[int], one: str = "", many: str = "") -> str:
+    """'head 0.1', or 'heads 0.1 and 0.2', with the verb that goes with it."""
+    if len(heads) == 1:
+        return f"head 0.{heads[0]}{f' {one}' if one else ''}"
+    named = _names(heads[:-1]) + f" and 0.{heads[-1]}"
+    return f"heads {named}{f' {many}' if many else ''}"
+
+
+def _bands(found: Everywhere) -> str:
+    lengths = sorted({point.length for one in found.lengths for point in one.points})
+    curves = {(one.head, one.place): one for one in found.lengths if len(lengths) > 1}
+    lines = "".join(
+        f'<tr><th scope="row">0.{each.head}</th><td class="words">{each.place}</td><td class="words">{_band(each)}</td>'
+        f"<td>{shown_below(each.least.bound, DIGITS)}</td><td>{shown_above(each.most.bound, DIGITS)}</td>"
+        f"<td>{each.never_half} of {each.queries}</td><td>{each.always_half} of {each.queries}</td>"
+        + (f'<td class="words">{_curve(curves[each.head, each.place], lengths)}</td></tr>' if curves else "</tr>")
+        for each in found.places
+    )
+    return _table(
+        "For every text", lines,
+        [("head", ""), ("place", "words"), ("from 0 to 1", "words"), ("least", ""), ("most", ""), ("never half", ""),
+         ("always half", ""), *([(f"{lengths[0]} to {lengths[-1]} tokens", "words")] if curves else [])],
+    )  # fmt: skip
+
+
+def _curve(one: ByLength, lengths: Sequence[int]) -> str:
+    """The band from least to most for texts of 2, 4, 8, ... tokens, as one shape from left to right."""
+    step = WIDE / max(len(lengths) - 1, 1)
+    across = [lengths.index(point.length) * step for point in one.points]
+    above = [f"{x:.1f} {TALL * (1 - point.most):.2f}" for x, point in zip(across, one.points, strict=True)]
+    below = [f"{x:.1f} {TALL * (1 - point.least):.2f}" for x, point in zip(across, one.points, strict=True)]
+    said = ", ".join(
+        f"{point.length} tokens: {shown_below(point.least, DIGITS)} to {shown_above(point.most, DIGITS)}"
+        for point in one.points
+    )
+    return _outline(said, f"M{'L'.join([*above, *reversed(below)])}Z", f"<title>{said}</title>")
+
+
+def _band(one: OnEveryText) -> str:
+    left, right = one.least.bound * WIDE, one.most.bound * WIDE
+    said = f"from {shown_below(one.least.bound, DIGITS)} to {shown_above(one.most.bound, DIGITS)}"
+    return (
+        f'<svg class="band" width="{WIDE}" height="{HIGH}" role="img" aria-label="{said}">'
+        f'<line class="track" x1="0" y1="{HIGH / 2}" x2="{WIDE}" y2="{HIGH / 2}"/>'
+        f'<rect x="{left:.2f}" y="2" width="{max(right - left, 1.5):.2f}" height="{HIGH - 4}" rx="2"/>'
+        f'<line class="half" x1="{WIDE / 2}" y1="0" x2="{WIDE / 2}" y2="{HIGH}"/></svg>'
+    )
+
+
+def _pairs(found: Everywhere, text: str, word: Word) -> str:
+    drawn = {one.head: one.tokens for one in found.drawn}
+    if not found.pairs:
+        return ""
+    lines = "".join(
+        f'<tr><th scope="row">0.{one.head}</th><td>{one.kept} of {one.pairs}</td>'
+        f'<td class="words">{_floors(one)}</td><td class="tok many">{_broken(one, word)}</td>'
+        f'<td class="tok many">{_most_drawn(drawn.get(one.head, ()), word)}</td></tr>'
+        for one in found.pairs
+    )
+    return (
+        f"<h3>Pairs of {html.escape(text)}</h3>\n<p>A token and the one before it stay, every other place may hold any "
+        "token: how many pairs keep more than one half on the previous token, what each keeps at least (a bar for each "
+        "pair, sorted, from 0 to 1; proven), and which tokens have the largest score most often (counted in floating "
+        "point).</p>\n"
+    ) + _table(
+        "Pairs", lines,
+        [("head", ""), ("more than half", ""), ("floors, sorted", "words"), ("those that keep least", "words"),
+         ("drawn most to", "words")],
+    )  # fmt: skip
+
+
+def _floors(one: PairsOnEveryText) -> str:
+    """What the pairs keep at least, from the largest to the smallest, as one outline."""
+    step = WIDE / len(one.floors)
+    corners = "".join(
+        f"L{index * step:.2f} {TALL * (1 - floor):.2f}L{(index + 1) * step:.2f} {TALL * (1 - floor):.2f}"
+        for index, floor in enumerate(one.floors)
+    )
+    said = f"{one.kept} of {one.pairs} pairs above one half"
+    return _outline(said, f"M0 {TALL}{corners}L{WIDE} {TALL}Z")
+
+
+def _outline(said: str, path: str, title: str = "") -> str:
+    """A shape above a line, with another line at one half."""
+    return (
+        f'<svg class="band" width="{WIDE}" height="{TALL}" role="img" aria-label="{said}">{title}'
+        f'<line class="track" x1="0" y1="{TALL}" x2="{WIDE}" y2="{TALL}"/><path d="{path}"/>'
+        f'<line class="half" x1="0" y1="{TALL / 2}" x2="{WIDE}" y2="{TALL / 2}"/></svg>'
+    )
+
+
+def _most_drawn(tokens: Sequence[tuple[str, float]], word: Word) -> str:
+    return ", ".join(f"{word(name)} ({share:.0%})" for name, share in tokens[:FEW_TOKENS])
+
+
+def _broken(one: PairsOnEveryText, word: Word) -> str:
+    return ", ".join(
+        f"{word(pair.before)}&nbsp;{word(pair.token)} {shown_below(pair.least, DIGITS)}"
+        for pair in one.broken[:FEW_PAIRS]
+    )
+
+
+def _witnesses(found: Everywhere, word: Word) -> str:
+    lines = "".join(
+        f'<tr><th scope="row">0.{each.head}</th><td class="words">{each.place}</td><td class="words">{name}</td>'
+        f"<td>{shown(extreme.bound, DIGITS)}</td><td>{extreme.run:.4g}</td>{_witness(extreme, word)}</tr>"
+        for each in found.places
+        for name, extreme, shown in (("least", each.least, shown_below), ("most", each.most, shown_above))
+    )
+    table = _table(
+        "Texts that attain the bounds", lines,
+        [("head", ""), ("place", "words"), ("", "words"), ("proven", ""), ("run", ""), ("text", "tok")],
+    )  # fmt: skip
+    return (
+        "\n<details><summary>The texts that attain these bounds, and what the model itself does on them</summary>\n"
+        f"<p>As token ids: read again, the words need not come out as the same tokens.</p>{table}</details>"
+    )
+
+
+def _witness(extreme: Extreme, word: Word) -> str:
+    return f'<td class="tok">{" ".join(word(token) for token in extreme.text)}</td>'
+
+
+def _table(name: str, lines: str, columns: Sequence[tuple[str, str]]) -> str:
+    kinds = {"": "", "words": ' class="words"', "tok": ' class="tok"'}
+    heading = "".join(f'<th scope="col"{kinds[kind]}>{said}</th>' for said, kind in columns)
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{name}"><table><thead><tr>{heading}</tr></thead>'
+        f"<tbody>{lines}</tbody></table></div>"
+    )

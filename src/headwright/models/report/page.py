@@ -1,0 +1,389 @@
+"""The report: one HTML file without external resources, for screen, dark mode, phone and paper.
+
+Every word that comes from a model or a text is escaped: a vocabulary may hold anything.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from statistics import median
+from typing import TYPE_CHECKING
+
+from headwright import theme
+from headwright.models.explain import Example, Row
+from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
+from headwright.models.findings.heads import Head
+from headwright.models.findings.rounding import FORMATS
+from headwright.models.report.every_text import section as every_text
+from headwright.models.report.sentences import ball, sentences
+from headwright.pictures.head_maps import head_map
+
+if TYPE_CHECKING:
+    from headwright.models.auditor import Audit
+
+
+LONGEST_TOKEN = 24
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+LEAST_TV = 0.05  # has the full colour in the map of rounding where all is less
+FAR = 0.01  # weight of a key far back that is shown among the tokens
+HEAVY = 0.1  # from this weight on a token is underlined as well as coloured
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number of a head: for a map, for the table, or both."""
+
+    title: str
+    short: str
+    value: Callable[[Head], float | None]
+    shown: str = ".2f"
+    most: float | None = 1.0  # what has the full colour in a map; None: the largest value there is
+    mapped: str = ""  # the caption of its map; no map if empty
+    mean: str = ""  # the name of the mean that it is, if it is one
+
+
+def _of_mean(
+    name: str, title: str, short: str, shown: str = ".2f", most: float | None = 1.0, mapped: str = ""
+) -> Column:  # fmt: skip
+    return Column(title, short, lambda head: head.value(name), shown, most, mapped, name)
+
+
+def _quantile(name: str) -> Callable[[Head], float | None]:
+    def value(head: Head) -> float | None:
+        held = head.quantiles.get(name)
+        return None if held is None or held.values[0.5] == float("inf") else held.values[0.5]
+
+    return value
+
+
+def _tv(name: str) -> Callable[[Head], float | None]:
+    return lambda head: head.rounding[name].tv.value if name in head.rounding else None
+
+
+def _rank(name: str) -> Callable[[Head], float | None]:
+    return lambda head: float(head.spectra[name].rank) if name in head.spectra else None
+
+
+COLUMNS = (
+    _of_mean("sink", "First token", "first", mapped="mean weight of the first token"),
+    _of_mean("previous_away", "Previous token", "prev.", mapped="mean weight of the token before*"),
+    _of_mean("self_away", "Own token", "self", mapped="mean weight of the row's own token*"),
+    _of_mean("duplicate_away", "Equal tokens", "equal", mapped="mean weight of earlier equal tokens*"),
+    _of_mean("induction_away", "Induction", "induct.",
+           mapped="on repeated random tokens: what followed the same token before*"),
+    _of_mean("copying_away", "Copying", "copies", mapped="rows that give one key 10/11 or more*"),
+    _of_mean("averaging_away", "Averaging", "avg.", mapped="rows that are even over 3 keys or more*"),
+    _of_mean("largest_away", "Largest weight", "largest", mapped="mean of the largest weight*"),
+    _of_mean("entropy_away", "Entropy", "entropy", most=None, mapped="mean entropy of a row, nats*"),
+    _of_mean("distance_away", "Distance", "dist.", ".1f", None, "mean places back*"),
+    Column("Margin", "margin", _quantile("margin_away"), ".2f", None, ""),
+    Column("Key ball", "ball", ball, ".2%", None,
+           "how far all keys may move, of their length, before half of the rows may change their winner"),
+    Column("int8 a token", "int8", _tv("int8 a token"), ".3f", None, ""),
+    Column("int4 a token", "int4", _tv("int4 a token"), ".3f", None, "total variation when keys are rounded to int4"),
+    Column("QK rank", "QK", _rank("qk"), ".0f", None, "smallest rank that keeps 90 % of QK (proven)"),
+    Column("OV rank", "OV", _rank("ov"), ".0f", None, "smallest rank that keeps 90 % of OV (proven)"),
+    Column("Written", "written", lambda head: head.share, ".2f", 1.0, "share of what the layer writes"),
+)  # fmt: skip
+
+
+def page(found: Audit) -> str:
+    """The whole report.
+
+    >>> from headwright.models.auditor import audit
+    >>> from headwright.models.loading import load_model
+    >>> page(audit(load_model("builtin:induction"), tokens=400)).startswith("<!doctype html>")
+    True
+    """
+    title = f"What the heads of {found.title} do"
+    style, script = (
+        (files("headwright.models.report") / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
+    )
+    style = theme.css() + style
+    said = _text(title)
+    sections = [
+        ("summary", "In short", _summary(found)),
+        ("maps", "Maps", _maps(found)),
+        ("gallery", "Heads worth looking at", _gallery(found.examples)),
+        ("heads", "All heads", _table(found)),
+        ("rounding", "Rounding the keys", _rounding(found.heads)),
+        ("rank", "Rank of the circuits", _ranks(found.heads, found.circuits_leave_out)),
+        ("order", "Order and positions", _order(found)),
+        ("texts", "For every text", every_text(found.every_text, _texts_name(found), word)),
+        ("definitions", "What the numbers mean", _definitions()),
+        ("again", "How to reproduce", _again(found)),
+    ]
+    links = "".join(f'<a href="#{name}">{said}</a>' for name, said, body in sections if body)
+    bodies = "\n".join(
+        f'<section id="{name}"><h2>{said}</h2>\n{body}</section>' for name, said, body in sections if body
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<title>{said}</title>
+<style>
+{style}</style></head>
+<body>
+<header><h1>{said}</h1>
+{_subtitle(found)}<nav aria-label="Sections">{links}</nav></header>
+<main>
+{bodies}
+</main>
+<footer>Made by Headwright.</footer>
+<script>
+{script}</script>
+</body>
+</html>
+"""
+
+
+def _subtitle(found: Audit) -> str:
+    count = len(found.documents)
+    tokens = sum(len(document.tokens) for document in found.documents if document.everything)
+    what = "random tokens that repeat" if found.text is None else found.text
+    repeated = sum(bool(document.period) and not document.everything for document in found.documents)
+    extra = f", and {repeated} sequences of random tokens that repeat" if repeated else ""
+    documents = count - repeated
+    return (
+        f'<p class="quiet">{len(found.heads)} heads in {len(found.layers)} layers, measured on {_text(what)}: {tokens} '
+        f"tokens in {documents} document{'s' if documents != 1 else ''}, {found.rows} rows of each head{extra}. "
+        f"{found.date}.</p>\n"
+    )
+
+
+def _summary(found: Audit) -> str:
+    lines = "".join(f"<li>{_text(line)}</li>" for line in sentences(found))
+    missing = "".join(
+        f"<li>Not measured: {_text(what)}; {_text(why)}.</li>" for what, why in found.not_measured.items()
+    )
+    return (
+        f'<ul class="summary">{lines}{missing}</ul>\n<p class="quiet">Heads are named layer.head, from 0. Numbers are '
+        f"floating-point means over rows, unless they are called proven; intervals are in the table below, and every "
+        f"word is defined at the end.</p>"
+    )
+
+
+def _maps(found: Audit) -> str:
+    layers, numbers = list(found.layers), sorted({head.head for head in found.heads})
+    at = {(head.layer, head.head): head for head in found.heads}
+    figures = []
+    for column in COLUMNS:
+        values = [[column.value(at[layer, number]) for number in numbers] for layer in layers]
+        known = [value for line in values for value in line if value is not None]
+        if not column.mapped or not known:
+            continue
+        most = column.most or max(*known, LEAST_TV if "a token" in column.title else 0.0) or 1.0
+        picture = head_map(values, layers, numbers, column.title, most=most, shown=column.shown)
+        scale = f'<div class="scale" aria-hidden="true">0<i></i>{most:{column.shown}}</div>'
+        figures.append(
+            f"<figure><figcaption><b>{column.title}</b>{column.mapped}</figcaption>{picture}{scale}</figure>"
+        )
+    return (
+        "<p>A row for each layer, from the first; a column for each head. Point at a cell for its number; all of them "
+        "are in the table below. * away from the first token.</p>\n"
+        f'<div class="maps">{"".join(figures)}</div>'
+    )
+
+
+def _gallery(examples: Sequence[Example]) -> str:
+    return f'<div class="cards">{"".join(map(_card, examples))}</div>' if examples else ""
+
+
+def _card(example: Example) -> str:
+    rows = "".join(map(_row, example.rows))
+    shown = f"{example.value:.2f}" if example.value < 100 else f"{example.value:.0f}"
+    return (
+        f"<article><h3>{example.layer}.{example.head}: {_text(example.title)}</h3>"
+        f'<p class="quiet">{_text(MEANINGS[example.measure])}: {shown}. Shown on {_text(example.document)}.</p>{rows}'
+        "</article>\n"
+    )
+
+
+def _row(row: Row) -> str:
+    """Tokens around the row, coloured by weight, and the keys with most in a table."""
+    weights = {key.position: key.weight for key in row.best}
+    start = row.position - len(row.before)
+    far = "".join(
+        _token(key.token, key.weight) + '<span class="gap">…</span>'
+        for key in sorted(row.best, key=lambda key: key.position)
+        if key.position < start and key.weight >= FAR
+    )
+    near = "".join(_token(token, weights.get(start + k, 0.0)) for k, token in enumerate(row.before))
+    here = _token(row.token, weights.get(row.position, 0.0), row=True)
+    lines = "".join(
+        f'<tr><td>{key.position}</td><td class="tok">{word(key.token)}</td><td>{key.score:.2f}</td>'
+        f"<td>{key.weight:.3f}</td></tr>"
+        for key in row.best
+    )
+    return (
+        f'<p class="strip">{far}{near}{here}</p>'
+        f"<table><caption>Row {row.position}, token <code>{word(row.token)}</code>: the keys with most weight</caption>"
+        '<thead><tr><th scope="col">place</th><th scope="col" class="tok">token</th><th scope="col">score</th>'
+        f'<th scope="col">weight</th></tr></thead><tbody>{lines}</tbody></table>'
+    )
+
+
+def _token(token: str, weight: float, row: bool = False) -> str:
+    kind = " ".join(name for name, holds in (("row", row), ("heavy", weight >= HEAVY)) if holds)
+    said = f' class="{kind}"' if kind else ""
+    return f'<span{said} style="--w:{weight:.2f}" title="weight {weight:.3f}">{word(token)}</span>'
+
+
+def word(token: str) -> str:
+    """A token as it is shown: what cannot be seen as an escape, cut if it is very long, safe in HTML."""
+    seen = "".join(_visible(letter) for letter in token[: LONGEST_TOKEN + 1])
+    short = seen if len(token) <= LONGEST_TOKEN else f"{seen[:LONGEST_TOKEN]}…"
+    return html.escape(short or "∅")
+
+
+def _visible(letter: str) -> str:
+    if letter == " ":
+        return "·"
+    if unicodedata.category(letter)[0] in "CZ":
+        return letter.encode("unicode_escape", "surrogatepass").decode()
+    return letter
+
+
+def _table(found: Audit) -> str:
+    head = "".join(f'<th scope="col" title="{_text(column.title)}">{column.short}</th>' for column in COLUMNS)
+    lines = "".join(_line(each) for each in found.heads)
+    return (
+        '<div class="wide" tabindex="0" role="region" aria-label="All heads"><table class="sortable"><thead><tr>'
+        f'<th scope="col">head</th><th scope="col" class="words">what it does</th>{head}</tr></thead>\n'
+        f"<tbody>{lines}</tbody></table></div>\n"
+        '<p class="quiet">Point at a number for its interval. prev. to dist. are away from the first token; margin and '
+        "ball are medians over the rows that it does not win; int8 and int4 are mean total variations; QK and OV are "
+        "ranks. A question mark: no interval wholly above one half.</p>"
+    )
+
+
+def _line(head: Head) -> str:
+    cells = []
+    for column in COLUMNS:
+        value, mean = column.value(head), head.means.get(column.mean)
+        told = ""
+        if mean is not None and mean.low is not None and mean.high is not None:
+            told = f' title="{mean.low:{column.shown}} to {mean.high:{column.shown}}, over {mean.draws} {mean.over}"'
+        shown = "–" if value is None else f"{value:{column.shown}}"
+        cells.append(f'<td data-value="{"" if value is None else repr(float(value))}"{told}>{shown}</td>')
+    said = ", ".join(role.name + ("" if role.sure else "?") for role in head.roles)
+    order = head.layer * 10_000 + head.head
+    return (
+        f'<tr><th scope="row" data-value="{order}">{head.name}</th><td class="words">{said}</td>{"".join(cells)}</tr>\n'
+    )
+
+
+def _rounding(heads: Sequence[Head]) -> str:
+    lines = []
+    for name in FORMATS:
+        mine = [head for head in heads if name in head.rounding]
+        if not mine:
+            return ""
+        worst = max(mine, key=lambda head: head.rounding[name].tv.value)
+        held = [head.rounding[name] for head in mine]
+        middle = [
+            median(values) for values in zip(*((one.tv.value, one.bound, one.flips) for one in held), strict=True)
+        ]
+        lines.append(
+            f'<tr><th scope="row" class="words">{name}</th><td>{middle[0]:.4f}</td>'
+            f"<td>{worst.rounding[name].tv.value:.4f} ({worst.name})</td><td>{middle[1]:.4f}</td>"
+            f"<td>{middle[2]:.2%}</td></tr>"
+        )
+    heading = "".join(
+        f'<th scope="col">{said}</th>'
+        for said in ("TV, median head", "worst head", "proven bound, median head", "rows with another winner")
+    )
+    return (
+        f"<p>{_text(MEANINGS['rounding']).capitalize()}.</p>\n"
+        f'<div class="wide" tabindex="0" role="region" aria-label="Rounding"><table><thead><tr>'
+        f'<th scope="col" class="words">keys in</th>{heading}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    )
+
+
+def _ranks(heads: Sequence[Head], left_out: Sequence[str]) -> str:
+    mine = [head for head in heads if head.spectra]
+    if not mine:
+        return ""
+    told = f" In this model, {'; '.join(left_out)}." if left_out else ""
+    longest = min(len(head.spectra["qk"].lower) for head in mine)
+    lines = []
+    for k in (k for k in (1, 2, 4, 8, 16, 32, 64, 128) if k <= longest):
+        cells = []
+        for name in ("qk", "ov"):
+            shares = [
+                float(head.spectra[name].upper[k - 1]) / head.spectra[name].frobenius
+                for head in mine
+                if head.spectra[name].frobenius > 0
+            ]
+            cells.append(
+                f"<td>{median(shares):.4f}</td><td>{max(shares):.4f}</td>" if shares else "<td>–</td><td>–</td>"
+            )
+        lines.append(f'<tr><th scope="row">{k}</th>{"".join(cells)}<td>{k**-0.5:.4f}</td></tr>')
+    heading = "".join(
+        f'<th scope="col">{said}</th>'
+        for said in ("k", "QK, median head", "QK, largest", "OV, median head", "OV, largest", "never above 1/sqrt(k)")
+    )
+    return (
+        "<p>The k-th singular value of a circuit as a part of its Frobenius norm, sigma_k / |A|_F, beside what theory "
+        "allows. Singular values are enclosed from both sides (proven for the matrices as they are, whatever the SVD "
+        f"routine says); positions and biases are left out.{_text(told)}</p>\n"
+        f'<div class="wide" tabindex="0" role="region" aria-label="Rank"><table><thead><tr>{heading}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _order(found: Audit) -> str:
+    worst = found.order.with_positions.max(axis=1)
+    layers = ", ".join(f"layer {layer}: {value:.2g}" for layer, value in zip(found.layers, worst, strict=True))
+    without = found.order.without
+    parts = [
+        f"<p>{found.order.shuffles} shuffles of the tokens between the first and the last of {found.order.tokens}: "
+        f"what a head writes at the last place moves, relatively, by up to this much. {layers}.</p>"
+    ]
+    if without is not None:
+        parts.append(
+            f"<p>With every token at position 0, the first layer moves by {float(without.max()):.1e}: without "
+            "positions a head sees a set of keys, not a sequence.</p>"
+        )
+    if found.places is not None:
+        told, where = found.places.report, found.places
+        kind = type(where.scheme).__name__.lower()
+        rounded = ", ".join(f"{name} {value}" for name, value in vars(where.precision).items())
+        parts.append(
+            f"<p>Positions are {kind} ({rounded}). Of {where.length}, {told.collisions} coincide with an earlier one "
+            f"({_text(told.how_collisions)}); the closest two, {told.closest_pair}, are {told.distance} apart "
+            f"({_text(told.how_distance)}).</p>"
+        )
+    return "\n".join(parts)
+
+
+def _texts_name(found: Audit) -> str:
+    """What the pairs were taken from."""
+    return "the random tokens" if found.text is None else found.text
+
+
+def _definitions() -> str:
+    rows = [("away", AWAY), ("intervals", INTERVAL), *MEANINGS.items(), *((f"'{k}'", v) for k, v in ROLES.items())]
+    shown = "".join(f"<dt>{_text(name.replace('_', ' '))}</dt><dd>{_text(said)}</dd>" for name, said in rows)
+    return f"<dl>{shown}</dl>"
+
+
+def _again(found: Audit) -> str:
+    rows = [
+        ("weights", f"sha256 {found.digest}"),
+        ("text", "none: random tokens" if found.text_digest is None else f"sha256 {found.text_digest}"),
+        ("seed", str(found.seed)),
+        ("date", found.date),
+        ("versions", ", ".join(f"{name} {number}" for name, number in found.versions.items())),
+    ]
+    shown = "".join(f"<dt>{name}</dt><dd>{_text(said)}</dd>" for name, said in rows)
+    return f"<pre>{_text(found.command)}</pre>\n<dl>{shown}</dl>"
+
+
+def _text(said: str) -> str:
+    return html.escape(said)

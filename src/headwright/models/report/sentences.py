@@ -1,0 +1,152 @@
+"""The summary: a few sentences about the whole model, each with its number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import TYPE_CHECKING
+
+from headwright.enclosure import shown_below
+from headwright.models.findings.heads import BY_MEAN, Head
+from headwright.models.report.every_text import headline
+
+if TYPE_CHECKING:
+    from headwright.models.auditor import Audit
+
+ROUNDING = 1e-4  # a smaller relative difference is what floats lose
+FEW = 4  # heads named in a sentence
+SAID = {
+    "first token": ("gives the first token more than half of its attention, on average",
+                    "give the first token more than half of their attention, on average"),
+    "previous token": ("is a previous-token head", "are previous-token heads"),
+    "induction": ("is an induction head", "are induction heads"),
+    "duplicate token": ("is a duplicate-token head", "are duplicate-token heads"),
+    "self": ("attends mostly to its own token", "attend mostly to their own token"),
+    "copies": ("mostly copies one key", "mostly copy one key"),
+    "averages": ("mostly averages several keys", "mostly average several keys"),
+    "dead": ("is dead (writes next to nothing)", "are dead (write next to nothing)"),
+}  # fmt: skip
+
+
+def sentences(found: Audit) -> list[str]:
+    """What a reader should know first; words in SAID are defined in `findings.words`."""
+    lines = [line for role in SAID if (line := _role(found.heads, role)) is not None]
+    none = [one for role, (one, _) in SAID.items() if _role(found.heads, role) is None and _measured(found.heads, role)]
+    if none:
+        lines.append(f"No head {', '.join(none[:-1])}{', and none ' if none[:-1] else ''}{none[-1]}.")
+    rest = (
+        headline(found.every_text), _fragile(found.heads), _rounded(found.heads), _ranks(found.heads), _order(found),
+        _places(found),
+    )  # fmt: skip
+    return [*lines, *(line for line in rest if line)]
+
+
+def _measured(heads: Sequence[Head], role: str) -> bool:
+    """Whether it was looked at which heads have a role: where it was not, that none has it is not known."""
+    mean = BY_MEAN.get(role)
+    return any((head.share if mean is None else head.value(mean)) is not None for head in heads)
+
+
+def _role(heads: Sequence[Head], role: str) -> str | None:
+    mine = [head for head in heads if any(each.name == role for each in head.roles)]
+    one, many = SAID[role]
+    if not mine:
+        return None
+    sure = sum(each.sure for head in mine for each in head.roles if each.name == role)
+    doubt = (
+        ""
+        if sure == len(mine) or role == "dead"
+        else f" ({len(mine) - sure} of them without an interval wholly above half)"
+    )
+    mean = BY_MEAN.get(role)
+    if mean is None:
+        return f"{len(mine)} of {len(heads)} heads {one if len(mine) == 1 else many}: {_names([h.name for h in mine])}."
+    strongest = sorted(mine, key=lambda head: -(head.value(mean) or 0.0))
+    named = _names([f"{head.name} ({head.value(mean) or 0.0:.2f})" for head in strongest])
+    return f"{len(mine)} of {len(heads)} heads {one if len(mine) == 1 else many}{doubt}: {named}."
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
+
+
+def _median(heads: Sequence[Head], value: Callable[[Head], float | None]) -> tuple[float, Head, Head] | None:
+    """The median over heads, and the heads with the smallest and the largest value."""
+    known = [(number, k) for k, head in enumerate(heads) if (number := value(head)) is not None]
+    if not known:
+        return None
+    return median(number for number, _ in known), heads[min(known)[1]], heads[max(known)[1]]
+
+
+def ball(head: Head) -> float | None:
+    """The median over rows of the ball of key changes that cannot move the winner, as a part of the keys' length."""
+    held = head.quantiles.get("ball_away")
+    return None if held is None else held.values[0.5]
+
+
+def _fragile(heads: Sequence[Head]) -> str | None:
+    found = _median(heads, ball)
+    if found is None:
+        return None
+    middle, least, most = found
+    if math.isinf(middle):
+        return "In the median head, half of the rows see no rival of their winner, and keep it wherever keys move."
+    steadiest = ball(most) or 0
+    kept = "which has no rival" if math.isinf(steadiest) else f"{steadiest:.2%}"
+    return (
+        f"In the median head, half of the rows keep their winner for certain only while no key moves by {middle:.2%} "
+        f"of the keys' mean length; the most fragile is {least.name} ({ball(least) or 0:.2%}), the steadiest "
+        f"{most.name} ({kept}). Rows that the first token wins are left out."
+    )
+
+
+def _rounded(heads: Sequence[Head]) -> str | None:
+    parts = []
+    for name in ("int8 a token", "int4 a token"):
+        tv = _median(heads, lambda head, name=name: head.rounding[name].tv.value if name in head.rounding else None)  # type: ignore[misc]
+        bound = _median(heads, lambda head, name=name: head.rounding[name].bound if name in head.rounding else None)  # type: ignore[misc]
+        if tv is None or bound is None:
+            return None
+        worst = tv[2].rounding[name].tv.value
+        parts.append(f"{name} {tv[0]:.3f} (worst head {tv[2].name}: {worst:.3f}; proven bound, median: {bound[0]:.3f})")
+    said = "Keys rounded as in a cache of few bits move the pattern of the median head, in total variation, by"
+    return f"{said}: {'; '.join(parts)}."
+
+
+def _ranks(heads: Sequence[Head]) -> str | None:
+    parts = []
+    for name in ("qk", "ov"):
+        found = _median(heads, lambda head, name=name: head.spectra[name].rank if name in head.spectra else None)  # type: ignore[misc]
+        if found is None:
+            return None
+        parts.append(f"{name.upper()} {found[0]:g} of {len(found[1].spectra[name].lower)}")
+    return f"The smallest rank that certainly keeps 90 % of a circuit's energy, in the median head: {', '.join(parts)}."
+
+
+def _order(found: Audit) -> str:
+    worst = float(found.order.with_positions.max())
+    without = found.order.without
+    said = (
+        f"Shuffling the tokens before the last place moves what a head writes there by up to {worst:.2g} times its size"
+    )
+    if without is None:
+        return f"{said}."
+    least = float(without.max())
+    why = ", which is rounding" if least < ROUNDING else ""
+    return f"{said}; in the first layer without positions by {least:.1g}{why}."
+
+
+def _places(found: Audit) -> str | None:
+    if found.places is None:
+        return None
+    report, length = found.places.report, found.places.length
+    if report.collisions:
+        return (
+            f"{report.collisions} of {length} positions coincide with an earlier one in the model's number type, "
+            f"first {report.first_pair}."
+        )
+    return (
+        f"No two of {length} positions coincide in the model's number type; the closest two, {report.closest_pair}, "
+        f"are {shown_below(report.distance.lower, 4)} apart or more."
+    )

@@ -1,0 +1,241 @@
+"""A statement about every text, as a document that the checker verifies.
+
+The statement names the weights by the digest of their numbers, the head, the length and place, the tokens that a text
+may hold, what is held fixed, and the bound; and what it is about, one of
+
+- the weight on some places, for one query token or all, or for pairs of one with the token at the place asked about;
+- the weight on all occurrences of a token;
+- the weight on some places of one text, of which so many tokens may be replaced.
+
+There is no evidence but the weights themselves: the checker looks at every token at every place again, by arithmetic of
+its own (`checker`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from headwright.errors import InputError
+from headwright.models.texts.first_layer import FirstLayer, Norm, Projection
+
+FORMAT, VERSION = "headwright every-text certificate", 3
+BEFORE = 2  # the version that had none of `LATER`, and is read still
+LISTED = 8  # pairs, or tokens of a text, that the words have; the digest stands for all
+MOST_PAIRS = 2**16
+MOST_TOKENS = 2**20
+NAME = re.compile(r"[\w./:-]{1,200}", re.ASCII)  # a name, not a sentence: words repeat it
+DECIMAL = re.compile(r"\d{1,20}(\.\d{1,40})?(e-?\d{1,3})?", re.ASCII)
+NAMES = {
+    "model", "weights", "head", "length", "place", "held", "tokens", "choices", "places", "query", "pairs", "extreme",
+    "bound",
+}  # fmt: skip
+LATER = {"token", "text", "budget"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """On every text of `length` tokens that holds `held`, the weight on `places`, seen from `place`, is bounded.
+
+    With a `token`, the weight on all its occurrences is, where there is one; with a `text`, that on `places` is,
+    whichever `budget` of its tokens are replaced.
+    """
+
+    model: str
+    weights: str  # digest of the first layer's numbers
+    head: int
+    length: int
+    place: int
+    held: dict[int, int]  # place -> token id
+    tokens: str  # digest of the ids that a free place may hold
+    choices: int  # how many these are
+    places: tuple[int, ...]
+    query: int | None  # the token id at `place`, or any
+    pairs: tuple[tuple[int, int], ...]  # or: token ids at `place` and at the one of `places`; it holds for each pair
+    extreme: Literal["least", "most"]
+    bound: str  # a decimal: the weight is at least, or at most, this
+    token: int | None = None
+    text: tuple[int, ...] = ()  # token ids
+    budget: int | None = None
+
+    def words(self) -> str:
+        """All that it says."""
+        side = "at least" if self.extreme == "least" else "at most"
+        query = "whatever token is there" if self.query is None else f"with token {self.query} there"
+        query = self._pairs() if self.pairs else query
+        held = ", ".join(f"token {token} at place {place}" for place, token in sorted(self.held.items()))
+        where = " and ".join(str(place) for place in self.places)
+        given = _places(where) if len(self.places) == 1 else f"{_places(where)} together"
+        texts = f"every text of {self.length} tokens{f' with {held}' if held else ''}"
+        others = f"any other place holds any of {self.choices} tokens (digest {self.tokens[:16]})"
+        if self.token is not None:
+            texts += f" that has token {self.token} at one or more of the places seen from place {self.place} (its own "
+            texts += "too) where no token is held"
+            among = f" and {given}" if self.places else ""
+            given = f"all of these that have token {self.token} together{among}"
+        if self.text or self.budget is not None:
+            fixed = " and ".join(map(str, dict.fromkeys((self.place, *self.places))))
+            texts = f"the text {self._text()}{f', with {held}' if held else ''}, whichever {self.budget} of its tokens "
+            texts += f"(or fewer) are replaced but those held and at {_places(fixed)}"
+            query = query if self.query is not None or self.pairs else "with its token there"
+            others = f"a token is replaced by any of {self.choices} tokens (digest {self.tokens[:16]})"
+        return (
+            f"in {texts}, head {self.head} of the first layer, seen from place {self.place}, {query}, gives {given} "
+            f"a weight of {side} {self.bound}. Places are counted from 0; {others}. For the weights with digest "
+            f"{self.weights[:16]}, called {self.model} where this was written, in exact arithmetic"
+        )
+
+    def _pairs(self) -> str:
+        """Which pairs it is about."""
+        shown = _listed([f"{a} after {b}" for a, b in self.pairs], ", ", self.pairs)
+        count = "one pair" if len(self.pairs) == 1 else f"any of {len(self.pairs)} pairs"
+        return (
+            f"with {count} of a token at place {self.place} and one at place "
+            f"{self.places[0] if self.places else '?'} ({shown})"
+        )
+
+    def _text(self) -> str:
+        """Which text it is about."""
+        return f"of {self.length} tokens ({_listed(list(map(str, self.text)), ' ', self.text)})"
+
+
+def _places(where: str) -> str:
+    return f"places {where}" if " and " in where else f"place {where}"
+
+
+def _listed(words: Sequence[str], between: str, whole: object) -> str:
+    """The first few, how many more there are, and a digest of them all."""
+    more = "" if len(words) <= LISTED else f" and {len(words) - LISTED} more"
+    digest = hashlib.sha256(json.dumps(whole).encode()).hexdigest()[:16]
+    return f"{between.join(words[:LISTED])}{more}; digest {digest}"
+
+
+def weights_digest(layer: FirstLayer) -> str:
+    """Of all numbers that decide the scores: SHA-256 of their names, shapes and float64 bytes, in this order."""
+    total = hashlib.sha256()
+
+    def add(name: str, numbers: Any) -> None:
+        array = np.ascontiguousarray(numbers, dtype="<f8")
+        total.update(f"{name} {array.shape}\n".encode() + array.tobytes())
+
+    def add_norm(name: str, norm: Norm | None) -> None:
+        if norm is not None:
+            add(f"{name} {norm.kind} gain", norm.gain)
+            add(f"{name} eps", norm.eps)
+            if norm.bias is not None:
+                add(f"{name} bias", norm.bias)
+
+    def add_projections(name: str, projections: tuple[Projection, ...]) -> None:
+        for number, projection in enumerate(projections):
+            add(f"{name} {number}", projection.weight)
+            if projection.bias is not None:
+                add(f"{name} {number} bias", projection.bias)
+            add_norm(f"{name} {number} norm", projection.norm)
+
+    add("tokens", layer.tokens)
+    add("embedding", layer.embedding)
+    add_norm("norm", layer.norm)
+    add_projections("query", layer.queries)
+    add_projections("key", layer.keys)
+    for name in ("scale", "places", "always", "angles", "opening", "closing", "causal", "window", "only_held"):
+        if getattr(layer, name) is not None:
+            add(name, getattr(layer, name))
+    return total.hexdigest()
+
+
+def tokens_digest(layer: FirstLayer) -> str:
+    """Of the ids that a free place may hold."""
+    free = layer.tokens[: len(layer.tokens) - layer.only_held]
+    return hashlib.sha256(np.ascontiguousarray(free, dtype="<i8").tobytes()).hexdigest()
+
+
+def held_by(layer: FirstLayer, length: int) -> dict[int, int]:
+    """The tokens that every text of a length holds, by their place."""
+    ending = length - len(layer.closing)
+    return dict(enumerate(layer.opening)) | {ending + place: token for place, token in enumerate(layer.closing)}
+
+
+def written(statement: Statement) -> str:
+    """The document."""
+    said = vars(statement) | {
+        "held": {str(place): token for place, token in statement.held.items()}, "places": list(statement.places),
+        "pairs": [list(pair) for pair in statement.pairs], "text": list(statement.text),
+    }  # fmt: skip
+    return json.dumps({"format": FORMAT, "version": VERSION, "statement": said}, indent=1, sort_keys=True) + "\n"
+
+
+def read(text: str) -> Statement:
+    """The statement of a document; an InputError says what is wrong with it."""
+    try:
+        given = json.loads(text, object_pairs_hook=_once)
+        said = given["statement"]
+        version = given["version"]
+        if (
+            given["format"] != FORMAT
+            or type(version) is not int
+            or version not in (BEFORE, VERSION)
+            or set(given) != {"format", "version", "statement"}
+        ):
+            raise InputError(f"expected a {FORMAT}, version {BEFORE} or {VERSION}")
+        names = NAMES if version == BEFORE else NAMES | LATER
+        if set(said) != names:
+            raise InputError(f"the statement has the names {sorted(said)}: expected {sorted(names)}")
+        said = {"token": None, "text": [], "budget": None} | said
+        _shaped(said)
+        if said["extreme"] not in ("least", "most"):
+            raise InputError(f"extreme {said['extreme']!r}: expected least or most")
+        if not NAME.fullmatch(said["model"]):
+            raise InputError("the model's name holds more than letters, digits and ./:_-")
+        if not DECIMAL.fullmatch(said["bound"]):
+            raise InputError(f"bound {said['bound'][:40]!r}: expected a decimal such as 0.875")
+        held = {int(place): token for place, token in said["held"].items()}
+        if {str(place) for place in held} != set(said["held"]):
+            raise InputError(f"held has the places {sorted(said['held'])}: expected plain numbers")
+        lists = {"places": tuple(said["places"]), "pairs": tuple((a, b) for a, b in said["pairs"])}
+        return Statement(**(said | lists | {"held": held, "text": tuple(said["text"])}))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"it is not a {FORMAT}: {error}") from error
+
+
+def _shaped(said: dict[str, Any]) -> None:
+    """Every field is of its type; what is not is named."""
+    kinds = {"places": list, "held": dict, "pairs": list, "text": list}
+    told = {"places": "a list", "held": "places with their tokens", "pairs": "a list", "text": "a list of tokens"}
+    for name, kind in kinds.items():
+        if type(said[name]) is not kind:
+            raise InputError(f"{name} is {json.dumps(said[name])[:40]}: expected {told[name]}")
+    pairs = said["pairs"]
+    if any(type(pair) is not list or len(pair) != 2 for pair in pairs):
+        raise InputError(f"pairs is {json.dumps(pairs)[:40]}: expected a list of two tokens each")
+    if len({json.dumps(pair) for pair in pairs}) < len(pairs):  # the words say how many there are
+        raise InputError("pairs has one of them twice: expected each once")
+    for name, most in (("pairs", MOST_PAIRS), ("text", MOST_TOKENS), ("places", MOST_TOKENS)):
+        if len(said[name]) > most:
+            raise InputError(f"{name} has {len(said[name])}: expected no more than {most}")
+    numbers = [(name, said[name]) for name in ("head", "length", "place", "choices")]
+    numbers += [(name, each) for name in ("places", "text") for each in said[name]]
+    numbers += [("held", token) for token in said["held"].values()]
+    numbers += [(name, said[name]) for name in ("query", "token", "budget") if said[name] is not None]
+    numbers += [("pairs", token) for pair in pairs for token in pair]
+    for name, value in numbers:
+        if type(value) is not int or value < 0:
+            raise InputError(f"{name} has {json.dumps(value)[:40]}: expected a whole number, 0 or more")
+    for name in ("model", "weights", "tokens", "bound", "extreme"):
+        if type(said[name]) is not str:
+            raise InputError(f"{name} is {json.dumps(said[name])[:40]}: expected a text in quotes")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A name that is there twice would be read one way here and perhaps another way by a reader."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InputError("a name stands there twice: expected each once")
+    return found

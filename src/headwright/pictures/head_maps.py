@@ -1,0 +1,143 @@
+"""Maps of a model: a row for each layer, a column for each head, darker for larger values. SVG in the page's colours.
+
+`heads_chart` is a chart like the others, for few heads.
+A cell is drawn in the page's accent colour, as opaque as its number is large: so the map follows the page from light to
+dark and onto paper. Each cell says its number when pointed at; small maps have it written in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Literal
+
+import altair as alt
+
+from headwright.pictures.style import ACCENT, CARD, INK, LINE, WIDTH, Chart, rows, titled
+
+SMALL = 48  # cells, up to which there is room for the numbers
+LARGE_CELL, CELL = (54, 34), (20, 15)  # width and height
+EVERY = 5  # of the layers of a large map has its number
+# From these shares of the full colour on, writing on it is in the colour of the page: in the dark, and in the light.
+# Only there does it stand out more than the colour of ink would.
+MIDDLE, INVERTED = 0.55, 0.85
+
+
+def heads_chart(found: Mapping[str, Mapping[str, float]], title: str, subtitle: str = "") -> Chart:
+    """A row for each head, a column for each thing it may attend to, with the numbers: for few heads.
+
+    >>> heads_chart({"0.0": {"first": 0.25}}, "Heads").to_dict()["layer"][0]["mark"]["type"]
+    'rect'
+    """
+    cells = [
+        {"head": head, "what": what, "weight": value, "label": f"{value:.2f}"}
+        for head, values in found.items()
+        for what, value in values.items()
+    ]
+    base = alt.Chart(rows(cells)).encode(
+        x=alt.X("what:N", sort=None, title=None, axis=_axis("top")),
+        y=alt.Y("head:N", sort=None, title="head", axis=_axis("left")),
+        tooltip=["head:N", "what:N", "weight:Q"],
+    )
+    # As opaque as the number is large: so the map goes from light to dark with its reader.
+    shade = alt.FillOpacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
+    grid = base.mark_rect(fill=ACCENT, stroke=LINE).encode(fillOpacity=shade)
+    ink = alt.condition(f"datum.weight > {MIDDLE}", alt.value(CARD), alt.value(INK))
+    numbers = base.mark_text(fontSize=13).encode(text="label:N", color=ink)
+    columns = len({cell["what"] for cell in cells})
+    drawn = (grid + numbers).properties(width=min(WIDTH, 78 * columns), height=40 * max(1, len(found)))
+    told = "; ".join(f"head {head}: {_strongest(values)}" for head, values in list(found.items())[:24])
+    return titled(drawn, title, subtitle, f"A map of {len(found)} heads. What each attends to most: {told}.")
+
+
+def _axis(side: Literal["top", "left"]) -> alt.Axis:
+    return alt.Axis(
+        labelAngle=0,
+        orient=side,
+        grid=False,
+        domain=False,
+        ticks=False,
+        labelPadding=6,
+        labelBaseline="bottom" if side == "top" else "middle",
+    )
+
+
+def _strongest(values: Mapping[str, float]) -> str:
+    if not values:
+        return "nothing"
+    most = max(values, key=lambda name: values[name])
+    return f"{most} {values[most]:.2f}"
+
+
+def head_map(
+    values: Sequence[Sequence[float | None]],
+    layers: Sequence[int],
+    heads: Sequence[int],
+    name: str,
+    *,
+    most: float = 1.0,
+    shown: str = ".2f",
+) -> str:
+    """The map as an SVG element; `most` has the full colour, and None is crossed out.
+
+    >>> head_map([[0.25, None]], [0], [0, 1], "sink").count("<rect")
+    2
+    """
+    width, height = LARGE_CELL if len(layers) * len(heads) <= SMALL else CELL
+    left, top = 26, 18
+    parts = [_heads(heads, left, width)]
+    for row, (layer, line) in enumerate(zip(layers, values, strict=True)):
+        y = top + row * height
+        if height == LARGE_CELL[1] or row % EVERY == 0 or row == len(layers) - 1:
+            parts.append(
+                f'<text class="axis" x="{left - 5}" y="{y + height / 2 + 3.5:g}" text-anchor="end">{layer}</text>'
+            )
+        for column, (head, value) in enumerate(zip(heads, line, strict=True)):
+            parts.append(_cell(left + column * width, y, (width, height), f"{layer}.{head}", value, most, shown))
+    size = (left + len(heads) * width + 2, top + len(layers) * height + 2)
+    label = escape(f"{name}: map of {len(layers)} layers by {len(heads)} heads; {_told(values, layers, heads, shown)}")
+    return (
+        f'<svg class="map" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" height="{size[1]}" role="img" '
+        f'aria-label="{label}">{"".join(parts)}</svg>'
+    )
+
+
+def _heads(heads: Sequence[int], left: int, width: int) -> str:
+    step = 1 if width == LARGE_CELL[0] or len(heads) <= 12 else EVERY
+    return "".join(
+        f'<text class="axis" x="{left + column * width + width / 2:g}" y="12" text-anchor="middle">{head}</text>'
+        for column, head in enumerate(heads)
+        if column % step == 0
+    )
+
+
+def _cell(
+    x: int, y: int, size: tuple[int, int], name: str, value: float | None, most: float, shown: str
+) -> str:  # fmt: skip
+    width, height = size
+    box = f'x="{x + 0.5:g}" y="{y + 0.5:g}" width="{width - 1}" height="{height - 1}" rx="2"'
+    if value is None:
+        return f'<g><title>head {name}: not measured</title><rect class="none" {box}/></g>'
+    share = min(1.0, max(0.0, value / most)) if most > 0 else 0.0
+    rect = f'<rect class="cell" {box} fill-opacity="{share:.3f}"/>'
+    number = f"{value:{shown}}"
+    text = ""
+    if size == LARGE_CELL:
+        side = "over" if share > INVERTED else "between" if share > MIDDLE else "on"
+        place = f'x="{x + width / 2:g}" y="{y + height / 2 + 4:g}"'
+        text = f'<text class="{side}" {place} text-anchor="middle">{number}</text>'
+    return f"<g><title>head {name}: {number}</title>{rect}{text}</g>"
+
+
+def _told(
+    values: Sequence[Sequence[float | None]], layers: Sequence[int], heads: Sequence[int], shown: str
+) -> str:  # fmt: skip
+    """The largest few, for those who do not see the map."""
+    known = [
+        (value, f"{layer}.{head}")
+        for layer, line in zip(layers, values, strict=True)
+        for head, value in zip(heads, line, strict=True)
+        if value is not None
+    ]
+    top = sorted(known, reverse=True)[:3]
+    return "largest " + ", ".join(f"{name} {value:{shown}}" for value, name in top) if top else "nothing measured"

@@ -1,0 +1,242 @@
+"""Several heads: the targets are divided among them, so that the mean of the patterns meets the wish.
+
+A head that serves a group of targets alone, one of c such heads among h, must give each of its targets h/c times the
+wished weight. All partitions of few targets into groups are tried. The one with the shortest longest query is taken,
+and improved by a descent over all queries at once:
+
+    minimise the longest |q_h|   subject to   sum_h 1 / (1 + S_a(q_h)) >= h p_a   for every target a,
+
+where S_a sums up what competes with a. That is not convex: it descends from a good start, in floating point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.enclosure import float_below
+from headwright.queries.certify import Checker, Guard, certificate, guards
+from headwright.queries.program import program, solved
+from headwright.queries.proving.several_heads import best_common_bound
+from headwright.queries.single_query import Phases
+from headwright.queries.solving.bounds import program_of
+from headwright.queries.solving.constraints import evaluate
+from headwright.queries.statement import Question
+from headwright.queries.wish import Wish
+
+MOST_NUMBERS = 256  # in all queries; beyond, a step costs more than it is worth
+MOST_KEYS = 20_000  # numbers in the keys
+STARTS = 4
+HAIR = 1e-10  # of what the wish leaves open: so that rounding does no harm
+Queries = Float[np.ndarray, "heads d"]
+FEW = 6  # targets up to which all groupings are tried: 203 of them
+LONGER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)  # how much longer queries are made until the checker takes them
+SHRINKS = (1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1.0)  # of a bound, until the checker takes it; 1: nothing is claimed
+Group = tuple[int, ...]
+Heads = list[tuple[Group, Float[np.ndarray, " d"]]]
+
+
+def _from_several_starts(question: Question, guard: Guard | None) -> Queries | None:
+    """Queries that grant the wish together though no way of sharing it out does, from several starts; None if none."""
+    rng, keys, targets = np.random.default_rng(0), question.keys[0], question.wish.targets
+    away = keys[targets] - keys.mean(axis=0)
+    size = float(np.square(away).sum(axis=1).max()) * abs(float(question.scale)) or 1.0
+    found = []
+    for number in range(STARTS):
+        shares = rng.dirichlet(np.ones(len(targets)), size=question.heads)
+        start = shares @ away * (3.0 * 2.0**number / size * np.sign(float(question.scale)))
+        better = _improved(question, guard, start, shorter=False)
+        if better is not None:
+            found.append(better)
+    return min(found, key=lambda queries: float(np.linalg.norm(queries, axis=1).max()), default=None)
+
+
+def _improved(question: Question, guard: Guard | None, queries: Queries, *, shorter: bool = True) -> Queries | None:
+    """Shorter queries that grant the wish together, or any, in floating point; None if none were found."""
+    problem = program(question, guard)
+    if queries.size > MOST_NUMBERS or problem.keys[0].size > MOST_KEYS:
+        return None
+    heads, d = queries.shape
+    scene, unit = program_of(problem)
+    slacks = np.tile(scene.log_slacks, len(scene.scenarios))
+    wanted = np.tile(problem.floors, len(scene.scenarios)) * heads
+    smoothing = 0.0 if problem.certain else 1e-9
+
+    def weights(x: Float[np.ndarray, " all"]) -> tuple[Float[np.ndarray, "heads c"], Float[np.ndarray, "heads c d"]]:
+        given, slopes = [], []
+        for query in x[1:].reshape(heads, d):
+            state = evaluate(scene, query, smoothing, curved=False)
+            log_sums = state.values + slacks
+            given.append(np.exp(-np.logaddexp(0.0, log_sums)))
+            slopes.append(-np.exp(log_sums - 2 * np.logaddexp(0.0, log_sums))[:, None] * state.slopes)
+        return np.array(given), np.array(slopes)
+
+    def spare(x: Float[np.ndarray, " all"]) -> Float[np.ndarray, " all"]:
+        lengths = x[0] - np.square(x[1:].reshape(heads, d)).sum(axis=1)
+        return np.concatenate([lengths, weights(x)[0].sum(axis=0) - wanted * (1 + HAIR)])
+
+    def spare_slope(x: Float[np.ndarray, " all"]) -> Float[np.ndarray, "all all"]:
+        table = np.zeros((heads + len(wanted), 1 + heads * d))
+        table[:heads, 0] = 1.0
+        slopes = weights(x)[1]
+        for h, query in enumerate(x[1:].reshape(heads, d)):
+            columns = slice(1 + h * d, 1 + (h + 1) * d)
+            table[h, columns] = -2 * query
+            table[heads:, columns] = slopes[h]
+        return table
+
+    inside = np.stack([unit.inside(query) for query in queries])
+    start, longest = inside.ravel(), float(np.square(inside).sum(axis=1).max())
+    objective = np.zeros(1 + heads * d)
+    objective[0] = 1.0
+    from scipy.optimize import minimize
+
+    found = minimize(  # type: ignore[call-overload]
+        lambda x: float(x[0]), np.concatenate([[longest], start]), jac=lambda _: objective, method="SLSQP",
+        constraints={"type": "ineq", "fun": spare, "jac": spare_slope}, options={"maxiter": 100, "ftol": 1e-12},
+    )  # fmt: skip
+    x = np.asarray(found.x)
+    if not np.all(np.isfinite(x)) or float(spare(x)[heads:].min()) < -HAIR:
+        return None
+    if shorter and float(np.square(x[1:].reshape(heads, d)).sum(axis=1).max()) >= longest:
+        return None
+    return np.stack([unit.outside(query) for query in x[1:].reshape(heads, d)])
+
+
+@dataclass(frozen=True)
+class Share:
+    """Which targets a head serves."""
+
+    head: int
+    targets: Group
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """A verified design for several heads."""
+
+    queries: Float[np.ndarray, "heads d"]
+    shares: tuple[Share, ...]
+    lower_bound: float
+    certificate: str
+    words: str
+
+
+def divide_targets(question: Question, checker: Checker, phases: Phases) -> Shared | None:
+    """The best way of sharing that was found, verified; None if there is none."""
+    found = [(guard, heads) for guard in guards(question) or (None,) if (heads := _split(question, guard, phases))]
+    for guard, heads in sorted(found, key=lambda one: _longest(_queries(one[1]))):
+        queries = _queries(heads)
+        better = _improved(question, guard, queries) if queries.any() else None  # nothing is shorter than 0
+        for candidate in (better, queries) if better is not None else (queries,):
+            shared = _certified(question, checker, guard, heads, candidate)
+            if shared is not None:
+                return shared
+    return None
+
+
+def search_jointly(question: Question, checker: Checker) -> Shared | None:
+    """Heads that meet the wish together where no division of the targets does, verified; None if none are found."""
+    everybody = tuple(question.wish.targets)
+    for guard in guards(question) or (None,):
+        together = _from_several_starts(question, guard)
+        if together is not None:
+            shared = _certified(question, checker, guard, [(everybody, query) for query in together], together)
+            if shared is not None:
+                return shared
+    return None
+
+
+def _split(question: Question, guard: Guard | None, phases: Phases) -> Heads:
+    """The way of sharing with the shortest longest query; empty if there is none."""
+    if question.granted_by_nothing:
+        return [(tuple(question.wish.targets), np.zeros(question.d))] * question.heads
+    known: dict[tuple[Group, Fraction], Float[np.ndarray, " d"] | None] = {}
+    best: tuple[float, Heads] | None = None
+    ways = list(_ways(tuple(question.wish.targets), question.heads))
+    for number, way in enumerate(ways):
+        heads: Heads = []
+        for group, count in way:
+            factor = Fraction(question.heads, count)
+            if (group, factor) not in known:
+                known[group, factor] = _served(question, guard, group, factor)
+            query = known[group, factor]
+            if query is None:
+                break
+            heads += [(group, query)] * count
+        else:
+            length = _longest(_queries(heads))
+            if best is None or length < best[0]:
+                best = length, heads
+        phases.solving((number + 1) / len(ways))
+    return [] if best is None else best[1]
+
+
+def _served(question: Question, guard: Guard | None, group: Group, factor: Fraction) -> Float[np.ndarray, " d"] | None:
+    least = {a: question.wish.least[a] * factor for a in group}
+    total = sum(least.values())
+    if total > 1 or (total == 1 and len(group) < question.n):
+        return None
+    solution = solved(program(replace(question, wish=Wish(least)), guard))
+    return None if solution.status == "impossible" else solution.query
+
+
+def _certified(
+    question: Question, checker: Checker, guard: Guard | None, heads: Heads, queries: Float[np.ndarray, "heads d"]
+) -> Shared | None:
+    for longer in LONGER:
+        mine = queries * (1 + longer)
+        verdict = checker.verify(text := certificate(question, "designed", queries=mine, guard=guard))
+        if verdict.word == "verified":
+            break
+    else:
+        return None
+    claimed, words = Fraction(0), verdict.words
+    bound, least = best_common_bound(question, mine.mean(axis=0))
+    for shrink in SHRINKS if bound is not None and least > 0 and not question.wider else ():
+        none_shorter = Fraction(f"{min(least, 1e300) * (1 - shrink):.15g}")
+        stronger = certificate(question, "designed", bound, queries=mine, none_shorter=none_shorter, guard=guard)
+        verdict = checker.verify(stronger)
+        if verdict.word == "verified":
+            claimed, text, words = none_shorter, stronger, verdict.words
+            break
+    shares = tuple(Share(h, group) for h, (group, _) in enumerate(heads))
+    return Shared(mine, shares, float_below(claimed), text, words)
+
+
+def _queries(heads: Heads) -> Float[np.ndarray, "heads d"]:
+    return np.stack([query for _, query in heads])
+
+
+def _longest(queries: Float[np.ndarray, "heads d"]) -> float:
+    return float(np.linalg.norm(queries, axis=1).max())
+
+
+def _ways(targets: Group, heads: int) -> Iterator[list[tuple[Group, int]]]:
+    """Groups of targets with the number of heads that serve each; all together with all heads comes first."""
+    yield [(targets, heads)]
+    groupings = _partitions(list(targets)) if len(targets) <= FEW else [_even(targets, heads)]
+    for groups in groupings:
+        if 1 < len(groups) <= heads:
+            spare = heads - len(groups)
+            counts = [1 + spare // len(groups) + (g < spare % len(groups)) for g in range(len(groups))]
+            yield list(zip(sorted(groups), counts, strict=True))
+
+
+def _partitions(targets: list[int]) -> Iterator[list[Group]]:
+    if not targets:
+        yield []
+        return
+    first, rest = targets[0], targets[1:]
+    for smaller in _partitions(rest):
+        yield [(first,), *smaller]
+        for g, group in enumerate(smaller):
+            yield [*smaller[:g], (first, *group), *smaller[g + 1 :]]
+
+
+def _even(targets: Group, heads: int) -> list[Group]:
+    return [tuple(part.tolist()) for part in np.array_split(np.array(targets), min(heads, len(targets)))]

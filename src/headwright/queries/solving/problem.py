@@ -1,0 +1,130 @@
+"""The convex program of a wish in a world, and the result of a solver.
+
+    minimise |q|   subject to   sum_{i != a} exp(up_i - low_a) <= slack_a     for each scenario, each target a
+
+With m_i = s <mu_i, q>, up_i is the largest score key i can have in the world, low_i the smallest:
+
+    up_i  = max(low_i m_i, high_i m_i) + h_i        h_i = |s| sqrt(r_i^2 |q|^2 + t_i^2 <mu_i, q>^2 + |E_i^T q|^2)
+    low_i = min(low_i m_i, high_i m_i) - h_i
+
+where r_i is the radius of a ball, t_i a stretch along the key, E_i a factor of an ellipsoid. Both are m_i if the
+key is certain. With `pairs`, the h_i of the keys that are random are deviations of independent scores, and those of a
+pair join: up_i - low_a has sqrt(h_i^2 + h_a^2) in place of h_i + h_a (with h = 0 for a key that is not random). The
+slack is 1/p - 1 for the floor p of the wish: given apart, because 1/p - 1 cannot be had from
+a floor near 1. For the same reason the spare (1 - sum of all floors) / p is given apart: it is the slack less what
+the other targets need, and a slack near 1 does not hold one of 1e-12.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from headwright.errors import InputError
+
+Factor = tuple[Int[np.ndarray, " some"], Float[np.ndarray, "d width"]]
+Status = Literal["solved", "impossible", "stalled"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A wish in a world, as arrays."""
+
+    keys: tuple[Float[np.ndarray, "n d"], ...]  # one matrix for each scenario
+    targets: Int[np.ndarray, " m"]
+    floors: Float[np.ndarray, " m"]
+    slacks: Float[np.ndarray, " m"]
+    scale: float = 1.0
+    scale_low: Float[np.ndarray, " n"] | None = None  # k_i = c mu_i with c between low and high
+    scale_high: Float[np.ndarray, " n"] | None = None
+    ball: Float[np.ndarray, " n"] | None = None
+    stretch: Float[np.ndarray, " n"] | None = None
+    factors: tuple[Factor, ...] = ()  # keys that share a factor E; a key has at most one
+    random: Bool[np.ndarray, " n"] | None = None  # whose ball, stretch and factor are deviations, not sets
+    pairs: bool = False  # the deviations of random keys are independent, and join in pairs
+    spare: Float[np.ndarray, " m"] | None = None  # (1 - sum of the floors) / floor: what the slack leaves to others
+    least: tuple[Fraction, ...] | None = None  # the floors, exactly
+
+    def __post_init__(self) -> None:
+        if not self.keys or any(k.ndim != 2 or k.shape != self.keys[0].shape or 0 in k.shape for k in self.keys):
+            shapes = ", ".join(str(k.shape) for k in self.keys)
+            raise InputError(f"keys of shape {shapes or 'none'}: expected matrices of one shape, none of them empty")
+        if not np.isfinite(self.scale) or self.scale == 0:
+            raise InputError(f"scale = {self.scale}: expected a finite number other than 0")
+        self._check_targets()
+        self._check_uncertainty()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of keys, and of numbers in a key."""
+        n, d = self.keys[0].shape
+        return n, d
+
+    @property
+    def certain(self) -> bool:
+        """Every key is where it is given, in each scenario."""
+        return self.scale_low is None and self.ball is None and self.stretch is None and not self.factors
+
+    def tightened(self, part: float) -> Problem:
+        """A little more is asked for: a part of what the wish leaves to others."""
+        spare = self.slacks if self.spare is None else self.spare
+        if self.spare is None and len(self.targets) > 1:
+            spare = np.minimum(self.slacks, max(0.0, 1 - float(self.floors.sum())) or 1.0)
+        slacks = np.minimum(self.slacks - part * spare, self.slacks * (1 - 4e-16 * (part > 0)))
+        return replace(self, slacks=slacks, spare=None if self.spare is None else self.spare * (1 - part))
+
+    def _check_targets(self) -> None:
+        n, m = self.shape[0], len(self.targets)
+        if m == 0 or len(set(self.targets.tolist())) < m or self.targets.min() < 0 or self.targets.max() >= n:
+            raise InputError(f"targets {self.targets.tolist()}: expected different indices from 0 to {n - 1}")
+        if self.floors.shape != (m,) or self.slacks.shape != (m,):
+            raise InputError(f"{m} targets, {len(self.floors)} floors and {len(self.slacks)} slacks: expected as many")
+        least = np.all(self.slacks >= 0) if n == 1 else np.all(self.slacks > 0)  # one key alone gets all
+        if not (least and np.all(np.isfinite(self.slacks))):
+            raise InputError(f"slacks {self.slacks.tolist()}: expected numbers above 0")
+        if self.spare is not None and not (self.spare.shape == (m,) and np.all(self.spare >= 0)):
+            raise InputError(f"spare {self.spare.tolist()}: expected a number for each of {m} targets, none below 0")
+        if self.least is not None and not (len(self.least) == m and all(p > 0 for p in self.least)):
+            raise InputError(f"least {self.least}: expected a number above 0 for each of {m} targets")
+
+    def _check_uncertainty(self) -> None:
+        n, d = self.shape
+        if (self.scale_low is None) != (self.scale_high is None):
+            raise InputError("only one end of the scales is given: expected scale_low and scale_high, or neither")
+        for name in ("scale_low", "scale_high", "ball", "stretch", "random"):
+            array = getattr(self, name)
+            if array is not None and array.shape != (n,):
+                raise InputError(f"{name} has shape {array.shape}: expected one number for each of the {n} keys")
+        if self.scale_low is not None and self.scale_high is not None and np.any(self.scale_low > self.scale_high):
+            raise InputError("a scale has its ends in the wrong order: expected scale_low <= scale_high")
+        named = [int(i) for indices, _ in self.factors for i in indices]
+        if len(named) > len(set(named)):
+            raise InputError("a key has two factors: expected one at most")
+        for _, matrix in self.factors:
+            if matrix.ndim != 2 or matrix.shape[0] != d:
+                raise InputError(f"a factor has shape {matrix.shape}: expected {d} rows")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What the solver found. Nothing here is proven.
+
+    The bound of `dual_bound` is tight at `witness`, with these multipliers, scales and smoothing; for certain keys
+    the witness is the query itself, there are no scales and the smoothing is 0.
+    """
+
+    query: Float[np.ndarray, " d"]  # the shortest query; the best one if the status is not 'solved'
+    multipliers: Float[np.ndarray, "scenarios m"]  # they sum to 1
+    status: Status
+    iterations: int
+    witness: Float[np.ndarray, " d"]
+    best: Float[np.ndarray, " d"]  # its largest violation is the smallest that was found
+    scales: tuple[Float[np.ndarray, " n"], ...] | None = None  # of each key as a distractor, by scenario
+    own_scales: Float[np.ndarray, "scenarios m"] | None = None  # of each target in its own constraint
+    smoothing: float = 0.0
+    shares: Float[np.ndarray, " scenarios"] | None = None  # the multipliers more exactly, up to a common factor:
+    leans: Float[np.ndarray, "scenarios m"] | None = None  # shares_w p_a + leans_wa, where all constraints are tight

@@ -1,0 +1,413 @@
+"""The chapters of the tour: queries, answers, whole heads, trained models, order, positions and rank."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+
+from headwright import attention, layer, lowrank, noise, pictures, positions, weights
+from headwright.check import check
+from headwright.check.verdict import Curve
+from headwright.enclosure import shown_above, shown_below
+from headwright.errors import HeadwrightError
+from headwright.files import write_whole
+from headwright.models import audit, load_model
+from headwright.models.report.page import page
+from headwright.models.report.sentences import sentences
+from headwright.models.texts.checker import check as check_statement
+from headwright.models.texts.every_text import along_text, every_text
+from headwright.models.texts.make_statement import statement_of
+from headwright.models.texts.read_layer import first_layer
+from headwright.models.texts.statement import written
+from headwright.queries import Design, Wish, average, copy, design
+from headwright.tour.chapter import Chapter, save
+from headwright.verification import verify
+from headwright.weights.export import export
+
+N, A, B = 10, 0, 1  # ten orthonormal keys, two of them to be averaged
+EPS = 0.01
+LENGTHS = (0.5, 1.5)  # of key A, in the chapter about worlds
+LAMBDA = math.log((N - 2) / EPS)  # the shortest multiple of k_a + k_b that grants 1/(2 + eps) to both
+COPIED = 0.95  # a key with so much weight is as good as copied
+BRITTLE = noise.World({A: noise.Noise(scale=noise.Normal(1.0, 0.5))})
+RIGHT, WRONG = r"q = \lambda(k_a + k_b)", r"q = \frac{1}{\sqrt{2}}(k_a + k_b)"
+RULES = """\
+dimension = 8
+directions = { a = 2.0, b = 2.0, c = 2.0, d = 2.0 }
+tokens = ["d + b", "a", "c + b"]
+
+[[rule]]
+token = 0
+output = "b - c"
+tolerance = 0.01
+
+[[rule]]
+token = 1
+output = "b"
+tolerance = 0.01
+"""
+MODEL, TOKENS = "builtin:induction", 2000
+LENGTH, SENTENCE = 64, "the keeper counted the boats, and the boats counted the keeper"
+SHOWN = {
+    "first": "sink", "previous": "previous_away", "own": "self_away", "equal": "duplicate_away",
+    "what followed": "induction_away",
+}  # fmt: skip
+ORDER = (
+    "import numpy as np, headwright as hw; X = np.random.default_rng(0).normal(size=(5, 16)); "
+    "[print(hw.equivariance_defect(hw.random_layer(16, positions=p), X)) for p in (None, hw.Sinusoidal(16))]"
+)
+
+
+def large_enough(out: Path) -> Chapter:
+    """How large is large enough?"""
+    keys = np.eye(N)
+    both = keys[A] + keys[B]
+    save(out, "keys.npy", keys)
+    save(out, "short.npy", both / math.sqrt(2))
+    save(out, "long.npy", LAMBDA * both)
+    short, long = attention.attend(keys, np.stack([both / math.sqrt(2), LAMBDA * both])).pattern
+    return Chapter(
+        "'Choose q large enough': how large?",
+        rf"There are {N} orthonormal keys, and keys {A} and {B} should be averaged. A published answer is "
+        rf"$q = \frac{{1}}{{\sqrt 2}}(k_a + k_b)|q = (k_a + k_b)/sqrt(2)$. Its weights are «{short[A]:.3f}» and "
+        rf"«{short[B]:.3f}»: the other {N - 2} keys keep {1 - short[A] - short[B]:.0%}."
+        "\n\n"
+        rf"With $q = \ln\!\left(\frac{{n - 2}}{{\epsilon}}\right)(k_a + k_b)|q = ln((n-2)/eps)(k_a + k_b)$ and "
+        rf"$\epsilon|eps$ = {EPS} they are «{long[A]:.5f}» each (floating-point); asked for was "
+        rf"$\frac{{1}}{{2 + \epsilon}}|1/(2 + eps)$ = {1 / (2 + EPS):.5f}.",
+        pictures.pattern_bars(
+            np.stack([short, long]), "A short query, and one that is long enough", ["short", "long"], targets=[A, B]
+        ),
+        "large-enough",
+        (f"headwright attend --keys {out}/keys.npy --query {out}/short.npy --query {out}/long.npy",),
+    )
+
+
+def shortest(out: Path) -> Chapter:
+    """The shortest query, and one that does not exist."""
+    keys = np.array([[1.2, 0.3], [0.2, 1.1], [-0.9, 0.6], [-0.5, -1.0], [0.9, -0.8], [0.3, 0.2]])
+    save(out, "plane.npy", keys)
+    found, hopeless = design(keys, copy(0)), design(keys, copy(5))
+    write_whole(out / "certificate.json", (found.certificate or "").encode())
+    verdict = verify(found.certificate or "")
+    low, high = hopeless.best_eps or (0.0, 0.0)
+    return Chapter(
+        "The shortest query, with a certificate",
+        rf"Six keys in the plane; copy key 0, that is, give it a weight of at least "
+        rf"$\frac{{1}}{{1 + \epsilon}}|1/(1 + eps)$ with $\epsilon|eps$ = {EPS}. The shortest query that does so has "
+        rf"length «{shown_above(found.norm)}», and none shorter than «{shown_below(found.norm_lower_bound)}» does "
+        rf"(proven). The verdict on the certificate, by the {verdict.by}: {verdict.word}."
+        "\n\n"
+        rf"Key 5 lies inside the hull of the others, so it cannot be copied: {hopeless.word}, proven. The best that "
+        rf"can be had is $\epsilon|eps$ = «{shown_above(high, 4)}@2»; none below «{shown_below(low, 4)}@2».",
+        pictures.stacked(found.picture(), hopeless.picture()),
+        "shortest",
+        (
+            f"headwright design --keys {out}/plane.npy --copy 0 --out {out}/certificate.json",
+            f"headwright design --keys {out}/plane.npy --copy 5",
+            f"headwright verify {out}/certificate.json",
+        ),
+    )
+
+
+def robust(out: Path) -> Chapter:
+    """One head that a key of two lengths does not disturb."""
+    write_whole(out / "half.toml", b"[[noise]]\nkey = 0\nscale = { one_of = [0.5, 1.5] }\n")
+    wish = average([A, B], EPS)
+    world = noise.World({A: noise.Noise(scale=noise.OneOf(LENGTHS))})
+    fixed = design(np.eye(N), wish)
+    one, two = (design(np.eye(N), wish, world=world, heads=heads) for heads in (1, 2))
+    return Chapter(
+        "Is one head brittle? Not if it is designed",
+        f"Let key {A} be half or one and a half times as long. One query averages both in either case (proven): "
+        f"it does not look at them, and pushes the others away. It has length «{shown_above(one.norm)}», and no single "
+        f"query shorter than «{shown_below(one.norm_lower_bound)}» can do it."
+        "\n\n"
+        f"Keys of a known length need no more than «{shown_above(fixed.norm)}@2»; but that query fails as soon as the "
+        f"length is another. Two heads do it with queries of length «{shown_above(two.norm)}@3».",
+        _compared({"designed for one length": fixed, "designed for both lengths": one, "two heads": two}, wish),
+        "robust",
+        (
+            f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml",
+            f"headwright design --keys {out}/keys.npy --average {A},{B}",
+            f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml --heads 2",
+        ),
+    )
+
+
+def _compared(designs: dict[str, Design], wish: Wish) -> pictures.Chart:
+    """What each of the designs does, key A half and one and a half times as long."""
+    shares = {
+        name: {f"key {A} × {scale}": _weights(found.queries, scale) for scale in LENGTHS}
+        for name, found in designs.items()
+    }
+    return pictures.worlds_picture(
+        shares, (f"key {A}", f"key {B}"), float(wish.least[A]), f"Key {A} half and one and a half times as long"
+    )
+
+
+def _weights(queries: np.ndarray, scale: float) -> tuple[float, float]:
+    keys = np.eye(N)
+    keys[A] *= scale
+    pattern = attention.attend(keys, queries).pattern.mean(axis=0)
+    return float(pattern[A]), float(pattern[B])
+
+
+def one_head(out: Path) -> Chapter:
+    """One head and a key of random length."""
+    write_whole(out / "world.toml", b"[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.5] }   # mean and variance\n")
+    result, near = _near_average(LAMBDA * (np.eye(N)[[A]] + np.eye(N)[[B]]))
+    return Chapter(
+        "One head is brittle",
+        f"Now the length of key {A} is random, with mean 1 and variance 1/2. The same long query averages them, "
+        f"each within 0.05 of 1/2, with probability «{near}» (proven); {result.samples} draws say "
+        f"«{result.near_average:.4f}». It copies one of them, with a weight of {COPIED} or more, with "
+        f"probability {_copied():.2f} (floating-point); in between, it mixes them unevenly.",
+        pictures.noise_picture(result, "One head, one key of random length"),
+        "one-head",
+        (f"{_simulate(out)} --query {out}/long.npy --targets {A},{B}",),
+    )
+
+
+def two_heads(out: Path) -> Chapter:
+    """Two heads and the same key."""
+    queries = LAMBDA * np.eye(N)[[A, B]]
+    save(out, "head-a.npy", queries[0])
+    save(out, "head-b.npy", queries[1])
+    result, near = _near_average(queries)
+    _, longer = _near_average(100 * queries)
+    heads = f"--query {out}/head-a.npy --query {out}/head-b.npy"
+    command = f"{_simulate(out)} {heads} --targets {A},{B}"
+    backwards = math.erfc(1.0) / 2  # P(g < 0) for g ~ N(1, 1/2)
+    return Chapter(
+        "Two heads fix most of it, not all",
+        f"With one head for each key, and queries just as long, the probability is «{near}» (proven). Queries a "
+        f"hundred times as long reach «{longer}@2». More than {1 - backwards:.5f} is out of reach for such heads at "
+        f"any length: with probability {backwards:.5f} the key points backwards.",
+        pictures.noise_picture(result, "Two heads, one key of random length"),
+        "two-heads",
+        (command, f"{command} --scale 100"),
+    )
+
+
+def _simulate(out: Path) -> str:
+    return f"headwright simulate --keys {out}/keys.npy --world {out}/world.toml"
+
+
+def _copied() -> float:
+    """How likely the long query copies key A or key B, when key A is g times as long and g is normal.
+
+    Key A has the weight c where e^(lambda g) = c/(1 - c) (e^lambda + n - 2), and key B where the two change places.
+    """
+    odds, other, law = COPIED / (1 - COPIED), math.exp(LAMBDA), NormalDist(1, math.sqrt(0.5))
+    long, short = math.log(odds * (other + N - 2)) / LAMBDA, math.log(other / odds - (N - 2)) / LAMBDA
+    return law.cdf(short) + 1 - law.cdf(long)
+
+
+def _near_average(queries: np.ndarray) -> tuple[noise.Simulation, str]:
+    result = noise.simulate(np.eye(N), queries, BRITTLE, [A, B])
+    near = result.exact.near_average.midpoint if result.exact else result.near_average
+    return result, f"{near:.5f}"
+
+
+def right_and_wrong(out: Path) -> Chapter:
+    """Two answers to one exercise, and a picture of why one of them fails."""
+    sheet = f"## averaging-two\n\n$${RIGHT}$$\n\n## averaging-two\n\n$${WRONG}$$\n"
+    write_whole(out / "answers.md", sheet.encode())
+    good, bad = (check("averaging-two", answer) for answer in (RIGHT, WRONG))
+    where = bad.counterexample or {}
+    if bad.curve is None:
+        raise HeadwrightError("the wrong answer has no picture of its failure")
+    return Chapter(
+        "Is this answer right?",
+        f"To 'average two of n orthonormal keys' one student writes ${RIGHT}|q = lambda (k_a + k_b)$ and another "
+        f"${WRONG}|q = (k_a + k_b)/sqrt(2)$. The first is {good.word}, for all n and epsilon, from {good.threshold}."
+        "\n\n"
+        f"The second is {bad.word}: with n = «{where['n']}» and epsilon = {where['epsilon']} key a has weight "
+        f"«{where['left']}», and should have «{where['right']}». Suggested repair: {bad.suggestion}.",
+        pictures.curve_picture(_beside(bad.curve), "A published answer and its repair"),
+        "answers",
+        (f"headwright check {out}/answers.md",),
+    )
+
+
+def _beside(curve: Curve) -> Curve:
+    """The curve of the wrong answer, and that of the same direction at the length from which it is right."""
+    (name,), eps = curve.series, 1 / curve.levels["wanted"] - 2
+    repaired = tuple(_weight(int(n), eps) for n in curve.values)
+    return replace(curve, series={"q = (k_a + k_b)/√2": curve.series[name], "q = ln((n−2)/ε) (k_a + k_b)": repaired})
+
+
+def _weight(n: int, eps: float) -> float:
+    """What key a gets from ln((n - 2)/eps)(k_a + k_b), for n orthonormal keys."""
+    keys = np.eye(n)
+    query = math.log((n - 2) / eps) * (keys[0] + keys[1]) if n > 2 else keys[0] + keys[1]
+    return float(attention.attend(keys, query).pattern[0, 0])
+
+
+def whole_head(out: Path) -> Chapter:
+    """A head that routes, built, checked, exported and run."""
+    write_whole(out / "route.toml", RULES.encode())
+    built = weights.build(weights.parse_rules(RULES), dtype="float32")
+    if built.layer is None or built.certificate is None:
+        raise HeadwrightError(f"the head of the tour was not built: {built.words}")
+    folder = out / "route"
+    export(built, folder)
+    tokens = built.rules.sequences[0]
+    library, ran = _run(built.layer, folder, tokens)
+    worst = float(np.abs(ran - weights.outputs(built.layer, tokens)).max())
+    return Chapter(
+        "A whole head from rules",
+        f"Token 0 should output b - c and token 1 should output b: which weights do that? Built: "
+        f"«{built.head_dim}» numbers for each query and key, "
+        rf"$\Vert W_K^\top W_Q\Vert_F||W_K^T W_Q|_F$ = «{shown_above(built.frobenius)}», "
+        f"and none below «{shown_below(built.lower_bound)}» attends as this one does (proven). The exact checker says: "
+        f"{verify(built.certificate).word}. The weights are in {folder}; run by {library}, the outputs agree with "
+        f"the certified ones to {worst:.0e} (floating-point).",
+        built.picture(),
+        "whole-head",
+        (f"headwright heads {out}/route.toml --dtype float32 --export {out}/route",),
+    )
+
+
+def _run(layer: weights.HeadLayer, folder: Path, tokens: np.ndarray) -> tuple[str, np.ndarray]:
+    """The outputs of the exported weights: by PyTorch where it is installed, otherwise by NumPy."""
+    if find_spec("torch") is None:
+        from headwright.weights.export import load_layer
+
+        return "NumPy", weights.outputs(load_layer(folder), tokens)
+    from headwright.weights.export import load_torch, run_torch
+    from headwright.weights.export.torch_layer import TORCH
+
+    module, shape = load_torch(folder / TORCH)
+    del layer
+    return "a stock torch.nn.MultiheadAttention", np.asarray(run_torch(module, shape, tokens)[0])
+
+
+def trained(out: Path) -> Chapter:
+    """The built-in model audited, and the report written."""
+    report = out / "audit.html"
+    command = f"headwright audit {MODEL} --tokens {TOKENS} --out {report}"
+    found = audit(load_model(MODEL), tokens=TOKENS, command=command)
+    write_whole(report, page(found).encode())
+    values = {head.name: {what: head.value(name) or 0.0 for what, name in SHOWN.items()} for head in found.heads}
+    said = [line for line in sentences(found) if "previous-token" in line or "induction" in line]
+    return Chapter(
+        "What the heads of a trained model do",
+        f"Headwright brings a model of two layers, trained to continue sequences that repeat. Read on «{found.rows}» "
+        f"rows of random tokens: {' '.join(said)} The first layer looks one place back; so the second finds where its "
+        f"token stood before, and reads what followed. The report, with margins, rounding and ranks: {report}.",
+        pictures.heads_chart(values, "Where attention goes", "away from the first token, but for the first column"),
+        "audit",
+        (command,),
+    )
+
+
+def every(out: Path) -> Chapter:
+    """One statement about the built-in model, proved for every text, with the text that attains it."""
+    model = load_model(MODEL)
+    path = out / "every-text.json"
+    found = every_text(model, LENGTH, heads=[0])[0]
+    previous = next(places for places in found.places if places.name == "previous")
+    layer = first_layer(model, LENGTH)
+    statement = statement_of(model.name, layer, found, previous, "least")
+    write_whole(path, written(statement).encode())
+    check_statement(statement, layer)
+    tokens = model.encode(SENTENCE)
+    bands = along_text(model, 0, tokens)
+    worst = "".join(model.words(previous.least.text[-12:]))
+    return Chapter(
+        "For every text",
+        f"On a text, head 0.0 looks one place back. On every text? In its layer a query and a key depend on token and "
+        f"place alone, so the worst text is found place by place: of all texts of {LENGTH} tokens none takes its "
+        f"weight on the previous token below «{shown_below(previous.least.bound, 4)}», and the one that ends in "
+        f"{worst} comes that far (the model, run on it, says {previous.least.run:.4f}). A second checker has looked "
+        f"at every token at every place again; the statement is in {path}.",
+        pictures.band_picture(
+            [band.place for band in bands], [band.least for band in bands], [band.most for band in bands],
+            [band.measured for band in bands], [model.words(tokens)[band.place] for band in bands],
+            "On one text, and on every text that shares a token with it",
+            "blue: the weight on this text; green: on every text that has the same token at this place",
+        ),
+        "every-text",
+        (f"headwright every-text {MODEL} --length {LENGTH} --out {path}",),
+    )  # fmt: skip
+
+
+def order() -> Chapter:
+    """A layer sees the order only through positions."""
+    tokens = np.random.default_rng(0).normal(size=(5, 16))
+    scheme = positions.Sinusoidal(16)
+    without = layer.equivariance_defect(layer.random_layer(16), tokens)
+    placed = layer.equivariance_defect(layer.random_layer(16, positions=scheme), tokens)
+    return Chapter(
+        "Order enters only through positions",
+        f"A layer without positions has $Z(PX) = P\\,Z(X)|Z(PX) = P Z(X)$ for every permutation P of its tokens: over "
+        f"all «{without.tried}» other orders of 5 tokens the worst defect is «{without.relative:.0e}» of its output, "
+        f"which is rounding. With sinusoids added it is «{placed.relative:.2f}», at the permutation "
+        f"{list(placed.permutation)}.",
+        pictures.order_picture(
+            {
+                "without positions": _defects(layer.random_layer(16), tokens),
+                "with sinusoids": _defects(layer.random_layer(16, positions=scheme), tokens),
+            },
+            without.epsilon,
+            "Does the order of the tokens matter?",
+            f"how far Z(PX) is from P Z(X), for all {without.tried} permutations P that move a token",
+        ),
+        "order",
+        (f"python -c '{ORDER}'",),
+    )
+
+
+def _defects(module: layer.Layer, tokens: np.ndarray) -> list[float]:
+    """The relative defect of each permutation but the identity."""
+    orders = itertools.islice(itertools.permutations(range(len(tokens))), 1, None)
+    return [layer.equivariance_defect(module, tokens, np.array(order)).relative for order in orders]
+
+
+def coinciding() -> Chapter:
+    """Positions that rounding makes equal."""
+    scheme, length, start = positions.Sinusoidal(64), 4096, 240
+    coarse = positions.Precision(index="bfloat16")
+    exact, rounded = positions.report(scheme, length), positions.report(scheme, length, coarse)
+    first = rounded.first_pair or (0, 0)
+    return Chapter(
+        "Positions that coincide",
+        f"With the index kept in bfloat16, «{rounded.collisions}» of {length} sinusoidal positions coincide with an "
+        f"earlier one; the first two to do so are «{first[0]}» and «{first[1]}». Exactly, any two of them are at least "
+        f"«{shown_below(exact.distance.lower)}@2» apart (proven).",
+        pictures.position_picture(
+            positions.preview(scheme, length, coarse, start),
+            "Sinusoidal positions, index in bfloat16",
+            f"{rounded.collisions} of {length} positions coincide with an earlier one",
+            rounded.first_pair,
+        ),
+        "positions",
+        (
+            f"headwright positions --length {length} --dim 64 --index-dtype bfloat16",
+            f"headwright positions --length {length} --dim 64",
+        ),
+    )
+
+
+def rank(out: Path) -> Chapter:
+    """A matrix cut to small rank."""
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(96, 8)) @ rng.normal(size=(8, 64)) + 0.1 * rng.normal(size=(96, 64))
+    save(out, "matrix.npy", matrix)
+    result = lowrank.truncate(matrix, rank=8)
+    return Chapter(
+        "Truncation to low rank, with a certified error",
+        f"A 96 x 64 matrix cut to rank 8 is missed by at most «{shown_above(result.error_upper_bound, 4)}» in spectral "
+        f"norm, a bound that does not trust the SVD. Theory alone promises «{shown_above(result.guarantee, 4)}».",
+        pictures.spectrum(result, "Singular values"),
+        "rank",
+        (f"headwright lowrank {out}/matrix.npy --rank 8",),
+    )

@@ -1,0 +1,80 @@
+"""What rounding keys does stays below its bound, and the bound is no larger than it must be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwright.models.findings.first_token import rows_away
+from headwright.models.findings.rounding import FORMATS, looked_at, rounding, softmax, tv_bound
+from headwright.models.findings.summary import Layered, mean_of
+from headwright.models.loading.model import Layer
+from headwright.models.rows.scoring import Scoring
+
+
+@given(st.integers(0, 2**32), st.sampled_from([0.01, 0.3, 3.0]), st.booleans())
+def test_total_variation_is_never_above_its_bound(seed: int, size: float, sink: bool) -> None:
+    rng = np.random.default_rng(seed)
+    q, k, change = rng.normal(size=(3, 4)), rng.normal(size=(7, 4)), size * rng.normal(size=(7, 4))
+    seen = np.tri(3, 7, 4, dtype=bool)
+    extra = 0.3 if sink else None
+    before, of_sink = softmax(q @ k.T, seen, extra)
+    after, of_sink_after = softmax(q @ (k + change).T, seen, extra)
+    tv = 0.5 * (np.abs(before - after).sum(axis=1) + np.abs(of_sink - of_sink_after))
+    assert (tv <= tv_bound(q, change, 1.0, seen, sink) + 1e-15).all()
+
+
+@pytest.mark.parametrize("delta", [1e-3, 0.5, 4.0])
+def test_two_keys_reach_the_bound(delta: float) -> None:
+    seen = np.ones((1, 2), dtype=bool)
+    s = np.array([[-delta, delta]])  # at p = 1 / (1 + sqrt t)
+    before, _ = softmax(s, seen, None)
+    after, _ = softmax(-s, seen, None)
+    change = np.array([[2 * delta], [-2 * delta]])
+    tv = 0.5 * np.abs(before - after).sum()
+    assert tv == pytest.approx(np.tanh(delta), rel=1e-12)
+    assert tv_bound(np.ones((1, 1)), change, 1.0, seen, False)[0] == pytest.approx(tv, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kind", [{}, {"softcap": 1.0}, {"sinks": np.array([0.0, 1.0])}, {"causal": False}, {"window": 6}], ids=str
+)
+def test_every_format_stays_below_its_bound_in_a_layer(kind: dict[str, object]) -> None:
+    rng = np.random.default_rng(0)
+    q, k = 3 * rng.normal(size=(2, 40, 8)), rng.normal(size=(1, 40, 8))
+    rows = rows_away(Layer(0, q, k, k, Scoring.of(q.shape, k.shape, **kind)), ())  # type: ignore[arg-type]
+    kept = Layered((0,), 2)
+    rounding(kept, 0, rows, [looked_at(rows, head) for head in range(2)])
+    sums = kept.summary().sums
+    for name in FORMATS:
+        for head in range(2):
+            tv, bound = (mean_of(sums[f"{what}/{name}"][0, head]) for what in ("tv", "bound"))
+            assert tv is not None
+            assert bound is not None
+            assert 0 < tv.value <= bound.value < 1
+
+
+def test_fewer_bits_do_more() -> None:
+    keys = np.random.default_rng(0).normal(size=(200, 16))
+    lost = {name: float(np.abs(rounded(keys) - keys).mean()) for name, rounded in FORMATS.items()}
+    assert lost["bf16"] < lost["int8 a token"] < lost["fp8 e4m3"] < lost["int4 a token"]
+    assert lost["int4 a channel"] > lost["int8 a token"]
+
+
+def test_formats_leave_alone_what_they_can_hold_and_zeros_too() -> None:
+    for name, rounded in FORMATS.items():
+        np.testing.assert_array_equal(rounded(np.zeros((2, 3))), np.zeros((2, 3)), err_msg=name)
+    np.testing.assert_array_equal(FORMATS["fp8 e4m3"](np.array([[1e9, -1e9]])), [[448.0, -448.0]])
+
+
+def test_a_tie_is_not_flipped() -> None:
+    q = np.zeros((1, 20, 4))
+    k = np.random.default_rng(0).normal(size=(1, 20, 4))
+    rows = rows_away(Layer(0, q, k, k, Scoring.of(q.shape, k.shape)), ())
+    kept = Layered((0,), 1)
+    rounding(kept, 0, rows, [looked_at(rows, 0)])
+    flips = mean_of(kept.summary().sums["flips/int4 a token"][0, 0])
+    assert flips is not None
+    assert flips.value == 0.0

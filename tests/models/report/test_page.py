@@ -1,0 +1,169 @@
+"""The page is whole, safe and says the same numbers as the data."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from headwright.enclosure import shown_below
+from headwright.models.auditor import Audit, audit
+from headwright.models.findings.heads import Quantiles, roles
+from headwright.models.loading import load_model
+from headwright.models.report.data import data
+from headwright.models.report.page import COLUMNS, page, word
+from headwright.models.report.sentences import sentences
+from tests.models.handmade import Handmade
+
+EVIL = '</td><script>alert("x")</script>'
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+
+
+@pytest.fixture(scope="module")
+def found() -> Audit:
+    return audit(Handmade(words_are=EVIL, name="<b>model</b>"), command="headwright audit '<x>'")
+
+
+class _Tree(HTMLParser):
+    """Every element is closed in order; what is in tables and scripts is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def tree(found: Audit) -> _Tree:
+    parsed = _Tree()
+    parsed.feed(page(found))
+    parsed.close()
+    return parsed
+
+
+def test_every_element_is_closed(tree: _Tree) -> None:
+    assert tree.open == []
+
+
+def test_words_of_a_model_or_a_command_are_never_markup(found: Audit, tree: _Tree) -> None:
+    assert sum(tag == "script" for tag, _ in tree.seen) == 1  # the page's own
+    assert not any(tag == "b" and not attributes for tag, attributes in tree.seen[:3])
+    text = page(found)
+    assert 'alert("x")' not in text
+    assert "<b>model" not in text
+    assert "<x>" not in text
+
+
+def test_nothing_is_fetched(found: Audit, tree: _Tree) -> None:
+    for tag, attributes in tree.seen:
+        assert tag not in ("link", "img", "iframe")
+        assert "src" not in attributes
+        assert (attributes.get("href") or "#").startswith("#")
+    assert not re.search(r"url\(|@import|https?:", page(found))
+
+
+def test_links_within_the_page_lead_somewhere_and_names_are_unique(tree: _Tree) -> None:
+    names = [attributes["id"] for _, attributes in tree.seen if "id" in attributes]
+    assert len(names) == len(set(names))
+    assert {(attributes["href"] or "")[1:] for tag, attributes in tree.seen if tag == "a"} <= set(names)
+
+
+def test_pictures_have_words(tree: _Tree) -> None:
+    maps = [attributes for tag, attributes in tree.seen if tag == "svg"]
+    assert maps
+    assert all(
+        attributes.get("role") == "img" and "map of 2 layers" in (attributes["aria-label"] or "") for attributes in maps
+    )
+
+
+def test_the_table_has_the_numbers_of_the_data(found: Audit, tree: _Tree) -> None:
+    told = json.loads(json.dumps(data(found), allow_nan=False))
+    cells = [
+        attributes.get("data-value") for tag, attributes in tree.seen if tag == "td" and "data-value" in attributes
+    ]
+    assert len(cells) == len(found.heads) * len(COLUMNS)
+    for number, head in enumerate(told["heads"]):
+        mine = cells[number * len(COLUMNS) : (number + 1) * len(COLUMNS)]
+        for column, cell in zip(COLUMNS, mine, strict=True):
+            if column.mean:
+                assert float(cell or "nan") == head[column.mean]["value"]
+
+
+def test_the_sentences_are_on_the_page_and_in_the_data(found: Audit) -> None:
+    assert data(found)["summary"] == sentences(found)
+    assert "2 of 8 heads give the first token more than half of their attention, on average" in page(found)
+
+
+def test_heads_whose_rows_the_first_token_wins_are_not_counted_by_their_mean_weight(found: Audit) -> None:
+    one = found.heads[0]
+    sink, resting = one.means["sink"], one.means["resting"]
+    assert sink is not None and resting is not None
+    means = {**one.means, "sink": replace(sink, value=0.4), "resting": replace(resting, value=0.9)}
+    torn = replace(one, means=means, roles=roles(means))  # the first token wins nine rows of ten, with 0.4 on average
+    line = next(line for line in sentences(replace(found, heads=(torn, *found.heads[1:]))) if "first token" in line)
+    assert line.startswith("2 of 8 heads give the first token more than half of their attention, on average")
+
+
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [
+        ("<", "&lt;"),
+        (" a", "·a"),
+        ("\n", "\\n"),
+        ("", "∅"),
+        ("\u202e", "\\u202e"),
+        ("\udc80", "\\udc80"),
+        ("\x00", "\\x00"),
+    ],
+)
+def test_a_token_that_cannot_be_seen_is_made_visible(token: str, shown: str) -> None:
+    assert word(token) == shown
+
+
+def test_what_is_proven_for_every_text_is_told_with_the_text_that_attains_it() -> None:
+    told = audit(load_model("builtin:induction"), tokens=400)
+    previous = next(one for one in told.every_text.places if (one.head, one.place) == (0, "previous"))
+    assert 0.5 < previous.least.bound <= previous.least.run + 1e-6
+    shown = page(told)
+    assert "proven for <b>every text of 16 tokens</b>" in shown and "whichever of all 47 tokens" in shown
+    assert f"<td>{shown_below(previous.least.bound, 4)}</td><td>{previous.least.run:.4g}</td>" in shown
+    assert data(told)["every_text"][0]["length"] == 16
+    assert data(told)["every_text_pairs"][0]["kept"] > 40
+
+
+def test_where_nothing_is_proven_the_report_says_why(found: Audit) -> None:
+    assert found.every_text.places == ()
+    assert "Nothing is said of all texts there are: " in page(found)
+    part = audit(load_model("builtin:induction"), tokens=200, layers=[1])
+    assert part.every_text.missing == "the first layer was left out"
+    without = audit(load_model("builtin:induction"), tokens=200, every_text=False)
+    assert without.every_text.missing == "it was not asked for"
+
+
+def test_a_word_for_no_head_is_about_what_was_measured(found: Audit) -> None:
+    unmeasured = [replace(head, share=None, roles=(), means=dict.fromkeys(head.means)) for head in found.heads]
+    said = " ".join(sentences(replace(found, heads=tuple(unmeasured))))
+    assert "No head" not in said and "dead" not in said and "induction" not in said
+
+
+def test_rows_without_a_rival_are_not_told_as_a_length(found: Audit) -> None:
+    lonely = Quantiles(9, {0.1: math.inf, 0.5: math.inf, 0.9: math.inf})
+    one = [replace(head, quantiles={**head.quantiles, "ball_away": lonely}) for head in found.heads]
+    assert "see no rival of their winner" in " ".join(sentences(replace(found, heads=tuple(one))))
+    mixed = " ".join(sentences(replace(found, heads=(one[0], *found.heads[1:]))))
+    assert "which has no rival" in mixed and "inf" not in mixed

@@ -1,0 +1,168 @@
+"""The blocked path agrees with the definition, whatever mask, cap or sink a head has."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwright.errors import InputError
+from headwright.models import row_statistics
+from headwright.models.rows import blocked
+from headwright.models.rows.scoring import Scoring
+from tests.models.rows.reference import reference
+
+FIELDS = ("lse", "largest", "entropy", "first", "distance", "sensitivity", "margin")
+
+
+def _agree(q: np.ndarray, k: np.ndarray, tolerance: float, *, top: int = 3, **how: object) -> None:
+    found = row_statistics(q, k, offsets=(0, 1, 3), top=top, received=True, **how)  # type: ignore[arg-type]
+    truth = reference(q, k, Scoring.of(q.shape, k.shape, **how), (0, 1, 3), top)  # type: ignore[arg-type]
+    size = 1 + np.abs(q).max() * np.abs(k).max() * q.shape[2]  # scores are known up to their size
+    for name in FIELDS:
+        got, true = getattr(found, name), getattr(truth, name)
+        np.testing.assert_allclose(got, true, atol=tolerance * size * q.shape[1], rtol=tolerance * size, err_msg=name)
+    for offset, weight in truth.offsets.items():
+        np.testing.assert_allclose(found.offsets[offset], weight, atol=tolerance * size)
+    assert found.top is not None
+    assert truth.top is not None
+    assert found.received is not None
+    assert truth.received is not None
+    np.testing.assert_allclose(found.top, truth.top, atol=tolerance * size)
+    np.testing.assert_allclose(found.received, truth.received, atol=tolerance * size * q.shape[1])
+    clear = truth.margin > tolerance * size
+    assert (found.winner == truth.winner)[clear].all()
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rows=st.integers(1, 40),
+    more=st.integers(0, 30),
+    causal=st.booleans(),
+    window=st.none() | st.integers(1, 20),
+    softcap=st.none() | st.floats(0.5, 50),
+    sinks=st.booleans(),
+    masked=st.booleans(),
+    size=st.sampled_from([0.1, 1.0, 8.0]),
+)
+def test_every_way_of_scoring_agrees_with_the_definition(
+    seed: int, rows: int, more: int, causal: bool, window: int | None, softcap: float | None, sinks: bool, masked: bool,
+    size: float,
+) -> None:  # fmt: skip
+    rng = np.random.default_rng(seed)
+    q, k = size * rng.normal(size=(4, rows, 5)), rng.normal(size=(2, rows + more, 5))
+    mask = rng.random(rows + more) < 0.7 if masked else None
+    _agree(
+        q, k, 1e-12, causal=causal, window=window, softcap=softcap, sinks=rng.normal(size=4) if sinks else None,
+        key_mask=mask,
+    )  # fmt: skip
+
+
+def test_several_blocks_in_float32_agree_with_the_definition() -> None:
+    rng = np.random.default_rng(0)
+    q, k = (rng.normal(size=(2, 1300, 16)).astype(np.float32) for _ in range(2))
+    _agree(q, k, 2e-6)
+
+
+@pytest.mark.parametrize("top", [1, 2, 5])
+def test_the_sum_of_the_largest_weights_is_of_as_many_as_asked_for(top: int) -> None:
+    rng = np.random.default_rng(3)
+    _agree(rng.normal(size=(1, 40, 4)), rng.normal(size=(1, 700, 4)), 1e-12, top=top)
+
+
+def test_rows_of_more_queries_than_keys_agree() -> None:
+    rng = np.random.default_rng(4)
+    _agree(rng.normal(size=(2, 30, 4)), rng.normal(size=(1, 9, 4)), 1e-12, causal=False, window=4)
+
+
+def test_blocks_of_a_window_that_start_in_the_middle_agree() -> None:
+    rng = np.random.default_rng(1)
+    _agree(rng.normal(size=(1, 900, 4)), rng.normal(size=(1, 1700, 4)), 1e-12, window=700)
+
+
+def test_a_row_that_sees_nothing_has_no_weights() -> None:
+    found = row_statistics(np.ones((1, 2, 1)), np.ones((1, 2, 1)), key_mask=np.array([False, True]))
+    assert found.lse[0, 0] == -np.inf
+    assert (found.winner[0, 0], found.largest[0, 0], found.first[0, 0]) == (-1, 0.0, 0.0)
+    assert (found.winner[0, 1], found.largest[0, 1], found.margin[0, 1]) == (1, 1.0, np.inf)
+
+
+@pytest.mark.parametrize(
+    "mask", [np.array([0, 0, 1, 1, 1]), np.array([0.0, 0.0, 1.0, 1.0, 1.0]), [False, False, True, True, True]]
+)
+def test_behind_padding_the_first_key_is_the_first_that_is_seen(mask: Any) -> None:
+    q = np.zeros((1, 5, 2))
+    found = row_statistics(q, q, key_mask=mask)
+    np.testing.assert_allclose(found.first, [[0, 0, 1, 1 / 2, 1 / 3]])
+    np.testing.assert_allclose(reference(q, q, Scoring.of(q.shape, q.shape, key_mask=mask)).first, found.first)
+    near = row_statistics(q, q, key_mask=mask, window=2)
+    np.testing.assert_allclose(near.first, [[0, 0, 1, 1 / 2, 0]])
+
+
+def test_scores_of_any_size_neither_overflow_nor_warn() -> None:
+    q = np.array([[[1e4], [-1e4]]])
+    found = row_statistics(q, np.array([[[1e4], [-1e4]]]), scale=1.0)
+    assert found.largest.tolist() == [[1.0, 1.0]]
+    assert found.winner.tolist() == [[0, 1]]
+    assert found.entropy.tolist() == [[0.0, 0.0]]
+
+
+def test_no_weight_is_above_1_however_large_scores_are() -> None:
+    rng = np.random.default_rng(0)
+    q, k = (rng.normal(size=(2, 300, 64)).astype(np.float32) * np.float32(1e12) for _ in range(2))
+    found = row_statistics(q, k, offsets=(0, 1), received=True)  # their rounding alone is far above 700
+    assert found.received is not None
+    for weights in (found.first, found.largest, *found.offsets.values()):
+        assert np.isfinite(weights).all() and weights.max() <= 1.0
+    assert np.isfinite(found.received).all() and found.received.max() <= 300
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys", "how", "words"),
+    [
+        ((2, 3), (1, 3, 2), {}, "expected \\(heads, rows, d\\)"),
+        ((3, 3, 2), (2, 3, 2), {}, "divides"),
+        ((1, 3, 2), (1, 2, 2), {}, "a key for each row"),
+        ((1, 3, 2), (1, 3, 2), {"window": 0}, "window = 0"),
+        ((1, 3, 2), (1, 3, 2), {"softcap": 0.0}, "softcap = 0"),
+        ((1, 3, 2), (1, 3, 2), {"scale": np.inf}, "scale = inf"),
+        ((2, 3, 2), (1, 3, 2), {"sinks": np.zeros(1)}, "each of the 2 heads"),
+        ((1, 3, 2), (1, 3, 2), {"key_mask": np.ones(2, dtype=bool)}, "for 3 keys"),
+        (
+            (1, 3, 2),
+            (1, 3, 2),
+            {"key_mask": np.array([0.0, 0.0, -1e9])},
+            "holds -1e\\+09: expected booleans or 0 and 1",
+        ),
+        ((1, 3, 2), (1, 3, 2), {"key_mask": np.array([0.0, -np.inf, 0.0])}, "holds -inf"),
+        ((1, 3, 2), (1, 3, 2), {"key_mask": np.array([1, 2, 1])}, "holds 2"),
+        ((1, 3, 2), (1, 3, 2), {"key_mask": np.zeros(3)}, "zeros hides every key"),
+        ((1, 3, 2), (1, 3, 2), {"key_mask": np.array(["a", "b", "c"])}, "a key mask of str"),
+        ((1, 3, 2), (1, 3, 2), {"offsets": (-1,)}, "from 0"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(
+    queries: tuple[int, ...], keys: tuple[int, ...], how: dict[str, object], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        row_statistics(np.zeros(queries), np.zeros(keys), **how)  # type: ignore[arg-type]
+
+
+def test_numbers_that_are_not_finite_are_refused() -> None:
+    with pytest.raises(InputError, match="not finite"):
+        row_statistics(np.full((1, 1, 1), np.nan), np.ones((1, 1, 1)))
+
+
+def test_without_numba_large_layers_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocked, "WORTH", 1)
+    monkeypatch.delitem(sys.modules, "headwright.models.rows.numba_kernel", raising=False)
+    monkeypatch.setitem(sys.modules, "numba", None)  # as an import that fails, also by a NumPy that is too new for it
+    monkeypatch.delattr("headwright.models.rows.numba_kernel", raising=False)
+    q = np.ones((1, 3, 4), dtype=np.float32)
+    assert not blocked.can_compile()
+    assert row_statistics(q, q).largest[0].tolist() == pytest.approx([1, 1 / 2, 1 / 3])

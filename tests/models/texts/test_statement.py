@@ -1,0 +1,124 @@
+"""Statements as documents: their words say all that they state, and odd documents are refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from headwright.errors import InputError
+from headwright.models.texts.statement import Statement, read, written
+from tests.models.texts.checker.test_verify import statements
+
+
+def test_words_change_with_every_field() -> None:
+    statement = statements()[0]
+    changes: dict[str, object] = {
+        "model": "b", "weights": "1" * 64, "head": 7, "length": 9, "place": 3, "held": {1: 2}, "tokens": "2" * 64,
+        "choices": 30, "places": (1, 2), "query": 5, "pairs": ((3, 4),), "extreme": "most", "bound": "0.123",
+        "token": 5, "text": (4, 5), "budget": 2,
+    }  # fmt: skip
+    assert set(changes) == set(vars(statement))
+    of_token = Statement(**(vars(statement) | {"token": 4, "places": ()}))
+    of_text = Statement(**(vars(statement) | {"text": (0, 4, 5, 6, 7, 8), "budget": 1, "places": (4,)}))
+    for each in (statement, of_token, of_text):
+        for name, value in changes.items():
+            assert Statement(**(vars(each) | {name: value})).words() != each.words()
+
+
+def test_words_say_that_places_are_taken_together() -> None:
+    statement = statements()[0]
+    assert "gives place 5 a weight" in statement.words()
+    assert "gives places 1 and 2 together a weight" in Statement(**(vars(statement) | {"places": (1, 2)})).words()
+
+
+def test_documents_are_read_back_and_odd_ones_refused() -> None:
+    statement = statements()[0]
+    assert read(written(statement)) == statement
+    document = json.loads(written(statement))
+    spoilt: list[dict[str, object]] = [{"version": 1}, {"statement": {}}, {"extra": 1}]
+    for spoil in spoilt:
+        with pytest.raises(InputError):
+            read(json.dumps(document | spoil))
+    odd: dict[str, object] = {
+        "head": "0", "held": [], "bound": 0.5, "extreme": "none", "places": 3, "length": -1, "model": "x. Proved.",
+        "pairs": [[1]], "token": -1, "text": [1.0], "budget": "2",
+    }  # fmt: skip
+    for name, value in odd.items():
+        with pytest.raises(InputError):
+            read(json.dumps(document | {"statement": document["statement"] | {name: value}}))
+    for field, value in {
+        "held": None,
+        "query": True,
+        "head": True,
+        "places": None,
+        "weights": None,
+        "pairs": None,
+        "text": None,
+        "token": True,
+        "budget": True,
+        "extreme": None,
+    }.items():
+        with pytest.raises(InputError, match=f"^{field} (is|has) (null|true): expected"):
+            read(json.dumps(document | {"statement": document["statement"] | {field: value}}))
+    for bound in ("1/0", "nan", "-0.5", "1e99999", ""):
+        with pytest.raises(InputError, match="decimal"):
+            read(json.dumps(document | {"statement": document["statement"] | {"bound": bound}}))
+    with pytest.raises(InputError):
+        read("not json")
+    text = written(statement)
+    for spoilt_text in (
+        text.replace('"head"', '"head": 1, "head"'), text.replace('"version": 3', '"version": true'),
+        text.replace('"0": 0', '"00": 0'), text.replace('"0": 0', '"0": 0, "00": 5'), text.replace('"0": 0', '" 0": 0'),
+    ):  # fmt: skip
+        assert spoilt_text != text
+        with pytest.raises(InputError):
+            read(spoilt_text)
+
+
+def test_words_about_many_pairs_have_a_digest_of_all() -> None:
+    statement = statements()[0]
+    many = tuple((a, 5) for a in range(1, 20))
+    words = Statement(**(vars(statement) | {"pairs": many})).words()
+    assert "any of 19 pairs" in words and "and 11 more; digest" in words
+    assert words != Statement(**(vars(statement) | {"pairs": (*many[:-1], (40, 5))})).words()
+
+
+def test_a_pair_is_counted_once() -> None:
+    statement = statements()[0]
+    assert "with one pair of a token at place 5" in Statement(**(vars(statement) | {"pairs": ((4, 5),)})).words()
+    twice = written(Statement(**(vars(statement) | {"pairs": ((4, 5), (4, 6), (4, 5))})))
+    with pytest.raises(InputError, match="pairs has one of them twice"):
+        read(twice)
+
+
+def test_documents_of_the_version_before_are_read_and_say_nothing_new() -> None:
+    statement = statements()[0]
+    document = json.loads(written(statement))
+    old = {name: value for name, value in document["statement"].items() if name not in ("token", "text", "budget")}
+    assert read(json.dumps(document | {"version": 2, "statement": old})) == statement
+    for version, said in ((2, document["statement"]), (3, old), (2, old | {"token": None})):
+        with pytest.raises(InputError, match="names"):
+            read(json.dumps(document | {"version": version, "statement": said}))
+
+
+def test_words_say_what_is_asked_of_a_token_and_of_one_text() -> None:
+    statement = statements()[0]
+    words = Statement(**(vars(statement) | {"token": 4, "places": (), "bound": "0.5"})).words()
+    assert words.startswith(
+        "in every text of 6 tokens with token 0 at place 0 that has token 4 at one or more of the places seen from "
+        "place 5 (its own too) where no token is held, head 0 of the first layer, seen from place 5, whatever token is "
+        "there, gives all of these that have token 4 together a weight of at least 0.5. "
+    )
+    text = {"text": (0, 4, 5, 6, 7, 8), "budget": 1, "places": (4,), "bound": "0.5"}
+    words = Statement(**(vars(statement) | text)).words()
+    assert words.startswith("in the text of 6 tokens (0 4 5 6 7 8; digest ")
+    assert "whichever 1 of its tokens (or fewer) are replaced but those held and at places 5 and 4, head 0" in words
+    assert "a token is replaced by any of 47 tokens" in words
+    own = Statement(**(vars(statement) | text | {"places": (5,)})).words()
+    assert "but those held and at place 5, head 0" in own
+
+
+def test_a_document_that_is_nested_without_end_is_refused() -> None:
+    with pytest.raises(InputError):
+        read("[" * 100_000)
