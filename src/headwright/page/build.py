@@ -132,7 +132,9 @@ def _exercises(folder: Path, chosen: Assignment, assignment: Path | None) -> Non
     """The exercises of the assignment alone, without their samples: what students must not see is not there."""
     own = assignment.parent / chosen.folder if assignment and chosen.folder else None
     wanted = chosen.exercises or tuple(load_exercises(own))
-    files = {path.stem: path for place in (PACKAGE / "check" / "exercises", own) if place for path in place.glob("*.toml")}
+    files = {
+        path.stem: path for place in (PACKAGE / "check" / "exercises", own) if place for path in place.glob("*.toml")
+    }
     shutil.rmtree(folder)
     folder.mkdir()
     for name in wanted:
@@ -155,9 +157,7 @@ def _front(made: Path, chosen: Assignment) -> int:
         page = Template((STATIC / f"{name}.html").read_text(encoding="utf-8"))
         text = page.substitute(title=_escaped(chosen.title), version=headwright.__version__, hints=chosen.hints)
         (made / f"{name}.html").write_text(text, encoding="utf-8")
-    files = {
-        str(path.relative_to(made)): path.stat().st_size for path in sorted(made.rglob("*")) if path.is_file()
-    }
+    files = {str(path.relative_to(made)): path.stat().st_size for path in sorted(made.rglob("*")) if path.is_file()}
     first = sum(size for name, size in files.items() if name.startswith("python/") and SOLVER not in name)
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(made.rglob("*")) if path.is_file()))
     manifest = {"version": digest.hexdigest()[:16], "bytes": first, "files": files}

@@ -14,8 +14,7 @@ from headwright.lab.view import Call, RequestModel, View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headwright.check.running import Checked
-    from headwright.check.sheets.sheet import AnswerText, Sheet
+    from headwright.check.sheets.sheet import AnswerText, Checked, Sheet
 
 MOST_TEXT, MOST_ANSWERS = 200_000, 60
 SECONDS = 25.0  # for an answer
@@ -143,7 +142,7 @@ def _alone(answer: AnswerText, seed: int) -> Checked:
     """One answer, checked in this process, which has limits of time and memory."""
     from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer
-    from headwright.check.running import Checked
+    from headwright.check.sheets.sheet import Checked
 
     started = time.monotonic()
     verdict = check_answer(load_exercises()[answer.exercise_id], answer.written, seed=seed)
