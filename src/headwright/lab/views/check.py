@@ -14,6 +14,7 @@ from headwright.lab.view import Call, RequestModel, View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from headwright.check.exercise import Exercise
     from headwright.check.sheets.sheet import AnswerText, Checked, Sheet
 
 MOST_TEXT, MOST_ANSWERS = 200_000, 60
@@ -57,16 +58,22 @@ def exercises(request: ExercisesRequest) -> dict[str, Any]:
     'Average two values'
     """
     from headwright.check.catalogue import load_exercises
-    from headwright.check.report.page import prose
-    from headwright.check.report.typeset import typeset
     from headwright.check.sheets.sheet import find
 
     known = load_exercises()
     if request.exercise is None:
         return {"exercises": [each.as_json() for each in known.values()]}
     one = find(request.exercise, {name: name for name in known})
-    shown = {"statement": prose(known[one].statement), "goals": [typeset(goal) for goal in known[one].goals]}
-    return {"exercises": [{**known[one].as_json(), "shown": shown}]}
+    return {"exercises": [described(known[one])]}
+
+
+def described(exercise: Exercise) -> dict[str, Any]:
+    """An exercise as JSON, with its statement and goals typeset."""
+    from headwright.check.report.page import prose
+    from headwright.check.report.typeset import typeset
+
+    shown = {"statement": prose(exercise.statement), "goals": [typeset(goal) for goal in exercise.goals]}
+    return {**exercise.as_json(), "shown": shown}
 
 
 def check(request: CheckRequest) -> dict[str, Any]:
@@ -78,10 +85,10 @@ def check(request: CheckRequest) -> dict[str, Any]:
     >>> found["answers"][0]["verdict"], found["answers"][0]["asked"][0]["reason"]
     ('refuted', 'it is wrong')
     """
-    sheet = _read(request.text, request.exercise, latex=request.latex)
+    sheet = read(request.text, request.exercise, latex=request.latex)
     if len(sheet.answers) > 1:
         raise InputError(f"text has {len(sheet.answers)} answers: expected one; use the call `document`")
-    return _told(request, sheet, [_alone(each, request.seed) for each in sheet.answers])
+    return told(request, sheet, [alone(each, request.seed) for each in sheet.answers])
 
 
 def document(request: CheckRequest, progress: OnProgress = lambda _: None) -> dict[str, Any]:
@@ -94,36 +101,26 @@ def document(request: CheckRequest, progress: OnProgress = lambda _: None) -> di
     """
     from headwright.check.running import run
 
-    sheet = _read(request.text, request.exercise, latex=request.latex)
+    sheet = read(request.text, request.exercise, latex=request.latex)
     if len(sheet.answers) > MOST_ANSWERS:
         raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}")
-    return _told(request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL, progress=progress))
+    return told(request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL, progress=progress))
 
 
-def one_by_one(request: CheckRequest) -> dict[str, Any]:
-    """What `document` gives, in this process: for a browser, which has no others.
-
-    >>> one_by_one(CheckRequest(text="Nothing to see here."))["answers"]
-    []
-    """
-    sheet = _read(request.text, request.exercise, latex=request.latex)
-    if len(sheet.answers) > MOST_ANSWERS:
-        raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}")
-    return _told(request, sheet, [_alone(each, request.seed) for each in sheet.answers])
-
-
-def _told(request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
+def told(request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
+    """What a page shows of checked answers: the output of `headwright check --json`, and formulas typeset."""
     from headwright.check.report.text import hinted, results
 
-    told = [hinted(each, request.hints) for each in checked]
-    found = results(told, sheet.problems, request.seed, sheet.notes)
-    for answer, each in zip(found["answers"], told, strict=True):
+    shown = [hinted(each, request.hints) for each in checked]
+    found = results(shown, sheet.problems, request.seed, sheet.notes)
+    for answer, each in zip(found["answers"], shown, strict=True):
         answer["text"] = each.answer.written.text[:MOST_SHOWN]
         answer["shown"] = _shown(each)
-    return {**found, "report": _report(told, sheet) if request.report else None}
+    return {**found, "report": _report(shown, sheet) if request.report else None}
 
 
-def _read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
+def read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
+    """The answers in a text; of formulas alone there is one."""
     from headwright.check.catalogue import load_exercises
     from headwright.check.markdown import of_formulas
     from headwright.check.sheets.document import parse_document
@@ -138,7 +135,7 @@ def _read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
     return parse_document(clean(text), "the answer", known, wanted, latex=latex)
 
 
-def _alone(answer: AnswerText, seed: int) -> Checked:
+def alone(answer: AnswerText, seed: int) -> Checked:
     """One answer, checked in this process, which has limits of time and memory."""
     from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer

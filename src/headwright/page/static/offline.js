@@ -1,24 +1,19 @@
-// The service worker: every file of this folder, kept for use without a network.
-const KEPT = "headwright";
+// The service worker: every file of this folder, kept for use without a network. A changed folder has another version.
+const MINE = `headwright ${self.registration.scope} `; // other pages may live on the same server
+const KEPT = `${MINE}VERSION`;
 
 self.addEventListener("install", (event) => event.waitUntil((async () => {
-  const manifest = await (await fetch("manifest.json", { cache: "no-store" })).json();
-  const cache = await caches.open(`${KEPT}-${manifest.version}`);
-  await cache.addAll(["./", "manifest.json", ...Object.keys(manifest.files)]);
-  await self.skipWaiting();
+  const { files } = await (await fetch("manifest.json", { cache: "no-cache" })).json();
+  const cache = await caches.open(KEPT);
+  await cache.addAll(["./", "manifest.json", ...files].map((name) => new Request(name, { cache: "no-cache" })));
 })()));
 
 self.addEventListener("activate", (event) => event.waitUntil((async () => {
-  const names = (await caches.keys()).filter((name) => name.startsWith(`${KEPT}-`)).sort();
-  const manifest = await (await fetch("manifest.json")).json().catch(() => null);
-  await Promise.all(names.filter((name) => manifest && name !== `${KEPT}-${manifest.version}`).map((name) => caches.delete(name)));
+  for (const name of await caches.keys()) if (name.startsWith(MINE) && name !== KEPT) await caches.delete(name);
   await self.clients.claim();
 })()));
 
 self.addEventListener("fetch", (event) => {
   if (event.request.method !== "GET" || new URL(event.request.url).origin !== self.location.origin) return;
-  event.respondWith((async () => {
-    const kept = await caches.match(event.request, { ignoreSearch: true });
-    return kept ?? fetch(event.request);
-  })());
+  event.respondWith((async () => (await (await caches.open(KEPT)).match(event.request, { ignoreSearch: true })) ?? fetch(event.request))());
 });

@@ -17,24 +17,31 @@ const bytes = async (name) => {
 };
 
 async function start() {
+  const archive = bytes("modules.zip");
   const { loadPyodide } = await import("./python/pyodide.mjs");
-  const [python, modules] = await Promise.all([loadPyodide({ indexURL: new URL("python/", self.location.href).href }), bytes("modules.zip")]);
+  const python = await loadPyodide({ indexURL: new URL("python/", self.location.href).href });
   const place = python.runPython("import site; site.getsitepackages()[0]");
-  python.unpackArchive(modules, "zip", { extractDir: place });
-  const answer = python.runPython("from headwright.page.answering import answer\nanswer");
-  return { python, place, answer };
+  python.unpackArchive(await archive, "zip", { extractDir: place });
+  const { answer, solver_loaded: solverLoaded } = python.pyimport("headwright.page.answering");
+  return { python, place, answer, solverLoaded };
 }
 
+const lastLine = (error) => String(error.message ?? error).trim().split("\n").at(-1).slice(0, 200);
 const ready = start();
-ready.then(() => self.postMessage({ ready: true }), (error) => self.postMessage({ failed: String(error.message ?? error).trim().split("\n").at(-1) }));
+ready.then(() => self.postMessage({ ready: true }), (error) => self.postMessage({ failed: lastLine(error) }));
 
-self.onmessage = async ({ data: { number, question } }) => {
-  const { python, place, answer } = await ready;
-  let found = JSON.parse(answer(question));
-  if (found.needs) {
-    self.postMessage({ number, needs: found.needs });
-    python.unpackArchive(await bytes("z3_solver.whl"), "wheel", { extractDir: place });
-    found = JSON.parse(answer(question));
+self.onmessage = async ({ data: question }) => {
+  try {
+    const { python, place, answer, solverLoaded } = await ready;
+    let found = JSON.parse(answer(question));
+    if (found.needs) {
+      self.postMessage({ needs: found.needs });
+      python.unpackArchive(await bytes("z3_solver.whl"), "wheel", { extractDir: place });
+      solverLoaded();
+      found = JSON.parse(answer(question));
+    }
+    self.postMessage({ found });
+  } catch (error) { // Python itself has failed, as where its stack or memory is full
+    self.postMessage({ found: { error: `this could not be computed in a browser (${lastLine(error)}); the command line may` }, broken: true });
   }
-  self.postMessage({ number, found });
 };
