@@ -47,7 +47,7 @@ OURS = (  # what of this package runs in the browser
 )  # fmt: skip
 FRONT = ("common", "views/check", "views/check.js", "lab.css", "icon.svg")  # what the page shares with the lab
 SOLVER = "z3_solver"
-WITHOUT = ("flint/test/", "flint/utils/")  # of the wheels
+WITHOUT = ("flint/test/",)  # of the wheels
 Tell = Callable[[str], None]
 
 
