@@ -30,6 +30,7 @@ from headwright.check.catalogue import BUILT_IN
 from headwright.check.exercise import Exercise
 from headwright.check.report.typeset import typeset
 from headwright.errors import InputError
+from headwright.files import write_whole
 from headwright.lab import STATIC as LAB
 from headwright.lab.views.check import described
 from headwright.page.assignment import Assignment, exercises, read_assignment
@@ -48,6 +49,15 @@ OURS = (  # what of this package runs in the browser
 FRONT = ("common", "views/check", "views/check.js", "lab.css", "icon.svg")  # what the page shares with the lab
 SOLVER = "z3_solver"
 WITHOUT = ("flint/test/",)  # of the wheels
+FLINT = """from .flint_base.flint_base import Ordering
+from .pyflint import ctx
+from .types.arb import arb
+from .types.arb_mat import arb_mat
+from .types.fmpq import fmpq
+from .types.fmpq_mat import fmpq_mat
+from .types.fmpq_mpoly import fmpq_mpoly, fmpq_mpoly_ctx
+from .types.fmpz import fmpz
+"""  # in place of flint/__init__.py: each of the modules that it loads beyond these delays the first verdict
 Tell = Callable[[str], None]
 
 
@@ -77,7 +87,7 @@ def build(
         tell("Fetching Pyodide")
         runtime = _pyodide(fetched, work)
         tell("Fetching wheels")
-        wheels = _wheels(fetched)
+        wheels = _wheels(fetched, work)
         made = work / "page"
         (made / "python").mkdir(parents=True)
         for name in RUNTIME:
@@ -112,7 +122,8 @@ def _pyodide(fetched: Path, work: Path) -> Path:
     name, digest = PYODIDE
     archive = fetched / f"{name.replace('@', '-')}.tgz"
     if not archive.exists():
-        _run("fetching Pyodide", "npm", "pack", "--silent", name, cwd=fetched)
+        _run("fetching Pyodide", "npm", "pack", "--silent", name, cwd=work)
+        _keep(work / archive.name, fetched)
     if _digest(archive) != digest:
         raise InputError(f"{archive.name} is not the file that was tested: its checksum differs")
     with tarfile.open(archive) as packed:
@@ -120,7 +131,12 @@ def _pyodide(fetched: Path, work: Path) -> Path:
     return work / "package"
 
 
-def _wheels(fetched: Path) -> list[Path]:
+def _keep(path: Path, folder: Path) -> None:
+    """A copy in a folder, whole or not at all."""
+    write_whole(folder / path.name, path.read_bytes())
+
+
+def _wheels(fetched: Path, work: Path) -> list[Path]:
     """The wheels of wheels.txt, and no others that may lie in the folder."""
     wanted = set(re.findall(r"sha256:(\w{64})", (HERE / "wheels.txt").read_text(encoding="utf-8")))
 
@@ -129,7 +145,9 @@ def _wheels(fetched: Path) -> list[Path]:
 
     if len(there()) < len(wanted):
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--require-hashes"]
-        _run("fetching wheels", *pip, *WASM, "-d", ".", "-r", str(HERE / "wheels.txt"), cwd=fetched)
+        _run("fetching wheels", *pip, *WASM, "-d", "wheels", "-r", str(HERE / "wheels.txt"), cwd=work)
+        for path in (work / "wheels").glob("*.whl"):
+            _keep(path, fetched)
     return there()
 
 
@@ -138,6 +156,7 @@ def _tree(tree: Path, wheels: Sequence[Path], chosen: Assignment, asked: Sequenc
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as packed:
             packed.extractall(tree, [name for name in packed.namelist() if not name.startswith(WITHOUT)])  # noqa: S202  checksums are known
+    (tree / "flint" / "__init__.py").write_text(FLINT, encoding="utf-8")
     ours = tree / "headwright"
     for path in _ours():
         target = ours / path.relative_to(PACKAGE)
@@ -146,7 +165,7 @@ def _tree(tree: Path, wheels: Sequence[Path], chosen: Assignment, asked: Sequenc
     folder = ours / "check" / BUILT_IN.name
     folder.mkdir()
     for one in asked:
-        (folder / f"{one.id}.toml").write_text(as_toml(_given(one)), encoding="utf-8")
+        (folder / f"{one.id}.toml").write_text(as_toml(given_part(one)), encoding="utf-8")
     (ours / "page" / "settings.json").write_text(json.dumps({"hints": chosen.hints}), encoding="utf-8")
     return tree
 
@@ -159,7 +178,7 @@ def _ours() -> Iterator[Path]:
                 yield path
 
 
-def _given(exercise: Exercise) -> dict[str, Any]:
+def given_part(exercise: Exercise) -> dict[str, Any]:
     """An exercise as data, without its samples, and without comments, which are no data."""
     return exercise.model_dump(mode="json", exclude={"samples"}, exclude_defaults=True)
 
