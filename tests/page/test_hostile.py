@@ -76,16 +76,20 @@ def test_nested_and_large_answers_end_with_a_verdict_or_a_sentence(shared: Opene
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("[" * 100_000, "unreadable"),
-        ('{"a":' * 50_000, "unreadable"),
         ('{"format": "headwright certificate", "version": ' + "9" * 100_000 + "}", "unreadable"),
         ("</script><script>alert(1)</script>", "unreadable"),
         ("", "unreadable"),
     ],
-    ids=["lists", "objects", "digits", "markup", "empty"],
+    ids=["digits", "markup", "empty"],
 )
 def test_hostile_certificates_are_refused(shared: Opened, text: str, word: str) -> None:
     assert shared.ask("verify", certificate=text)["verdict"] in (word, "rejected")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000])
+def test_nested_certificates_are_refused_with_a_sentence(shared: Opened, text: str) -> None:
+    with pytest.raises(Exception, match="nested too deeply"):
+        shared.ask("verify", certificate=text)
 
 
 def test_megabytes_are_refused_with_a_sentence(shared: Opened) -> None:

@@ -8,10 +8,12 @@ needs the solver z3, which is large, is refused with NEEDS; the page then loads 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.abc import MetaPathFinder
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ from headwright.verification import verify
 SOLVER = "z3"
 STEPS = ("none", "direction", "full")
 SETTINGS = Path(__file__).with_name("settings.json")  # written by the build: the most that hints may show
-MOST_CERTIFICATE = 3_000_000  # characters
+MOST_CERTIFICATE, DEEPEST = 3_000_000, 50  # characters, brackets in brackets
 NO_CURVES = "the report made in a browser has no curves: these need NumPy (headwright check SHEET --out report.html)"
 Given = dict[str, Any]
 
@@ -134,6 +136,8 @@ def _verify(given: Given) -> Given:
         raise InputError(
             f"the certificate has {len(text)} characters: expected at most {MOST_CERTIFICATE} in a browser"
         )
+    if max(accumulate((1 if sign in "[{" else -1 for sign in re.findall(r"[][{}]", text)), initial=0)) > DEEPEST:
+        raise InputError("the certificate is nested too deeply")  # a browser's stack is small
     return verify(text, checker="exact").to_json()
 
 

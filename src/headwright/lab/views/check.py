@@ -21,7 +21,7 @@ MOST_TEXT, MOST_ANSWERS = 200_000, 60
 SECONDS = 25.0  # for an answer
 EACH, ALL = 15.0, 90.0  # seconds for an answer of a document, and for all of them
 MOST_TYPESET = 60  # formulas of one answer
-MOST_SHOWN = 8000  # characters of one answer
+MOST_SHOWN, MOST_READ = 8000, 300  # characters of one answer, and of one formula as it was read
 MARKS = ("$", "\\(", "\\[", "\\begin", "```")  # delimiters of formulas
 Id = Annotated[str, Field(min_length=1, max_length=60)]
 
@@ -165,6 +165,7 @@ def _shown(each: Checked) -> dict[str, Any]:
         "formulas": [
             {
                 "formula": typeset(one.latex),
+                "read": _read_as(one.latex),
                 "by": by_what(one.used),
                 "counterexample": in_words(instance(one.counterexample)),
             }
@@ -173,6 +174,17 @@ def _shown(each: Checked) -> dict[str, Any]:
         "counted": counted(verdict),
         "to_read": [prose(one.text).strip() for one in verdict.to_read[:MOST_TYPESET]],
     }
+
+
+def _read_as(latex: str) -> str:
+    """How a formula was read, in plain spelling; nothing where it could not be."""
+    from headwright.formula import FormulaError, parse
+    from headwright.formula.show import plain
+
+    try:
+        return plain(parse(latex))[:MOST_READ]
+    except FormulaError:
+        return ""
 
 
 def _report(checked: Sequence[Checked], sheet: Sheet) -> str:

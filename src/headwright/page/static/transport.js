@@ -89,7 +89,10 @@ async function documentOf(given, signal, onProgress) {
 export async function post(call, given, signal, onProgress = () => {}) {
   if (call === "exercises") {
     const all = await exercises;
-    return given.exercise ? { exercises: all.exercises.filter((one) => one.id === given.exercise) } : all;
+    if (!given.exercise) return all;
+    const one = all.exercises.find(({ id }) => id === given.exercise);
+    if (!one) throw Object.assign(new Error(`there is no exercise ${given.exercise} on this page`), { where: "exercise" });
+    return { exercises: [one] };
   }
   return call === "document" ? documentOf(given, signal, onProgress) : ask(call, given, signal);
 }

@@ -23,6 +23,8 @@ const WORDS = {
 const most = ["none", "direction", "full"].indexOf(document.documentElement.dataset.hints ?? "full"); // the most that an assignment shows
 const STEPS = Object.fromEntries([["none", "verdict only"], ["direction", "verdict and where it fails"], ["full", "everything"]].slice(0, most + 1));
 const badge = (word) => h("b", { class: `badge ${word}` }, word);
+/** How a formula was read, in plain spelling. */
+const readBack = (plain) => (plain ? h("div", { class: "note" }, "read as ", h("code", {}, plain)) : "");
 /** A reason with several lines, such as one that points into a formula, keeps them. */
 const because = (reason) => (reason.includes("\n") ? h("pre", { class: "pointing" }, reason) : h("span", {}, ...lettered(reason)));
 
@@ -86,6 +88,7 @@ function build(main, state) {
     select.replaceChildren(h("option", { value: "" }, "(find it from the answer)"), ...known.map((one) => h("option", { value: one.id }, one.title)));
     const link = new URLSearchParams(location.hash.slice(1));
     if (!state.values.answer || (link.has("exercise") && !link.has("answer"))) state.set({ answer: template(state.values.exercise) });
+    if (!blank(state.values)) verdict.replaceChildren(h("p", { class: "headline busy" }, "Checking"));
     draw(state.values, ["exercise", "answer"]);
   }, (error) => { known = []; drawFailed(error.message); });
 
@@ -156,7 +159,7 @@ function build(main, state) {
       facts.length ? h("dl", { class: "numbers" }, ...facts.flatMap(([name, said]) => [h("dt", {}, name), h("dd", {}, ...lettered(said))])) : "",
       h("div", { class: "row-of" }, next && (one.verdict !== "proved" || next[0] === "full") ? button(next[1], () => state.set({ hints: next[0] }), { class: "primary", id: "more-hints" }) : ""));
     const table = (label, heads, rows) => h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
-    const formulas = one.formulas.slice(0, one.shown.formulas.length).map((formula, i) => h("tr", {}, h("td", {}, String(formula.line)), h("td", {}, badge(formula.status), formula.status === "false" && !formula.counts ? h("span", { class: "note" }, " as written") : ""), h("td", {}, ...typeset(one.shown.formulas[i].formula)), h("td", { class: "why" }, because(formula.reason || (one.shown.formulas[i].counterexample && `fails for ${one.shown.formulas[i].counterexample}`)), one.shown.formulas[i].by)));
+    const formulas = one.formulas.slice(0, one.shown.formulas.length).map((formula, i) => h("tr", {}, h("td", {}, String(formula.line)), h("td", {}, badge(formula.status), formula.status === "false" && !formula.counts ? h("span", { class: "note" }, " as written") : ""), h("td", {}, ...typeset(one.shown.formulas[i].formula), readBack(one.shown.formulas[i].read)), h("td", { class: "why" }, because(formula.reason || (one.shown.formulas[i].counterexample && `fails for ${one.shown.formulas[i].counterexample}`)), one.shown.formulas[i].by)));
     reading.replaceChildren(
       ...(formulas.length ? [h("h2", {}, `Formulas: ${one.shown.counted}`), table("Formulas", ["line", "status", "formula", "reason"], formulas)] : []),
       ...(one.to_read.length ? [h("h2", { class: "second" }, "To read"), h("p", { class: "note" }, "Sentences are not checked."), h("ul", { id: "to-read" }, ...one.shown.to_read.map((said, i) => h("li", {}, h("span", { class: "note" }, `line ${one.to_read[i].line} `), ...typeset(said))))] : []));
@@ -168,7 +171,7 @@ function build(main, state) {
     const curve = one?.curve;
     picture.hidden = !curve;
     const failing = one?.asked.findIndex((part) => part.verdict === "refuted" && part.counterexample) ?? -1;
-    counter.draw(!curve && failing >= 0 ? one.asked[failing].counterexample : null, one?.shown.asked[failing]?.formula ?? "", true);
+    counter.draw(failing >= 0 && (!curve || one.asked[failing].counterexample.weights) ? one.asked[failing].counterexample : null, one?.shown.asked[failing]?.formula ?? "", true);
     if (!curve) return;
     const all = [...Object.values(curve.series).flat(), ...Object.values(curve.levels)].filter((value) => value !== null);
     const [from, to] = [Math.min(...curve.values), Math.max(...curve.values)];
