@@ -73,7 +73,7 @@ function build(main, state) {
       h("div", { class: "below" },
         h("section", { class: "panel", id: "exercise", "aria-label": "The exercise" }, statement, goals),
         h("section", { class: "panel", id: "answer" }, h("div", { class: "control" }, h("label", { for: "field-answer" }, "Answer: text with formulas between $ signs, or formulas only, one a line"), area, h("p", { class: "error", id: "error-answer", role: "alert", hidden: true })), h("p", { class: "error", id: "error-text", role: "alert", hidden: true }))),
-      refusals(), verdict, picture, counter.figure, reading, papers)));
+      refusals(), verdict, counter.figure, picture, reading, papers)));
 
   function hintButtons() {
     const all = Object.entries(STEPS).map(([step, said]) => [step, button(said, () => state.set({ hints: step }), { class: "step" })]);
