@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo proof lab site lint quick quick-versions tools test test-all attack bench fuzz mutants clean
+.PHONY: help demo proof lab page site lint quick quick-versions tools test test-all attack bench fuzz mutants clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -63,6 +63,9 @@ proof:  ## let Rocq's kernel accept the theorems, print what they rest on, and b
 
 lab: $(VENV)/lab.stamp  ## open the lab in a browser
 	@$(BIN)/headwright lab
+
+page: $(VENV)/core.stamp  ## a static page that checks answers in the browser, in out/page; needs npm and node
+	@$(BIN)/headwright page --out out/page --downloads out/downloads
 
 site: $(VENV)/site.stamp  ## the documentation as a site, in out/site; a link that leads nowhere ends it
 	@$(BIN)/mkdocs build --quiet && echo "The site is in out/site; begin with out/site/index.html"

@@ -30,6 +30,7 @@ TOPICS = [
     "heads",
     "check",
     "check_size",
+    "page",
     "rows",
     "audit",
 ]

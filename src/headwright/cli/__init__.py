@@ -48,7 +48,7 @@ app = typer.Typer(
 )
 COMMANDS = (  # in the order of the help page; each has a module of its name, with its function, SHORT and EXAMPLES
     "design", "heads", "verify", "check", "exercises", "audit", "every_text", "attend", "simulate", "positions",
-    "lowrank", "lab", "tour", "doctor",
+    "lowrank", "lab", "page", "tour", "doctor",
 )  # fmt: skip
 _EVERY_TEXT, _HEADS = "headwright every-text MODEL --length T", "headwright heads RULES.toml"
 MOVED = {  # options of older versions, by command: what replaces them

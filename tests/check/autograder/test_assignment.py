@@ -21,8 +21,7 @@ from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.markdown import Written, of_formulas
 from headwright.check.report.page import classroom
-from headwright.check.running import Checked
-from headwright.check.sheets.sheet import AnswerText
+from headwright.check.sheets.sheet import AnswerText, Checked
 from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, ToRead, Verdict, Word, overall
 from headwright.errors import InputError
 

@@ -17,8 +17,7 @@ from headwright.check.autograder import make_autograder
 from headwright.check.autograder.assignment import Assignment
 from headwright.check.autograder.gradescope import as_bytes, grade
 from headwright.check.markdown import Written
-from headwright.check.running import Checked
-from headwright.check.sheets.sheet import AnswerText
+from headwright.check.sheets.sheet import AnswerText, Checked
 from headwright.check.verdict import Asked, Formula, Verdict, Word
 from headwright.errors import InputError
 

@@ -15,8 +15,7 @@ from headwright.check.markdown import Written, of_formulas
 from headwright.check.report.page import classroom, classroom_page, report, statements
 from headwright.check.report.text import as_text
 from headwright.check.report.typeset import lettered, typeset
-from headwright.check.running import Checked
-from headwright.check.sheets.sheet import AnswerText, Problem
+from headwright.check.sheets.sheet import AnswerText, Checked, Problem
 from headwright.check.verdict import Asked, Curve, Formula, ToRead, Verdict
 from headwright.pictures import curve_picture, render
 

@@ -12,8 +12,7 @@ from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.markdown import Written, of_formulas
 from headwright.check.report.text import as_json, as_text, code, hinted, results
-from headwright.check.running import Checked
-from headwright.check.sheets.sheet import AnswerText, Problem
+from headwright.check.sheets.sheet import AnswerText, Checked, Problem
 from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, ToRead, Verdict, Word, from_json
 
 EXERCISES = load_exercises()

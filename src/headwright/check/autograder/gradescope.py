@@ -17,10 +17,10 @@ from typing import Any
 from headwright.check.autograder.assignment import Assignment, awards, read_assignment
 from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.report.text import as_text, hinted
-from headwright.check.running import Checked, run
+from headwright.check.running import run
 from headwright.check.sheets.document import read_document
 from headwright.check.sheets.files import SUFFIXES, clean, sheets
-from headwright.check.sheets.sheet import AnswerText, Problem
+from headwright.check.sheets.sheet import AnswerText, Checked, Problem
 from headwright.check.verdict import worst
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from headwright import theme
 from headwright.check.report.text import counted, said_with
 from headwright.check.report.typeset import in_words, instance, lettered, typeset, value_in_words
-from headwright.check.running import Checked
 from headwright.check.sheets.files import in_order, student_of
-from headwright.check.sheets.sheet import Problem
+from headwright.check.sheets.sheet import Checked, Problem
 from headwright.check.verdict import WORST_FIRST, Curve, Verdict, Word, by_what, worst
 
 if TYPE_CHECKING:

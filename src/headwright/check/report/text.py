@@ -15,9 +15,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from headwright.check.report.typeset import SIDES, in_words, instance, readable
-from headwright.check.running import Checked
 from headwright.check.sheets.files import clean, shortened
-from headwright.check.sheets.sheet import Problem
+from headwright.check.sheets.sheet import Checked, Problem
 from headwright.check.verdict import WORST_FIRST, Status, Verdict, Word, by_what, to_json
 
 VERSION = 2  # of what --json prints

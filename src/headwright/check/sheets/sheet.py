@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from headwright.check.markdown import Written
+from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 
 Thing = TypeVar("Thing")
@@ -41,6 +42,16 @@ class AnswerText:
     def place(self) -> str:
         """Where the answer stands, as editors read it."""
         return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An answer, the verdict on it, the seconds it took, and whether the check failed: an internal error."""
+
+    answer: AnswerText
+    verdict: Verdict
+    seconds: float = 0.0
+    failed: bool = False
 
 
 @dataclass(frozen=True)
