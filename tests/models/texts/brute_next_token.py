@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,13 +86,12 @@ def main() -> None:
         margin, text = least_margin(weights, given.length, a, b, j, given.tokens)
         found.append([a, b, j, margin, text.tolist()])
         if len(found) % 100 == 0:
-            print(f"{len(found)} of {len(groups)} groups, {time.perf_counter() - start:.0f} s", flush=True)
+            sys.stdout.write(f"{len(found)} of {len(groups)} groups, {time.perf_counter() - start:.0f} s\n")
             given.out.write_text(json.dumps(found))
     given.out.write_text(json.dumps(found))
     least = min(row[3] for row in found)
-    print(
-        f"length {given.length}: {len(found)} groups, {sum(row[3] > 0 for row in found)} true, least margin {least:.4f}"
-    )
+    true = sum(row[3] > 0 for row in found)
+    sys.stdout.write(f"length {given.length}: {len(found)} groups, {true} true, least margin {least:.4f}\n")
 
 
 if __name__ == "__main__":
