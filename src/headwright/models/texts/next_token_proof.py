@@ -1,8 +1,8 @@
 """Which groups of texts a model of two layers of one head predicts rightly: searched, checked, and run.
 
 What `next_token` claims counts as proved when `checker.next_token` has verified it. The worst text that was found is
-run in the model itself: one on which the model predicts another token makes the group false, and one that contradicts what
-was proved is an error.
+run in the model itself. If the model predicts another token there, the group is false. If the run contradicts what was
+proved, that is an error.
 """
 
 from __future__ import annotations
@@ -168,12 +168,13 @@ def _verified(model: Induction16, length: int, found: list[Predicted], told: Pro
     return found
 
 
-def statement_of(model: Induction16, length: int, found: Iterable[Predicted]) -> NextToken | None:
+def statement_of(model: Model, length: int, found: Iterable[Predicted]) -> NextToken | None:
     """What has a margin, as a statement; None if nothing has."""
     margins = tuple(Margin(one.a, one.b, one.j, one.least, one.cuts) for one in found if one.least is not None)
     if not margins:
         return None
-    return NextToken(model.name, weights_digest(weights_of(model)), length, len(model.embed), margins)
+    weights = weights_of(model)
+    return NextToken(model.name, weights_digest(weights), length, len(weights["embed"]), margins)
 
 
 def run_margin(model: Induction16, text: Sequence[int] | np.ndarray, b: int) -> float:
