@@ -86,7 +86,7 @@ def _print(model: Model, found: dict[int, list[Predicted]]) -> None:
         _print_texts(model, length, some)
     show_line(
         "Proved by the checker, for the weights in exact arithmetic: the logit of b is ahead of every other by the "
-        "margin of its triple or more. False: the model, run on a text, predicts another token. Open: neither was found."
+        "margin of its triple or more. False: the model, run on a text, predicts another token. Open: neither is known."
     )
 
 
