@@ -26,8 +26,10 @@ def predicted(model: Model, asked: EveryTextOptions, words: str) -> None:
     """Search, check, print; and write the certificate of the longest texts."""
     from headwright.models.engine.work import cache_folder
     from headwright.models.texts.next_token_proof import SHORTEST, Kept, predictions
+    from headwright.models.texts.next_token_statement import weights_of
 
     not_with(asked, "--predict", FIRST_LAYER)
+    weights_of(model)  # others are refused before anything is read
     pairs = None if words == ALL else [_pair(model, words)]
     lengths = sorted({*range(SHORTEST, asked.length, 2), asked.length}) if asked.curve else [asked.length]
     kept, found = Kept(cache_folder() / "texts", asked.resume), {}
