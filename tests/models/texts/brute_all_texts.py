@@ -99,7 +99,7 @@ def least_margin(scores: Any, of_x: Any, of_o: Any, a: int, b: int, j: int) -> t
         if logits[b] - other < least:
             least = logits[b] - other
             worst[:] = text
-    return least, worst
+    return float(least), worst
 
 
 def main() -> None:

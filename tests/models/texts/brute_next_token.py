@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
@@ -81,7 +82,8 @@ def main() -> None:
     if given.groups is not None:
         order = torch.randperm(len(groups), generator=torch.Generator().manual_seed(0))[: given.groups]
         groups = [groups[int(index)] for index in order]
-    start, found = time.perf_counter(), []
+    start = time.perf_counter()
+    found: list[list[Any]] = []
     for a, b, j in groups:
         margin, text = least_margin(weights, given.length, a, b, j, given.tokens)
         found.append([a, b, j, margin, text.tolist()])

@@ -16,12 +16,19 @@ from headwright.models.loading.induction16 import induction16_model
 from headwright.models.texts.checker import DoubtError
 from headwright.models.texts.checker.next_token import EXP_ERROR, _exp, check_margins
 from headwright.models.texts.next_token_proof import predictions, run_against_margins, statement_of
-from headwright.models.texts.next_token_statement import read, weights_of, written
+from headwright.models.texts.next_token_statement import NextToken, read, weights_of, written
 
 MODEL = induction16_model()
 FOUND = predictions(MODEL, 6, [(0, 1), (13, 8)])
-STATEMENT = statement_of(MODEL, 6, FOUND)
-assert STATEMENT is not None
+
+
+def stated() -> NextToken:
+    statement = statement_of(MODEL, 6, FOUND)
+    assert statement is not None
+    return statement
+
+
+STATEMENT = stated()
 TEXT = written(STATEMENT)
 
 
