@@ -67,11 +67,12 @@ def compared(found: list[Predicted], truth: list[list[float]]) -> None:
     right = [one for one in known if true[one.a, one.b, one.j] > 0]
     gaps = np.array([true[one.a, one.b, one.j] - float(one.least) for one in known if one.least is not None])
     exact = sum(one.run - true[one.a, one.b, one.j] < 1e-3 for one in known)
-    print(f"all texts of {len(known)} triples: {len(right)} true, {len(gaps)} proved, {(gaps < 0).sum()} contradicted; the "
-          f"search found the worst text of {exact}; proved margins are below the truth by", end="")  # fmt: skip
     counts, _ = np.histogram(gaps, EDGES)
     print(
-        "".join(f" {low} to {high}: {n};" for low, high, n in zip(EDGES, EDGES[1:], counts, strict=False)), flush=True
+        f"all texts of {len(known)} triples: {len(right)} true, {len(gaps)} proved, {(gaps < 0).sum()} contradicted; "
+        f"the search found the worst text of {exact}; proved margins are below the truth by "
+        + "; ".join(f"{low} to {high}: {n}" for low, high, n in zip(EDGES, EDGES[1:], counts, strict=False)),
+        flush=True,
     )
 
 
