@@ -29,6 +29,7 @@ from headwright.models.rows.scoring import Scoring
 from headwright.models.texts import make_statement
 from headwright.models.texts.every_text import Pair, along_text, every_text, kept_by_pairs
 from headwright.models.texts.logits import on_logit
+from headwright.models.texts.next_token_proof import predictions
 from headwright.models.texts.occurrences import on_token
 from headwright.models.texts.read_layer import first_layer
 from headwright.models.texts.recombined_keys import recombined
@@ -136,6 +137,10 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
     "two layers": (
         "headwright.models.texts.two_layers._chain", lambda found: Floor(0.9999, found.text),
         lambda: repeated_pair(MODEL, 6, (5, 6), heads=[0], places=[2])),
+    "the next token": (
+        "headwright.models.texts.next_token_proof._verified",
+        lambda found: [replace(one, least=f"{one.run + 0.01:.3f}") for one in found],
+        lambda: predictions(load_model("builtin:induction16"), 4, [(0, 1)])),
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 reading         the options, in the tokens of a model
 first_layer     the first layer on every text: where the sweeps run, and what is asked of them
 deeper_layers   a pair that repeats, through two layers; deeper layers, on the keys of a text
+next_token      whether b is predicted after the second a, through two layers
 printing        the result in words, as data and as a picture
 certificate     the strongest result, as a certificate
 """
@@ -38,6 +39,7 @@ SHORT = "Prove what first-layer heads do on every text of a given length."
 EXAMPLES = (
     "headwright every-text builtin:induction --length 64",
     "headwright every-text builtin:induction --length 16 --key e --out e.json",
+    "headwright every-text builtin:induction16 --length 8 --predict all --out next.json",
     "headwright every-text FOLDER --length 16 --query @text --text book.txt",
 )
 
@@ -62,6 +64,10 @@ def every_text(
     ] = None,
     repeat: Annotated[
         str | None, typer.Option(metavar="AB", help="Two layers: bound the weight on a pair of tokens that repeats.")
+    ] = None,
+    predict: Annotated[
+        str | None,
+        typer.Option(metavar="AB", help="Two layers: is B predicted after a second A? A pair of tokens, or all."),
     ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="Also for T = 2, 4, 8, ... up to the length.")] = False,
     layers: Layers = None,
@@ -88,7 +94,7 @@ def every_text(
     asked = EveryTextOptions(
         length, read_numbers(layers, "--layers"), read_numbers(heads, "--heads"), offset, query, key, logit,
         None if text is None else read_text(text, "text"), None if pairs is None else read_text(pairs, "pairs"),
-        budget, repeat, curve, plot, out, source, engine is Engine.dask, scheduler, resume, json,
+        budget, repeat, predict, curve, plot, out, source, engine is Engine.dask, scheduler, resume, json,
     )  # fmt: skip
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=source.device, dtype=source.dtype)
