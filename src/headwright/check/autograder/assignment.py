@@ -25,6 +25,7 @@ from headwright.check.report.text import Hints
 from headwright.check.sheets.sheet import find
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
+from headwright.validation import sentence
 
 
 class Assignment(BaseModel):
@@ -127,8 +128,6 @@ def checked_assignment(given: Mapping[str, Any], known: Collection[str], where: 
     try:
         found = Assignment.model_validate(given)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise InputError(f"{where}: {place}: {first['msg'].lower()}, given {first['input']!r}") from error
+        raise InputError(f"{where}: {sentence(error, Assignment)}") from error
     ids = {name: name for name in known}
     return found.model_copy(update={"points": {find(name, ids): worth for name, worth in found.points.items()}})
