@@ -152,17 +152,7 @@ EMPTY = "no case that can occur satisfies what is assumed"
 
 
 def decide(left: Scalar, comparison: t.Comparison, right: Scalar, where: Where, tending: Tending = STILL) -> Decision:
-    """Decide left (comparison) right for all parameters in `where`, as names go where they go.
-
-    >>> from headwright.check.scalars import Range
-    >>> where = Where({"n": Range(2, integer=True)})
-    >>> n = where.name("n")
-    >>> decide(n * n, ">=", 2 * n, where).word
-    'proved'
-    >>> found = decide(n, "<=", number(3), where)
-    >>> found.word, found.values
-    ('refuted', {'n': Fraction(4, 1)})
-    """
+    """Decide left (comparison) right for all parameters in `where`, as names go where they go."""
     case = Case(left, comparison, right, where)
     found = _decided(case, tending)
     if found.word == "undecided":
