@@ -124,6 +124,7 @@ def coordinates(scene: s.Scene, link: t.Relation, left: Value, right: Value) -> 
 
 
 LARGER = "the condition says nothing of the other scores: they may be larger still"
+MOST_HINTS = 5  # integers of an answer that are tried
 
 
 @dataclass(frozen=True)
@@ -468,7 +469,10 @@ class Decider:
                     large.add(name)
         large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
         large &= self.sent if self.moving == "sent" else large
-        return Where(ranges).given(*given), tuple(sorted(large))
+        written = (part for node in self.scene.definitions.values() for part in t.walk(node))
+        values = {part.value for part in written if isinstance(part, t.Number)}  # |n - 123457| is 0 where n is that
+        hints = sorted(value for value in values if value.denominator == 1 and value > 1)[:MOST_HINTS]
+        return Where(ranges, hints=tuple(hints)).given(*given), tuple(sorted(large))
 
 
 def _ends(gap: Scalar, name: str, where: Where) -> Iterator[Scalar]:
