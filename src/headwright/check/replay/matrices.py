@@ -21,7 +21,7 @@ from headwright.check.judging import Judged
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import ShapeError
-from headwright.formula.shapes import SCALAR, Shape, shape, typed
+from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
 
 Number = Any  # a Fraction as long as it is rational, a float beyond that
 Rows = Sequence[Sequence[Number]]
@@ -100,6 +100,9 @@ class MatricesWorld:
             whole = self.shape_of(t.Name(name.base))
             if f"{name.base}_*" in given or (isinstance(name.index, t.Listing) and whole is not None):
                 return Shape(*given.get(f"{name.base}_*", (1, 1)))
+            if whole is not None and whole != SCALAR:
+                size = spelt(name.index)
+                return Shape(size if "diagonal" in self.setting.facts.get(name.base, ()) else whole.rows, size)
         return SCALAR if full in self.sizes else None
 
     def name(self, name: t.Name, at: Mapping[str, int]) -> Rows:
@@ -128,7 +131,7 @@ class MatricesWorld:
             return [[row[last - 1]] for row in whole]
         if about != base or len(places) == 2:  # a singular value, or an entry
             return [[whole[places[0] - 1][last - 1]]]
-        raise InputError(f"{full} has no value")
+        return [row[:last] for row in (whole[:last] if "diagonal" in facts.get(base, ()) else whole)]  # U_k, S_k
 
     def value(self, node: t.Node, at: Mapping[str, int]) -> Rows:
         """The value of a typed term; InputError and the like where it has none. A zero may be 1 x 1 in any shape."""

@@ -250,9 +250,7 @@ class MatricesSetting:
         """Whether the exercise gives this name."""
         full = full_name(name)
         given = {*self.exercise.definitions, *self.setting.shapes, *given_numbers(self.exercise), *self.exercise.answer}
-        parts = {
-            about.split(",")[0] for about in self.setting.facts if about.endswith("_*")
-        }  # U_k, S_k: not defined anew
+        parts = {about.split(",")[0] for about in self.setting.facts if about.endswith("_*")}  # U_k, S_k
         return full in given or name.base in parts or f"{name.base}_*" in given or full in ("I", "pi", "e", "ones")
 
     def opened(self, answer: Answer) -> MatricesCourt:
@@ -302,7 +300,7 @@ class MatricesCourt:
         try:
             found = decide(link, given, strict=strict)
         except ShapeError as error:
-            unclear = self._applied(error)
+            unclear = self._applied(error) or self._cut(given, link, *given.definitions.values())
             if unclear:
                 return [judged(claim, Decision("undecided", unclear), unclear)]
             one = judged(claim, Decision("refuted", error.message), str(error))
@@ -311,7 +309,7 @@ class MatricesCourt:
             return [judged(claim, Decision("undecided", str(error)), str(error))]
         if found.word == "refuted":
             which = " and ".join(self._unsaid(found, claim))
-            unclear = ""
+            unclear = self._cut(given, link)
             if not understood:
                 unclear = "it is not always true; whether it is under this condition is not known"
             elif which:
@@ -335,6 +333,12 @@ class MatricesCourt:
         if not found or found[1] not in self.exercise.definitions:
             return ""
         return f"whether {written} is a product or a function of what stands in the brackets is not certain"
+
+    def _cut(self, given: Given, *nodes: t.Node) -> str:
+        """U_k is the first columns of U, and what is false of these may be meant of the k-th alone, or with zeros."""
+        known = Known(given, nodes[0])
+        cut = next((name for name in t.every_name(*nodes) if known.is_cut(name)), None)
+        return "" if cut is None else f"{plain(cut)} was read as the first columns of {cut.base}: write it out"
 
     def _unsaid(self, found: Decision, claim: Claim) -> list[str]:
         """Indices of a counterexample that the exercise does not give, and of which nothing is said: A v_i = ..."""

@@ -98,6 +98,16 @@ class Unit:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """The first columns of the identity, perhaps transposed: X Cut is X without its last columns."""
+
+    upto: Scalar
+    rows: Size
+    columns: Size
+    turned: bool = False
+
+
+@dataclass(frozen=True)
 class Diagonal:
     """The diagonal matrix of products of powers of family members, with zeros after the place upto."""
 
@@ -131,7 +141,7 @@ class Image:
         return self.body.columns
 
 
-Factor = Letter | Unit | Diagonal | Image
+Factor = Letter | Unit | Cut | Diagonal | Image
 Word = tuple[Factor, ...]
 
 
@@ -409,6 +419,18 @@ class Algebra:
                 return (ZERO, ()) if sizes.below(first, second) or sizes.below(second, first) else None
             case Unit(first, rows, False), Unit(second, _, True) if first == second == ONE:
                 return ONE, self.diagonal((), ONE, rows)
+            case Cut(first, rows, _, False), Cut(second, _, _, True) if first == second:
+                return ONE, self.diagonal((), first, rows)
+            case Cut(first, _, _, True), Cut(second, _, _, False) if first == second:
+                return ONE, ()
+            case (Diagonal(powers, upto, rows), Cut(first, _, _, False)) | (
+                Cut(first, _, _, True),
+                Diagonal(powers, upto, rows),
+            ):
+                if (upto == first and powers) or not sizes.at_most(first, upto):
+                    return None
+                kept = (Diagonal(powers, first, rows),) if powers else ()  # what lies beyond does not matter
+                return ONE, (*kept, right) if isinstance(right, Cut) else (left, *kept)
         return None
 
     def diagonal(self, powers: Powers, upto: Scalar, size: Size) -> Word:

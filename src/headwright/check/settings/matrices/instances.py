@@ -180,8 +180,8 @@ class Trial:
         items = t.listed(name.index or name)
         places = [int(item.value) for item in items if isinstance(item, t.Number)]
         base = name.base if family is None else family.of
-        part = len(places) == len(items) and (len(places) == 2 or family is not None)
-        whole = self.of(t.Name(base)) if part else None
+        cuttable = len(places) == 2 or any(base == one.of for one in self.known.families.values())
+        whole = self.of(t.Name(base)) if len(places) == len(items) and cuttable else None
         if whole is None:
             return None
         i, j = places[0] - 1, places[-1] - 1
@@ -189,7 +189,10 @@ class Trial:
             raise NoValue(f"there is no {key} here")
         if len(places) == 2 or (family is not None and family.kind == "singular values"):
             return scalar(whole[i, j])
-        return arb_mat([[row[j]] for row in whole.tolist()])
+        if family is not None:
+            return arb_mat([[row[j]] for row in whole.tolist()])
+        height = i + 1 if self.known.fact(base, "diagonal") else whole.nrows()  # U_k, S_k
+        return arb_mat([row[: j + 1] for row in whole.tolist()[:height]])
 
     def _shaped(self, name: t.Name, value: arb_mat) -> arb_mat:
         """A written 0, or a sum of nothing, in the shape that its name has."""

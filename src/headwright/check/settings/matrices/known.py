@@ -84,7 +84,7 @@ class Known:
         spoken = (*given.definitions.values(), *(() if self.statement is None else (self.statement,)))
         parts = [part for tree in spoken for part in t.walk(tree)]
         sums = [part for part in parts if isinstance(part, t.BigSum | t.BigCall)]
-        bound = {part.index for part in sums}
+        self.bound = {part.index for part in sums}  # the indices of all sums that are spoken of
         sizes = (size for one in given.shapes.values() for size in (one.rows, one.columns))
         self.dimensions = sorted({size for size in sizes if isinstance(size, str)})
         assumed = {name.base for name in t.every_name(*given.assume)}
@@ -96,7 +96,7 @@ class Known:
             if isinstance(part, t.Name) and f"{part.base}_*" in given.shapes and spelt(part) not in alone
         ]
         places += [place for part in sums for place in (part.lower, part.upper, *part.conditions)]
-        counting = {name.base for name in t.every_name(*places) if name.index is None} - bound
+        counting = {name.base for name in t.every_name(*places) if name.index is None} - self.bound
         numbers = {name for name in counting if given.shapes.get(name, SCALAR) == SCALAR} - {*given.definitions}
         self.integers = sorted({*self.sized, *numbers})  # those too that stand in an index, or at the end of a sum
         self.families: dict[str, Family] = {}
@@ -147,6 +147,14 @@ class Known:
             return None
         return self.families.get(name.base)
 
+    def is_cut(self, name: t.Name) -> bool:
+        """Whether this is a matrix without its last columns: U_{k-1}. U_1, and U_i in a sum over i, are not."""
+        if name.index is None or name.primes or isinstance(name.index, t.Number | t.Listing):
+            return False
+        spoken = {part.base for part in names_in(name.index)}
+        cuttable = {family.of for family in self.families.values()}
+        return name.base in cuttable and bool(spoken) and spoken <= set(self.sized) - self.bound
+
     def shape_of(self, name: t.Name) -> Shape | None:
         """The shape of a name: as given, by its family, or that of its definition."""
         key = spelt(name)
@@ -168,6 +176,9 @@ class Known:
                 return SCALAR  # an entry
             if f"{name.base}_*" in self.given.shapes:
                 return self.given.shapes[f"{name.base}_*"]
+            if self.is_cut(name) and whole is not None:
+                size = spelt(name.index)
+                return Shape(size if self.fact(name.base, "diagonal") else whole.rows, size)
         return SCALAR if key in self.integers else None
 
     def definition(self, name: t.Name) -> t.Node | None:

@@ -99,6 +99,8 @@ class Normal:
             return f.numeral(algebra.members(((family.base, Fraction(1)),), self.place(node.index, family.size)))
         if family is not None and node.index is not None:  # u_k = U e_k
             return algebra.times(self.of(t.Name(family.of)), self.unit(node.index, family.size))
+        if known.is_cut(node):
+            return self.cut(node)
         if shape is None and node.base == "I" and node.index is not None:
             size = int(node.index.value) if isinstance(node.index, t.Number) else spelt(node.index)
             return f.word_form((), size, size)
@@ -127,6 +129,16 @@ class Normal:
     def unit(self, node: t.Node, size: f.Size) -> f.Form:
         """The unit vector e_i."""
         return f.word_form((f.Unit(self.place(node, size), size),), size, 1)
+
+    def cut(self, node: t.Name) -> f.Form:
+        """U_k, the first k columns of U; S_k, the first k rows and columns of S."""
+        algebra, sizes, whole = self.algebra, self.algebra.sizes, self.of(t.Name(node.base))
+        upto, columns = sizes.index(node.index, self.bound), spelt(node.index or node)
+        sizes.exists(f.ZERO, upto)
+        sizes.exists(upto, sizes.of(whole.columns))
+        first = f.word_form((f.Cut(upto, whole.columns, columns),), whole.columns, columns)
+        cut = algebra.times(whole, first)
+        return algebra.times(algebra.transposed(first), cut) if self.known.fact(node.base, "diagonal") else cut
 
     # Functions
 
