@@ -41,7 +41,7 @@ from headwright.check.settings.keys.court import KeysSetting
 from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
 from headwright.check.text import Statement, Text, read
-from headwright.check.verdict import Asked, Formula, Status, ToRead, Verdict, by_what, overall
+from headwright.check.verdict import Asked, Formula, Status, ToRead, Verdict, overall
 from headwright.errors import InputError
 from headwright.formula import tree as t
 
@@ -203,8 +203,8 @@ def _headline(asked: Sequence[Asked], tried: Sequence[Tried]) -> str:
     parts = [one for one in asked if not one.optional] or list(asked)
     words = ("refuted", "missing", "undecided", "proved")
     chosen = min(parts, key=lambda one: words.index(one.word))
-    used = {each.decision.used for one in tried for each in one.judged if each.decision.used}
-    return chosen.reason + (by_what(*sorted(used)) if chosen.word == "proved" else "")
+    used = "; ".join(sorted({each.decision.used for one in tried for each in one.judged if each.decision.used}))
+    return f"{chosen.reason} ({used})" if used and chosen.word == "proved" else chosen.reason
 
 
 def _setting(exercise: Exercise) -> Setting:

@@ -30,8 +30,9 @@ from headwright.check.scalars import (
     prove,
 )
 from headwright.check.scalars.assumptions import Hypothesis, checked
-from headwright.check.scalars.instances import MOST_LIMITS, allowed, choices, far_out, put_in, reach_large
+from headwright.check.scalars.instances import MOST_LIMITS, Instance, allowed, choices, far_out, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol, shown_name
+from headwright.errors import InputError
 from headwright.formula import tree as t
 
 
@@ -152,17 +153,7 @@ EMPTY = "no case that can occur satisfies what is assumed"
 
 
 def decide(left: Scalar, comparison: t.Comparison, right: Scalar, where: Where, tending: Tending = STILL) -> Decision:
-    """Decide left (comparison) right for all parameters in `where`, as names go where they go.
-
-    >>> from headwright.check.scalars import Range
-    >>> where = Where({"n": Range(2, integer=True)})
-    >>> n = where.name("n")
-    >>> decide(n * n, ">=", 2 * n, where).word
-    'proved'
-    >>> found = decide(n, "<=", number(3), where)
-    >>> found.word, found.values
-    ('refuted', {'n': Fraction(4, 1)})
-    """
+    """Decide left (comparison) right for all parameters in `where`, as names go where they go."""
     case = Case(left, comparison, right, where)
     found = _decided(case, tending)
     if found.word == "undecided":
@@ -260,11 +251,27 @@ def _for_large(case: Case) -> Decision:
             return Decision("proved", proof.reason, used=proof.used, threshold=threshold)
     if sign == "!=" and prove(left, "=", right, where) is not None:
         return Decision("refuted", "the two are the same")
-    found = counterexample(left, sign, right, where, large=large)
+    found = counterexample(left, sign, right, where, large=large) or _by_continuity(case)
     if found is not None:
         left_end, right_end = (end if end.is_finite() else None for end in (found.left, found.right))
         return Decision("refuted", "", values=found.values, left=left_end, right=right_end)
     return Decision("undecided", f"neither proved nor refuted for large {' and '.join(map(shown_name, large))}")
+
+
+GONE = Symbol("gone")  # 1 over a large name
+
+
+def _by_continuity(case: Case) -> Instance | None:
+    """Where the limits of both sides break it, the one large name entering as its inverse only."""
+    if len(case.large) != 1 or case.large[0] in case.where.tied() or case.sign == "!=":
+        return None  # what is different may have one limit
+    try:
+        sides = [side.put({case.large[0]: 1 / parameter(GONE, POSITIVE)}) for side in (case.left, case.right)]
+        left, right = (side.put({GONE: 0}) for side in sides)
+    except InputError:
+        return None
+    weak = {">": ">=", "<": "<="}.get(case.sign, case.sign)  # limits may be equal without the sides ever being so
+    return counterexample(left, weak, right, case.where.put({case.large[0]: 1}))
 
 
 def _inverted(case: Case, small: Iterable[str]) -> Case:

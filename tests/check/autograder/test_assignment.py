@@ -119,8 +119,8 @@ def test_reads_an_assignment(tmp_path: Path) -> None:
     [
         ('hints = "some"', "hints"),
         ("formulas = 2", "formulas"),
-        ("[points]\naveraging-two = 0", "greater than 0"),
-        ("[points]\naveraging-two = nan", "given nan"),
+        ("[points]\naveraging-two = 0", "expected a number above 0"),
+        ("[points]\naveraging-two = nan", "is nan"),
         ("[points]\naveraging-two = { style = 1 }", "points"),
         ("[points]\nno-such = 1", "no exercise"),
     ],

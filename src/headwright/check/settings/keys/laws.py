@@ -30,6 +30,7 @@ from headwright.check.settings.keys.meaning import DEEPEST, Reader, Value, scala
 from headwright.check.settings.keys.scene import ONE, REST, VARIANCE, ZERO, Hypothesis, Scene, UndeterminedError, Vec
 from headwright.check.settings.matrices.known import names_in
 from headwright.formula import tree as t
+from headwright.formula.show import plain
 
 if TYPE_CHECKING:
     from headwright.check.settings.keys.deciding import Decider
@@ -361,6 +362,10 @@ def decide_moment(decider: Decider, moment: t.Call, sign: t.Comparison, right: t
     scene, reader = decider.scene, Reader(decider.scene, {})
     target = reader.value(right)
     wanted = target.coordinates if isinstance(target, Vec) else {label(what.index): target}
+    if isinstance(target, Scalar) and target.names():
+        where, large = decider.where([target], decider.given(reader) or ())
+        if limit(target, where, large) in ("infinity", "-infinity"):
+            return Decision("refuted", f"{plain(right)} grows beyond all bounds, and the other side does not")
     if isinstance(target, Vec) != output or any(x.names() for x in wanted.values()):
         return Decision("undecided", "a number was expected for a weight, or a combination of values for an output")
     found = chances(

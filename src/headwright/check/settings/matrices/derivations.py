@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,8 +12,9 @@ from headwright.check.settings.matrices.deciding import gap, multiple, prepared,
 from headwright.check.settings.matrices.forms import Form
 from headwright.check.settings.matrices.inequalities import adds_up
 from headwright.check.settings.matrices.known import Given, Known, names_in
+from headwright.formula import FormulaError
 from headwright.formula import tree as t
-from headwright.formula.shapes import spelt
+from headwright.formula.shapes import Shape, spelt
 
 ORDERS = ("<", "<=", ">", ">=")
 
@@ -44,7 +46,11 @@ class Aim:
     def passing(self) -> Given:
         """Without definitions."""
         known, given = Known(self.given), self.given
-        shapes = {name: shape for name in given.definitions if (shape := known.shape_of(named(name))) is not None}
+        shapes: dict[str, Shape] = {}
+        for name in given.definitions:
+            with suppress(FormulaError):  # of a definition that speaks of unknown names nothing follows
+                shape = known.shape_of(named(name))
+                shapes |= {} if shape is None else {name: shape}
         return replace(given, definitions={}, shapes={**shapes, **given.shapes})
 
     @cached_property
