@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo proof lab site lint quick tools test test-all attack bench fuzz mutants clean
+.PHONY: help demo proof lab site lint quick quick-versions tools test test-all attack bench fuzz mutants clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -80,6 +80,15 @@ QUICK := tests/test_*.py tests/formula tests/noise tests/lowrank tests/check/sca
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 quick: lint  ## lint and the heart of the tests, for a first look at a change
 	@$(PYTEST) -q -m "not slow" $(QUICK)
+
+# 'lowest-direct' or 'highest' of what pyproject.toml allows; tools for tests are the newest. Needs uv, and GBs for torch.
+RESOLUTION ?= lowest-direct
+USED := audit cluster compiled export gpu lab notebook site
+quick-versions:  ## the same tests with the lowest versions that are allowed (RESOLUTION=highest: the newest)
+	@mkdir -p out && uv venv --quiet --clear out/versions
+	@uv pip compile --quiet --python-version 3.11.7 --resolution $(RESOLUTION) $(USED:%=--extra %) pyproject.toml -o out/versions.txt
+	@VIRTUAL_ENV=out/versions uv pip install --quiet -c out/versions.txt -e '.[test]'
+	@OPENBLAS_NUM_THREADS=1 out/versions/bin/python -m pytest -n 2 -q -m "not slow" $(QUICK)
 
 # What tests of pages and of proofs need beside Python. Root on Debian gets it; elsewhere these tests are skipped, and
 # the summary says how to get it.
