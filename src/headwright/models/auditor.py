@@ -27,6 +27,7 @@ from headwright.models.explain import Example, gallery
 from headwright.models.findings.heads import Head, heads
 from headwright.models.findings.positions import Order, Places, order, places
 from headwright.models.findings.summary import Summary
+from headwright.models.loading.load import load_model
 from headwright.models.loading.model import Model
 from headwright.models.report.sentences import sentences
 
@@ -107,6 +108,9 @@ def audit(
 ) -> Audit:
     """What every head of a model does, on a text (or the default one), or on so many random tokens that repeat.
 
+    The model is what `load_model` gives, or a model of transformers that is in memory; a text needs its tokenizer:
+    audit(load_model(model, tokenizer=tokenizer)).
+
     Finished parts are kept in the folder `keep` until the audit is done; with `resume`, those that an audit left there
     that did not come to its end are taken instead of being measured again. What is proven for every text takes up to
     half a minute where the vocabulary is large; `every_text=False` leaves it out.
@@ -118,6 +122,8 @@ def audit(
     """
     if isinstance(model, str):
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
+    if hasattr(model, "named_parameters"):
+        model = load_model(model)
     check_type(text, "text", "text", optional=True)
     for what, number in (("tokens", tokens), ("max_length", max_length)):
         check_type(number, what, "a whole number", optional=True)

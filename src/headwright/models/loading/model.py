@@ -10,7 +10,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headwright.errors import InputError
-from headwright.models.rows.scoring import Scoring
+from headwright.models.rows.blocked import row_statistics
+from headwright.models.rows.scoring import RowStatistics, Scoring
 
 Tokens = Int[np.ndarray, " tokens"]
 
@@ -27,6 +28,18 @@ class Layer:
     keys: Any  # key heads, keys, d
     values: Any  # key heads, keys, d of values
     scoring: Scoring
+
+    def statistics(self, **more: Any) -> RowStatistics:
+        """`row_statistics` of this layer, with its own scale, mask, window, softcap and sinks; `more` is as there."""
+        queries, keys = (
+            array.detach().float().cpu().numpy() if hasattr(array, "detach") else array
+            for array in (self.queries, self.keys)
+        )
+        own = self.scoring
+        return row_statistics(
+            queries, keys, scale=own.scale, causal=own.causal, window=own.window, softcap=own.softcap, sinks=own.sinks,
+            key_mask=own.key_mask, **more,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

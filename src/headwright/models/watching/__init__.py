@@ -1,11 +1,12 @@
 """Attention statistics in the user's own loop: a model of the transformers library is watched while it runs.
 
-statistics  the statistics of one call of the attention, for any mask, in blocks of whole rows
+api         `watch`, `seen`, `register`
+hook        the attention that calls the one that was there, and then computes statistics
 recorded    what was seen: by layer, by run, by head
-hook        `watch`, and the attention implementation `headwright`
+statistics  the statistics of one call of the attention, for any mask, in blocks of whole rows
+names       the names of statistics
 """
 
-from headwright.models.watching.hook import seen, watch
-from headwright.models.watching.recorded import Seen
+from headwright.models.watching.api import register, seen, watch
 
-__all__ = ["Seen", "seen", "watch"]
+__all__ = ["register", "seen", "watch"]

@@ -27,14 +27,17 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 
 from headwright.errors import InputError
 from headwright.models.loading.attention_hook import HARMLESS, visible
+from headwright.models.watching.names import DEFAULT, RECEIVED, TOP, Wanted
 from headwright.models.watching.recorded import KEEP, Part, Run, Seen
-from headwright.models.watching.statistics import DEFAULT, RECEIVED, TOP, Attention, Wanted, statistics_of
+from headwright.models.watching.statistics import Attention, statistics_of
 
 NAME = "headwright"
 CROSS = ("encoder_attn", "crossattention", "encdecattention", "cross_attn", "encoder_attention", "cross_attention")
 # Arguments that models pass along and that change no score, beside those that an audit knows.
-NO_MATTER = HARMLESS | {"num_items_in_batch", "encoder_hidden_states", "encoder_attention_mask", "head_mask",
-                        "past_key_values", "token_type_ids", "labels", "sliding_window", "dropout"}  # fmt: skip
+NO_MATTER = HARMLESS | {
+    "num_items_in_batch", "encoder_hidden_states", "encoder_attention_mask", "head_mask", "past_key_values",
+    "token_type_ids", "labels", "sliding_window", "dropout", "output_router_logits",
+}  # fmt: skip
 _lock = threading.RLock()
 _numbers = itertools.count()
 
@@ -218,33 +221,10 @@ def free_memory(device: torch.device) -> int | None:
 
 
 @contextmanager
-def watch(
-    model: Any,
-    statistics: Sequence[str] = DEFAULT,
-    *,
-    keep: str = "rows",
-    top: int = 8,
-    ends: tuple[int, int] = (4, 64),
-    last_rows: int = 64,
-    special: Sequence[int] | None = None,
-    keys: Sequence[int] = (),
-    memory: int | None = None,
+def watching(
+    model: Any, wanted: Wanted, keep: str, special: Sequence[int] | None, keys: Sequence[int], memory: int | None
 ) -> Iterator[Seen]:
-    """While it lasts, statistics of every row of every head of a transformers model are kept as the model runs.
-
-    Args:
-        model: in memory, on any device; it is restored on exit. Its output is what it was, to the last bit.
-        statistics: names of statistics; docs/guides/watch.md defines each.
-        keep: `rows` for every row of every run, `means` for running means alone, `both` for running means over all runs
-            and the rows of the last one.
-        top: how many keys `top`, `top_keys` and `top_weights` have.
-        ends: how many keys at each end `start` and `recent` have.
-        last_rows: how many rows `received_last` has.
-        special: the ids of special tokens; those that the model's configuration names unless given.
-        keys: the positions that `keys` is about.
-        memory: bytes that rows may take; what is free unless given.
-    """
-    wanted = Wanted.of(statistics, top, ends, last_rows)
+    """`watch`, with the statistics as one thing."""
     if keep not in KEEP:
         raise InputError(f"keep = {keep}: expected one of {', '.join(KEEP)}")
     _check_model(model)
@@ -434,11 +414,8 @@ def described(
 _standing: dict[int, tuple[Any, Watched]] = {}  # by the id of a configuration that names this implementation
 
 
-def seen(model: Any) -> Seen:
-    """What was seen of a model that was loaded with attn_implementation="headwright": running means, and the last run.
-
-    Models of an encoder and a decoder, and special tokens, need `watch`.
-    """
+def standing(model: Any) -> Seen:
+    """What `seen` gives."""
     return _stands(model.config).recorders[0].seen
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from headwright.errors import InputError
-from headwright.models.watching.statistics import RECEIVED, WHOLE, Wanted
+from headwright.models.watching.names import RECEIVED, WHOLE, Wanted
 
 KEEP = ("rows", "means", "both")
 

@@ -7,7 +7,6 @@ kernel knows the scoring.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,64 +14,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwright.errors import InputError
 from headwright.models.rows.blocked import can_compile, second_pass
 from headwright.models.rows.blocked import statistics as in_blocks
 from headwright.models.rows.scoring import Scoring
+from headwright.models.watching.names import ENDS, POSITIONS, RECEIVED, SETS, TOP, Wanted
 
 UNSEEN = -1e30  # the score of a key that is not seen: finite, so that 0 times it is 0
+HIDDEN = -1e4  # what is added to a score and is not above this hides a key: the least number, or a large negative one
 MOST_SCORES = {"cpu": 2**21, "cuda": 2**25}  # held at once
 MANY_ROWS = 64  # from here on the compiled code is worth its start
-POSITIONS = ("distance", "self", "previous")  # of no meaning where rows and keys are of different texts
-WHOLE = ("winner", "top_keys")  # whole numbers: positions of keys, -1 for none
-PLAIN = (
-    "lse", "largest", "winner", "margin", "entropy", "first", "distance", "sensitivity", "largest_score", "self",
-    "previous",
-)  # fmt: skip
-TOP, ENDS, SETS = ("top", "top_keys", "top_weights"), ("start", "middle", "recent"), ("special", "keys")
-RECEIVED = ("received", "received_last", "received_most")
-ALL = (*PLAIN, *TOP, *ENDS, *SETS, *RECEIVED)
-DEFAULT = ("largest", "winner", "entropy", "first", "largest_score")
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which statistics are kept, and their numbers.
-
-    >>> Wanted.of(("entropy", "received")).rows
-    ('entropy',)
-    >>> Wanted.of(("entropi",))
-    Traceback (most recent call last):
-    headwright.errors.InputError: there is no statistic entropi: expected some of lse, largest, winner, margin, \
-entropy, first, distance, sensitivity, largest_score, self, previous, top, top_keys, top_weights, start, middle, \
-recent, special, keys, received, received_last, received_most
-    """
-
-    names: tuple[str, ...]
-    top: int = 8
-    ends: tuple[int, int] = (4, 64)
-    last_rows: int = 64
-
-    @classmethod
-    def of(cls, names: Sequence[str], top: int = 8, ends: tuple[int, int] = (4, 64), last_rows: int = 64) -> Wanted:
-        """Checked; a single name may stand for a list of one."""
-        names = (names,) if isinstance(names, str) else tuple(names)
-        for name in names:
-            if name not in ALL:
-                raise InputError(f"there is no statistic {name}: expected some of {', '.join(ALL)}")
-        if not names or top < 1 or min(ends) < 0 or last_rows < 1:
-            raise InputError(f"{len(names)} statistics, top = {top}, ends = {ends}, last_rows = {last_rows}: expected "
-                             "at least one statistic, and numbers above 0")  # fmt: skip
-        return cls(tuple(dict.fromkeys(names)), top, ends, last_rows)
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """Those of rows: the others are of keys."""
-        return tuple(name for name in self.names if name not in RECEIVED)
-
-    def asks(self, names: Sequence[str]) -> bool:
-        """Whether one of these is wanted."""
-        return any(name in self.names for name in names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +103,7 @@ def _scores(call: Attention, keys: Tensor, rows: slice) -> Tensor:
         if mask.dtype == torch.bool:
             unseen = ~mask
         else:
-            unseen = mask <= torch.finfo(mask.dtype).min / 2
+            unseen = mask <= HIDDEN
             s = s + mask
         hidden = unseen if hidden is None else hidden | unseen
     if call.key_mask is not None:
@@ -246,10 +196,10 @@ def _as_scoring(call: Attention) -> tuple[bool, int | None, Tensor | None] | Non
         return None
     if call.mask is None:
         return call.causal, call.window, call.key_mask
-    if call.mask.shape[1] != 1 or (call.mask.dtype != torch.bool and bool((call.mask > 0).any())):
+    if call.mask.shape[1] != 1:
         return None
     mask = call.mask[:, 0, :, :count]
-    seen = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+    seen = mask if mask.dtype == torch.bool else mask > HIDDEN
     if mask.dtype != torch.bool and bool((mask[seen] != 0).any()):
         return None  # it adds something to scores
     seen = seen.expand(len(call.query), -1, -1)
