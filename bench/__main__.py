@@ -31,6 +31,7 @@ TOPICS = [
     "check",
     "check_size",
     "rows",
+    "watch",
     "audit",
 ]
 ON_A_GPU = ("rows_gpu", "texts_gpu")  # programs of their own: they run on machines that have nothing of ours
