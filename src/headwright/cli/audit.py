@@ -133,8 +133,8 @@ def audit(
         found = run(
             loaded, text=given, text_name=str(tokens if text is None else text), tokens=ids, max_length=max_length,
             layers=chosen, heads_wanted=mine, seed=seed,
-            command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction, engine=working, keep=keep if reason is None else None, resume=resume,
-            every_text=not no_every_text,
+            command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction, engine=working,
+            keep=keep if reason is None else None, resume=resume, every_text=not no_every_text,
         )  # fmt: skip
     if json:
         from headwright.models.report.data import data
