@@ -24,7 +24,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from headwright.errors import InputError
 from headwright.models.rows.scoring import Scoring
 
-HOOK = "headwright"
+HOOK = "headwright-audit"  # "headwright" is the implementation that `watch` registers
 MOST_SCORES = 2**24  # held at once, where attention is computed or a mask is read in blocks of rows
 # Arguments that models pass along and that change no score.
 HARMLESS = frozenset({
