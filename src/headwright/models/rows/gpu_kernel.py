@@ -4,7 +4,7 @@
 What costs is the exponential of every score, so nothing else may cost much. Which key won, and the runner-up, would:
 instead the maxima of groups of scores, which a thread holds anyway on the way to the row's maximum, compete for first
 and second place, and `_again` scores the keys of the winning group again. A group's number is written into the last
-bits of its maximum, so that one maximum finds both. The runner-up is known up to 2^-19 of its size, where it lies in
+bits of its maximum, so that one maximum finds both. The runner-up is known up to 2^-18 of its size, where it lies in
 another group than the winner; all else up to float32.
 
 `_columns` and `_cells` are second passes, which need the rows' lse: what each key receives, and the map of a pattern.
@@ -23,7 +23,8 @@ import triton.language as tl
 # Rows, keys, warps and stages of a tile, by the bytes of a key; of those tried on an H200 the fastest.
 TILES = {64: (64, 128, 4, 3), 128: (64, 128, 4, 3), 256: (64, 128, 4, 3), 512: (64, 64, 4, 2)}
 WIDEST = (32, 32, 4, 2)
-GROUPS = 16  # of the scores of a row in a tile
+GROUPS = 32  # of the scores of a row in a tile
+AGAIN = 16  # rows of a program that scores the winning groups again
 NARROWEST, WIDEST_HEAD = 16, 256
 UNSEEN = tl.constexpr(-1e30)
 LOG2E = tl.constexpr(1.4426950408889634)
@@ -195,72 +196,84 @@ def _pass(
 
 
 @triton.jit
-def _again(
-    Q, K, ALLOWED, OFFSETS, WEIGHTS, LSE, BEST, SECOND, TILE, SCORE, SENSITIVITY, rows, keys, heads, scale, softcap,
-    window, stride, group: tl.constexpr, D: tl.constexpr, DP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
-    CAUSAL: tl.constexpr, WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, MASK: tl.constexpr, GROUPS: tl.constexpr,
-    PLACES: tl.constexpr, COUNT: tl.constexpr,
+def _one_key(
+    q, K, ALLOWED, row, column, inside, keys, shift, window, scale, softcap, D: tl.constexpr, DP: tl.constexpr,
+    CAUSAL: tl.constexpr, WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, MASK: tl.constexpr,
 ):  # fmt: skip
-    """The keys of the winning group, and those at known offsets, scored again: few products for each row."""
-    head = tl.program_id(1)
-    batch = head // heads
-    row = tl.program_id(0) * BM + tl.arange(0, BM)
-    inside = row < rows
-    at = head.to(tl.int64) * rows + row
-    shift = keys - rows
-    best = tl.load(BEST + at, mask=inside, other=0.0)
-    lse = tl.load(LSE + at, mask=inside, other=0.0)
-    number = best.to(tl.int32, bitcast=True) & (GROUPS - 1)
-    start = tl.load(TILE + at, mask=inside, other=0) + number // 4 * (4 * BN // GROUPS) + number % 4 * 2
-    size: tl.constexpr = BN // GROUPS
-    few = tl.arange(0, COUNT)  # first the group, then the offsets
-    grouped = start[:, None] + few[None, :] // 2 * 8 + few[None, :] % 2
-    offset = tl.load(OFFSETS + few - size, mask=(few >= size) & (few < size + PLACES), other=0)
-    columns = tl.where(few[None, :] < size, grouped, row[:, None] + shift - offset[None, :])
-    apart = row[:, None] + shift - columns
-    seen = inside[:, None] & (columns >= 0) & (columns < keys) & (few[None, :] < size + PLACES)
+    """The score of one key for each row, as in `_scores`."""
+    apart = row + shift - column
+    seen = inside & (column >= 0) & (column < keys)
     if CAUSAL:
         seen = seen & (apart >= 0)
     if WINDOW:
         seen = seen & (apart < window) & (apart > -window)
     if MASK:
-        seen = seen & (tl.load(ALLOWED + batch * keys + columns, mask=seen, other=0) != 0)
-    mine = K + (head // group).to(tl.int64) * keys * D
-    s = tl.zeros((BM, COUNT), tl.float32)
-    for begin in tl.static_range(0, DP, 32):
-        depth = begin + tl.arange(0, 32)
-        q = tl.load(Q + at[:, None] * D + depth[None, :], mask=inside[:, None] & (depth[None, :] < D), other=0.0)
-        k = tl.load(
-            mine + columns[:, :, None] * D + depth[None, None, :], mask=seen[:, :, None] & (depth[None, None, :] < D),
-            other=0.0,
-        )  # fmt: skip
-        s += tl.sum(q.to(tl.float32)[:, None, :] * k.to(tl.float32), axis=2)
-    unit = scale
+        seen = seen & (tl.load(ALLOWED + column, mask=seen, other=0) != 0)
+    depth = tl.arange(0, DP)
+    k = tl.load(K + column[:, None] * D + depth[None, :], mask=seen[:, None] & (depth[None, :] < D), other=0.0)
+    s = tl.sum(q * k.to(tl.float32), axis=1)
     if SOFTCAP:
         s = _capped(s, scale, softcap)
+    return tl.where(seen, s, UNSEEN)
+
+
+@triton.jit
+def _again(
+    Q, K, ALLOWED, OFFSETS, LSE, BEST, SECOND, TILE, LARGEST, MARGIN, WINNER, SCORE, SENSITIVITY, WEIGHTS, rows, keys,
+    heads, scale, softcap, window, stride, group: tl.constexpr, D: tl.constexpr, DP: tl.constexpr, BM: tl.constexpr,
+    BN: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, MASK: tl.constexpr,
+    GROUPS: tl.constexpr, PLACES: tl.constexpr,
+):  # fmt: skip
+    """The keys of the winning group, and those at known offsets, scored again: few products for each row."""
+    head = tl.program_id(1)
+    row = tl.program_id(0) * BM + tl.arange(0, BM)
+    inside = row < rows
+    at = head.to(tl.int64) * rows + row
+    shift = keys - rows
+    depth = tl.arange(0, DP)
+    q = tl.load(Q + at[:, None] * D + depth[None, :], mask=inside[:, None] & (depth[None, :] < D), other=0.0)
+    q = q.to(tl.float32)
+    mine = K + (head // group).to(tl.int64) * keys * D
+    mask = ALLOWED + head // heads * keys
+    unit = scale
+    if SOFTCAP:
         unit = 1.0
-    s = tl.where(seen, s, UNSEEN)
+    best = tl.load(BEST + at, mask=inside, other=UNSEEN)
+    lse = tl.load(LSE + at, mask=inside, other=0.0)
+    second = tl.load(SECOND + at, mask=inside, other=UNSEEN)
     sees = best > UNSEEN / 2
-    group_s = tl.where(few[None, :] < size, s, UNSEEN)
-    high = tl.max(group_s, axis=1)
-    winner = tl.min(tl.where((group_s == high[:, None]) & (few[None, :] < size), columns, 2147483647), axis=1)
-    other = tl.max(tl.where(columns == winner[:, None], UNSEEN, group_s), axis=1)
-    second = tl.maximum(other, tl.load(SECOND + at, mask=inside, other=0.0))
-    second = tl.minimum(second, high)  # which has lost its last bits
+    number = best.to(tl.int32, bitcast=True) & (GROUPS - 1)
+    start = tl.load(TILE + at, mask=inside, other=0) + number // 4 * (4 * BN // GROUPS) + number % 4 * 2
+    high = tl.full((BM,), UNSEEN, tl.float32)
+    winner = tl.full((BM,), -1, tl.int32)
+    for j in tl.static_range(BN // GROUPS):
+        column = start + (j // 2 * 8 + j % 2)
+        s = _one_key(
+            q, mine, mask, row, column, inside & sees, keys, shift, window, scale, softcap, D, DP, CAUSAL, WINDOW,
+            SOFTCAP, MASK,
+        )  # fmt: skip
+        second = tl.maximum(second, tl.minimum(high, s))
+        winner = tl.where(s > high, column, winner)
+        high = tl.maximum(high, s)
+    second = tl.minimum(second, high)  # it may have lost its last bits
     largest = tl.where(sees, tl.exp(tl.minimum(high * unit - lse, 0.0)), 0.0)
     slope = high * unit
     if SOFTCAP:
         part = tl.minimum(tl.maximum(high / softcap, -1 + 6e-8), 1 - 6e-8)
         slope = softcap * 0.5 * tl.log((1 + part) / (1 - part)) * (1 - part * part)
     margin = tl.where(second > UNSEEN / 2, (high - second) * unit, float("inf"))
-    tl.store(TILE + at, tl.where(sees, winner, -1), mask=inside)
-    tl.store(BEST + at, largest, mask=inside)
-    tl.store(SECOND + at, tl.where(sees, margin, 0.0), mask=inside)
+    tl.store(WINNER + at, winner, mask=inside)
+    tl.store(LARGEST + at, largest, mask=inside)
+    tl.store(MARGIN + at, tl.where(sees, margin, 0.0), mask=inside)
     tl.store(SCORE + at, tl.where(sees, high * unit, float("-inf")), mask=inside)
     tl.store(SENSITIVITY + at, tl.where(sees, largest * (1 - largest) * slope, 0.0), mask=inside)
-    weight = tl.where(seen & sees[:, None], tl.exp(tl.minimum(s * unit - lse[:, None], 0.0)), 0.0)
-    place = (few[None, :] - size).to(tl.int64) * stride + at[:, None]
-    tl.store(WEIGHTS + place, weight, mask=inside[:, None] & (few[None, :] >= size) & (few[None, :] < size + PLACES))
+    for n in tl.static_range(PLACES):
+        s = _one_key(
+            q, mine, mask, row, row + shift - tl.load(OFFSETS + n), inside & sees, keys, shift, window, scale, softcap,
+            D, DP, CAUSAL, WINDOW, SOFTCAP, MASK,
+        )  # fmt: skip
+        weight = tl.where(s > UNSEEN / 2, tl.exp(tl.minimum(s * unit - lse, 0.0)), 0.0)
+        tl.store(WEIGHTS + n * stride + at, weight, mask=inside)
 
 
 @triton.jit
@@ -315,7 +328,9 @@ def _columns(
                 q = tl.load(Q + (base + row[:, None]) * D + depth[None, :])
                 lse = tl.load(LSE + base + row)
             else:
-                q = tl.load(Q + (base + row[:, None]) * D + depth[None, :], mask=(row[:, None] < rows) & deep, other=0.0)
+                q = tl.load(
+                    Q + (base + row[:, None]) * D + depth[None, :], mask=(row[:, None] < rows) & deep, other=0.0
+                )
                 lse = tl.load(LSE + base + row, mask=row < rows, other=float("inf"))
             lse = tl.where(lse == float("-inf"), float("inf"), lse * LOG2E)
             s = _scores(
@@ -376,7 +391,9 @@ def _cells(
                     )
                 allowed = column[None, :] >= 0
                 if MASK:
-                    allowed = tl.load(ALLOWED + head // heads * keys + column, mask=column < keys, other=0)[None, :] != 0
+                    allowed = (
+                        tl.load(ALLOWED + head // heads * keys + column, mask=column < keys, other=0)[None, :] != 0
+                    )
                 s = _scores(
                     q, k, row[:, None], column[None, :], allowed, keys, shift, window, scale, softcap, CAUSAL, WINDOW,
                     SOFTCAP, part != 1, PRECISION,
@@ -400,8 +417,9 @@ class _Call:
     """Queries (..., heads, rows, d) and keys (..., key heads, keys, d) made ready for the kernels."""
 
     def __init__(
-        self, queries: torch.Tensor, keys: torch.Tensor, *, scale: float, causal: bool = True, window: int | None = None,
-        softcap: float | None = None, sinks: torch.Tensor | None = None, key_mask: torch.Tensor | None = None,
+        self, queries: torch.Tensor, keys: torch.Tensor, *, scale: float, causal: bool = True,
+        window: int | None = None, softcap: float | None = None, sinks: torch.Tensor | None = None,
+        key_mask: torch.Tensor | None = None,
         tile: tuple[int, int, int, int] | None = None,
     ) -> None:  # fmt: skip
         *self.batch, self.heads, self.rows, d = queries.shape
@@ -428,7 +446,7 @@ class _Call:
             "group": self.heads // keys.shape[-3], "D": d, "DP": wide, "CAUSAL": causal, "WINDOW": window is not None,
             "SOFTCAP": softcap is not None, "MASK": key_mask is not None,
         }  # fmt: skip
-        self.precise = {"PRECISION": "ieee" if queries.dtype == torch.float32 else "tf32"}
+        self.precise = {"PRECISION": "tf32x3" if queries.dtype == torch.float32 else "tf32"}
 
     def new(self, count: int, wide: int, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, ...]:
         """Arrays of the batch and the heads."""
@@ -442,11 +460,11 @@ def statistics(
     """lse, entropy, largest, first; with `track` also winner, margin, distance and others. float32, (..., heads, rows).
 
     Queries are (..., heads, rows, d), keys (..., key heads, keys, d), on one device and of one type, d at most 256;
-    the scoring is that of `row_statistics`, with a key mask for all texts or one for each. With `track` come the largest
-    score, the sensitivity, and the weights at the offsets, under "offset N"; with `received` what each key receives.
+    the scoring is that of `row_statistics`, with a key mask for all texts or one for each. With `track` come the
+    largest score, the sensitivity, and the weights at the offsets, under "offset N"; with `received` what keys receive.
     """
     call = _Call(queries, keys, **scoring)
-    lse, entropy, first, best, second, distance, score, sensitivity = call.new(8, call.rows)
+    lse, entropy, first, best, second, distance = call.new(6, call.rows)
     (tile,) = call.new(1, call.rows, torch.int32)
     sink = scoring.get("sinks") is not None
     _pass[(triton.cdiv(call.rows, call.bm), call.programs)](
@@ -456,15 +474,17 @@ def statistics(
     )  # fmt: skip
     found = {"lse": lse, "entropy": entropy, "first": first, "largest": best}
     if track:
-        weights = torch.empty((len(offsets), *lse.shape), device=lse.device)
-        places = torch.tensor(offsets or (0,), device=lse.device, dtype=torch.int32)
-        count = triton.next_power_of_2(call.bn // GROUPS + len(offsets))
-        _again[(triton.cdiv(call.rows, 16), call.programs)](
-            call.q, call.k, call.allowed, places, weights, lse, best, second, tile, score, sensitivity, *call.numbers,
-            lse.numel(), **call.settings, BM=16, BN=call.bn, GROUPS=GROUPS, PLACES=len(offsets), COUNT=count,
+        largest, margin, score, sensitivity, *weights = call.new(4 + len(offsets), call.rows)
+        (winner,) = call.new(1, call.rows, torch.int32)
+        places = torch.tensor(offsets or (0,), dtype=torch.int32).to(lse.device, non_blocking=True)
+        _again[(triton.cdiv(call.rows, AGAIN), call.programs)](
+            call.q, call.k, call.allowed, places, lse, best, second, tile, largest, margin, winner, score, sensitivity,
+            weights[0] if weights else lse, *call.numbers, lse.numel(), **call.settings, BM=AGAIN, BN=call.bn,
+            GROUPS=GROUPS, PLACES=len(offsets),
         )  # fmt: skip
-        found |= {"winner": tile, "margin": second, "distance": distance, "largest_score": score}
-        found |= {"sensitivity": sensitivity, **{f"offset {o}": weights[k] for k, o in enumerate(offsets)}}
+        found |= {"largest": largest, "winner": winner, "margin": margin, "distance": distance}
+        found |= {"largest_score": score, "sensitivity": sensitivity}
+        found |= {f"offset {offset}": weight for offset, weight in zip(offsets, weights, strict=True)}
     if received:
         found |= _received(call, lse, last_rows)
     return found

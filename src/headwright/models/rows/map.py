@@ -15,10 +15,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headwright.errors import InputError
-from headwright.models.rows.blocked import numbers, score_blocks, statistics
+from headwright.models.rows.blocked import real_numbers, score_blocks, statistics
 from headwright.models.rows.scoring import Scoring
 
 MOST_BINS = 4096
+WIDEST_HEAD = 256  # for which the kernel's tiles fit
 FULL = 32.0  # times an even share has the full colour
 INK = np.array([8, 48, 107])  # of the full colour
 
@@ -96,16 +97,16 @@ def attention_map(queries: Any, keys: Any, bins: int = 512, **scoring: Any) -> A
     told = Scoring.of(tuple(queries.shape), tuple(keys.shape), **scoring)
     down, across = edges(told.rows, bins), edges(told.keys, bins)
     high, wide = told.rows // (len(down) - 1), told.keys // (len(across) - 1)
-    fits = all(n & (n - 1) == 0 for n in (high, wide)) and (down[-1], across[-1]) == (
-        high * (len(down) - 1),
-        wide * (len(across) - 1),
-    )
-    if getattr(queries, "is_cuda", False) and fits and queries.shape[-1] <= 256:
+    even = (told.rows, told.keys) == (high * (len(down) - 1), wide * (len(across) - 1))
+    even = even and high & (high - 1) == 0 == wide & (wide - 1)
+    if getattr(queries, "is_cuda", False) and even and queries.shape[-1] <= WIDEST_HEAD:
         from headwright.models.rows import gpu_kernel
 
         found = gpu_kernel.cells(queries, keys, high, wide, **{**scoring, "scale": told.scale}).double().cpu().numpy()
         return AttentionMap(found, down, across)
-    return AttentionMap(_cells(numbers(queries, "queries"), numbers(keys, "keys"), told, down, across), down, across)
+    return AttentionMap(
+        _cells(real_numbers(queries, "queries"), real_numbers(keys, "keys"), told, down, across), down, across
+    )
 
 
 def _cells(
