@@ -7,7 +7,7 @@ from .layer import Defect, Layer, equivariance_defect, permute, random_layer
 from .lowrank import LowRank, spectral_norm_upper_bound, truncate
 from .models.auditor import audit
 from .models.loading import load_model
-from .models.rows import row_statistics
+from .models.rows import attention_map, row_statistics
 from .models.texts.every_text import every_text
 from .models.watching import seen, watch
 from .noise import Noise, Simulation, World, read_world, simulate
@@ -40,6 +40,7 @@ __all__ = [
     "World",
     "at_least",
     "attend",
+    "attention_map",
     "audit",
     "average",
     "causal",

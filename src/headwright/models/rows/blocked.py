@@ -56,7 +56,7 @@ def row_statistics(
     >>> bool((found.top >= found.largest).all())
     True
     """
-    queries, keys = (_numbers(array, name) for array, name in ((queries, "queries"), (keys, "keys")))
+    queries, keys = (real_numbers(array, name) for array, name in ((queries, "queries"), (keys, "keys")))
     sets = dict(key_sets or {})
     if queries.ndim == 4:
         texts = len(queries)
@@ -106,7 +106,8 @@ def _of_text(mask: Any, text: int, texts: int) -> Any:
     return given[text]
 
 
-def _numbers(array: Float[np.ndarray, ...], name: str) -> Float[np.ndarray, ...]:
+def real_numbers(array: Float[np.ndarray, ...], name: str) -> Float[np.ndarray, ...]:
+    """The array in float32 or wider; refused unless its numbers are real and finite."""
     array = plain(array, name)
     if array.dtype.kind not in "fiu" and array.dtype.name != "bfloat16":
         raise InputError(f"{name}: holds {array.dtype.name}, expected real numbers")
@@ -262,6 +263,20 @@ def _blocks(
             if hidden is not None:
                 np.copyto(s, UNSEEN, where=hidden)
         yield columns, s
+
+
+def score_blocks(
+    queries: Float[np.ndarray, "heads rows d"], keys: Float[np.ndarray, "key_heads keys d"], scoring: Scoring
+) -> Iterator[tuple[int, slice, slice, Block]]:
+    """Head, rows, keys and scores of each block; a block is overwritten by the next."""
+    room = _room(queries.dtype)
+    for head in range(scoring.heads):
+        mine = keys[head * scoring.key_heads // scoring.heads]
+        scaled = queries[head] * queries.dtype.type(scoring.scale)
+        for start in range(0, scoring.rows, ROWS):
+            rows = slice(start, min(start + ROWS, scoring.rows))
+            for columns, s in _blocks(scaled[rows], mine, scoring, rows, room):
+                yield head, rows, columns, s
 
 
 def _take_in(
