@@ -53,6 +53,7 @@ class Told:
     past: int = 0
     run: Run | None = None  # once a layer has been called
     counted: Tensor | None = None  # batch, rows: False for padding; None if there is none
+    first: Tensor | None = None  # for each text, the position of its first token
     calls: dict[str, int] = field(default_factory=dict)
 
 
@@ -130,9 +131,11 @@ class Recorder:
         part = self.seen.parts.setdefault(name, Part(name, self.seen.wanted, self.seen.keep))
         key_position = 0 if cross else max(0, run.end - keys)
         key_run = self._run_of_encoder() if cross else run
-        padding = told.encoder_padding if cross else run.padding
+        first = told.first
+        if cross:
+            first = None if told.encoder_padding is None else told.encoder_padding.int().argmax(1)
         call = replace(
-            call, cross=cross, counted=told.counted, first=None if padding is None else padding.int().argmax(1),
+            call, cross=cross, counted=told.counted, first=first,
             row_position=run.end - rows, key_position=key_position,
             sets=self._sets(key_run, batch, key_position, keys, call.key.device),
         )  # fmt: skip
@@ -155,6 +158,7 @@ class Recorder:
             known = told.tokens.new_full((batch, told.past), -1) if last.tokens is None else last.tokens
             last.tokens = torch.cat([known[:, : told.past], told.tokens], dim=1)
         if last.padding is not None:
+            told.first = last.padding.int().argmax(1)
             counted = last.padding[:, told.past :]
             told.counted = None if bool(counted.all()) else counted
         return last
@@ -254,7 +258,10 @@ def _check_model(model: Any) -> None:
         if type(module).__module__.startswith(("torch.ao.nn.quantized", "bitsandbytes", "torchao")):
             raise InputError(f"{family} holds a quantised module ({type(module).__name__}): expected floating-point "
                              "weights")  # fmt: skip
-    if getattr(model, "is_quantized", False) or getattr(model, "hf_quantizer", None) is not None:
+    method = str(getattr(getattr(model.config, "quantization_config", None), "quant_method", "")).lower()
+    wide = all(each.is_floating_point() and each.element_size() > 1 for each in model.parameters())
+    read_out = "gguf" in method and wide  # the numbers of a GGUF file were read out of their quantised blocks
+    if not read_out and (getattr(model, "is_quantized", False) or getattr(model, "hf_quantizer", None) or not wide):
         raise InputError(f"{family} is quantised: expected floating-point weights")
     if not model._can_set_attn_implementation() or getattr(model.config, "reorder_and_upcast_attn", False):
         raise InputError(f"{family} computes its attention in a way of its own, which transformers cannot exchange")

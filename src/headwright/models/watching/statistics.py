@@ -53,9 +53,10 @@ class Attention:
 
 def statistics_of(call: Attention, wanted: Wanted) -> dict[str, Tensor]:
     """By name: (batch, heads, rows), (batch, heads, rows, k) or (batch, heads, keys). NaN for rows that see nothing."""
-    scoring = _as_scoring(call) if call.query.shape[2] >= MANY_ROWS and not wanted.asks(TOP) else None
-    if scoring is not None:
-        return _compiled(call, wanted, *scoring)
+    quick = _by_kernel if _kernel_fits(call, wanted) else _compiled if _compiled_fits(call, wanted) else None
+    scoring = None if quick is None else _as_scoring(call)
+    if quick is not None and scoring is not None:
+        return quick(call, wanted, *scoring)
     batch, heads, rows, _ = call.query.shape
     count, wide = call.key.shape[2], torch.promote_types(call.query.dtype, torch.float32)
     keys = call.key.to(wide).mT
@@ -188,11 +189,22 @@ def _at(alpha: Tensor, place: Tensor) -> Tensor:
     return alpha.gather(-1, index)[..., 0] * inside[:, None]
 
 
+def _compiled_fits(call: Attention, wanted: Wanted) -> bool:
+    on_cpu = call.query.device.type == "cpu" and call.query.dtype == torch.float32
+    return on_cpu and call.query.shape[2] >= MANY_ROWS and not wanted.asks(TOP) and can_compile()
+
+
+def _kernel_fits(call: Attention, wanted: Wanted) -> bool:
+    """The kernel knows no sets and no top keys; and the last rows of all texts are to be the last of the batch."""
+    fits = call.query.is_cuda and call.query.element_size() < 8 and call.query.shape[3] <= 256
+    return fits and not wanted.asks((*TOP, *ENDS, *SETS)) and (call.counted is None or not wanted.asks(RECEIVED))
+
+
 def _as_scoring(call: Attention) -> tuple[bool, int | None, Tensor | None] | None:
-    """Causal or not, the window and the key mask, if that is all that the mask says and the compiled code can do it."""
+    """Causal or not, the window and the key mask, if that is all that the mask says, and the last row is at the end."""
     rows, count = call.query.shape[2], call.key.shape[2]
-    plain = call.query.device.type == "cpu" and call.query.dtype == torch.float32 and call.bias is None
-    if not plain or not can_compile() or (call.causal and rows > count):
+    aligned = call.cross or call.row_position + rows == call.key_position + count
+    if not aligned or call.bias is not None or (call.causal and rows > count):
         return None
     if call.mask is None:
         return call.causal, call.window, call.key_mask
@@ -203,12 +215,12 @@ def _as_scoring(call: Attention) -> tuple[bool, int | None, Tensor | None] | Non
     if mask.dtype != torch.bool and bool((mask[seen] != 0).any()):
         return None  # it adds something to scores
     seen = seen.expand(len(call.query), -1, -1)
-    if torch.equal(seen, seen[:, -1:].expand_as(seen)):
+    if seen.shape[1] == 1 or torch.equal(seen, seen[:, -1:].expand_as(seen)):
         return False, None, seen[:, -1]
     if seen.shape[1] != count:
         return None
     key_mask = seen.diagonal(dim1=1, dim2=2)
-    place = torch.arange(count)
+    place = torch.arange(count, device=seen.device)
     reach = int(torch.where(seen.any(2), place - seen.int().argmax(2) + 1, 0).max())
     apart = place[:, None] - place
     expected = (apart >= 0) & (apart < reach)
@@ -232,6 +244,8 @@ def _compiled(
         counted = np.isfinite(rows.lse)
         if call.counted is not None:
             counted &= call.counted[text].numpy()
+        if call.key_position:
+            rows.first[:] = 0.0  # it is not among the keys any more
         values = vars(rows) | {("self", "previous")[offset]: value for offset, value in rows.offsets.items()}
         if wanted.asks((*ENDS, *SETS, *RECEIVED)):
             lse = np.where(counted, rows.lse, np.inf)
@@ -251,6 +265,34 @@ def _compiled(
                 told[name] = np.where(counted, values[name], np.nan)
         texts.append(told)
     return {name: torch.from_numpy(np.stack([text[name] for text in texts])) for name in texts[0]}
+
+
+def _by_kernel(
+    call: Attention, wanted: Wanted, causal: bool, window: int | None, key_mask: Tensor | None
+) -> dict[str, Tensor]:
+    """The same by the kernel of `rows`; nothing waits for the GPU."""
+    from headwright.models.rows import gpu_kernel
+
+    scoring: dict[str, Any] = {"scale": call.scale, "causal": causal, "window": window, "softcap": call.softcap}
+    scoring |= {"sinks": call.sinks, "key_mask": key_mask}
+    offsets = tuple(o for o, name in enumerate(("self", "previous")) if name in wanted.names and not call.cross)
+    found = gpu_kernel.statistics(call.query, call.key, offsets=offsets, **scoring)
+    found |= {("self", "previous")[offset]: found[f"offset {offset}"] for offset in offsets}
+    found["winner"] = found["winner"].long() + call.key_position
+    if call.key_position:
+        found["first"] = torch.zeros_like(found["first"])  # it is not among the keys any more
+    nothing = None if key_mask is None and call.counted is None else torch.isneginf(found["lse"])
+    if nothing is not None and call.counted is not None:
+        nothing = nothing | ~call.counted[:, None]
+    if wanted.asks(RECEIVED):
+        lse = found["lse"] if nothing is None else found["lse"].masked_fill(nothing, torch.inf)
+        found |= gpu_kernel.received(call.query, call.key, lse, last_rows=wanted.last_rows, **scoring)
+    told = {}
+    for name in wanted.names:
+        if name in found and not (call.cross and name in POSITIONS):
+            empty = -1 if name == "winner" else torch.nan
+            told[name] = found[name] if nothing is None or name in RECEIVED else found[name].masked_fill(nothing, empty)
+    return told
 
 
 def _last_rows(counted: Any, count: int) -> int:
