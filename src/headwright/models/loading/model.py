@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 
 from headwright.errors import InputError
 from headwright.models.rows.blocked import row_statistics
+from headwright.models.rows.map import AttentionMap, attention_map
 from headwright.models.rows.scoring import RowStatistics, Scoring
 
 Tokens = Int[np.ndarray, " tokens"]
@@ -35,11 +36,15 @@ class Layer:
             array.detach().float().cpu().numpy() if hasattr(array, "detach") else array
             for array in (self.queries, self.keys)
         )
-        own = self.scoring
-        return row_statistics(
-            queries, keys, scale=own.scale, causal=own.causal, window=own.window, softcap=own.softcap, sinks=own.sinks,
-            key_mask=own.key_mask, **more,
-        )  # fmt: skip
+        return row_statistics(queries, keys, **self._own(), **more)
+
+    def map(self, bins: int = 512) -> AttentionMap:
+        """`attention_map` of this layer, with its own scoring."""
+        return attention_map(self.queries, self.keys, bins, **self._own())
+
+    def _own(self) -> dict[str, Any]:
+        names = ("scale", "causal", "window", "softcap", "sinks", "key_mask")
+        return {name: getattr(self.scoring, name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
