@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from headwright.errors import InputError, check_type, install_line
+from headwright.errors import InputError, install_line, typed_errors
 from headwright.models.loading.induction import NAME, induction_model
 from headwright.models.loading.model import Model
 
@@ -28,6 +28,7 @@ SINGLE, INDEX, PICKLED = "model.safetensors", "model.safetensors.index.json", "p
 FROM_HUB = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model"]
 
 
+@typed_errors
 def load_model(
     name: str | Path | Any, *, device: str = "cpu", dtype: str | None = None, tokenizer: Any = None
 ) -> Model:
@@ -45,7 +46,6 @@ def load_model(
         if device != "cpu" or dtype is not None:
             raise InputError("the model is in memory: it stays where it is, leave device and dtype out")
         return _in_memory(name, tokenizer)
-    check_type(name, "the model's name", "a path")
     text = str(name)
     LOG.info("loading %s on %s", text, device)
     if device not in DEVICES:

@@ -7,13 +7,14 @@ from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from headwright.errors import InputError, install_line
+from headwright.errors import InputError, install_line, typed_errors
 from headwright.models.watching.names import DEFAULT, Wanted
 
 if TYPE_CHECKING:
     from headwright.models.watching.recorded import Seen
 
 
+@typed_errors
 def watch(
     model: Any,
     statistics: Sequence[str] = DEFAULT,
@@ -45,6 +46,7 @@ def watch(
     return found
 
 
+@typed_errors
 def seen(model: Any) -> Seen:
     """What was seen of a model that was loaded with attn_implementation="headwright": running means, and the last run.
 
