@@ -57,7 +57,6 @@ MOVED = {  # options of older versions, by command: what replaces them
             ("--query", "--offset", "--pairs", "--key", "--logit", "--budget", "--repeat", "--curve"), _EVERY_TEXT
         ),
         "--every-text": _EVERY_TEXT,
-        "--plot": _EVERY_TEXT,
         "--certificate": f"{_EVERY_TEXT} --out FILE",
     },
     "design": {

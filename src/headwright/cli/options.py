@@ -83,7 +83,7 @@ Checker = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg, .png or .html).")]
+Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg, .png, .pdf or .html).")]
 Out = Annotated[Path | None, typer.Option(help="Write the certificate into this file (.json).")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=MODELS, show_default=False)]
 Layers = Annotated[str | None, typer.Option("--layers", "--layer", help="Only these layers, such as 0,4-7.")]

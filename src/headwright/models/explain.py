@@ -11,8 +11,7 @@ from jaxtyping import Float
 from headwright.enclosure import held_to
 from headwright.errors import InputError
 from headwright.models.documents import Document
-from headwright.models.findings.behaviour import induction_offsets
-from headwright.models.findings.first_token import Away, duplicate_weight, rows_away
+from headwright.models.findings.first_token import duplicate_weight, rows_away
 from headwright.models.findings.heads import ENOUGH, Head
 from headwright.models.findings.rounding import Looked, looked_at
 from headwright.models.loading.model import Layer, Model
@@ -106,11 +105,12 @@ def explain_layer(
     """The same, of a layer that has run already; `telling` says of each row from position 2 on how much it shows."""
     found = rows_away(layer, (0,))
     words = tuple(model.words(document.tokens))
-    looked = looked_at(found, head, most=len(found.positions))
     shown = found.rest[head] * found.away.largest[head] if telling is None else telling
+    chosen = _telling(shown, rows)
+    looked = looked_at(found, head, chosen)
     return Explained(
         layer.index, head, document.name,
-        tuple(_row(layer, found, looked, index, words, queries) for index in _telling(shown, rows)),
+        tuple(_row(layer, looked, index, words, queries) for index in range(len(chosen))),
     )  # fmt: skip
 
 
@@ -127,9 +127,9 @@ def _telling(shown: Float[np.ndarray, " rows"], count: int) -> list[int]:
     return [int(part[::-1][np.argmax(shown[part[::-1]])]) for part in stretches if len(part)]
 
 
-def _row(layer: Layer, found: Away, looked: Looked, index: int, words: Sequence[str], queries: bool) -> Row:
+def _row(layer: Layer, looked: Looked, index: int, words: Sequence[str], queries: bool) -> Row:
     alpha = looked.pattern[index]
-    position = int(found.positions[index])
+    position = int(looked.positions[index])
     order = [int(j) for j in np.argsort(-alpha, kind="stable")[:KEYS] if alpha[j] >= LEAST]
     best = tuple(Looking(j, words[j], float(looked.scores[index, j]), float(alpha[j])) for j in order)
     shortest = _shortest(layer, looked, index, best[0]) if queries and best else None
@@ -215,8 +215,7 @@ def _example(model: Model, document: Document, layer: Layer, title: str, measure
 
 def _telling_row(document: Document, layer: Layer, measure: str) -> Float[np.ndarray, "heads rows"]:
     """How much each row shows of a measure."""
-    offsets = induction_offsets(document.period, document.repeats) if document.period else ()
-    rows = rows_away(layer, sorted({0, 1, *offsets}))
+    rows = rows_away(layer, (0, 1))
     away = rows.away
     if measure == "sink":
         return rows.first
@@ -224,7 +223,7 @@ def _telling_row(document: Document, layer: Layer, measure: str) -> Float[np.nda
         "previous_away": lambda: away.offsets[1],
         "self_away": lambda: away.offsets[0],
         "duplicate_away": lambda: duplicate_weight(rows, document.tokens),
-        "induction_away": lambda: np.sum([away.offsets[offset] for offset in offsets], axis=0),
+        "induction_away": lambda: duplicate_weight(rows, document.tokens, after=1),
         "largest_away": lambda: away.largest,
         "entropy_away": lambda: away.entropy,
         "distance_away": lambda: away.distance,

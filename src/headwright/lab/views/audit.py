@@ -97,7 +97,7 @@ def explain(request: ExplainRequest) -> dict[str, Any]:
             raise InputError(f"row {request.row}, and the text has {len(document.tokens)} tokens: expected 2 to "
                              f"{len(document.tokens) - 1}")  # fmt: skip
     found = explain_layer(model, document, layer, head, rows=1, telling=telling)
-    looked = looked_at(away, head, most=len(away.positions))
+    looked = looked_at(away, head, range(len(away.positions)))
     return {
         **asdict(found),
         "tokens": list(model.words(document.tokens)),

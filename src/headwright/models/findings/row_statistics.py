@@ -62,5 +62,5 @@ def by_kernel(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int])
         weights[offset] = np.where(seen, np.exp(np.minimum(s - found["lse"], 0.0)), 0.0)
     return RowStatistics(
         found["lse"], found["largest"], found["winner"].astype(np.int64), found["margin"], found["entropy"],
-        found["first"], found["distance"], found["largest"] * (1 - found["largest"]) * best, weights,
+        found["first"], found["distance"], found["largest"] * (1 - found["largest"]) * best, best, weights,
     )  # fmt: skip

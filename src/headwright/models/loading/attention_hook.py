@@ -24,7 +24,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from headwright.errors import InputError
 from headwright.models.rows.scoring import Scoring
 
-HOOK = "headwright"
+HOOK = "headwright-audit"  # "headwright" is the implementation that `watch` registers
 MOST_SCORES = 2**24  # held at once, where attention is computed or a mask is read in blocks of rows
 # Arguments that models pass along and that change no score.
 HARMLESS = frozenset({
@@ -113,7 +113,7 @@ def mask_seen(
     causal = not bool(allowed(places[:1])[0, -1]) and not (kv_length > 1 and bool(allowed(places[:1])[0, 1]))
     reach = int(allowed(places[-1:] if causal else places[:1]).sum())
     window = reach if reach < kv_length else None
-    step = _block_rows(kv_length)
+    step = _block_rows(16 * kv_length)  # positions are wide numbers, and several such blocks are held
     for start in range(0, kv_length, step):
         rows = places[start : start + step]
         if not torch.equal(allowed(rows), visible(rows, places, causal, window)):

@@ -15,6 +15,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from headwright.errors import InputError, install_line, typed_errors
 from headwright.models.loading.induction import NAME, induction_model
@@ -29,8 +30,12 @@ FROM_HUB = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.m
 
 
 @typed_errors
-def load_model(name: str | Path, *, device: str = "cpu", dtype: str | None = None) -> Model:
-    """The model of that name. The numbers are of type `dtype`: float32 unless given.
+def load_model(
+    name: str | Path | Any, *, device: str = "cpu", dtype: str | None = None, tokenizer: Any = None
+) -> Model:
+    """The model of that name, or a model of transformers that is in memory, with its tokenizer if it has one.
+
+    The numbers of a model that is loaded are of type `dtype`: float32 unless given. One in memory stays as it is.
 
     >>> load_model("builtin:induction").heads
     2
@@ -38,6 +43,10 @@ def load_model(name: str | Path, *, device: str = "cpu", dtype: str | None = Non
     Traceback (most recent call last):
     headwright.errors.InputError: there is no model builtin:deduction: expected builtin:induction or builtin:induction16
     """
+    if hasattr(name, "named_parameters"):
+        if device != "cpu" or dtype is not None:
+            raise InputError("the model is in memory: it stays where it is, leave device and dtype out")
+        return _in_memory(name, tokenizer)
     text = str(name)
     LOG.info("loading %s on %s", text, device)
     if device not in DEVICES:
@@ -55,6 +64,14 @@ def load_model(name: str | Path, *, device: str = "cpu", dtype: str | None = Non
         raise InputError(f"there is no model {text}: expected a folder, a .gguf or .safetensors file, a hub id such as "
                          f"owner/name, {NAME} or {NAME16}")  # fmt: skip
     return _folder(text, _from_hub(text), device, dtype)
+
+
+def _in_memory(model: Any, tokenizer: Any) -> Model:
+    try:
+        from headwright.models.loading.checkpoint import from_memory
+    except ModuleNotFoundError as error:
+        raise _needs_extra(error) from error
+    return from_memory(model, tokenizer)
 
 
 def _builtin(name: str, device: str, dtype: str | None) -> Model:

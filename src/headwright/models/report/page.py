@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from statistics import median
@@ -20,7 +20,8 @@ from headwright.models.findings.heads import Head
 from headwright.models.findings.rounding import FORMATS
 from headwright.models.report.every_text import section as every_text
 from headwright.models.report.sentences import ball, sentences
-from headwright.pictures.head_maps import head_map
+from headwright.pictures.head_maps import head_map, maps_chart
+from headwright.pictures.style import Chart
 
 if TYPE_CHECKING:
     from headwright.models.auditor import Audit
@@ -44,12 +45,14 @@ class Column:
     most: float | None = 1.0  # what has the full colour in a map; None: the largest value there is
     mapped: str = ""  # the caption of its map; no map if empty
     mean: str = ""  # the name of the mean that it is, if it is one
+    unit: str = "weight"
 
 
 def _of_mean(
-    name: str, title: str, short: str, shown: str = ".2f", most: float | None = 1.0, mapped: str = ""
+    name: str, title: str, short: str, shown: str = ".2f", most: float | None = 1.0, mapped: str = "",
+    unit: str = "weight",
 ) -> Column:  # fmt: skip
-    return Column(title, short, lambda head: head.value(name), shown, most, mapped, name)
+    return Column(title, short, lambda head: head.value(name), shown, most, mapped, name, unit)
 
 
 def _quantile(name: str) -> Callable[[Head], float | None]:
@@ -75,19 +78,23 @@ COLUMNS = (
     _of_mean("duplicate_away", "Equal tokens", "equal", mapped="mean weight of earlier equal tokens*"),
     _of_mean("induction_away", "Induction", "induct.",
            mapped="on repeated random tokens: what followed the same token before*"),
-    _of_mean("copying_away", "Copying", "copies", mapped="rows that give one key 10/11 or more*"),
-    _of_mean("averaging_away", "Averaging", "avg.", mapped="rows that are even over 3 keys or more*"),
+    _of_mean("copying_away", "Copying", "copies", mapped="rows that give one key 10/11 or more*",
+           unit="of rows"),
+    _of_mean("averaging_away", "Averaging", "avg.", mapped="rows that are even over 3 keys or more*",
+           unit="of rows"),
     _of_mean("largest_away", "Largest weight", "largest", mapped="mean of the largest weight*"),
-    _of_mean("entropy_away", "Entropy", "entropy", most=None, mapped="mean entropy of a row, nats*"),
-    _of_mean("distance_away", "Distance", "dist.", ".1f", None, "mean places back*"),
-    Column("Margin", "margin", _quantile("margin_away"), ".2f", None, ""),
+    _of_mean("entropy_away", "Entropy", "entropy", most=None, mapped="mean entropy of a row, nats*", unit="nats"),
+    _of_mean("distance_away", "Distance", "dist.", ".1f", None, "mean places back*", "tokens"),
+    Column("Margin", "margin", _quantile("margin_away"), ".2f", None, "", unit="nats"),
     Column("Key ball", "ball", ball, ".2%", None,
-           "how far all keys may move, of their length, before half of the rows may change their winner"),
-    Column("int8 a token", "int8", _tv("int8 a token"), ".3f", None, ""),
-    Column("int4 a token", "int4", _tv("int4 a token"), ".3f", None, "total variation when keys are rounded to int4"),
-    Column("QK rank", "QK", _rank("qk"), ".0f", None, "smallest rank that keeps 90 % of QK (proven)"),
-    Column("OV rank", "OV", _rank("ov"), ".0f", None, "smallest rank that keeps 90 % of OV (proven)"),
-    Column("Written", "written", lambda head: head.share, ".2f", 1.0, "share of what the layer writes"),
+           "how far all keys may move, of their length, before half of the rows may change their winner",
+           unit="of |k|"),
+    Column("int8 a token", "int8", _tv("int8 a token"), ".3f", None, "", unit="TV"),
+    Column("int4 a token", "int4", _tv("int4 a token"), ".3f", None, "total variation when keys are rounded to int4",
+           unit="TV"),
+    Column("QK rank", "QK", _rank("qk"), ".0f", None, "smallest rank that keeps 90 % of QK (proven)", unit="rank"),
+    Column("OV rank", "OV", _rank("ov"), ".0f", None, "smallest rank that keeps 90 % of OV (proven)", unit="rank"),
+    Column("Written", "written", lambda head: head.share, ".2f", 1.0, "share of what the layer writes", unit="share"),
 )  # fmt: skip
 
 
@@ -151,7 +158,8 @@ def _subtitle(found: Audit) -> str:
     documents = count - repeated
     return (
         f'<p class="quiet">{len(found.heads)} heads in {len(found.layers)} layers, measured on {_text(what)}: {tokens} '
-        f"tokens in {documents} document{'s' if documents != 1 else ''}, {found.rows} rows of each head{extra}. "
+        f"tokens in {documents} document{'s' if documents != 1 else ''} of up to {found.context}, "
+        f"{found.rows} rows of each head{extra}. "
         f"{found.date}.</p>\n"
     )
 
@@ -168,17 +176,29 @@ def _summary(found: Audit) -> str:
     )
 
 
-def _maps(found: Audit) -> str:
-    layers, numbers = list(found.layers), sorted({head.head for head in found.heads})
+def map_values(found: Audit) -> Iterator[tuple[Column, list[list[float | None]], float]]:
+    """Each number that has a map, its values by layer and head, and what has the full colour."""
+    numbers = sorted({head.head for head in found.heads})
     at = {(head.layer, head.head): head for head in found.heads}
-    figures = []
     for column in COLUMNS:
-        values = [[column.value(at[layer, number]) for number in numbers] for layer in layers]
+        values = [[column.value(at[layer, number]) for number in numbers] for layer in found.layers]
         known = [value for line in values for value in line if value is not None]
-        if not column.mapped or not known:
-            continue
-        most = column.most or max(*known, LEAST_TV if "a token" in column.title else 0.0) or 1.0
-        picture = head_map(values, layers, numbers, column.title, most=most, shown=column.shown)
+        if column.mapped and known:
+            yield column, values, column.most or max(*known, LEAST_TV if "a token" in column.title else 0.0) or 1.0
+
+
+def picture(found: Audit) -> Chart:
+    """The same maps as a chart, for a file."""
+    maps = {column.title: (values, most) for column, values, most in map_values(found)}
+    numbers = sorted({head.head for head in found.heads})
+    return maps_chart(maps, found.layers, numbers, f"What the heads of {found.title} do: {found.headline}")
+
+
+def _maps(found: Audit) -> str:
+    numbers = sorted({head.head for head in found.heads})
+    figures = []
+    for column, values, most in map_values(found):
+        picture = head_map(values, found.layers, numbers, column.title, most=most, shown=column.shown)
         scale = f'<div class="scale" aria-hidden="true">0<i></i>{most:{column.shown}}</div>'
         figures.append(
             f"<figure><figcaption><b>{column.title}</b>{column.mapped}</figcaption>{picture}{scale}</figure>"
