@@ -22,7 +22,7 @@ LINES = (Path(__file__).parent / "answers.jsonl").read_text().splitlines()
 ANSWERS = [json.loads(line) for line in LINES]
 FALSE = {"right": {"refuted", "missing"}, "wrong": {"proved"}, "none": {"proved"}}
 FLOORS = {("right", "proved"): 0.9, ("wrong", "refuted"): 0.9}
-EVERY = 5
+EVERY = 10
 
 
 def judged(answers: list[dict[str, str]]) -> None:
