@@ -139,10 +139,10 @@ def _ratio(known: Numbers, total: Numbers, choices: list[tuple[Numbers, Numbers]
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound on the margin in some texts; and the place whose token moves it most, if one is left."""
+    """A lower bound on the margin in some texts; and where these may be cut, if it is too low and a place is left."""
 
     margin: float
-    place: int | None
+    places: tuple[int, ...]
 
 
 def lower_bound(tables: Tables, allowed: Allowed, group: Group) -> Bound:
@@ -157,19 +157,31 @@ def lower_bound(tables: Tables, allowed: Allowed, group: Group) -> Bound:
     moved, moved_own = tables.ahead(b, others, moved=True)
     direct = own[:, end, a] - largest_average(tables, allowed, end, -direct).max(axis=(1, 2))
     at_j = moved_own[:, j, b] - largest_average(tables, allowed, j, -moved)[:, 0, 0]
-    scores, adds, spreads = [], [], []
+    powers, adds, spreads = {}, {}, {}
     for k in range(tables.length):
         if k != j:
             gap = on_input[:, k, allowed[k]][:, None] + largest_average(tables, allowed, k, on_output)
-            score, spread = _at_end(tables, allowed, k, gap - mine[:, None, None], places, a)
-            scores.append(score)
-            spreads.append(spread)
-            adds.append(moved_own[:, k, allowed[k]][:, None] - largest_average(tables, allowed, k, -moved))
-    margin = _margin(direct, at_j, scores, adds)
-    worst = int(np.argmax([score.max() for score in scores]))
-    left = {place: size for place, size in spreads[worst].items() if len(allowed[place]) > 1}
-    left = left or {place: 0.0 for place, tokens in enumerate(allowed) if len(tokens) > 1}
-    return Bound(margin, max(left, key=lambda place: left[place]) if left else None)
+            score, spreads[k] = _at_end(tables, allowed, k, gap - mine[:, None, None], places, a)
+            powers[k] = np.exp(np.minimum(score.astype(np.float64), 50.0))
+            adds[k] = moved_own[:, k, allowed[k]][:, None] - largest_average(tables, allowed, k, -moved)
+    margin = _margin(direct, at_j, powers, adds)
+    free = [place for place, tokens in enumerate(allowed) if len(tokens) > 1]
+    if margin > 2 * LESS or not free:
+        return Bound(margin, ())
+    terms = {k: powers[k] * np.minimum(0, adds[k] + direct[:, None, None]) for k in powers}
+    fewest = min(free, key=lambda place: _left_open(direct + at_j, terms, place) / len(allowed[place]))
+    spread = spreads[max(powers, key=lambda k: powers[k].max())]
+    widest = max(spread, key=lambda place: spread[place], default=fewest)
+    return Bound(margin, tuple(dict.fromkeys(place for place in (widest, fewest) if place in free)))
+
+
+def _left_open(alone: Numbers, terms: dict[int, Numbers], place: int) -> int:
+    """For how many tokens at a place the sum for the margin 0 would be negative, if they changed its own terms only."""
+    total = alone + sum(term.min(axis=(1, 2)) for k, term in terms.items() if k not in (place, place + 1))
+    tokens = total[:, None] + (terms[place].min(axis=1) if place in terms else 0.0)
+    if place + 1 in terms:
+        tokens = tokens + terms[place + 1].min(axis=2)
+    return int((tokens < 0).any(axis=0).sum())
 
 
 def _at_end(
@@ -193,15 +205,14 @@ def _at_end(
     return found, {place: float(each.max() - each.min()) for place, each in zip(free, at, strict=True)}
 
 
-def _margin(direct: Numbers, at_j: Numbers, scores: list[Numbers], adds: list[Numbers]) -> float:
+def _margin(direct: Numbers, at_j: Numbers, powers: dict[int, Numbers], adds: dict[int, Numbers]) -> float:
     """The largest m for which the sum is not negative, for every other token; found by bisection."""
-    powers = [np.exp(np.minimum(score.astype(np.float64), 50.0)) for score in scores]
     low, high = np.full(len(direct), LOWEST), (direct + at_j).astype(np.float64)
     for _ in range(32):
         middle = (low + high) / 2
         total = direct + at_j - middle
-        for power, add in zip(powers, adds, strict=True):
-            total = total + (power * np.minimum(0, add + (direct - middle)[:, None, None])).min(axis=(1, 2))
+        for k, power in powers.items():
+            total = total + (power * np.minimum(0, adds[k] + (direct - middle)[:, None, None])).min(axis=(1, 2))
         low, high = np.where(total >= 0, middle, low), np.where(total >= 0, high, middle)
     return float(low.min())
 
@@ -210,27 +221,35 @@ def claim(tables: Tables, group: Group, most: int) -> tuple[float, Tree] | None:
     """A margin above 0 with how to cut the group to bound it, from at most so many bounds; None if they do not do."""
     left = most
 
-    def cut(allowed: list[Int[np.ndarray, " tokens"]]) -> tuple[float, Tree] | None:
+    def cut(allowed: Allowed, found: Bound) -> tuple[float, Tree] | None:
         nonlocal left
-        left -= 1
-        found = lower_bound(tables, allowed, group)
         if found.margin > 2 * LESS:
             return found.margin - LESS, WHOLE
-        if found.place is None:
+        best: tuple[int, list[tuple[Allowed, Bound]], int] | None = None
+        for place in found.places:  # the cut that leaves the fewest parts open
+            parts: list[tuple[Allowed, Bound]] = []
+            for token in allowed[place]:
+                part: Allowed = [np.array([token]) if at == place else each for at, each in enumerate(allowed)]
+                parts.append((part, lower_bound(tables, part, group)))
+            left -= len(parts)
+            still = sum(bound.margin <= 2 * LESS for _, bound in parts)
+            if best is None or still < best[2]:
+                best = place, parts, still
+            if not still:
+                break
+        if best is None:
             return None
-        parts: list[Tree] = []
-        margin = np.inf
-        for token in allowed[found.place]:
-            if left <= 0:
+        margin, trees = np.inf, []
+        for texts, bound in best[1]:
+            done = cut(texts, bound) if left > 0 or bound.margin > 2 * LESS else None
+            if done is None:
                 return None
-            part = cut([np.array([token]) if at == found.place else each for at, each in enumerate(allowed)])
-            if part is None:
-                return None
-            margin = min(margin, part[0])
-            parts.append(part[1])
-        return margin, [found.place, parts]
+            margin = min(margin, done[0])
+            trees.append(done[1])
+        return margin, [best[0], trees]
 
-    return cut(group.allowed(tables.length, tables.tokens))
+    whole = group.allowed(tables.length, tables.tokens)
+    return cut(whole, lower_bound(tables, whole, group))
 
 
 def worst_text(tables: Tables, group: Group, seed: int = 0) -> Tokens:
