@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.measure import Contender
+from bench.tracr import SELECTORS, Figures, published, turned_up
 from headwright.weights import Built, HeadLayer, Rule, Rules, build, read_rules
 from headwright.weights.exact_bounds import frobenius_above
-from bench.tracr import SELECTORS, Figures, published, turned_up
 
 TITLE = "Heads from rules: proven worst error, norm of W_K^T W_Q and head dimension"
 

@@ -21,7 +21,7 @@ from headwright.lowrank import truncate
 from headwright.models.documents import repeated_documents
 from headwright.models.explain import explain
 from headwright.models.findings.first_token import rows_away
-from headwright.models.findings.rounding import looked_at, rounding
+from headwright.models.findings.rounding import rounding, sample_rows
 from headwright.models.findings.summary import Layered
 from headwright.models.loading import load_model
 from headwright.models.loading.model import Layer
@@ -64,7 +64,7 @@ def higher(found: Between) -> Between:
 def rounded() -> None:
     q = np.random.default_rng(0).normal(size=(1, 9, 4))
     rows = rows_away(Layer(0, q, q, q, Scoring.of(q.shape, q.shape)), (1,))
-    rounding(Layered((0,), 1), 0, rows, [looked_at(rows, 0)])
+    rounding(Layered((0,), 1), 0, rows, [sample_rows(rows, 0)])
 
 
 def wrong(true: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:

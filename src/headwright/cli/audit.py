@@ -60,14 +60,20 @@ TOKENS = 4000  # random ones, for a model that was trained on nothing else
 
 def audit(
     model: ModelName,
-    text: Annotated[Path | None, typer.Option(help="Measure on this text (- for standard input).")] = None,
-    tokens: Annotated[int | None, typer.Option(help="Measure on this many random tokens, repeated.")] = None,
+    text: Annotated[
+        Path | None, typer.Option(help="Measure on this text (- for standard input); without it, on a built-in text.")
+    ] = None,
+    tokens: Annotated[
+        int | None, typer.Option(help="Measure on this many random tokens in sequences that repeat; needs no text.")
+    ] = None,
     max_length: Annotated[int | None, typer.Option(help="Cut documents to this many tokens.")] = None,
     layers: Layers = None,
     heads: HeadNumbers = None,
     device: DeviceName = Device.cpu,
     dtype: DTypeName = None,
-    explain: Annotated[str | None, typer.Option(metavar="LAYER.HEAD", help="Show rows of one head instead.")] = None,
+    explain: Annotated[
+        str | None, typer.Option(metavar="LAYER.HEAD", help="Explain rows of this head, and write no report.")
+    ] = None,
     no_every_text: Annotated[
         bool, typer.Option("--no-every-text", help="Leave out what is proven for every text.")
     ] = False,
@@ -78,7 +84,7 @@ def audit(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Measure what every head of a model does, by what margin, how fragile it is and of what rank."""
+    """Measure what every head of a model attends to, with margins, robustness and ranks."""
     from headwright.models.auditor import audit as run
     from headwright.models.engine.cluster import Cluster, Source
     from headwright.models.engine.work import cache_folder, why_not_kept

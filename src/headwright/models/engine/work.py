@@ -26,7 +26,7 @@ from headwright.models.findings.behaviour import behaviour, induction, induction
 from headwright.models.findings.circuits import mixed, ranks, writing
 from headwright.models.findings.first_token import rows_away
 from headwright.models.findings.fragility import fragility
-from headwright.models.findings.rounding import looked_at, rounding
+from headwright.models.findings.rounding import rounding, sample_rows
 from headwright.models.findings.row_statistics import numbers
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.model import Layer, Model
@@ -105,7 +105,7 @@ def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> Non
         return
     behaviour(kept, layer.index, rows, document.tokens)
     fragility(kept, layer.index, rows)
-    looked = [looked_at(rows, head) for head in range(plan.heads)]
+    looked = [sample_rows(rows, head) for head in range(plan.heads)]
     rounding(kept, layer.index, rows, looked)
     mixed(kept, layer.index, looked, numbers(layer.values))
 

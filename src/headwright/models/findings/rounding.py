@@ -74,7 +74,7 @@ FORMATS: dict[str, Callable[[Keys], Keys]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class RowSample:
     """Some rows of one head in full: scores and pattern in float64, for rounding and for what the head writes."""
 
     positions: Int[np.ndarray, " rows"]
@@ -86,7 +86,7 @@ class Looked:
     nowhere: Float[np.ndarray, " rows"]  # the weight of the head's own sink, of no key; 0 if it has none
 
 
-def looked_at(rows: Away, head: int, most: int = ROWS) -> Looked:
+def sample_rows(rows: Away, head: int, most: int = ROWS) -> RowSample:
     """At most so many rows of a head, evenly spread."""
     chosen = np.unique(np.linspace(0, len(rows.positions) - 1, most).astype(int))
     q = rows.queries[head, chosen].astype(np.float64)
@@ -95,7 +95,7 @@ def looked_at(rows: Away, head: int, most: int = ROWS) -> Looked:
     seen = visible(rows.scoring, positions, np.arange(len(keys)))
     s = capped(rows.scoring.scale * (q @ keys.T), rows.scoring)
     alpha, nowhere = softmax(s, seen, None if rows.scoring.sinks is None else float(rows.scoring.sinks[head]))
-    return Looked(positions, q, keys, seen, s, alpha, nowhere)
+    return RowSample(positions, q, keys, seen, s, alpha, nowhere)
 
 
 def softmax(
@@ -112,7 +112,7 @@ def softmax(
     return e / total[:, None], extra / total
 
 
-def rounding(kept: Layered, layer: int, rows: Away, looked: list[Looked]) -> None:
+def rounding(kept: Layered, layer: int, rows: Away, looked: list[RowSample]) -> None:
     """For each format: mean and largest total variation, its bound, and how often another key wins."""
     for name, rounded in FORMATS.items():
         found = np.stack([_one(rows, head, one, rounded) for head, one in enumerate(looked)])  # heads, 3, rows
@@ -123,7 +123,7 @@ def rounding(kept: Layered, layer: int, rows: Away, looked: list[Looked]) -> Non
         kept.peak(layer, f"tv/{name}", found[:, 0].max(axis=1))
 
 
-def _one(rows: Away, head: int, one: Looked, rounded: Callable[[Keys], Keys]) -> Float[np.ndarray, "3 rows"]:
+def _one(rows: Away, head: int, one: RowSample, rounded: Callable[[Keys], Keys]) -> Float[np.ndarray, "3 rows"]:
     scoring = rows.scoring
     new = rounded(one.keys)
     change = new - one.keys
