@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
+import pickle
 
 import pytest
 
+from headwright import workers
 from headwright.errors import InputError
-from headwright.workers import code, executor, same_code
+from headwright.workers import checked, executor
 
 distributed = pytest.importorskip("distributed")
 
 
-def test_an_executor_works_in_other_processes_with_the_same_code() -> None:
+def test_an_executor_works_in_other_processes() -> None:
     with executor(processes=1) as there:
         assert there.submit(os.getpid).result() != os.getpid()
-        there.submit(same_code, code()).result()
+        assert there.submit(checked(divmod), 7, 2).result() == (3, 1)
 
 
-def test_work_from_other_code_is_refused() -> None:
+def test_work_from_other_code_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "code", lambda: "older")
+    work = pickle.dumps(checked(divmod))
+    monkeypatch.undo()
     with pytest.raises(InputError, match="another version of headwright"):
-        same_code("older")
+        pickle.loads(work)(7, 2)

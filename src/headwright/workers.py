@@ -11,10 +11,10 @@ import logging
 import os
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -55,7 +55,7 @@ def client(scheduler: str | None = None, processes: int | None = None) -> Iterat
 
 @contextmanager
 def executor(scheduler: str | None = None, processes: int | None = None) -> Iterator[Executor]:
-    """The same as an executor; what it is given should call `same_code` first."""
+    """The same as an executor; what it is given should be `checked`, if the workers are not this machine's own."""
     with client(scheduler, processes) as there, there.get_executor(pure=False) as found:
         from distributed import KilledWorker
 
@@ -64,6 +64,15 @@ def executor(scheduler: str | None = None, processes: int | None = None) -> Iter
         except KilledWorker as error:
             raise InputError("a part of the work ended several workers one after the other: they may have had too "
                              "little memory; take fewer workers, or larger machines") from error  # fmt: skip
+
+
+def checked(work: Callable[Given, Found]) -> Callable[Given, Found]:
+    """Work that a worker refuses if its code is not the one that runs here.
+
+    >>> checked(len)([1, 2])
+    2
+    """
+    return partial(_checked, code(), work)
 
 
 def same_code(expected: str) -> None:
@@ -90,6 +99,11 @@ def code() -> str:
         except PackageNotFoundError:
             continue
     return whole.hexdigest()
+
+
+def _checked(expected: str, work: Callable[Given, Found], *given: Given.args, **named: Given.kwargs) -> Found:
+    same_code(expected)
+    return work(*given, **named)
 
 
 @contextmanager

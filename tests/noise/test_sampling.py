@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -130,6 +131,16 @@ def test_no_samples_are_refused() -> None:
         _all(np.eye(2), np.ones((1, 2)), World(), 0)
 
 
+def test_an_executor_draws_the_same_numbers_in_the_same_order() -> None:
+    world = World({0: Noise(scale=Normal(1.0, 0.5))}, others=Noise(spread=Isotropic(0.1)))
+    how = np.eye(3), np.array([[3.0, 1.0, 0.0]]), world, [0, 2], 2 * PART + 5
+    here = np.concatenate(list(sample_weights(*how, seed=7)))
+    with ThreadPoolExecutor(2) as executor:
+        there = np.concatenate(list(sample_weights(*how, seed=7, executor=executor)))
+    assert here.shape == (2 * PART + 5, 2)
+    assert np.array_equal(here, there)
+
+
 def test_parts_are_drawn_from_different_streams() -> None:
     world = World({0: Noise(scale=Normal(1.0, 0.5))})
     drawn = np.concatenate(list(sample_weights(np.eye(2), np.array([[1.0, 0.0]]), world, [0], 2 * PART)))[:, 0]
@@ -160,7 +171,7 @@ def test_intervals_of_few_draws_hold_the_mean_as_often_as_they_say() -> None:
     truth = simulate(keys, queries, world, [0], samples=1).exact
     assert truth is not None
     intervals = [
-        simulate(keys, queries, world, [0], samples=4, seed=seed).targets[0].mean_interval for seed in range(400)
+        simulate(keys, queries, world, [0], samples=4, seed=seed).targets[0].mean_interval for seed in range(200)
     ]
     held = sum(low <= truth.means[0].midpoint <= high for low, high in intervals)
     assert held >= 0.93 * len(intervals)  # the normal interval holds it 85 times of 100
