@@ -195,7 +195,7 @@ def _chosen(wanted: Sequence[int] | None, count: int, what: str) -> tuple[int, .
         return tuple(range(count))
     for number in wanted:
         if not 0 <= number < count:
-            raise InputError(f"{what} {number}, and the model has {count}: expected 0 to {count - 1}")
+            raise InputError(f"there is no {what} {number}: expected 0 to {count - 1}")
     if not wanted:
         raise InputError(f"no {what}: expected at least one of 0 to {count - 1}")
     return tuple(sorted(set(wanted)))
