@@ -21,7 +21,7 @@ from headwright.lowrank import truncate
 from headwright.models.documents import repeated_documents
 from headwright.models.explain import explain
 from headwright.models.findings.first_token import rows_away
-from headwright.models.findings.rounding import looked_at, rounding
+from headwright.models.findings.rounding import sample_rows, rounding
 from headwright.models.loading import load_model
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring
@@ -64,7 +64,7 @@ def higher(found: Between) -> Between:
 def rounded() -> None:
     q = np.random.default_rng(0).normal(size=(1, 9, 4))
     rows = rows_away(Layer(0, q, q, q, Scoring.of(q.shape, q.shape)), (1,))
-    rounding(rows, 0, looked_at(rows, 0))
+    rounding(rows, 0, sample_rows(rows, 0))
 
 
 def wrong(true: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:

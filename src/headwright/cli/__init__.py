@@ -30,7 +30,7 @@ UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
 DEBUG = "HEADWRIGHT_DEBUG"  # if it is set, an internal error is shown with its traceback
 
 app = typer.Typer(
-    help="Headwright: a workbench for attention. Find attention heads with proofs; check answers; audit models.",
+    help="Exact statements about attention heads: design heads with proofs, check homework answers, audit models.",
     epilog="\n".join(
         (
             "\b",

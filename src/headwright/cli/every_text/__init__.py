@@ -50,7 +50,9 @@ def every_text(
     query: Annotated[
         str | None, typer.Option(help="Only texts that end in this token (@text: in one of the text's tokens).")
     ] = None,
-    offset: Annotated[int | None, typer.Option(help="Ask about one more place, this many tokens back.")] = None,
+    offset: Annotated[
+        int | None, typer.Option(help="Also bound the weight on the token this many places back.")
+    ] = None,
     key: Annotated[str | None, typer.Option(help="Bound the weight on all occurrences of this token.")] = None,
     pairs: Annotated[
         Path | None, typer.Option(help="A file of pairs, one per line: query token, key token, distance (1).")
@@ -63,7 +65,8 @@ def every_text(
         int | None, typer.Option(metavar="R", help="Bound the effect of replacing any R tokens of the text.")
     ] = None,
     repeat: Annotated[
-        str | None, typer.Option(metavar="AB", help="Two layers: bound the weight on a pair of tokens that repeats.")
+        str | None,
+        typer.Option(metavar="AB", help="For two layers: bound the weight on the pair of tokens AB where it repeats."),
     ] = None,
     predict: Annotated[
         str | None,
@@ -81,7 +84,7 @@ def every_text(
     json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """Prove the least and the most weight that first-layer heads give a place, over every text of a given length."""
+    """Prove the smallest and the largest attention weight of first-layer heads over every text of a given length."""
     from headwright.cli.every_text.first_layer import show
     from headwright.cli.every_text.reading import EveryTextOptions
     from headwright.models.engine.cluster import Source
