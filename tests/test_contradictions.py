@@ -21,7 +21,7 @@ from headwright.lowrank import truncate
 from headwright.models.documents import repeated_documents
 from headwright.models.explain import explain
 from headwright.models.findings.first_token import rows_away
-from headwright.models.findings.rounding import sample_rows, rounding
+from headwright.models.findings.rounding import rounding, sample_rows
 from headwright.models.loading import load_model
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring

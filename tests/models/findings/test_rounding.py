@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwright.models.findings.first_token import rows_away
-from headwright.models.findings.rounding import FORMATS, keep_rounding, sample_rows, rounding, softmax, tv_bound
+from headwright.models.findings.rounding import FORMATS, keep_rounding, rounding, sample_rows, softmax, tv_bound
 from headwright.models.findings.summary import Layered, mean_of
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring

@@ -26,7 +26,7 @@ from headwright.models.findings.behaviour import behaviour, induction
 from headwright.models.findings.circuits import mixed, ranks, writing
 from headwright.models.findings.first_token import rows_away
 from headwright.models.findings.fragility import fragility
-from headwright.models.findings.rounding import keep_rounding, sample_rows, rounding
+from headwright.models.findings.rounding import keep_rounding, rounding, sample_rows
 from headwright.models.findings.row_statistics import numbers
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.model import Layer, Model
