@@ -28,20 +28,14 @@ def statistics(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]
     """`row_statistics` of arrays or tensors, with the scoring of their layer but for its shapes."""
     if bool(getattr(queries, "is_cuda", False)) and queries.shape[-1] <= WIDEST and queries.element_size() <= 4:
         return by_kernel(queries, keys, scoring, offsets)
-    return row_statistics(numbers(queries), numbers(keys), **_scoring(scoring), offsets=tuple(offsets))
-
-
-def _scoring(scoring: Scoring) -> dict[str, Any]:
-    """All but the shapes."""
-    names = ("scale", "causal", "window", "softcap", "sinks", "key_mask")
-    return {name: getattr(scoring, name) for name in names}
+    return row_statistics(numbers(queries), numbers(keys), **scoring.options, offsets=tuple(offsets))
 
 
 def by_kernel(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]) -> RowStatistics:
     """The same, of torch tensors, by the Triton kernels; float32 is multiplied in three parts, so that it stays so."""
     from headwright.models.rows import gpu_kernel
 
-    told = gpu_kernel.statistics(queries, keys, offsets=tuple(offsets), **_scoring(scoring))
-    found = {name: tensor.double().cpu().numpy() for name, tensor in told.items()}
+    told = gpu_kernel.statistics(queries, keys, offsets=tuple(offsets), **scoring.options)
+    found: dict[str, Any] = {name: tensor.double().cpu().numpy() for name, tensor in told.items()}
     weights = {offset: found.pop(f"offset {offset}") for offset in offsets}
     return RowStatistics(**found | {"winner": found["winner"].astype(np.int64), "offsets": weights})

@@ -122,5 +122,5 @@ def _cells(
                 for cut, part in ((down, rows), (across, columns))]  # fmt: skip
         first = [np.flatnonzero(np.diff(bins, prepend=-1)) for bins in cell]
         sums = np.add.reduceat(np.add.reduceat(p, first[1], axis=1), first[0], axis=0)
-        found[np.ix_([head], cell[0][first[0]], cell[1][first[1]])] += sums
+        found[head][np.ix_(cell[0][first[0]], cell[1][first[1]])] += sums
     return found / np.diff(down)[:, None] / np.diff(across)
