@@ -80,6 +80,10 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     if used & contents.unclear:
         unclear = f"{min(used & contents.unclear)} is described in words or case by case, which is not read"
         return replace(start, reason=unclear, answer=chosen.answer)
+    if chosen.word == "refuted" and used & contents.several:
+        which = min(used & contents.several)
+        reason = f"it is refuted for one value of {which} ({chosen.reason}), and another one is written"
+        return replace(start, reason=reason, answer=chosen.answer)
     for line, name in ((one.line, _FIRST_NAME.match(one.text)) for one in contents.unread):
         if name is not None and name[1] in used:
             unread = f"line {line} was not read, and may bound a name in it"
@@ -347,6 +351,9 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
     false = [one for one in found if one.status == "false"]
     if exercise.reasons and false:
         return _asked("statement", "refuted", false[0])
+    doubtful = [one for one in found if one.status == "open" and refuted(one.judged) and one.claimed.under]
+    if exercise.reasons and doubtful:
+        return _asked("statement", "undecided", doubtful[0])
     if exercise.keys is not None and exercise.keys.otherwise:
         return _weighed(exercise, exercise.keys, bench, found)
     true = [one for one in about if one.status == "true" and not one.claimed.statement.strict]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.files import plain
 from headwright.models.rows.accumulate import UNSEEN, Block, State, update
 from headwright.models.rows.scoring import RowStatistics, Scoring, checked_mask
@@ -24,6 +24,7 @@ Numbered = tuple[Int[np.ndarray, " keys"], Int[np.ndarray, "rows 1"], Int[np.nda
 WORTH = 2**27  # scores: from here on, compiling takes less time than it saves in the layers of a model
 
 
+@typed_errors
 def row_statistics(
     queries: Float[np.ndarray, "*batch heads rows d"],
     keys: Float[np.ndarray, "*batch key_heads keys d"],

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.models.rows.blocked import real_numbers, score_blocks, statistics
 from headwright.models.rows.scoring import Scoring
 
@@ -80,6 +80,7 @@ def edges(count: int, bins: int) -> Int[np.ndarray, " edges"]:
     return np.arange(bins + 1) * count // bins
 
 
+@typed_errors
 def attention_map(queries: Any, keys: Any, bins: int = 512, **scoring: Any) -> AttentionMap:
     """The exact pattern of each head, averaged over a grid of at most bins x bins cells, at any length.
 

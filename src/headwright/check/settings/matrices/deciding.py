@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import chain, islice
 from typing import Any
 
-from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name, given_numbers
+from headwright.check.answer import Answer, MisfitError, MissingError, Said, comparisons, full_name, given_numbers
 from headwright.check.decision import EMPTY, Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Claim, Judged, judged
@@ -364,12 +364,20 @@ class MatricesCourt:
     def _under(self, under: tuple[t.Node, ...]) -> tuple[Given, bool]:
         """What is given with the conditions 'for all i <= k', and whether these are all."""
         said = [link for part in under if isinstance(part, t.Relation) for link in comparisons(part)]
+        said = [link for link in said if not self._is_given(link)]
         matrices = {name for name, shape in self.given.shapes.items() if shape != SCALAR}
         about = [link for link in said if not any(plain(name) in matrices or name.index for name in names_in(link))]
         about = [link for link in about if link.comparisons[0] in ("=", "<", ">", "<=", ">=")]
         others = [part for part in under if not isinstance(part, t.Name | t.Relation)]
         given = replace(self.given, assume=(*self.given.assume, *about))
         return given, len(about) == len(said) and not others
+
+    def _is_given(self, link: t.Relation) -> bool:
+        """Whether a condition says what is so anyway: 'with Q_p = P Q' restricts nothing."""
+        try:
+            return decide(link, self.given).word == "proved"
+        except (FormulaError, NoMember, MisfitError):
+            return False
 
 
 def shown(found: Decision) -> dict[str, Any]:
