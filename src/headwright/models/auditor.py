@@ -146,7 +146,7 @@ def audit(
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
     if hasattr(model, "named_parameters"):
         model = load_model(model)
-    given = tokens if isinstance(tokens, np.ndarray) else None
+    given = None if tokens is None or isinstance(tokens, int) else np.asarray(tokens)
     if text is not None and tokens is not None:
         raise InputError("a text and tokens: expected one of them")
     date = _date()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -15,6 +15,7 @@ from headwright.models.findings.first_token import duplicate_weight, rows_away
 from headwright.models.findings.heads import ENOUGH, Head
 from headwright.models.findings.rounding import RowSample, sample_rows
 from headwright.models.loading.model import Layer, Model
+from headwright.models.rows.map import AttentionMap, attention_map
 from headwright.queries import at_least, design
 
 KEYS = 6  # of a row that are shown
@@ -23,6 +24,7 @@ WINDOW = 12  # tokens before a row that are shown
 HAIR = 1e-6  # of the weight that is given away, so that the head's own query grants the wish too
 MOST_KEYS = 4096  # among which the shortest query is looked for
 ROWS = 2
+BINS = 128  # of a map
 LEAST_SHOWN = 0.1  # of a measure, for a head to be worth looking at
 
 
@@ -169,6 +171,8 @@ class Example:
     head: int
     document: str
     rows: tuple[Row, ...]
+    map: AttentionMap = field(compare=False)  # of the whole document
+    words: tuple[str, ...]  # of the document
 
 
 KINDS = (
@@ -210,7 +214,14 @@ def gallery(model: Model, documents: Sequence[Document], found: Sequence[Head]) 
 def _example(model: Model, document: Document, layer: Layer, title: str, measure: str, head: Head) -> Example:
     telling = _telling_row(document, layer, measure)[head.head]
     rows = explain_layer(model, document, layer, head.head, rows=ROWS, queries=False, telling=telling).rows
-    return Example(title, measure, head.value(measure) or 0.0, head.layer, head.head, document.name, rows)
+    scoring, one = layer.scoring, head.head
+    shared = one * scoring.key_heads // scoring.heads
+    sinks = None if scoring.sinks is None else scoring.sinks[one : one + 1]
+    alone = replace(scoring, heads=1, key_heads=1, sinks=sinks)
+    drawn = attention_map(layer.queries[one : one + 1], layer.keys[shared : shared + 1], BINS, **alone.options)
+    words = tuple(model.words(document.tokens))
+    value = head.value(measure) or 0.0
+    return Example(title, measure, value, head.layer, one, document.name, rows, drawn, words)
 
 
 def _telling_row(document: Document, layer: Layer, measure: str) -> Float[np.ndarray, "heads rows"]:

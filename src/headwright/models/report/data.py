@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwright.errors import InputError
 from headwright.models.documents import digest_of
+from headwright.models.explain import Example
 from headwright.models.findings.circuits import Spectrum
 from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.models.findings.heads import Head, Quantiles
@@ -45,7 +46,7 @@ def data(found: Audit) -> dict[str, Any]:
         "positions": None if found.places is None else _places(found.places),
         "not_measured": found.not_measured,
         "circuits_leave_out": list(found.circuits_leave_out),
-        "examples": [asdict(example) for example in found.examples],
+        "examples": [_example(example) for example in found.examples],
         "every_text": [asdict(one) for one in found.every_text.places],
         "every_text_pairs": [asdict(one) for one in found.every_text.pairs],
         "every_text_drawn": [asdict(one) for one in found.every_text.drawn],
@@ -119,6 +120,12 @@ def _head(head: Head) -> dict[str, Any]:
         "share": head.share,
         "rank": {name: _spectrum(one) for name, one in head.spectra.items()},
     }
+
+
+def _example(example: Example) -> dict[str, Any]:
+    """All but the map and the words of the document."""
+    plain = {name: value for name, value in vars(example).items() if name not in ("map", "words", "rows")}
+    return plain | {"rows": [asdict(row) for row in example.rows]}
 
 
 def _quantiles(held: Quantiles) -> dict[str, Any]:

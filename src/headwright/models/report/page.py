@@ -5,7 +5,9 @@ Every word that comes from a model or a text is escaped: a vocabulary may hold a
 
 from __future__ import annotations
 
+import base64
 import html
+import json
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 
 
 LONGEST_TOKEN = 24
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+_LESS = "\\u003c"  # in a string of a script
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 LEAST_TV = 0.05  # has the full colour in the map of rounding where all is less
 FAR = 0.01  # weight of a key far back that is shown among the tokens
 HEAVY = 0.1  # from this weight on a token is underlined as well as coloured
@@ -211,16 +214,37 @@ def _maps(found: Audit) -> str:
 
 
 def _gallery(examples: Sequence[Example]) -> str:
-    return f'<div class="cards">{"".join(map(_card, examples))}</div>' if examples else ""
+    """The cards, and the tokens of their documents, for who points at a map."""
+    names = {example.document: f"words-{k}" for k, example in enumerate(examples)}
+    tokens = {names[example.document]: [html.unescape(word(token)) for token in example.words] for example in examples}
+    held = "".join(
+        f'<script type="application/json" id="{name}">{json.dumps(words).replace("<", _LESS)}</script>'
+        for name, words in tokens.items()
+    )
+    cards = "".join(_card(example, names[example.document]) for example in examples)
+    return f'<div class="cards">{cards}</div>{held}' if examples else ""
 
 
-def _card(example: Example) -> str:
+def _map(example: Example, words: str) -> str:
+    """The pattern over the whole document, averaged over bins, as a picture."""
+    drawn = example.map
+    image = base64.b64encode(drawn.png()).decode()
+    said = f"The pattern of head {example.layer}.{example.head} on {example.document}, rows down and keys across"
+    bins = f'data-rows="{json.dumps(drawn.rows.tolist())}" data-keys="{json.dumps(drawn.keys.tolist())}"'
+    picture = f'<img src="data:image/png;base64,{image}" alt="{_text(said)}">'
+    return (
+        f'<div class="pattern" data-words="{words}" {bins}>{picture}'
+        "<output>The whole pattern, rows down and keys across: point at it for its tokens.</output></div>"
+    )
+
+
+def _card(example: Example, words: str) -> str:
     rows = "".join(map(_row, example.rows))
     shown = f"{example.value:.2f}" if example.value < 100 else f"{example.value:.0f}"
     return (
         f"<article><h3>{example.layer}.{example.head}: {_text(example.title)}</h3>"
-        f'<p class="quiet">{_text(MEANINGS[example.measure])}: {shown}. Shown on {_text(example.document)}.</p>{rows}'
-        "</article>\n"
+        f'<p class="quiet">{_text(MEANINGS[example.measure])}: {shown}. Shown on {_text(example.document)}.</p>'
+        f"{_map(example, words)}{rows}</article>\n"
     )
 
 

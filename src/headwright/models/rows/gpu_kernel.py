@@ -59,6 +59,12 @@ def _scores(
 
 
 @triton.jit
+def _folded(x, A: tl.constexpr, B: tl.constexpr):
+    """Sums over the columns 8 a + 2 l + c with the same l: a thread holds all of them, and no other thread is asked."""
+    return tl.sum(tl.sum(tl.reshape(x, (A, B // 8, 4, 2)), axis=3), axis=1)
+
+
+@triton.jit
 def _range(
     block, rows, keys, shift, window, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr,
     MASK: tl.constexpr,
@@ -316,9 +322,9 @@ def _columns(
         until = begin
     whole = tl.minimum(whole, tl.maximum(last, begin))
     until = tl.maximum(whole, tl.minimum(until, last))
-    total = tl.zeros((BN,), tl.float32)
+    total = tl.zeros((BN, 4), tl.float32)
     recent = tl.zeros((BN,), tl.float32)
-    most = tl.zeros((BN,), tl.float32)
+    most = tl.zeros((BN, 4), tl.float32)
     for part in tl.static_range(3):
         low = begin if part == 0 else (whole if part == 1 else until)
         high = whole if part == 0 else (until if part == 1 else last)
@@ -338,14 +344,14 @@ def _columns(
                 SOFTCAP, part != 1, PRECISION,
             )  # fmt: skip
             p = tl.math.exp2(s * step - lse[None, :])
-            total += tl.sum(p, axis=1)
-            most = tl.maximum(most, tl.max(p, axis=1))
+            total += _folded(p, BN, BM)
+            most = tl.maximum(most, tl.max(tl.max(tl.reshape(p, (BN, BM // 8, 4, 2)), axis=3), axis=1))
             if at + BM > late:
                 recent += tl.sum(tl.where(row[None, :] >= late, p, 0.0), axis=1)
     there = head.to(tl.int64) * keys + column
-    tl.store(SUM + there, total, mask=column < keys)
+    tl.store(SUM + there, tl.sum(total, axis=1), mask=column < keys)
     tl.store(LATE + there, recent, mask=column < keys)
-    tl.store(MOST + there, tl.minimum(most, 1.0), mask=column < keys)
+    tl.store(MOST + there, tl.minimum(tl.max(most, axis=1), 1.0), mask=column < keys)
 
 
 @triton.jit
@@ -371,12 +377,12 @@ def _cells(
     if SOFTCAP:
         unit = 1.0
     step = unit * LOG2E
-    high: tl.constexpr = min(HIGH, BM)
     wide: tl.constexpr = min(WIDE, BN)
-    down = block * BM // HIGH + tl.arange(0, BM // high)
+    high: tl.constexpr = min(HIGH, 16 if WIDE >= BN else BM)  # a warp has 16 rows, and adds them up without the others
+    down = (block * BM + tl.arange(0, BM // high) * high) // HIGH
     begin, whole, until, last = _range(block, rows, keys, shift, window, BM, BN, CAUSAL, WINDOW, MASK)
     cells = MAP + head.to(tl.int64) * (rows // HIGH) * (keys // WIDE)
-    sums = tl.zeros((BM,), tl.float32)
+    sums = tl.zeros((BM, 4), tl.float32)
     for part in tl.static_range(3):
         if part != 0 or WINDOW:
             low = begin if part == 0 else (whole if part == 1 else until)
@@ -400,11 +406,11 @@ def _cells(
                 )  # fmt: skip
                 p = tl.math.exp2(s * step - lse[:, None])
                 if WIDE >= BN:
-                    sums += tl.sum(p, axis=1)
+                    sums += _folded(p, BM, BN)
                     if (at + BN) % WIDE == 0 or at + BN >= last:
-                        found = tl.sum(tl.reshape(sums, (BM // high, high)), axis=1)
+                        found = tl.sum(tl.reshape(tl.sum(sums, axis=1), (BM // high, high)), axis=1)
                         tl.atomic_add(cells + down * (keys // WIDE) + at // WIDE, found, mask=down < rows // HIGH)
-                        sums = tl.zeros((BM,), tl.float32)
+                        sums = tl.zeros((BM, 4), tl.float32)
                 else:
                     line = tl.sum(tl.reshape(p, (BM, BN // wide, wide)), axis=2)
                     found = tl.sum(tl.reshape(line, (BM // high, high, BN // wide)), axis=1)
@@ -440,6 +446,7 @@ class _Call:
         self.bm, self.bn, warps, stages = tile or TILES.get(wide * queries.element_size(), WIDEST)
         if wide * queries.element_size() < 64:
             self.bm, self.bn, warps, stages = tile or TILES[64]
+        self.groups = min(GROUPS, self.bn // 2)
         self.launch = {"num_warps": warps, "num_stages": stages}
         self.numbers = (self.rows, self.keys, self.heads, float(scale), float(softcap or 1.0), int(window or 0))
         self.settings: dict[str, Any] = {
@@ -469,7 +476,8 @@ def statistics(
     sink = scoring.get("sinks") is not None
     _pass[(triton.cdiv(call.rows, call.bm), call.programs)](
         call.q, call.k, call.sinks, call.allowed, call.start, lse, entropy, first, best, second, tile, distance,
-        *call.numbers, **call.settings, **call.precise, BM=call.bm, BN=call.bn, SINK=sink, TRACK=track, GROUPS=GROUPS,
+        *call.numbers, **call.settings, **call.precise, BM=call.bm, BN=call.bn, SINK=sink, TRACK=track,
+        GROUPS=call.groups,
         **call.launch,
     )  # fmt: skip
     found = {"lse": lse, "entropy": entropy, "first": first, "largest": best}
@@ -480,7 +488,7 @@ def statistics(
         _again[(triton.cdiv(call.rows, AGAIN), call.programs)](
             call.q, call.k, call.allowed, places, lse, best, second, tile, largest, margin, winner, score, sensitivity,
             weights[0] if weights else lse, *call.numbers, lse.numel(), **call.settings, BM=AGAIN, BN=call.bn,
-            GROUPS=GROUPS, PLACES=len(offsets),
+            GROUPS=call.groups, PLACES=len(offsets),
         )  # fmt: skip
         found |= {"largest": largest, "winner": winner, "margin": margin, "distance": distance}
         found |= {"largest_score": score, "sensitivity": sensitivity}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.models.rows.blocked import real_numbers, score_blocks, statistics
 from headwright.models.rows.scoring import Scoring
 
@@ -84,6 +84,7 @@ def edges(count: int, bins: int) -> Int[np.ndarray, " edges"]:
     return np.arange(bins + 1) * count // bins
 
 
+@typed_errors
 def attention_map(queries: Any, keys: Any, bins: int = 512, **scoring: Any) -> AttentionMap:
     """The exact pattern of each head, averaged over a grid of at most bins x bins cells, at any length.
 
@@ -126,5 +127,5 @@ def _cells(
                 for cut, part in ((down, rows), (across, columns))]  # fmt: skip
         first = [np.flatnonzero(np.diff(bins, prepend=-1)) for bins in cell]
         sums = np.add.reduceat(np.add.reduceat(p, first[1], axis=1), first[0], axis=0)
-        found[np.ix_([head], cell[0][first[0]], cell[1][first[1]])] += sums
+        found[head][np.ix_(cell[0][first[0]], cell[1][first[1]])] += sums
     return found / np.diff(down)[:, None] / np.diff(across)

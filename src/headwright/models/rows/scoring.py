@@ -72,6 +72,11 @@ class Scoring:
         )  # fmt: skip
 
     @property
+    def options(self) -> dict[str, Any]:
+        """The arguments of `row_statistics` that say the same."""
+        return {name: getattr(self, name) for name in ("scale", "causal", "window", "softcap", "sinks", "key_mask")}
+
+    @property
     def first(self) -> int:
         """The first key that is not masked: behind padding on the left, the first token of the text.
 
