@@ -21,12 +21,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headwright.errors import InputError, typed_errors
+
 if TYPE_CHECKING:
     from headwright.check.verdict import Verdict
 
 __all__ = ["check"]
 
 
+@typed_errors
 def check(exercise: str, *formulas: str, exercises: str | Path | None = None, seed: int = 0) -> Verdict:
     r"""The verdict on an answer, given as one or several formulas, to an exercise, given by its id.
 
@@ -43,13 +46,7 @@ def check(exercise: str, *formulas: str, exercises: str | Path | None = None, se
     from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer
     from headwright.check.markdown import of_formulas
-    from headwright.errors import InputError, check_type
 
-    check_type(exercise, "the id of an exercise", "text")
-    for formula in formulas:
-        check_type(formula, "a formula", "text")
-    check_type(exercises, "exercises", "a path", optional=True)
-    check_type(seed, "seed", "a whole number")
     known = load_exercises(None if exercises is None else Path(exercises))
     if exercise not in known:
         raise InputError(f"there is no exercise {exercise!r}: expected one of {', '.join(sorted(known))}")

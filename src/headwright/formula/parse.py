@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from headwright.errors import check_type
+from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.dots import chains_written_out
 from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
@@ -129,7 +129,8 @@ def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macr
     the formula ends after +, where a number, a name or a bracket was expected
     fix: add what comes after the sign, or remove the sign
     """
-    check_type(source, "a formula", "text")
+    if not isinstance(source, str):
+        raise InputError(f"a formula is {source!r}: expected text")
     if len(source) > LONGEST:
         message = f"the formula has {len(source)} characters, and at most {LONGEST} are read"
         raise FormulaError(message, source, t.Span(LONGEST, len(source)), fix="split it into several formulas")
