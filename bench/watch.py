@@ -19,16 +19,18 @@ T = 2048
 
 def _model(implementation: str) -> tuple[Any, Any, Any]:
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+    import transformers
+
+    hf: Any = transformers
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    config = LlamaConfig(
+    config = hf.LlamaConfig(
         hidden_size=1024, num_hidden_layers=4, num_attention_heads=16, num_key_value_heads=16, intermediate_size=2816,
         vocab_size=1000, max_position_embeddings=T, attn_implementation=implementation,
     )  # fmt: skip
     tokens = torch.randint(0, 1000, (1, T))
-    return torch, LlamaForCausalLM(config).eval(), tokens
+    return torch, hf.LlamaForCausalLM(config).eval(), tokens
 
 
 def plain() -> Callable[[], str]:

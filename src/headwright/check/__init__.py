@@ -47,6 +47,9 @@ def check(exercise: str, *formulas: str, exercises: str | Path | None = None, se
     from headwright.check.checker import check_answer
     from headwright.check.markdown import of_formulas
 
+    for one in formulas:
+        if not isinstance(one, str):
+            raise InputError(f"a formula is {one!r}: expected text")
     known = load_exercises(None if exercises is None else Path(exercises))
     if exercise not in known:
         raise InputError(f"there is no exercise {exercise!r}: expected one of {', '.join(sorted(known))}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,10 +34,11 @@ def test_a_layer_knows_its_own_scoring(family: str, tmp_path: Path) -> None:
 
 
 def test_a_model_in_memory_is_audited_without_a_copy_of_its_parameters() -> None:
-    model = hf.AutoModelForCausalLM.from_config(CONFIGS["llama"]())
+    make: Any = hf.AutoModelForCausalLM.from_config
+    model = make(CONFIGS["llama"]())
     read = load_model(model)
     assert read.network.embed_tokens.weight is model.model.embed_tokens.weight  # type: ignore[attr-defined]
-    assert read.digest != load_model(hf.AutoModelForCausalLM.from_config(CONFIGS["llama"]())).digest
+    assert read.digest != load_model(make(CONFIGS["llama"]())).digest
     found = audit(model, tokens=80, max_length=40, every_text=False)
     assert (found.shape, found.digest) == ((2, 4), read.digest)
     with pytest.raises(InputError, match="leave device and dtype out"):

@@ -67,7 +67,13 @@ def test_statistics_are_those_of_the_stored_patterns(family: str, padding: str |
 @pytest.mark.parametrize("family", CAUSAL)
 def test_decode_steps_extend_the_prefill(family: str, cache: str) -> None:
     model, inputs = tiny(family), batch("left")
-    how = {"max_new_tokens": 5, "do_sample": False, "pad_token_id": 0, "eos_token_id": 49, "min_new_tokens": 5}
+    how: dict[str, Any] = {
+        "max_new_tokens": 5,
+        "do_sample": False,
+        "pad_token_id": 0,
+        "eos_token_id": 49,
+        "min_new_tokens": 5,
+    }
     if cache == "static":
         how["cache_implementation"] = "static"
     plain = model.generate(**inputs, **how)
@@ -358,7 +364,7 @@ def _flash(module: Any, query: Any, key: Any, value: Any, mask: Any, **more: Any
 @pytest.fixture
 def flash() -> Any:
     AttentionInterface.register("flash_test", _flash)
-    AttentionMaskInterface.register("flash_test", AttentionMaskInterface._global_mapping["flash_attention_2"])
+    AttentionMaskInterface.register("flash_test", AttentionMaskInterface._global_mapping["flash_attention_2"])  # type: ignore[arg-type]
     yield "flash_test"
     AttentionInterface._global_mapping.pop("flash_test")
     AttentionMaskInterface._global_mapping.pop("flash_test")
@@ -421,7 +427,7 @@ def test_the_compiled_code_agrees_on_many_rows(family: str, padding: str | None)
 
 def test_a_configuration_with_hooks_is_a_config_again() -> None:
     config = CONFIGS["llama"]()
-    model = hf.AutoModelForCausalLM.from_config(config)
+    model = hf.AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
     with watch(model):
         pass
     assert "headwright" not in model.config.to_json_string()
