@@ -17,21 +17,10 @@ from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
+from headwright.check import goals as goals
 from headwright.check.answer import OWN, Answer, full_name, given_numbers
 from headwright.check.candidates import QUOTED, Candidate, candidates, sorted_out
 from headwright.check.exercise import Exercise
-from headwright.check.goals import (
-    Tried,
-    best,
-    blank_part,
-    condition_parts,
-    derivation_part,
-    missing_parts,
-    reading,
-    statement_part,
-    try_candidate,
-    unread_definitions,
-)
 from headwright.check.judge import CANNOT, Bench, Finding, judge, prepared, why
 from headwright.check.judging import Setting
 from headwright.check.markdown import Written
@@ -87,20 +76,24 @@ class _Checked:
         claims = tuple(contents.claims)
         said = prepared(exercise, claims)
         asked: list[Asked] = []
-        tried: list[Tried] = []
+        tried: list[goals.Tried] = []
         if exercise.answer:
             tried = self._tried(candidates(exercise, contents))
             part = ", ".join(exercise.answer)
             quoted = [one for one in candidates(exercise, contents, quoted=True) if one.rank == QUOTED]
-            asked += [best(tried, part, partial(self._tried, quoted))] if tried else missing_parts(exercise, contents)
-        hidden = unread_definitions(exercise.answer, contents) if exercise.answer else []
+            asked += (
+                [goals.best(tried, part, partial(self._tried, quoted))]
+                if tried
+                else goals.missing_parts(exercise, contents)
+            )
+        hidden = goals.unread_definitions(exercise.answer, contents) if exercise.answer else []
         if hidden and asked[0].word == "refuted":
             reason = f"line {hidden[0].line} was not read, and may be the answer; line {asked[0].line} is refuted"
             asked[0] = Asked(asked[0].part, "undecided", asked[0].line, asked[0].latex, reason)
         if exercise.condition:
-            asked, tried = condition_parts(contents, self.opened, said)
+            asked, tried = goals.condition_parts(contents, self.opened, said)
         chosen = next((one for one in tried if one.line == asked[0].line and one.answer is not None), None)
-        base = reading({}, contents) if chosen is None or chosen.answer is None else chosen.answer
+        base = goals.reading({}, contents) if chosen is None or chosen.answer is None else chosen.answer
         bench, found = self._judged(base if exercise.condition and chosen is not None else replace(base, claims=said))
         false = any(one.status == "false" for one in found)
         others = [one.answer for one in tried if false and one is not chosen and one.answer is not None]
@@ -119,9 +112,9 @@ class _Checked:
             verdict = replace(advised, reason=verdict.reason)
         return verdict
 
-    def _tried(self, found: Sequence[Candidate]) -> list[Tried]:
+    def _tried(self, found: Sequence[Candidate]) -> list[goals.Tried]:
         """What was found of each candidate."""
-        return [try_candidate(self.exercise, one, self.contents, self.opened) for one in found]
+        return [goals.try_candidate(self.exercise, one, self.contents, self.opened) for one in found]
 
     def _judged(self, answer: Answer) -> tuple[Bench | None, list[Finding]]:
         """Every claim under one reading of the answer; the names of its own of which it says something are known."""
@@ -141,15 +134,17 @@ class _Checked:
         parts: list[Asked] = []
         if exercise.blanks:
             mentioned = (*contents.quoted, *contents.unread)
-            parts += [blank_part(exercise, blank, found, bench, mentioned) for blank in exercise.blanks]
+            parts += [goals.blank_part(exercise, blank, found, bench, mentioned) for blank in exercise.blanks]
         if exercise.about:
             quoted = [one.node for one in (*contents.quoted, *supposed) if one.node is not None]
-            parts.append(statement_part(exercise, found, bench, quoted))
+            parts.append(goals.statement_part(exercise, found, bench, quoted))
         if exercise.derive:
-            parts.append(derivation_part(exercise, found, bench, bool(contents.quoted or contents.unread or supposed)))
+            parts.append(
+                goals.derivation_part(exercise, found, bench, bool(contents.quoted or contents.unread or supposed))
+            )
         return parts
 
-    def _formulas(self, found: Sequence[Finding], tried: Sequence[Tried]) -> tuple[Formula, ...]:
+    def _formulas(self, found: Sequence[Finding], tried: Sequence[goals.Tried]) -> tuple[Formula, ...]:
         """Every formula with its status, in order; the worst where one is listed twice."""
         contents = self.contents
         proved = {one.line for one in tried if one.word == "proved"}
@@ -181,7 +176,7 @@ class _Checked:
 _WORSE = ("false", "open", "quoted", "true")
 
 
-def _headline(asked: Sequence[Asked], tried: Sequence[Tried]) -> str:
+def _headline(asked: Sequence[Asked], tried: Sequence[goals.Tried]) -> str:
     """The reason of the part that decides."""
     parts = [one for one in asked if not one.optional] or list(asked)
     words = ("refuted", "missing", "undecided", "proved")

@@ -15,17 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from headwright.check.answer import (
-    Answer,
-    Said,
-    WrongKindError,
-    comparisons,
-    full_name,
-    full_names,
-    given_numbers,
-    named,
-    number_of,
-)
+from headwright.check import answer as an
 from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Contents, Definition, relevant
 from headwright.check.exercise import Blank, Exercise, Keys, parsed
 from headwright.check.judge import CANNOT, Bench, Finding, why
@@ -43,7 +33,7 @@ from headwright.formula.show import latex, plain
 
 CHANCE = ("P", "E", "Var", "Cov")
 QUOTED_ONLY = "line {} may be the answer: it is only quoted"
-Open = Callable[[Answer], Bench]
+Open = Callable[[an.Answer], Bench]
 _FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
 
 
@@ -58,7 +48,7 @@ class Tried:
     rank: int
     counterexample: Mapping[str, Any] | None = None
     judged: tuple[Judged, ...] = ()
-    answer: Answer | None = None
+    answer: an.Answer | None = None
 
 
 # Objects and conditions.
@@ -69,10 +59,10 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     made = [one for _, found in candidate.cases for one in found.values()]
     parts = []
     for case, found in candidate.cases:
-        said = ", ".join(latex(t.Relation((named(name), one.value), ("=",))) for name, one in found.items())
+        said = ", ".join(latex(t.Relation((an.named(name), one.value), ("=",))) for name, one in found.items())
         parts.append(said + (r" \text{ for } " + ", ".join(map(latex, case)) if case else ""))
     start = Tried("undecided", "", made[0].statement.line, "; ".join(parts), candidate.rank)
-    used = full_names(*(one.value for one in made))
+    used = an.full_names(*(one.value for one in made))
     tried = [_by_goals(start, reading(found, contents), opened, case) for case, found in candidate.cases]
     chosen = next((one for one in tried if one.word == "refuted"), None)
     chosen = chosen or next((one for one in tried if one.word != "proved"), tried[0])
@@ -93,11 +83,11 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     return chosen
 
 
-def _by_goals(start: Tried, answer: Answer, opened: Open, case: tuple[t.Node, ...] = ()) -> Tried:
+def _by_goals(start: Tried, answer: an.Answer, opened: Open, case: tuple[t.Node, ...] = ()) -> Tried:
     """What the goals say under one reading of an answer."""
     try:
         found = opened(answer).goals(case)
-    except WrongKindError as error:
+    except an.WrongKindError as error:
         return replace(start, word="refuted", reason=why(error), counterexample={"words": error.message})
     except CANNOT as error:
         return replace(start, reason=why(error), answer=answer)
@@ -112,20 +102,20 @@ def _by_goals(start: Tried, answer: Answer, opened: Open, case: tuple[t.Node, ..
     return replace(start, word=word, reason=reason, counterexample=counterexample, judged=tuple(found), answer=answer)
 
 
-def reading(definitions: Mapping[str, Definition], contents: Contents) -> Answer:
+def reading(definitions: Mapping[str, Definition], contents: Contents) -> an.Answer:
     """The answer under one choice of what was asked for."""
     made = {one.name: one for one in contents.own} | dict(definitions)
-    said = {name: Said(one.value, one.statement.text, one.statement.line) for name, one in made.items()}
+    said = {name: an.Said(one.value, one.statement.text, one.statement.line) for name, one in made.items()}
     nodes = [one.value for one in made.values()] + [one.node for one in contents.claims]
-    bounds = [(bound, one) for bound, one in contents.bounds if not full_names(bound.node) & set(said)]
-    return Answer(said, relevant(bounds, *nodes))
+    bounds = [(bound, one) for bound, one in contents.bounds if not an.full_names(bound.node) & set(said)]
+    return an.Answer(said, relevant(bounds, *nodes))
 
 
 def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
     """Whether cases of one number, compared with numbers, cover its range: they change at those numbers only."""
-    links = [link for case in cases for part in case if isinstance(part, t.Relation) for link in comparisons(part)]
-    names = full_names(*(part for case in cases for part in case))
-    ends = [number_of(term) for link in links for term in link.terms if not isinstance(term, t.Name)]
+    links = [link for case in cases for part in case if isinstance(part, t.Relation) for link in an.comparisons(part)]
+    names = an.full_names(*(part for case in cases for part in case))
+    ends = [an.number_of(term) for link in links for term in link.terms if not isinstance(term, t.Name)]
     values = sorted({end for end in ends if end is not None})
     if len(names) != 1 or None in ends or len(ends) != len(links) or not values:
         return False
@@ -181,7 +171,7 @@ def _indirectly(name: str, contents: Contents) -> list[Statement]:
     for one in contents.claims:
         body = t.unquantified(one.node)
         sides = body.terms if isinstance(body, t.Relation) and body.comparisons[0] in ("=", "->", "~") else ()
-        if {name} in [full_names(side) - {"e", "pi"} for side in sides] and sides[0] != sides[1]:
+        if {name} in [an.full_names(side) - {"e", "pi"} for side in sides] and sides[0] != sides[1]:
             found.append(one.statement)
     return [*unread_definitions((name,), contents), *found]
 
@@ -192,7 +182,7 @@ def unread_definitions(names: Sequence[str], contents: Contents) -> list[Stateme
     return [one for one in contents.unread if one.text.lstrip("\\ {$").startswith(bases) and "=" in one.text]
 
 
-def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) -> tuple[list[Asked], list[Tried]]:
+def condition_parts(contents: Contents, opened: Open, claims: tuple[an.Said, ...]) -> tuple[list[Asked], list[Tried]]:
     """A condition on scores under which the goals hold."""
     tried: list[Tried] = []
     live = {one.node: (one, rank) for one, rank in reversed(contents.conditions) if rank > QUOTED}
@@ -201,7 +191,7 @@ def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) 
         statement = one.statement
         start = Tried("undecided", f"'{statement.doubt}' was not read", statement.line, latex(one.node), rank)
         if not statement.doubt:
-            condition = Said(one.node, statement.text, statement.line)
+            condition = an.Said(one.node, statement.text, statement.line)
             answer = replace(reading({}, contents), claims=(condition,))
             start = _by_goals(start, answer, opened)
             start = replace(start, answer=replace(answer, claims=(condition, *claims)) if start.judged else None)
@@ -239,7 +229,7 @@ def blank_part(
     ]
     if not told:
         reason = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
-        names = {full_name(name) for source in blank.of for name in names_in(parsed(source))}
+        names = {an.full_name(name) for source in blank.of for name in names_in(parsed(source))}
         elsewhere = [one for one, link in fitting if link is not None and not _covers(one, case)]
         near = [one.claimed.statement for one in found if names & _spoken_of(one.node) and one not in elsewhere]
         bases = {name.partition("_")[0] for name in names}
@@ -272,19 +262,19 @@ def _counts(one: Finding) -> bool:
 def _is_anew(exercise: Exercise, one: Finding) -> bool:
     """Whether a formula is said for a given token that was defined anew."""
     first = [part.terms[0] for part in one.claimed.under if isinstance(part, t.Relation)]
-    return any(isinstance(name, t.Name) and full_name(name) in exercise.redefines for name in first)
+    return any(isinstance(name, t.Name) and an.full_name(name) in exercise.redefines for name in first)
 
 
-def _filling(exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, Said]) -> t.Relation | None:
+def _filling(exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, an.Said]) -> t.Relation | None:
     """The comparison with which a formula says the value of what was asked for, perhaps under a name of its own."""
     shapes = [parsed(source) for source in blank.of]
-    shapes += [named(name) for name, said in own.items() if said.node in shapes]
+    shapes += [an.named(name) for name, said in own.items() if said.node in shapes]
     node = t.unquantified(one.node)
     node = node.items[1] if isinstance(node, t.Logic) and node.word == "implies" else node
     for body in map(t.unquantified, t.conjuncts(node)):
         if not isinstance(body, t.Relation):
             continue
-        for chain in [body, *(comparisons(body) if len(body.terms) == 2 else ())]:
+        for chain in [body, *(an.comparisons(body) if len(body.terms) == 2 else ())]:
             for terms, signs in ((chain.terms, chain.comparisons), (chain.terms[::-1], chain.comparisons[::-1])):
                 if not any(item in shapes for item in (terms[0], *t.listed(terms[0]))):
                     continue
@@ -299,7 +289,7 @@ def _is_computed(exercise: Exercise, term: t.Node) -> bool:
     lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
     if _functions(term):
         return True
-    return any(name.base in ("alpha", "c") and full_name(name) not in lengths for name in names_in(term))
+    return any(name.base in ("alpha", "c") and an.full_name(name) not in lengths for name in names_in(term))
 
 
 def _true_link(one: Finding, link: t.Relation | None) -> str | None:
@@ -315,8 +305,8 @@ def _true_link(one: Finding, link: t.Relation | None) -> str | None:
 def _covers(one: Finding, case: t.Node | None) -> bool:
     """Whether a formula is said for a case, perhaps among others."""
     match case:
-        case t.Relation((t.Name() as name, value), ("=",)) if (number := number_of(value)) is not None:
-            world = IntegersWorld({}, {full_name(name): number})
+        case t.Relation((t.Name() as name, value), ("=",)) if (number := an.number_of(value)) is not None:
+            world = IntegersWorld({}, {an.full_name(name): number})
             under = one.node.conditions if isinstance(one.node, t.Quantified) else ()
             return all(isinstance(part, t.Name) or holds(part, world) is not False for part in under)
     return True
@@ -341,7 +331,9 @@ def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
 def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: Sequence[t.Node]) -> Asked:
     """A true formula about what was asked for; where reasons are asked for, a false one makes it wrong."""
     things = " or ".join(plain(parsed(one)) for one in exercise.about)
-    wanted = [{full_name(name) for name in names_in(node)} | _functions(node) for node in map(parsed, exercise.about)]
+    wanted = [
+        {an.full_name(name) for name in names_in(node)} | _functions(node) for node in map(parsed, exercise.about)
+    ]
     about = [one for one in found if any(names <= _spoken_of(one.node) for names in wanted)]
     near = [one for one in found if any(names & _spoken_of(one.node) for names in wanted)]
     false = [one for one in found if one.status == "false"]
@@ -363,7 +355,7 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
     for word, ones, reason in options:
         if ones:
             return _asked("statement", word, ones[0], reason)
-    mentioned = [node for node in quoted if any(names & full_names(node) for names in wanted)]
+    mentioned = [node for node in quoted if any(names & an.full_names(node) for names in wanted)]
     if mentioned:
         return Asked("statement", "undecided", 0, "", f"{plain(mentioned[0])} may be the answer: it is only quoted")
     if near:
@@ -378,7 +370,7 @@ def _asked(part: str, word: Word, one: Finding, reason: str = "") -> Asked:
 
 
 def _spoken_of(node: t.Node) -> set[str]:
-    return {spoken for name in names_in(node) for spoken in (full_name(name), name.base)} | _functions(node)
+    return {spoken for name in names_in(node) for spoken in (an.full_name(name), name.base)} | _functions(node)
 
 
 def _functions(node: t.Node) -> set[str]:
@@ -393,10 +385,10 @@ def _narrowing(exercise: Exercise, one: Finding, bench: Bench) -> list[t.Relatio
         case t.Logic("implies", (condition, t.Relation((_, _), ("!=",)))):
             under += t.conjuncts(condition)
     different = () if exercise.integers is None else exercise.integers.different
-    given = {*given_numbers(exercise), "pi", *(name for pair in different for name in pair)}
-    links = [link for part in under if isinstance(part, t.Relation) for link in comparisons(part)]
-    links = [link for link in links if set(link.terms) not in [set(map(named, pair)) for pair in different]]
-    links = [link for link in links if full_names(link) and full_names(link) <= given]
+    given = {*an.given_numbers(exercise), "pi", *(name for pair in different for name in pair)}
+    links = [link for part in under if isinstance(part, t.Relation) for link in an.comparisons(part)]
+    links = [link for link in links if set(link.terms) not in [set(map(an.named, pair)) for pair in different]]
+    links = [link for link in links if an.full_names(link) and an.full_names(link) <= given]
     calls = [link for link in links if any(isinstance(part, t.Call) for part in t.walk(link))]
     return [link for link in links if link not in calls and not bench.always(link)]
 
