@@ -36,7 +36,7 @@ from headwright.check.settings.matrices.deciding import decide as decide_matrice
 from headwright.check.settings.matrices.known import Given
 from headwright.check.sheets.files import clean, student_of
 from headwright.check.text import is_neutral, read, tidy
-from headwright.check.verdict import Asked, Formula, Verdict, from_json, overall, to_json, worst
+from headwright.check.verdict import AskedPart, Formula, Verdict, from_json, overall, to_json, worst
 from headwright.formula import parse
 from headwright.formula import tree as t
 from headwright.formula.shapes import Shape
@@ -68,7 +68,7 @@ def test_number_of() -> None:
 
 
 def test_awards() -> None:
-    part, claim = Asked("q", "proved", 1, "q = k_a", ""), Formula(2, "1 = 2", "false", "claim", True)
+    part, claim = AskedPart("q", "proved", 1, "q = k_a", ""), Formula(2, "1 = 2", "false", "claim", True)
     verdict = Verdict("proved", "", (part,), (claim,))
     assert [str(award) for award in awards([verdict], "copying", Assignment(points={"copying": 4}))] == [
         "object: 3 of 3 points",
@@ -273,9 +273,9 @@ def test_tidy() -> None:
 
 
 def test_overall() -> None:
-    part = Asked("q", "proved", 1, "q = k_a", "")
-    assert overall([part, Asked("c", "missing", 0, "", "", optional=True)]) == "proved"
-    assert overall([part, Asked("c", "missing", 0, "", "")]) == "undecided"
+    part = AskedPart("q", "proved", 1, "q = k_a", "")
+    assert overall([part, AskedPart("c", "missing", 0, "", "", optional=True)]) == "proved"
+    assert overall([part, AskedPart("c", "missing", 0, "", "")]) == "undecided"
 
 
 def test_worst() -> None:
@@ -283,7 +283,7 @@ def test_worst() -> None:
 
 
 def test_to_json() -> None:
-    assert to_json(Verdict("refuted", "too small", (Asked("q", "refuted", 3, "q = k_a", "", {"n": 10}),)))["asked"][
+    assert to_json(Verdict("refuted", "too small", (AskedPart("q", "refuted", 3, "q = k_a", "", {"n": 10}),)))["asked"][
         0
     ] == {"part": "q", "verdict": "refuted", "line": 3, "latex": "q = k_a", "reason": "", "counterexample": {"n": 10}}
 

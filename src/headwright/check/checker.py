@@ -26,11 +26,11 @@ from headwright.check.judging import Setting
 from headwright.check.markdown import Written
 from headwright.check.names import in_given_names
 from headwright.check.scalars.numbers import at_most_work
-from headwright.check.settings.keys.court import KeysSetting
+from headwright.check.settings.keys.court import KeysCourt, KeysSetting
 from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
 from headwright.check.text import Statement, Text, read
-from headwright.check.verdict import Asked, Formula, Status, ToRead, Verdict, overall
+from headwright.check.verdict import AskedPart, Formula, Status, ToRead, Verdict, overall
 from headwright.errors import InputError
 from headwright.formula import tree as t
 
@@ -75,7 +75,7 @@ class _Checked:
         exercise, contents = self.exercise, self.contents
         claims = tuple(contents.claims)
         said = prepared(exercise, claims)
-        asked: list[Asked] = []
+        asked: list[AskedPart] = []
         tried: list[goals.Tried] = []
         if exercise.answer:
             tried = self._tried(candidates(exercise, contents))
@@ -89,7 +89,7 @@ class _Checked:
         hidden = goals.unread_definitions(exercise.answer, contents) if exercise.answer else []
         if hidden and asked[0].word == "refuted":
             reason = f"line {hidden[0].line} was not read, and may be the answer; line {asked[0].line} is refuted"
-            asked[0] = Asked(asked[0].part, "undecided", asked[0].line, asked[0].latex, reason)
+            asked[0] = AskedPart(asked[0].part, "undecided", asked[0].line, asked[0].latex, reason)
         if exercise.condition:
             asked, tried = goals.condition_parts(contents, self.opened, said)
         chosen = next((one for one in tried if one.line == asked[0].line and one.answer is not None), None)
@@ -104,11 +104,12 @@ class _Checked:
                 found[place] = replace(one, status="open", counterexample=None)
         asked += self._claimed(found, bench) if bench is not None else []
         if not asked:
-            asked = [Asked("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
+            asked = [AskedPart("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
         word = overall(asked)
         verdict = Verdict(word, _headline(asked, tried), tuple(asked), self._formulas(found, tried))
-        if bench is not None and word in ("proved", "refuted") and len(tried) <= 2:
-            advised = bench.court.advised(verdict, chosen.judged if chosen is not None else ())
+        court = None if bench is None else bench.court
+        if isinstance(court, KeysCourt) and word in ("proved", "refuted") and len(tried) <= 2:
+            advised = court.advised(verdict, chosen.judged if chosen is not None else ())
             verdict = replace(advised, reason=verdict.reason)
         return verdict
 
@@ -127,11 +128,11 @@ class _Checked:
         except CANNOT as error:
             return None, [Finding(one, one.node, "open", why(error)) for one in claims]
 
-    def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[Asked]:
+    def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[AskedPart]:
         """The parts that claims answer."""
         exercise, contents = self.exercise, self.contents
         supposed = [one for one in self.statements if one.role == "condition" and one.binder in ("suppose", "if")]
-        parts: list[Asked] = []
+        parts: list[AskedPart] = []
         if exercise.blanks:
             mentioned = (*contents.quoted, *contents.unread)
             parts += [goals.blank_part(exercise, blank, found, bench, mentioned) for blank in exercise.blanks]
@@ -176,7 +177,7 @@ class _Checked:
 _WORSE = ("false", "open", "quoted", "true")
 
 
-def _headline(asked: Sequence[Asked], tried: Sequence[goals.Tried]) -> str:
+def _headline(asked: Sequence[AskedPart], tried: Sequence[goals.Tried]) -> str:
     """The reason of the part that decides."""
     parts = [one for one in asked if not one.optional] or list(asked)
     words = ("refuted", "missing", "undecided", "proved")

@@ -27,7 +27,7 @@ from headwright.check.settings.matrices.deciding import MatricesCourt, gap
 from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import names_in
 from headwright.check.text import Statement
-from headwright.check.verdict import Asked, Word
+from headwright.check.verdict import AskedPart, Word
 from headwright.formula import tree as t
 from headwright.formula.show import latex, plain
 
@@ -129,26 +129,26 @@ def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
     return bool(worlds) and all(any(all(holds(part, at) is True for part in case) for case in cases) for at in worlds)
 
 
-def best(tried: Sequence[Tried], part: str, quoted: Callable[[], Sequence[Tried]] = tuple) -> Asked:
+def best(tried: Sequence[Tried], part: str, quoted: Callable[[], Sequence[Tried]] = tuple) -> AskedPart:
     """The verdict on several candidates: those of the highest rank must agree, and no other one may be right."""
     top = max(one.rank for one in tried)
     first = [one for one in tried if one.rank == top]
     chosen = next((one for one in first if one.word == "refuted"), first[0])
     if len({one.word for one in first}) > 1:
         told = ", ".join(f"line {one.line} is {one.word}" for one in first)
-        return Asked(part, "undecided", first[0].line, first[0].latex, f"the answers given differ: {told}")
+        return AskedPart(part, "undecided", first[0].line, first[0].latex, f"the answers given differ: {told}")
     rivals = [one for one in tried if one.rank < top] if chosen.word == "refuted" else []
     rivals += quoted() if chosen.word == "refuted" else ()
     rival = next((one for one in rivals if one.word == "proved"), None)
     if rival is not None:
         reason = f"line {chosen.line} is refuted ({chosen.reason}), and line {rival.line} would be proved"
-        return Asked(part, "undecided", chosen.line, chosen.latex, reason)
-    return Asked(part, chosen.word, chosen.line, chosen.latex, chosen.reason, chosen.counterexample)
+        return AskedPart(part, "undecided", chosen.line, chosen.latex, reason)
+    return AskedPart(part, chosen.word, chosen.line, chosen.latex, chosen.reason, chosen.counterexample)
 
 
-def missing_parts(exercise: Exercise, contents: Contents) -> list[Asked]:
+def missing_parts(exercise: Exercise, contents: Contents) -> list[AskedPart]:
     """Where no candidate gives the whole object: what is missing of it, or may be meant."""
-    found: list[Asked] = []
+    found: list[AskedPart] = []
     for name in exercise.answer:
         mine = [one for one in contents.asked if one.name == name]
         live = [one.statement for one in mine if one.rank > QUOTED]
@@ -159,9 +159,9 @@ def missing_parts(exercise: Exercise, contents: Contents) -> list[Asked]:
         ]
         ones, reason = next(((ones, reason) for ones, reason in options if ones), ([], ""))
         if ones:
-            found.append(Asked(name, "undecided", ones[-1].line, ones[-1].text, reason.format(ones[-1].line)))
+            found.append(AskedPart(name, "undecided", ones[-1].line, ones[-1].text, reason.format(ones[-1].line)))
         else:
-            found.append(Asked(name, "missing", 0, "", f"no formula defines {name}: write {name} = ..."))
+            found.append(AskedPart(name, "missing", 0, "", f"no formula defines {name}: write {name} = ..."))
     return found
 
 
@@ -182,7 +182,9 @@ def unread_definitions(names: Sequence[str], contents: Contents) -> list[Stateme
     return [one for one in contents.unread if one.text.lstrip("\\ {$").startswith(bases) and "=" in one.text]
 
 
-def condition_parts(contents: Contents, opened: Open, claims: tuple[an.Said, ...]) -> tuple[list[Asked], list[Tried]]:
+def condition_parts(
+    contents: Contents, opened: Open, claims: tuple[an.Said, ...]
+) -> tuple[list[AskedPart], list[Tried]]:
     """A condition on scores under which the goals hold."""
     tried: list[Tried] = []
     live = {one.node: (one, rank) for one, rank in reversed(contents.conditions) if rank > QUOTED}
@@ -202,9 +204,9 @@ def condition_parts(contents: Contents, opened: Open, claims: tuple[an.Said, ...
     if mentioned:
         last = mentioned[-1]
         reason = (QUOTED_ONLY if contents.conditions else "line {} was not read").format(last.line)
-        return [Asked("condition", "undecided", last.line, last.text, reason)], []
+        return [AskedPart("condition", "undecided", last.line, last.text, reason)], []
     reason = "no formula states a condition on the scores: write one on k_j^T q and k_i^T q"
-    return [Asked("condition", "missing", 0, "", reason)], []
+    return [AskedPart("condition", "missing", 0, "", reason)], []
 
 
 # Blanks.
@@ -212,7 +214,7 @@ def condition_parts(contents: Contents, opened: Open, claims: tuple[an.Said, ...
 
 def blank_part(
     exercise: Exercise, blank: Blank, found: Sequence[Finding], bench: Bench, mentioned: Sequence[Statement]
-) -> Asked:
+) -> AskedPart:
     """One blank: filled by a true formula that says the value."""
     case = None if blank.case is None else parsed(blank.case)
     part = plain(parsed(blank.of[0])) + (f" for {plain(case)}" if case is not None else "")
@@ -235,7 +237,7 @@ def blank_part(
         bases = {name.partition("_")[0] for name in names}
         near += [one for one in mentioned if one.node is None or bases & {name.base for name in t.every_name(one.node)}]
         line, text = (near[0].line, near[0].text) if near else (0, "")
-        return Asked(part, "undecided" if near else "missing", line, text, reason, optional=blank.optional)
+        return AskedPart(part, "undecided" if near else "missing", line, text, reason, optional=blank.optional)
     true = [(one, each) for one, link in told if (each := _true_link(one, link)) is not None]
     false = [one for one, _ in told if one.status == "false"]
     first = true[0][0] if true else false[0] if false else told[0][0]
@@ -328,7 +330,7 @@ def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
 # Statements.
 
 
-def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: Sequence[t.Node]) -> Asked:
+def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: Sequence[t.Node]) -> AskedPart:
     """A true formula about what was asked for; where reasons are asked for, a false one makes it wrong."""
     things = " or ".join(plain(parsed(one)) for one in exercise.about)
     wanted = [
@@ -357,16 +359,16 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
             return _asked("statement", word, ones[0], reason)
     mentioned = [node for node in quoted if any(names & an.full_names(node) for names in wanted)]
     if mentioned:
-        return Asked("statement", "undecided", 0, "", f"{plain(mentioned[0])} may be the answer: it is only quoted")
+        return AskedPart("statement", "undecided", 0, "", f"{plain(mentioned[0])} may be the answer: it is only quoted")
     if near:
         return _asked("statement", "undecided", near[0], f"no formula that was read says anything of {things}")
-    return Asked("statement", "missing", 0, "", f"no formula says anything of {things}")
+    return AskedPart("statement", "missing", 0, "", f"no formula says anything of {things}")
 
 
-def _asked(part: str, word: Word, one: Finding, reason: str = "") -> Asked:
+def _asked(part: str, word: Word, one: Finding, reason: str = "") -> AskedPart:
     line, text = one.claimed.statement.line, one.claimed.statement.text
     against = one.counterexample if word == "refuted" else None
-    return Asked(part, word, line, text, reason or one.reason, against)
+    return AskedPart(part, word, line, text, reason or one.reason, against)
 
 
 def _spoken_of(node: t.Node) -> set[str]:
@@ -401,7 +403,7 @@ CHAINED: tuple[t.Comparison, ...] = ("=", ">", "<", ">=", "<=")  # each sums up 
 SCORES = ("k", "q", "e")  # what a weight is made of: to repeat its definition says nothing of it
 
 
-def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Finding]) -> Asked:
+def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Finding]) -> AskedPart:
     """What is truly said of the weights must hold for nothing but weights."""
     true = [one for one in found if one.status == "true"]
     said: list[t.Relation] = []
@@ -420,19 +422,19 @@ def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Fi
             if false is not None:
                 return _asked("statement", "refuted", false)
             word: Word = "undecided" if any(one.status == "open" for one in weights) else "missing"
-            return Asked("statement", word, 0, "", IDLE[idle])
+            return AskedPart("statement", word, 0, "", IDLE[idle])
     lines = [one.claimed.statement for one in true]
-    return Asked("statement", "proved", lines[0].line, r",\ ".join(one.text for one in lines[:2]), true[0].reason)
+    return AskedPart("statement", "proved", lines[0].line, r",\ ".join(one.text for one in lines[:2]), true[0].reason)
 
 
 # Derivations.
 
 
-def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: bool) -> Asked:
+def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: bool) -> AskedPart:
     """True steps that lead from one side to the other; a false one on the path makes it wrong."""
     part, court = "derivation", bench.court
     if not isinstance(court, MatricesCourt):
-        return Asked(part, "undecided", 0, "", "derivations are read for matrices only")
+        return AskedPart(part, "undecided", 0, "", "derivations are read for matrices only")
     aims = [Aim(parsed(source), parsed(target), court.given) for source, target in exercise.derive]
     steps = [link for one in found for link in _true_links(one, bench)]
     first, last = plain(aims[0].start), plain(aims[0].end)
@@ -457,19 +459,19 @@ def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, 
         if beside is not None:
             where = beside.claimed.statement.line
             reason = f"line {where} is false as it stands, and goes on from a step of what leads from {first} to {last}"
-            return Asked(part, "undecided", line, goal, reason)
-        return Asked(part, "proved", line, goal, f"every step from {first} to {last} is true")
+            return AskedPart(part, "undecided", line, goal, reason)
+        return AskedPart(part, "proved", line, goal, f"every step from {first} to {last} is true")
     others = [link for one in false for link in _steps(one.node) if link not in steps]
     ends = [chain for _, chain in across]
     if false and (not small or _leads(aims, [*steps, *others])[0] or _leads(aims, [*steps, *ends])[0]):
         return _asked(part, "refuted", false[0])
     if false:
         reason = f"line {false[0].claimed.statement.line} is false, and the other steps leave a gap"
-        return Asked(part, "undecided", line, goal, reason)
+        return AskedPart(part, "undecided", line, goal, reason)
     if quoted or small or any(one.status == "open" for one in found):
-        return Asked(part, "undecided", line, goal, f"the steps that were read do not lead from {first} to {last}")
+        return AskedPart(part, "undecided", line, goal, f"the steps that were read do not lead from {first} to {last}")
     reason = f"this restates what is to be shown: write the steps from {first} to {last}"
-    return Asked(part, "missing", 0, "", reason if leaps else f"no step leads from {first} to {last}")
+    return AskedPart(part, "missing", 0, "", reason if leaps else f"no step leads from {first} to {last}")
 
 
 def _reaches(aim: Aim, steps: Sequence[t.Relation]) -> bool:

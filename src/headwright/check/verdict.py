@@ -26,7 +26,7 @@ WORST_FIRST: tuple[Word, ...] = ("refuted", "missing", "undecided", "proved")
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedPart:
     """One part of what the exercise asks for, and the formula that answers it."""
 
     part: str  # what was asked for, as a name or formula: 'q', 'condition', 'derivation'
@@ -77,7 +77,7 @@ class Verdict:
 
     word: Word
     reason: str
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[AskedPart, ...] = ()
     formulas: tuple[Formula, ...] = ()
     to_read: tuple[ToRead, ...] = ()
     threshold: str | None = None  # 'lambda >= ln((n - 2)/epsilon)'
@@ -112,7 +112,7 @@ def _in_plain_text(latex: str) -> str:
         return latex.replace("\\", "")
 
 
-def overall(parts: Iterable[Asked]) -> Word:
+def overall(parts: Iterable[AskedPart]) -> Word:
     """The word of an answer from those of its parts."""
     words = [one.word for one in parts if not one.optional]
     if "refuted" in words:
@@ -149,7 +149,7 @@ def from_json(given: dict[str, Any]) -> Verdict:
         curve = Curve(**{**curve, "values": tuple(curve["values"]), "series": series})
     made = {
         "word": given["verdict"],
-        "asked": tuple(Asked(word=one["verdict"], **_without_verdict(one)) for one in given["asked"]),
+        "asked": tuple(AskedPart(word=one["verdict"], **_without_verdict(one)) for one in given["asked"]),
         "formulas": tuple(Formula(**one) for one in given["formulas"]),
         "to_read": tuple(ToRead(**one) for one in given["to_read"]),
         "curve": curve,

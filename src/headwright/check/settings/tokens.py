@@ -16,7 +16,6 @@ from headwright.check.decision import Decision, Tending, decide, decide_all, den
 from headwright.check.exercise import Exercise, Tokens, parsed
 from headwright.check.judging import Claim, Judged, at, contrasted, judged
 from headwright.check.settings.tending import way
-from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
@@ -276,11 +275,6 @@ class TokensCourt:
     claims: tuple[an.Said, ...] = ()
     conditions: tuple[Judged, ...] = ()
     under: tuple[t.Node, ...] = ()  # what the answer says of its own names: s > 0
-
-    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
-        """There is nothing to add."""
-        del judgements
-        return verdict
 
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison, entry by entry."""

@@ -25,7 +25,6 @@ from headwright.check.settings.matrices.forms import Algebra, Form, Sizes, minus
 from headwright.check.settings.matrices.instances import Trial, foundations, instances
 from headwright.check.settings.matrices.known import Given, Known, NoMember, names_in
 from headwright.check.settings.matrices.normal import Normal, links
-from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError, ShapeError
@@ -277,11 +276,6 @@ class MatricesCourt:
     given: Given
     claims: tuple[Said, ...] = ()
     conditions: tuple[Judged, ...] = ()
-
-    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
-        """There is nothing to add."""
-        del judgements
-        return verdict
 
     def otherwise(self, definitions: Mapping[str, str]) -> MatricesCourt:
         """The same were the question idle: with these definitions, and nothing given to be different."""
