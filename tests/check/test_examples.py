@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from flint import arb
 
 from headwright.check.answer import compared, comparisons, full_name, full_names, named, number_of
 from headwright.check.autograder.assignment import Assignment, awards, read_points
 from headwright.check.autograder.gradescope import grade
 from headwright.check.decision import decide
-from headwright.check.exercise import load_exercises, parsed
+from headwright.check.exercise import load_exercises, parse_exercise, parsed
 from headwright.check.judging import at, claims, contrasted, plain_number, shown
 from headwright.check.linting import lint
 from headwright.check.markdown import (
@@ -35,8 +36,10 @@ from headwright.check.sentences import sentences
 from headwright.check.settings.matrices.deciding import decide as decide_matrices
 from headwright.check.settings.matrices.known import Given
 from headwright.check.sheets.files import clean, student_of
+from headwright.check.sheets.sheet import find
 from headwright.check.text import is_neutral, read, tidy
 from headwright.check.verdict import AskedPart, Formula, Verdict, from_json, overall, to_json, worst
+from headwright.errors import InputError
 from headwright.formula import parse
 from headwright.formula import tree as t
 from headwright.formula.shapes import Shape
@@ -290,3 +293,10 @@ def test_to_json() -> None:
 
 def test_from_json() -> None:
     assert from_json(to_json(Verdict("proved", "for all n"))) == Verdict("proved", "for all n")
+
+
+def test_what_is_meant_by_an_unknown_id_is_told() -> None:
+    with pytest.raises(InputError, match="no exercise coping; did you mean copying"):
+        find("coping", {"copying": 1})
+    with pytest.raises(InputError, match="title is missing"):
+        parse_exercise('id = "x"')

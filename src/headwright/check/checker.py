@@ -38,17 +38,7 @@ __all__ = ["check_answer"]
 
 
 def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verdict:
-    r"""The verdict on an answer to an exercise.
-
-    The seed is that of the random instances on which decisions are replayed.
-
-    >>> from headwright.check.exercise import load_exercises
-    >>> exercise = load_exercises()["averaging-two"]
-    >>> check_answer(exercise, Written(r"$q = \frac{1}{\sqrt 2}(k_a + k_b)$")).word
-    'refuted'
-    >>> check_answer(exercise, Written(r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda > 0$.")).threshold
-    'lambda >= ln((n - 2)/epsilon), for n > 2'
-    """
+    """The verdict on an answer to an exercise; the seed is that of the instances on which decisions are replayed."""
     lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
     text = read(written, (*exercise.parameters, *_indexed(exercise)), {*given_numbers(exercise), *lengths})
     with at_most_work():

@@ -23,7 +23,7 @@ from flint import arb, fmpq
 
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, Tending, decide, decide_all, most_telling
-from headwright.check.exercise import NormalLaw
+from headwright.check.exercise import NormalLaw, parsed
 from headwright.check.scalars import Range, Scalar, Where, eventually, limit, number, parameter
 from headwright.check.scalars.numbers import Symbol, ball_of
 from headwright.check.settings.keys.meaning import DEEPEST, Reader, Value, scalars_in
@@ -176,7 +176,8 @@ def decide_exactly(scene: Scene, link: t.Relation, given: Sequence[Hypothesis], 
     still = [(x.put({VARIANCE: 0}), y) for x, y in pairs.values() if VARIANCE not in y.names()]
     if len(still) < len(pairs) or any(decide(x, "=", y, known).word != "proved" for x, y in still):
         return found
-    return Decision("undecided", NOT_NOTHING if scene.exercise.asks_value_of(left) else UP_TO_NOISE)
+    asked = [parsed(source) for blank in scene.exercise.blanks for source in blank.of]
+    return Decision("undecided", NOT_NOTHING if left in asked else UP_TO_NOISE)
 
 
 def _side(node: t.Node, scene: Scene) -> Value:

@@ -20,7 +20,7 @@ from headwright.check.scalars.forms import ONE as UNDER
 from headwright.check.scalars.solver import bounded
 from headwright.check.settings.matrices.forms import ZERO, Algebra, Applied, Form, Member, Partial, scaled
 from headwright.check.settings.matrices.known import NoForm
-from headwright.check.settings.matrices.normal import candidates, rank_bound
+from headwright.check.settings.matrices.normal import blocks, candidates
 
 TERMS = "the signs of its terms"
 SIZES = "an inequality between sizes"
@@ -57,7 +57,8 @@ def bounds(low: Scalar, algebra: Algebra) -> Iterator[tuple[Scalar, Scalar, Scal
     places = [(low, ZERO, ZERO)]
     if isinstance(of, Applied) and of.function == "rank" and factor == 1:
         with suppress(NoForm):
-            places = [(rank_bound(of.arguments[0], algebra), ZERO, ZERO)]
+            counted = (last - first + 1 for first, last, _ in blocks(of.arguments[0], algebra))  # whose factor is not 0
+            places = [(sum(counted, ZERO), ZERO, ZERO)]
     if isinstance(of, Applied) and of.function == "norm":
         (body,) = of.arguments
         try:

@@ -360,11 +360,6 @@ def candidates(given: f.Form, algebra: f.Algebra) -> list[tuple[Scalar, Scalar, 
     return found
 
 
-def rank_bound(given: f.Form, algebra: f.Algebra) -> Scalar:
-    """What the rank of L D R is at most: the number of places whose coefficient is not 0."""
-    return sum((last - first + 1 for first, last, _ in blocks(given, algebra)), f.ZERO)
-
-
 def _split(word: f.Word, given: f.Form, algebra: f.Algebra) -> tuple[f.Word, f.Diagonal, f.Word]:
     """The factors L, D and R, where L and R^T keep all lengths."""
     fact = algebra.known.fact
