@@ -46,8 +46,14 @@ from headwright.formula.shapes import Shape
 from headwright.formula.show import plain
 
 
+def _relation(source: str) -> t.Relation:
+    node = parse(source)
+    assert isinstance(node, t.Relation)
+    return node
+
+
 def test_comparisons() -> None:
-    assert [plain(link) for link in comparisons(parse("a, b = c <= d"))] == ["a = c", "b = c", "c <= d"]
+    assert [plain(link) for link in comparisons(_relation("a, b = c <= d"))] == ["a = c", "b = c", "c <= d"]
 
 
 def test_compared() -> None:
@@ -211,12 +217,15 @@ def test_eventually() -> None:
     n, eps, x = parameter("n"), parameter("epsilon"), parameter("lambda")
     where = Where({"n": Range(2, integer=True), "epsilon": Range(0, 1, True, True), "lambda": POSITIVE})
     found = eventually(exp(x) / (2 * exp(x) + n - 2), ">=", 1 / (2 + eps), where, ("lambda",))
+    assert found is not None
     assert repr((found.threshold["lambda"], found.condition)) == "(<ln((n - 2)/epsilon)>, (<n - 2>, '>', <0>))"
 
 
 def test_prove() -> None:
     n, where = parameter("n"), Where({"n": Range(2, integer=True)})
-    assert prove(1 / n, "<=", 1 / (n - 1), where).reason == "cleared of denominators it says 1 >= 0"
+    proof = prove(1 / n, "<=", 1 / (n - 1), where)
+    assert proof is not None
+    assert proof.reason == "cleared of denominators it says 1 >= 0"
     assert prove(n, ">", 2, where) is None
 
 
@@ -239,11 +248,10 @@ def test_decide_matrices() -> None:
     given = Given(
         {"P": Shape("T", "T"), "X": Shape("T", "T")}, facts={"P": frozenset({"permutation"})}, sizes={"T": (2, 3)}
     )
-    assert (
-        decide_matrices(parse(r"\operatorname{softmax}(P X P^\top) = P \operatorname{softmax}(X) P^\top"), given).word
-        == "proved"
-    )
-    found = decide_matrices(parse(r"P X = X P"), given)
+    moved = _relation(r"\operatorname{softmax}(P X P^\top) = P \operatorname{softmax}(X) P^\top")
+    assert decide_matrices(moved, given).word == "proved"
+    found = decide_matrices(_relation(r"P X = X P"), given)
+    assert found.example is not None
     assert (found.word, [[int(entry) for entry in row] for row in found.example.matrices["P"]]) == (
         "refuted",
         [[0, 1], [1, 0]],
