@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo proof lab site lint quick test test-all attack bench fuzz mutants clean
+.PHONY: help demo proof lab site lint quick quick-versions tools test test-all attack bench fuzz mutants clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -41,12 +41,16 @@ demo: $(VENV)/core.stamp  ## a tour of what Headwright does; pictures and files 
 	@$(BIN)/headwright tour --out out
 
 # Debian: apt-get install $(ROCQ) $(OCAML)
-ROCQ  := coq libcoq-coquelicot libcoq-interval
-OCAML := ocaml-findlib libcoq-core-ocaml-dev libzarith-ocaml-dev libsha-ocaml-dev
+ROCQ     := coq libcoq-coquelicot libcoq-interval
+CHROMIUM := chromium
+OCAML    := ocaml-findlib libcoq-core-ocaml-dev libzarith-ocaml-dev libsha-ocaml-dev
+HAS_ROCQ  = { command -v coqc && command -v ocamlfind && ocamlfind query -qe coq-core.kernel zarith sha; } >/dev/null 2>&1
+HAS_CHROMIUM = { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null 2>&1
+APT       = DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
+MAY_APT   = [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null
+
 proof:  ## let Rocq's kernel accept the theorems, print what they rest on, and build and try the checker that they prove
-	@command -v coqc >/dev/null && command -v ocamlfind >/dev/null && ocamlfind query -qe coq-core.kernel zarith sha >/dev/null || \
-	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-	  apt-get install -qq -y --no-install-recommends $(ROCQ) $(OCAML) >/dev/null; } || \
+	@$(HAS_ROCQ) || { $(MAY_APT) && $(APT) $(ROCQ) $(OCAML) >/dev/null; } || \
 	  { echo "There is no coqc or no OCaml here: on Debian, apt-get install $(ROCQ) $(OCAML)"; exit 1; }
 	@[ -d "$$(coqc -where)/user-contrib/Interval" ] || \
 	  { echo "coqc is here, but not the library Interval: on Debian, apt-get install $(ROCQ)"; exit 1; }
@@ -69,17 +73,41 @@ lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-# The heart of the tests, in two to three minutes on two cores with lint: what most changes break first.
+# The heart of the tests, in less than two minutes on two cores with lint: what most changes break first.
 QUICK := tests/test_*.py tests/formula tests/noise tests/lowrank tests/check/scalars tests/trusted/test_numbers.py
+# One BLAS thread a worker: two workers with two threads each slow one another down badly. A file's tests stay together,
+# since they share what is slow to set up.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
 quick: lint  ## lint and the heart of the tests, for a first look at a change
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow" $(QUICK)
+	@$(PYTEST) -q -m "not slow" $(QUICK)
 
-# One BLAS thread a worker: two workers with two threads each slow one another down badly.
-test: lint $(VENV)/models.stamp  ## everything but the slow tests; ends with pytest's closing line
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow"
+# 'lowest-direct' or 'highest' of what pyproject.toml allows; tools for tests are the newest. Needs uv, and GBs for torch.
+RESOLUTION ?= lowest-direct
+USED := audit cluster compiled export gpu lab notebook site
+quick-versions:  ## the same tests with the lowest versions that are allowed (RESOLUTION=highest: the newest)
+	@mkdir -p out && uv venv --quiet --clear out/versions
+	@uv pip compile --quiet --python-version 3.11.7 --resolution $(RESOLUTION) $(USED:%=--extra %) pyproject.toml -o out/versions.txt
+	@VIRTUAL_ENV=out/versions uv pip install --quiet -c out/versions.txt -e '.[test]'
+	@OPENBLAS_NUM_THREADS=1 out/versions/bin/python -m pytest -n 2 -q -m "not slow" $(QUICK)
 
-test-all: lint $(VENV)/more-models.stamp  ## everything
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
+# What tests of pages and of proofs need beside Python. Root on Debian gets it; elsewhere these tests are skipped, and
+# the summary says how to get it.
+tools:
+	@if { $(MAY_APT); } && ! { $(HAS_CHROMIUM) && $(HAS_ROCQ); }; then \
+	  echo "Installing Chromium and Rocq, which the tests of pages and of proofs need"; \
+	  { $(APT) $(CHROMIUM) || { apt-get update -qq && $(APT) $(CHROMIUM); }; $(APT) $(ROCQ) $(OCAML); } >/dev/null 2>&1 || \
+	  echo "Not all of it could be installed: some tests will be skipped"; fi
+	@if $(HAS_ROCQ); then $(MAKE) -s proofs/build/headwright-proved; fi || true
+
+proofs/build/headwright-proved: $(wildcard proofs/*.v proofs/program/*)
+	@echo "Building the proved checker (once; a minute)"
+	@sh proofs/assumed.sh >/dev/null && sh proofs/program/build.sh
+
+test: lint tools $(VENV)/models.stamp  ## everything but the slow tests; ends with pytest's closing line
+	@$(PYTEST) -m "not slow"
+
+test-all: lint tools $(VENV)/more-models.stamp  ## everything
+	@HEADWRIGHT_TESTS=all $(PYTEST)
 
 attack: $(VENV)/models.stamp  ## try to get false certificates accepted: 20,000 mutants of each kind (an hour on two cores)
 	@mkdir -p out

@@ -1,6 +1,6 @@
 """Heads from rules, beside tracr's construction of the same heads: how wrong, how large, how wide.
 
-headwright.weights.tracr rebuilds tracr's matrices from its code. `python -m bench.heads` prints the table with all
+bench.tracr rebuilds tracr's matrices from its code. `python -m bench.heads` prints the table with all
 figures, and then how long the smallest head dimension takes for longer sequences (one-hot positions; seconds of CPU
 time).
 """
@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.measure import Contender
+from bench.tracr import SELECTORS, Figures, published, turned_up
 from headwright.weights import Built, HeadLayer, Rule, Rules, build, read_rules
 from headwright.weights.exact_bounds import frobenius_above
-from headwright.weights.tracr import SELECTORS, Figures, published, turned_up
 
 TITLE = "Heads from rules: proven worst error, norm of W_K^T W_Q and head dimension"
 

@@ -4,8 +4,10 @@ import os
 
 from hypothesis import settings
 
+from tests.effort import tried
+
 os.environ.setdefault("TRITON_INTERPRET", "1")  # before anything imports a kernel
 
 # Where the tests decide whether a change is taken, the same cases are tried each time; elsewhere new ones.
-settings.register_profile("headwright", deadline=None, derandomize="CI" in os.environ)
+settings.register_profile("headwright", deadline=None, derandomize="CI" in os.environ, max_examples=tried(100))
 settings.load_profile("headwright")

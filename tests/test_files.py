@@ -57,6 +57,15 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, kind: str) -> N
     np.testing.assert_array_equal(read_array("-"), TABLE)
 
 
+def test_the_temporary_folder_that_is_needed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    np.save(buffer, TABLE)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(buffer.getvalue())))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    with pytest.raises(InputError, match="set TMPDIR to a folder that can be written"):
+        read_array("-")
+
+
 def _bad(folder: Path, name: str) -> Path:
     path = folder / name
     match name:

@@ -203,6 +203,23 @@ def test_what_holds_none_is_refused_in_a_sentence(taker: str, given: object) -> 
         lambda: hw.design(np.eye(3), hw.copy(0), heads="2"),  # type: ignore[arg-type]
         lambda: hw.simulate(np.eye(3), np.ones(3), hw.World(), [0], samples="9"),  # type: ignore[arg-type]
         lambda: hw.random_layer("4"),  # type: ignore[arg-type]
+        lambda: hw.random_layer(4, seed="a"),  # type: ignore[arg-type]
+        lambda: hw.audit(None),  # type: ignore[arg-type]
+        lambda: hw.audit(MODEL, layers=[None]),  # type: ignore[list-item]
+        lambda: hw.audit(MODEL, tokens=50, keep="folder"),  # type: ignore[arg-type]
+        lambda: hw.every_text(3, 4),  # type: ignore[arg-type]
+        lambda: hw.every_text(MODEL, 4, sweeper=3),  # type: ignore[arg-type]
+        lambda: hw.row_statistics(np.ones((1, 3, 2)), np.ones((1, 3, 2)), offsets=3),  # type: ignore[arg-type]
+        lambda: hw.attend(np.eye(3), np.eye(3), scale="x"),  # type: ignore[arg-type]
+        lambda: hw.attend(np.eye(3), np.eye(3), mask=3),
+        lambda: hw.equivariance_defect(lambda X: X, np.eye(3), tries=None),  # type: ignore[arg-type]
+        lambda: hw.World(scenarios=3),  # type: ignore[arg-type]
+        lambda: hw.Sinusoidal(8, base="x"),  # type: ignore[arg-type]
+        lambda: hw.noise.parse_world(3),  # type: ignore[arg-type]
+        lambda: hw.positions.report(hw.Sinusoidal(8), 32, "half"),  # type: ignore[arg-type]
+        lambda: hw.weights.parse_rules(None),  # type: ignore[arg-type]
+        lambda: hw.pictures.spectrum(None),  # type: ignore[arg-type]
+        lambda: hw.pictures.told(""),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_a_sentence(asked: Callable[[], object]) -> None:

@@ -152,7 +152,10 @@ def test_without_its_program_the_proved_checker_says_how_to_build_it(monkeypatch
         verify(text_of("accept/copy"), checker="proved")
 
 
-@pytest.mark.skipif(not extracted_checker.available(), reason="the proved checker is not built: make proof")
+@pytest.mark.skipif(
+    not extracted_checker.available(),
+    reason="the proved checker is not built (make proof builds it, with Rocq and OCaml)",
+)
 @pytest.mark.parametrize(
     ("name", "word"),
     [

@@ -22,7 +22,7 @@ from array_api_compat import array_namespace, device, is_array_api_obj
 from jaxtyping import Bool, Float
 
 from headwright.cards import bars, card, lines
-from headwright.errors import FullyMaskedError, InputError
+from headwright.errors import FullyMaskedError, InputError, typed_errors
 
 MOST_BARS = 12  # keys drawn in a notebook
 Array = Any  # a NumPy array, a torch tensor, or anything else that speaks the array API
@@ -66,6 +66,7 @@ class Attention:
         return self._shown(lambda word, sizes, facts: card(word, sizes, facts, drawing, name))
 
 
+@typed_errors
 def attend(
     keys: Float[Array, "*batch n d"],
     queries: Float[Array, "*batch heads d"] | Float[Array, " d"],
@@ -94,6 +95,7 @@ def attend(
     return Attention(s, alpha, _namespace(c).mean(c, axis=-2))
 
 
+@typed_errors
 def scores(
     keys: Float[Array, "*batch n d"], queries: Float[Array, "*batch rows d"], *, scale: float = 1.0
 ) -> Float[Array, "*batch rows n"]:
@@ -115,6 +117,7 @@ def scores(
     return s
 
 
+@typed_errors
 def pattern(
     scores: Float[Array, "*batch rows n"], mask: Bool[Array, "*batch rows n"] | None = None
 ) -> Float[Array, "*batch rows n"]:
@@ -141,6 +144,7 @@ def pattern(
     return e / xp.sum(e, axis=-1, keepdims=True)
 
 
+@typed_errors
 def output(
     pattern: Float[Array, "*batch rows n"], values: Float[Array, "*batch n dv"]
 ) -> Float[Array, "*batch rows dv"]:
@@ -163,6 +167,7 @@ def output(
     return xp.astype(pattern, dtype) @ xp.astype(values, dtype)
 
 
+@typed_errors
 def causal(scores: Float[Array, "*batch rows n"]) -> Bool[Array, "rows n"]:
     """The mask that hides the future: a row sees the keys up to its own place, the last row sees all.
 

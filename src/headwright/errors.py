@@ -1,15 +1,25 @@
 """What can go wrong, as types. Every message names what was given and what was expected."""
 
+import functools
+import inspect
 import reprlib
-from collections.abc import Iterable
-from numbers import Integral
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
-TYPES: dict[str, tuple[type, ...]] = {  # what is expected of an argument, and the types that are that
-    "a path": (str, Path),
-    "text": (str,),
-    "a whole number": (Integral,),
-    "a list": (Iterable,),
+F = TypeVar("F", bound=Callable[..., Any])
+LOOKED_AT = 100  # entries of a list whose types are looked at
+WORDS: dict[object, str] = {
+    bool: "True or False",
+    float: "a number",
+    int: "a whole number",
+    str: "text",
+    Path: "a path",
+    type(None): "None",
+    Callable: "a function",
 }
 
 
@@ -48,18 +58,103 @@ class ContradictionError(HeadwrightError):
     """
 
 
-def check_type(value: object, what: str, expected: str, *, optional: bool = False) -> None:
-    """Refuse an argument of another type than is expected, by a sentence instead of an AttributeError later on.
+def typed_errors(function: F) -> F:
+    """Let a public function or class raise `InputError` where an argument of a wrong type made it fail inside.
 
-    >>> check_type(3, "text", "text")
+    Nothing is checked unless the function fails. Then the first argument that does not fit its annotation is named.
+
+    >>> @typed_errors
+    ... def shout(text: str, times: int = 1) -> str:
+    ...     return text.upper() * times
+    >>> shout(3)
     Traceback (most recent call last):
     headwright.errors.InputError: text is 3: expected text
-    >>> check_type(None, "tokens", "a whole number", optional=True)
     """
-    if optional and value is None:
+
+    if isinstance(function, type):
+        function.__init__ = typed_errors(function.__init__)  # type: ignore[misc]
+        return function
+
+    @functools.wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except HeadwrightError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+            _refuse_misfit(function, given, named, error)
+            raise
+
+    return cast("F", call)
+
+
+def _refuse_misfit(
+    function: Callable[..., object], given: tuple[object, ...], named: dict[str, object], error: Exception
+) -> None:
+    """Raise `InputError` for the first argument that does not fit its annotation, if there is one."""
+    try:
+        bound = inspect.signature(function).bind(*given, **named)
+    except TypeError:  # a call with too few or too many arguments, which Python reports by itself
         return
-    if not isinstance(value, TYPES[expected]) or (isinstance(value, bool | str) and str not in TYPES[expected]):
-        raise InputError(f"{what} is {reprlib.repr(value)}: expected {expected}")
+    for name, value in bound.arguments.items():
+        hint = _hint(function, name)
+        if not _fits(value, hint):
+            raise InputError(f"{name} is {reprlib.repr(value)}: expected {_described(hint)}") from error
+
+
+def _hint(function: Callable[..., object], name: str) -> Any:
+    """The type of a parameter; its name as text where it is imported for type checkers alone."""
+    written = function.__annotations__.get(name, Any)
+    only = types.SimpleNamespace(__annotations__={name: written})
+    try:
+        return typing.get_type_hints(only, globalns=getattr(function, "__globals__", {}))[name]
+    except NameError:
+        return written
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value may have this type; a type that cannot be judged here fits."""
+    if isinstance(hint, str):  # a class that is not imported here: no built-in type, and no array
+        return not hint.isidentifier() or not (type(value).__module__ == "builtins" or hasattr(value, "ndim"))
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        return any(_fits(value, one) for one in inner)
+    if origin is typing.Literal:
+        return isinstance(value, str | int) and value in inner
+    if origin is not None and issubclass(origin, Mapping):
+        return isinstance(value, Mapping)
+    if origin is not None and issubclass(origin, Iterable):
+        if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+            return False
+        if not isinstance(value, Sequence):
+            return inner[0] not in (int, float, str) or getattr(value, "ndim", 1) == 1
+        return all(_fits(one, inner[0]) for one in value[:LOOKED_AT])
+    kind = origin or hint
+    if kind in (int, float):
+        return isinstance(value, Integral if kind is int else Real) and not isinstance(value, bool)
+    if getattr(kind, "_is_protocol", False):
+        wanted = {name for name in (*vars(kind), *kind.__annotations__) if not name.startswith("_")}
+        return all(hasattr(value, name) for name in wanted) and ("__call__" not in vars(kind) or callable(value))
+    return kind is Any or not isinstance(kind, type) or isinstance(value, kind)
+
+
+def _described(hint: Any) -> str:
+    """A type in words.
+
+    >>> _described(int | None), _described(list[float]), _described(InputError)
+    ('a whole number or None', 'a list', 'InputError')
+    """
+    if isinstance(hint, str):
+        return hint
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join(dict.fromkeys(map(_described, inner)))
+    if origin is typing.Literal:
+        return " or ".join(map(repr, inner))
+    kind = origin or hint
+    if kind is not Callable and isinstance(kind, type) and issubclass(kind, Iterable) and kind not in WORDS:
+        return "a mapping" if issubclass(kind, Mapping) else "a list"
+    return WORDS.get(kind, getattr(kind, "__name__", str(kind)))
 
 
 def install_line(extra: str) -> str:

@@ -178,10 +178,13 @@ def _read(source: str | Path) -> np.ndarray:
 
 def _from_bytes(content: bytes) -> np.ndarray:
     if content.startswith(b"\x93NUMPY"):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "standard-input.npy"
-            path.write_bytes(content)
-            return np.array(_npy(path))  # out of the file, which goes
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "standard-input.npy"
+                path.write_bytes(content)
+                return np.array(_npy(path))  # out of the file, which goes
+        except OSError as error:
+            raise InputError("needs a temporary file: set TMPDIR to a folder that can be written") from error
     return _json(content) if content.lstrip().startswith(b"[") else _csv(content)
 
 

@@ -21,12 +21,13 @@ from jaxtyping import Float, Int
 from headwright import attention
 from headwright.attention import Array
 from headwright.cards import outline
-from headwright.errors import InputError, check_type
+from headwright.errors import InputError, typed_errors
 
 if TYPE_CHECKING:
     from headwright.positions import Scheme
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Layer:
     """The parameters of one layer; calling it with tokens X gives Z.
@@ -87,6 +88,7 @@ class Defect:
     exhaustive: bool  # every permutation but the identity was tried
 
 
+@typed_errors
 def permute(X: Float[Array, "*batch T D"], permutation: Int[Array, " T"]) -> Float[Array, "*batch T D"]:
     """P X: row i of the result is row permutation[i] of X.
 
@@ -101,6 +103,7 @@ def permute(X: Float[Array, "*batch T D"], permutation: Int[Array, " T"]) -> Flo
     return xp.take(X, order, axis=X.ndim - 2)
 
 
+@typed_errors
 def equivariance_defect(
     module: Callable[[Array], Array],
     X: Float[Array, "*batch T D"],
@@ -162,6 +165,7 @@ def equivariance_defect(
     )
 
 
+@typed_errors
 def random_layer(
     dim: int,
     *,
@@ -176,8 +180,6 @@ def random_layer(
     >>> random_layer(4, head_dim=2).W_Q.shape
     (4, 2)
     """
-    for what, number in (("dim", dim), ("head_dim", head_dim), ("hidden", hidden)):
-        check_type(number, what, "a whole number", optional=what != "dim")
     rng = np.random.default_rng(seed)
     d, m = head_dim or dim, hidden or 4 * dim
 

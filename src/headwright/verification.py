@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwright.cards import card, lines
-from headwright.errors import InputError, check_type
+from headwright.errors import InputError, typed_errors
 from headwright.trusted.certificate import about_heads, document
 from headwright.trusted.keys import Reject
 from headwright.trusted.verify import verify as verify_exactly
@@ -96,6 +96,7 @@ def in_words(checkers: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else " and ".join(name.removesuffix(" checker") for name in names) + " checkers"
 
 
+@typed_errors
 def verify(
     text: str,
     files: Sequence[bytes] = (),
@@ -109,8 +110,6 @@ def verify(
     >>> verify("{}").word, verify("{}").checkers
     ('unreadable', ('exact', 'float'))
     """
-    check_type(text, "the certificate", "text")
-    check_type(files, "files", "a list")
     if not all(isinstance(content, bytes) for content in files):
         raise InputError("files: expected a list of the contents of .npy files, as bytes")
     opinions = [_ask(name, text, files, progress) for name in _which(text, checker)]

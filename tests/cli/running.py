@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
+
+from headwright.cli import main
 
 
 @dataclass(frozen=True)
@@ -21,3 +26,17 @@ class Ran:
 
 
 Headwright = Callable[..., Ran]
+
+
+def run_here(arguments: Sequence[str]) -> tuple[int, str]:
+    """Run a command in this process, without the second that importing takes: its exit code, and all that it prints."""
+    printed, before = io.StringIO(), sys.argv
+    sys.argv = ["headwright", *arguments]
+    try:
+        with redirect_stdout(printed), redirect_stderr(printed):
+            main()
+    except SystemExit as stopped:
+        return int(stopped.code or 0), printed.getvalue()
+    finally:
+        sys.argv = before
+    raise AssertionError("main() always exits")

@@ -6,6 +6,8 @@ import doctest
 import inspect
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from headwright.cli import app
+from tests.cli.running import run_here
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -31,32 +34,71 @@ def _sessions(page: Path) -> list[tuple[str, str]]:
     return pairs
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if _sessions(page)], ids=lambda page: page.name)
-def test_sessions_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+TOUR = "headwright tour --out out > tour.txt"  # most pages use its files: it is run once for all of them
+# A command that needs a shell for nothing but its exit code
+PLAIN = re.compile(r"""headwright ((?:'[^']*'|[^'"|<>*$`;&])+?)( \|\| echo "exit code \$\?")?\s*""")
+
+
+@pytest.fixture(scope="module")
+def toured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("toured")
+    assert _in_a_shell(TOUR, folder) == (0, "")
+    return folder
+
+
+def _in_a_shell(command: str, folder: Path) -> tuple[int, str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
-    for command, expected in _sessions(page):
-        ran = subprocess.run(
-            command,
-            shell=True,
-            cwd=tmp_path,
-            env=environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        assert ran.returncode == 0, f"$ {command}\n{ran.stdout}"
-        same = doctest.OutputChecker().check_output(
-            expected, ran.stdout, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        )
-        assert same, f"$ {command}\nsaid:\n{expected}\nprinted:\n{ran.stdout}"
+    ran = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    return ran.returncode, ran.stdout
 
 
-def test_a_session_that_lies_is_found_out(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("```console\n$ echo truth\nlie\n```\n")
-    with pytest.raises(AssertionError, match="truth"):
-        test_sessions_print_what_the_page_says(page, tmp_path)
+def _printed(command: str, folder: Path) -> tuple[int, str]:
+    """The exit code and what is printed; plain commands run in this process, where nothing is imported anew."""
+    plain = PLAIN.fullmatch(command)
+    if plain is None:
+        return _in_a_shell(command, folder)
+    code, printed = run_here(shlex.split(plain[1]))
+    return (0, f"{printed}exit code {code}\n") if plain[2] and code else (code, printed)
+
+
+def _complaint(command: str, expected: str, code: int, printed: str) -> str:
+    if code:
+        return f"$ {command}\n{printed}exit code {code}"
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    same = doctest.OutputChecker().check_output(expected, printed, flags)
+    return "" if same else f"$ {command}\nsaid:\n{expected}\nprinted:\n{printed}"
+
+
+@pytest.mark.parametrize("source", [page for page in PAGES if _sessions(page)], ids=lambda page: page.name)
+def test_sessions_print_what_the_page_says(
+    source: Path, toured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for command, expected in _sessions(source):
+        if command == TOUR:
+            shutil.copytree(toured, tmp_path, dirs_exist_ok=True)
+            assert expected == ""
+            continue
+        run = _in_a_shell if source == ROOT / "README.md" else _printed  # the README's commands as anybody runs them
+        assert not (complaint := _complaint(command, expected, *run(command, tmp_path))), complaint
+
+
+@pytest.mark.parametrize(
+    "command", ["echo truth", "headwright exercises --json > file; cat file", "headwright nothing"]
+)
+def test_a_session_that_lies_is_found_out(tmp_path: Path, command: str) -> None:
+    assert _complaint(command, "lie", *_printed(command, tmp_path))
+
+
+def test_a_command_in_this_process_prints_what_a_shell_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    for command in ("headwright doctor --nothing", 'headwright verify nowhere.json || echo "exit code $?"'):
+        assert PLAIN.fullmatch(command)
+        assert _printed(command, tmp_path) == _in_a_shell(command, tmp_path)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -83,11 +125,11 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     assert [page.name for page in (ROOT / "docs").rglob("[a-z0-9]*.md") if f"/{page.name})" not in contents] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    prose = re.sub(r"^```.*?^```$|`[^`\n]+`(?!\])", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+@pytest.mark.parametrize("source", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(source: Path) -> None:
+    prose = re.sub(r"^```.*?^```$|`[^`\n]+`(?!\])", "", source.read_text(), flags=re.DOTALL | re.MULTILINE)
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose):
-        assert (page.parent / target).exists(), target
+        assert (source.parent / target).exists(), target
 
 
 def test_contributing_names_targets_that_exist() -> None:

@@ -40,7 +40,7 @@ def browser_type_launch_args() -> dict[str, Any]:
     """Debian's Chromium; nothing is downloaded."""
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
-        pytest.skip("NO BROWSER HERE: the lab's pages are not tested (Debian: apt-get install chromium)")
+        pytest.skip("no Chromium: pages are not tested in a browser (Debian: apt-get install chromium)")
     return {"executable_path": found, "args": FLAGS}
 
 
@@ -68,7 +68,7 @@ class View:
     def settled(self) -> None:
         """What was asked is answered."""
         self.page.wait_for_timeout(300)
-        expect(self.page.locator(".stale, .busy")).to_have_count(0, timeout=30_000)
+        expect(self.page.locator(".stale, .busy")).to_have_count(0, timeout=120_000)
 
 
 @pytest.fixture

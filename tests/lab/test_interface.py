@@ -175,15 +175,6 @@ def test_files_beside_the_pages_are_not_served(lab: str) -> None:
         refused.value.close()
 
 
-def test_whoever_reads_gets_pages_and_whoever_asks_gets_json(lab: str) -> None:
-    reads = {"accept": "text/html,application/xhtml+xml"}
-    with urllib.request.urlopen(urllib.request.Request(f"{lab}/api", headers=reads)) as page:
-        text = page.read().decode()
-    for name in CALLS:
-        assert f"POST /api/{name}</code>" in text
-    assert "&gt;&gt;&gt;" not in text  # the examples of docstrings are for Python
-
-
 @pytest.mark.parametrize(
     ("path", "accept", "host", "status", "kind"),
     [

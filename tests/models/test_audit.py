@@ -10,6 +10,8 @@ from headwright.models.auditor import audit
 from headwright.models.documents import text_documents
 from headwright.models.explain import explain, parse_head
 from headwright.models.loading.model import Circuits, Layer
+from headwright.models.report.data import data
+from headwright.models.report.page import page
 from headwright.models.rows.scoring import Scoring
 from headwright.trusted.verify import verify
 from tests.models.handmade import Handmade
@@ -38,6 +40,24 @@ def test_only_what_is_wanted_is_told() -> None:
 def test_what_cannot_be_used_is_refused_in_a_sentence(how: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said):
         audit(MODEL, **how)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("epoch", "date"), [("0", "1970-01-01 00:00 UTC"), ("1700000000", "2023-11-14 22:13 UTC")])
+def test_the_date_of_a_report_is_that_of_source_date_epoch(
+    epoch: str, date: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    found = audit(MODEL, text=TEXT, layers=[1], heads_wanted=[0], every_text=False)
+    assert found.date == date
+    assert date in page(found)
+    assert data(found)["reproduce"]["date"] == date
+
+
+@pytest.mark.parametrize("epoch", ["yesterday", "1e9", str(10**30)])
+def test_another_source_date_epoch_is_refused(epoch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    with pytest.raises(InputError, match="expected seconds since 1970"):
+        audit(MODEL, text=TEXT)
 
 
 def test_a_model_without_weights_is_audited_without_ranks() -> None:

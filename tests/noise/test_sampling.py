@@ -171,7 +171,7 @@ def test_intervals_of_few_draws_hold_the_mean_as_often_as_they_say() -> None:
     truth = simulate(keys, queries, world, [0], samples=1).exact
     assert truth is not None
     intervals = [
-        simulate(keys, queries, world, [0], samples=4, seed=seed).targets[0].mean_interval for seed in range(400)
+        simulate(keys, queries, world, [0], samples=4, seed=seed).targets[0].mean_interval for seed in range(200)
     ]
     held = sum(low <= truth.means[0].midpoint <= high for low, high in intervals)
     assert held >= 0.93 * len(intervals)  # the normal interval holds it 85 times of 100

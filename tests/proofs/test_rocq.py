@@ -45,16 +45,18 @@ def _there() -> bool:
 
 
 needs_rocq = pytest.mark.skipif(
-    not _there(), reason="NO ROCQ HERE: the proofs are not checked; apt-get install coq libcoq-interval"
+    not _there(),
+    reason="no Rocq: the proofs are not checked (Debian: apt-get install coq libcoq-coquelicot libcoq-interval)",
 )
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The theorems built from nothing, and what was printed."""
+    """The theorems, and what the kernel prints of them; what `make proof` compiled of the same sources is used."""
     folder = tmp_path_factory.mktemp("proofs")
-    for file in [*(ROOT / "proofs").glob("*.v"), ROOT / "proofs" / "_CoqProject"]:
-        shutil.copy(file, folder)
+    for file in [*(ROOT / "proofs").glob("*.v"), *(ROOT / "proofs").glob("*.vo"), ROOT / "proofs" / "_CoqProject"]:
+        if file.name != "Assumptions.vo":
+            shutil.copy2(file, folder)  # with its time, by which make sees what is out of date
     subprocess.run(
         ["coq_makefile", "-f", "_CoqProject", "-o", "Makefile.coq"], cwd=folder, check=True, capture_output=True
     )

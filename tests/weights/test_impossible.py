@@ -9,13 +9,14 @@ from fractions import Fraction
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.weights import Rule, Rules, build, parse_rules
 from headwright.weights.impossible import prove_impossible
+from tests.effort import tried
 
 
 def impossible(text: str) -> dict[str, object]:
@@ -68,7 +69,7 @@ def test_biases_make_some_of_these_possible(text: str) -> None:
     assert found.word == "designed", found.words
 
 
-@settings(max_examples=25)
+@settings(max_examples=tried(25))
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
 def test_every_set_of_floors_is_decided_as_another_solver_decides_it(seed: int, causal: bool, whole: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -90,7 +91,10 @@ def test_every_set_of_floors_is_decided_as_another_solver_decides_it(seed: int, 
         problem = cp.Problem(cp.Minimize(t), [*held, cp.norm(M, "fro") <= most])
         with warnings.catch_warnings():  # where the other solver doubts its own answer, it is not asked
             warnings.simplefilter("ignore")
-            problem.solve(solver=cp.CLARABEL)
+            try:
+                problem.solve(solver=cp.CLARABEL)
+            except cp.SolverError:
+                reject()
         assume(problem.status == cp.OPTIMAL)
         values.append(problem.value)
     verdict = build(rules).word

@@ -15,6 +15,7 @@ from headwright.weights.head_design import value
 from headwright.weights.low_rank import Stack, along_signs, by_chance, factored, on_a_curve, truncated_svd
 from headwright.weights.method_of_multipliers import Term
 from headwright.weights.smallest_matrix import Aim, smallest
+from tests.effort import tried
 from tests.weights.test_builder import kept
 from tests.weights.test_smallest_matrix import reference, some_aims, violations
 
@@ -112,7 +113,7 @@ def test_the_curve_lets_any_k_tokens_be_averaged_in_2k_dimensions() -> None:
         assert np.linalg.matrix_rank(found.matrix, tol=1e-9 * np.linalg.norm(found.matrix)) <= 2 * k
 
 
-@settings(max_examples=15)
+@settings(max_examples=tried(15))
 @given(st.integers(0, 10**6), st.integers(3, 6), st.integers(2, 6), st.booleans(), st.booleans())
 def test_the_dimension_that_is_found_is_at_least_the_one_that_is_proven(
     seed: int, T: int, D: int, causal: bool, whole: bool

@@ -21,13 +21,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headwright.errors import typed_errors
+
 if TYPE_CHECKING:
     from headwright.check.verdict import Verdict
 
 __all__ = ["check"]
 
 
-def check(exercise: str, *formulas: str, exercises: str | Path | None = None, seed: int = 0) -> Verdict:
+@typed_errors
+def check(exercise: str, *formulas: str, exercises: Path | None = None, seed: int = 0) -> Verdict:
     r"""The verdict on an answer, given as one or several formulas, to an exercise, given by its id.
 
     Further exercises are read from a folder. The seed is that of the random instances on which
@@ -43,14 +46,12 @@ def check(exercise: str, *formulas: str, exercises: str | Path | None = None, se
     from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer
     from headwright.check.markdown import of_formulas
-    from headwright.errors import InputError, check_type
+    from headwright.errors import InputError
 
-    check_type(exercise, "the id of an exercise", "text")
-    for formula in formulas:
-        check_type(formula, "a formula", "text")
-    check_type(exercises, "exercises", "a path", optional=True)
-    check_type(seed, "seed", "a whole number")
-    known = load_exercises(None if exercises is None else Path(exercises))
+    for text in (exercise, *formulas):
+        if not isinstance(text, str):
+            raise InputError(f"given was {text!r}: expected the id of an exercise and formulas, each as text")
+    known = load_exercises(exercises)
     if exercise not in known:
         raise InputError(f"there is no exercise {exercise!r}: expected one of {', '.join(sorted(known))}")
     return check_answer(known[exercise], of_formulas(formulas), seed=seed)

@@ -65,6 +65,7 @@ class Contents:
     unread: list[Statement] = field(default_factory=list)
     given: list[Statement] = field(default_factory=list)  # repeated from the exercise
     unclear: set[str] = field(default_factory=set)  # own names that are defined for a case, or by an example
+    several: set[str] = field(default_factory=set)  # own names with several values
 
 
 def sorted_out(exercise: Exercise, statements: Sequence[Statement], gives: Gives) -> Contents:
@@ -86,6 +87,8 @@ class _Sorter:
         self.exercise, self.gives, self.defined, self.contents = exercise, gives, defined, Contents()
         self.scored = {one.name for one in own if t.speaks_of(one.value, "q")}  # names that stand for scores
         self.given = [parsed(source) for source in exercise.may_repeat]
+        for pair in () if exercise.integers is None else exercise.integers.different:
+            self.given += [t.Relation((named(one), named(other)), ("!=",)) for one, other in (pair, pair[::-1])]
         made = [(one.sentence, self._defined(one.node)) for one in statements if one.kind != "turned" and one.node]
         self.defining = {sentence for sentence, found in made if found}
         self.objects = {sentence for sentence, found in made if any(name in exercise.answer for name, _ in found)}
@@ -114,6 +117,8 @@ class _Sorter:
             firm = [made for made in mine if not made.soft]
             soft = [] if firm or name in bounded or len({made.value for made in mine}) > 1 else mine[:1]
             contents.own = [made for made in contents.own if made.name != name] + (firm[:1] or soft)
+            if len({made.value for made in mine}) > 1:
+                contents.several.add(name)
             for other in (other for other in firm[1:] if other.value != firm[0].value):
                 link = t.Relation((named(name), other.value), ("=",), span=other.value.span)
                 contents.claims.append(Claimed(other.statement, link, other.statement.under, True))

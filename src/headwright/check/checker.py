@@ -17,14 +17,14 @@ from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
-from headwright.check import goals as goals
+from headwright.check import goals
 from headwright.check.answer import OWN, Answer, full_name, given_numbers
 from headwright.check.candidates import QUOTED, Candidate, candidates, sorted_out
 from headwright.check.exercise import Exercise
 from headwright.check.judge import CANNOT, Bench, Finding, judge, prepared, why
 from headwright.check.judging import Setting
 from headwright.check.markdown import Written
-from headwright.check.names import in_given_names
+from headwright.check.names import in_given_names, names_on_the_left
 from headwright.check.scalars.numbers import at_most_work
 from headwright.check.settings.keys.court import KeysCourt, KeysSetting
 from headwright.check.settings.matrices.deciding import MatricesSetting
@@ -92,6 +92,8 @@ class _Checked:
             unread = hidden or (exercise.condition and chosen is None)
             if one.status == "false" and (unread or any(each[place].status != "false" for each in again)):
                 found[place] = replace(one, status="open", counterexample=None)
+        if asked and asked[0].word == "proved" and exercise.answer and chosen is not None:
+            asked[0] = self._unrivalled(asked[0], found, base)
         asked += self._claimed(found, bench) if bench is not None else []
         if not asked:
             asked = [AskedPart("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
@@ -117,6 +119,21 @@ class _Checked:
             return bench, judge(bench, claims, frozenset(full_name(name) for name in t.every_name(*nodes)))
         except CANNOT as error:
             return None, [Finding(one, one.node, "open", why(error)) for one in claims]
+
+    def _unrivalled(self, part: AskedPart, found: Sequence[Finding], answer: Answer) -> AskedPart:
+        """What is proved, unless another value is written for it further down, for a case or in words not read."""
+        asked, chosen = self.exercise.answer, answer.definitions
+        made = {one.statement.number: one for one in self.contents.asked}
+        first = min(number for number, one in made.items() if one.value == chosen[one.name].node)
+        doubted = [one for one in made.values() if one.statement.doubt and one.rank == QUOTED]
+        others = [one.statement for one in doubted if one.value != chosen[one.name].node]
+        for one in found:
+            node = t.unquantified(one.claimed.node)
+            left = names_on_the_left(node) if isinstance(node, t.Relation) and node.comparisons[0] == "=" else ()
+            others += [one.claimed.statement for name in left if full_name(name) in asked and one.status != "true"]
+        later = [one.line for one in others if one.number > first]
+        reason = f"line {max(later)} may be meant instead of line {part.line}" if later else ""
+        return replace(part, word="undecided", reason=reason) if later else part
 
     def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[AskedPart]:
         """The parts that claims answer."""

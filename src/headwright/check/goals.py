@@ -70,6 +70,10 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     if used & contents.unclear:
         unclear = f"{min(used & contents.unclear)} is described in words or case by case, which is not read"
         return replace(start, reason=unclear, answer=chosen.answer)
+    if chosen.word == "refuted" and used & contents.several:
+        which = min(used & contents.several)
+        reason = f"it is refuted for one value of {which} ({chosen.reason}), and another one is written"
+        return replace(start, reason=reason, answer=chosen.answer)
     for line, name in ((one.line, _FIRST_NAME.match(one.text)) for one in contents.unread):
         if name is not None and name[1] in used:
             unread = f"line {line} was not read, and may bound a name in it"
@@ -218,7 +222,9 @@ def blank_part(
     """One blank: filled by a true formula that says the value."""
     case = None if blank.case is None else parsed(blank.case)
     part = plain(parsed(blank.of[0])) + (f" for {plain(case)}" if case is not None else "")
-    here = [one for one in found if one.status == "false" or not (exercise.tokens and _is_anew(exercise, one))]
+    anew = set(map(an.named, exercise.redefines if exercise.tokens else ()))  # given tokens that were defined anew
+    links = {id(one): [part for part in one.claimed.under if isinstance(part, t.Relation)] for one in found}
+    here = [one for one in found if one.status == "false" or not any(x.terms[0] in anew for x in links[id(one)])]
     fitting = [(one, _filling(exercise, blank, one, bench.answer.definitions)) for one in here]
     filled = [(one, link) for one, link in fitting if link is not None and _covers(one, case)]
     told = [
@@ -259,12 +265,6 @@ def blank_part(
 def _counts(one: Finding) -> bool:
     """Whether a formula is in a display or a neutral sentence."""
     return one.claimed.statement.kind == "neutral"
-
-
-def _is_anew(exercise: Exercise, one: Finding) -> bool:
-    """Whether a formula is said for a given token that was defined anew."""
-    first = [part.terms[0] for part in one.claimed.under if isinstance(part, t.Relation)]
-    return any(isinstance(name, t.Name) and an.full_name(name) in exercise.redefines for name in first)
 
 
 def _filling(exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, an.Said]) -> t.Relation | None:
@@ -341,6 +341,9 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
     false = [one for one in found if one.status == "false"]
     if exercise.reasons and false:
         return _asked("statement", "refuted", false[0])
+    doubtful = [one for one in found if one.status == "open" and refuted(one.judged) and one.claimed.under]
+    if exercise.reasons and doubtful:
+        return _asked("statement", "undecided", doubtful[0])
     if exercise.keys is not None and exercise.keys.otherwise:
         return _weighed(exercise, exercise.keys, bench, found)
     true = [one for one in about if one.status == "true" and not one.claimed.statement.strict]

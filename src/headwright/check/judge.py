@@ -11,7 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headwright.check.answer import Answer, MisfitError, MissingError, Said, WrongKindError, about_the_given, full_name
+from headwright.check.answer import (
+    Answer,
+    MisfitError,
+    MissingError,
+    Said,
+    WrongKindError,
+    about_the_given,
+    full_name,
+    full_names,
+)
 from headwright.check.candidates import Claimed
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
@@ -243,6 +252,9 @@ def _why_not_false(bench: Bench, one: Claimed, said: Said, against: Sequence[Jud
         rows = t.speaks_of(one.node, integers.rows) or any(isinstance(part, t.Call) for part in t.walk(one.node))
         if not rows:  # 'hence t = t'': of different integers it is meant under something
             return "under which assumption it is said was not read"
+    apart = {name for pair in integers.different for name in pair} if integers is not None else set()
+    if integers is not None and any(full_names(part) - apart for part in one.under):
+        return "whether it is meant for all or for some was not read"  # 't - t' = 2 pi k with k != 0'
     unsaid = _never_said(bench, one, said, against, spoken) if integers is None else ""
     if unsaid:
         return f"what {unsaid} is was never said"

@@ -256,7 +256,7 @@ def _clauses(tokens: Sequence[Token]) -> list[_Clause]:
 
 # Binding.
 
-_BINDERS = _words("for if when whenever where with as once provided assuming case")
+_BINDERS = _words("for if when whenever where with as once provided assuming given case")
 _REASONS = _words("as since because")
 _EVERY = _words("all every each any both")
 _SOME = _words("some one a an")
@@ -572,7 +572,8 @@ class _Reader:
             if one.node is None:
                 self._narrow(at, f"{binder} ${one.text}$")
                 continue
-            some = bound is not None and bound.some and is_index(one.node) and not size
+            apart = isinstance(one.node, t.Relation) and "!=" in one.node.comparisons  # 'for some t != t''
+            some = bound is not None and bound.some and (is_index(one.node) or apart) and not size
             self._bind(one.node, some, at, binder)
             self.earlier.append(one.node)
 

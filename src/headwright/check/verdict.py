@@ -17,8 +17,8 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from headwright.cards import card
+from headwright.check.report.typeset import readable
 from headwright.errors import InputError
-from headwright.formula import FormulaError, parse, plain
 
 Word = Literal["proved", "refuted", "undecided", "missing"]
 Status = Literal["true", "false", "open", "quoted"]
@@ -100,16 +100,9 @@ class Verdict:
         sides = {"left": "left side", "right": "right side"}
         against = ", ".join(f"{sides.get(name, name)} = {value}" for name, value in (self.counterexample or {}).items())
         told = (("counterexample", against), ("works from", self.threshold), ("suggestion", self.suggestion))
-        found = [(one.part, f"{one.word}: {_in_plain_text(one.latex)}") for one in self.asked]
-        found += [(_in_plain_text(one.latex), one.status) for one in self.formulas]
+        found = [(one.part, f"{one.word}: {readable(one.latex)}") for one in self.asked]
+        found += [(readable(one.latex), one.status) for one in self.formulas]
         return card(self.word, self.reason, [*((name, said) for name, said in told if said), *found])
-
-
-def _in_plain_text(latex: str) -> str:
-    try:
-        return plain(parse(latex))
-    except FormulaError:
-        return latex.replace("\\", "")
 
 
 def overall(parts: Iterable[AskedPart]) -> Word:

@@ -40,17 +40,24 @@ def check(
         list[str] | None,
         typer.Option(metavar="<formula>", help="A formula instead of a sheet; give several for one answer."),
     ] = None,
-    exercise: Annotated[str | None, typer.Option(help="The exercise that is answered: no headings are needed.")] = None,
+    exercise: Annotated[
+        str | None, typer.Option(help="Id of the exercise that the whole file answers; it then needs no headings.")
+    ] = None,
     exercises: Annotated[Path | None, typer.Option(help="A folder with exercises of your own (.toml).")] = None,
     classroom: Annotated[
-        bool, typer.Option("--class", help="Folders of a class, a file or a folder for each student: all at a glance.")
+        bool,
+        typer.Option(
+            "--class", help="Grade a class: folders with a file or folder for each student; prints one table."
+        ),
     ] = False,
     json: Json = False,
     gradescope: Annotated[Path | None, typer.Option(help="Write the results here for Gradescope (.json).")] = None,
     out: Annotated[Path | None, typer.Option(help="Write a report here (.html).")] = None,
     hints: Annotated[
         Literal["none", "direction", "full"],
-        typer.Option(help="How much is shown: right or not; which formula fails, and where; everything."),
+        typer.Option(
+            help="What is shown: the verdict (none), also where a formula fails (direction), or everything (full)."
+        ),
     ] = "full",
     reader: Annotated[
         str | None,

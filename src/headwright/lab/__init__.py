@@ -9,7 +9,6 @@ pool              several workers; one that was stopped is replaced
 guard             access control: Host, Origin and token checks, and the headers of every reply
 request_body      strict reading of request bodies; errors as JSON
 openapi           the API described for tools
-api_page          the API described for people, as a page
 app               the pages, the static files and the API as one application
 idle_connections  closes connections that send no request
 serving           the application on a port

@@ -19,7 +19,6 @@ from starlette.staticfiles import StaticFiles
 
 from headwright import __version__, theme
 from headwright.lab import STATIC
-from headwright.lab.api_page import api_page
 from headwright.lab.calls import VIEWS
 from headwright.lab.guard import Guard
 from headwright.lab.openapi import openapi_document
@@ -31,7 +30,7 @@ from headwright.validation import sentence
 
 ERROR = (
     '<section class="hero"><h1>{title}</h1><p class="lead">{sentence}.</p>'
-    '<p><a href="/">Front page of the lab</a> · <a href="/api">HTTP API</a></p></section>'
+    '<p><a href="/">Front page of the lab</a> · <a href="/api/openapi.json">HTTP API</a></p></section>'
 )
 STATUS = {"unusable": 422, "memory": 503, "stopped": 503, "bug": 500}
 
@@ -56,21 +55,18 @@ def create_app(
     async def openapi(_: Request) -> Response:
         return reply(document)
 
-    async def interface(request: Request) -> Response:
-        return HTMLResponse(_shell("api", "HTTP API · Headwright", views, api_page(document, str(request.base_url))))
-
     def error_reply(request: Request, title: str, error: RefusedError) -> Response:
         """A page for browsers, JSON for programs that use the API."""
         if request.url.path.startswith("/api/") and "text/html" not in request.headers.get("accept", ""):
             return refusal(error)
         text = ERROR.format(title=title, sentence=html.escape(error.sentence))
-        return HTMLResponse(_shell("api", f"{title} · Headwright", views, text), error.status)
+        return HTMLResponse(_shell("error", f"{title} · Headwright", views, text), error.status)
 
     async def not_found(request: Request, _: Exception) -> Response:
         return error_reply(request, "Page not found", RefusedError(404, f"Nothing found at {request.url.path[:200]}"))
 
     async def wrong_method(request: Request, _: Exception) -> Response:
-        sentence = f"{request.url.path[:200]} does not accept {request.method}: see /api"
+        sentence = f"{request.url.path[:200]} does not accept {request.method}: see /api/openapi.json"
         return error_reply(request, "Method not allowed", RefusedError(405, sentence))
 
     async def progress(request: Request) -> Response:
@@ -90,7 +86,7 @@ def create_app(
     api = [Route(f"/api/{call.name}", _endpoint(call, workers, board), methods=["POST"]) for call in calls]
     return Starlette(
         routes=[
-            *pages, *api, Route("/api", interface, methods=["GET"]),
+            *pages, *api,
             Route("/api/openapi.json", openapi, methods=["GET"]),
             Route("/api/progress/{question}", progress, methods=["GET"]),
             Route("/static/theme.css", _theme, methods=["GET"]),

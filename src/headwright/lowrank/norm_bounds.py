@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.lowrank.matrix import exponent, largest, real_matrix, row_blocks, scaled
 
 Block = Float[np.ndarray, "rows d"]
@@ -37,6 +37,7 @@ UNDERFLOW = Fraction(1, 2**800)
 MARGINS = (2.0**-34, 2.0**-30, 2.0**-25, 2.0**-18, 2.0**-10)
 
 
+@typed_errors
 def spectral_norm_upper_bound(R: Float[Any, "n d"]) -> float:
     """A number that |R|_2 certainly does not exceed, and mostly by less than a billionth of itself.
 
@@ -61,6 +62,7 @@ def spectral_norm_upper_bound(R: Float[Any, "n d"]) -> float:
     return float_up((norm + matrix.size * UNDERFLOW) * Fraction(2) ** e)
 
 
+@typed_errors
 def error_upper_bound(A: Float[Any, "n d"], left: Float[Any, "n r"], right: Float[Any, "r d"]) -> float:
     """A number that |A - left right|_2 certainly does not exceed, whoever made the factors.
 

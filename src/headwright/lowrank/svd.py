@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import HeadwrightError, InputError
+from headwright.errors import HeadwrightError, InputError, typed_errors
 from headwright.lowrank.matrix import exponent, largest, real_matrix, scaled
 
 # A full SVD takes about 0.2 ns times n d min(n, d) on two cores (1,000 x 1,000: 0.23 s; 20,000 x 2,000: 11 s).
@@ -40,6 +40,7 @@ class Factors:
     randomised: bool
 
 
+@typed_errors
 def singular_values(A: Float[Any, "n d"]) -> Float[np.ndarray, " k"]:
     """sigma_1 >= sigma_2 >= ... >= 0, all min(n, d) of them, in floating point: a guess, not a bound.
 

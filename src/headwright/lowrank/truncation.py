@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from headwright.cards import lines
 from headwright.enclosure import TOLERANCE, held_to, shown_above
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.files import finite
 from headwright.lowrank.matrix import exponent, largest, real_matrix, scaled
 from headwright.lowrank.norm_bounds import error_upper_bound, float_up, frobenius_squared, sqrt_up
@@ -94,6 +94,7 @@ class LowRank:
                      [("energy kept", kept)])  # fmt: skip
 
 
+@typed_errors
 def truncate(
     A: Float[Any, "n d"],
     *,
@@ -136,6 +137,7 @@ def truncate(
     return _within(task, _checked_tolerance(tolerance))
 
 
+@typed_errors
 def energy(singular_values: Float[np.ndarray, " k"], frobenius: float | None = None) -> Float[np.ndarray, " k"]:
     """The share of |A|_F^2 that the best matrix of rank 1, 2, ... keeps: (sigma_1^2 + ... + sigma_r^2) / |A|_F^2.
 

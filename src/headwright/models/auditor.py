@@ -11,6 +11,7 @@ report      the same numbers as a page, and the summary in plain words
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 
 from headwright.cards import card, lines
-from headwright.errors import InputError, check_type
+from headwright.errors import InputError, typed_errors
 from headwright.models.documents import Document, default_text, repeated_documents, text_documents
 from headwright.models.engine.work import Kept, Plan, Progress, run
 from headwright.models.every_text_summary import Everywhere, everywhere
@@ -88,6 +89,7 @@ class Audit:
         return self._shown(card)
 
 
+@typed_errors
 def audit(
     model: Model,
     *,
@@ -118,13 +120,9 @@ def audit(
     """
     if isinstance(model, str):
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
-    check_type(text, "text", "text", optional=True)
-    for what, number in (("tokens", tokens), ("max_length", max_length)):
-        check_type(number, what, "a whole number", optional=True)
-    for what, chosen_ones in (("layers", layers), ("heads_wanted", heads_wanted)):
-        check_type(chosen_ones, what, "a list", optional=True)
     if text is not None and tokens is not None:
         raise InputError("a text and a number of random tokens: expected one of them")
+    date = _date()
     chosen = _chosen(layers, model.layers, "layer")
     mine = _chosen(heads_wanted, model.heads, "head")
     if tokens is None:
@@ -156,8 +154,18 @@ def audit(
         model.name, model.digest, (model.layers, model.heads), chosen, plan.documents, name,
         None if text is None else hashlib.sha256(text.encode()).hexdigest(), seed, found, shuffled,
         *_positions(model, no_circuits), notes, examples, proven, command,
-        datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), _versions(),
+        date, _versions(),
     )  # fmt: skip
+
+
+def _date() -> str:
+    """The date of the report; SOURCE_DATE_EPOCH (seconds since 1970), if set, makes reports reproducible."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        moment = datetime.now(UTC) if not epoch else datetime.fromtimestamp(int(epoch), UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise InputError(f"SOURCE_DATE_EPOCH is {epoch!r}: expected seconds since 1970, a whole number") from error
+    return moment.strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _positions(model: Model, no_circuits: str | None) -> tuple[Places | None, dict[str, str]]:

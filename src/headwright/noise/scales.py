@@ -24,10 +24,11 @@ import numpy as np
 from flint import arb, fmpq
 from jaxtyping import Float
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.noise.random_scale import Law, normal_law, uniform_law
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Normal:
     """c ~ N(mean, variance).
@@ -75,6 +76,7 @@ class Normal:
         return rng.normal(self.mean, self.deviation, count)
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Between:
     """c anywhere in [low, high]; sampled uniformly.
@@ -115,6 +117,7 @@ class Between:
         return rng.uniform(self.low, self.high, count)
 
 
+@typed_errors
 @dataclass(frozen=True)
 class OneOf:
     """c is one of several values, each as likely.

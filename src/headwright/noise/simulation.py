@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from headwright.cards import card, lines
 from headwright.enclosure import TOLERANCE, Enclosure, held_to
-from headwright.errors import InputError, check_type
+from headwright.errors import InputError, typed_errors
 from headwright.files import indices
 from headwright.noise.exact_probability import Exact, exact, probability_granted, why_not_exact
 from headwright.noise.sampling import sample_weights
@@ -40,6 +40,7 @@ KINDS = {
 }
 
 
+@typed_errors
 def clopper_pearson(successes: int, samples: int, confidence: float = 0.95) -> tuple[float, float]:
     """The Clopper-Pearson interval of a probability: it covers the truth at least as often as it says.
 
@@ -58,6 +59,7 @@ def clopper_pearson(successes: int, samples: int, confidence: float = 0.95) -> t
     return low, high
 
 
+@typed_errors
 def mean_interval(mean: float, deviation: float, samples: int, confidence: float = 0.95) -> tuple[float, float]:
     """Student's interval of a mean, mean -+ t deviation / sqrt(samples): exact for normal draws, else for many.
 
@@ -296,6 +298,7 @@ class Simulation:
         return self._shown(card)
 
 
+@typed_errors
 def simulate(
     keys: Float[np.ndarray, "n d"],
     queries: Float[np.ndarray, "heads d"],
@@ -327,7 +330,6 @@ def simulate(
     """
     keys, queries = rows(keys, queries, world)
     targets, tolerance = indices(targets, "targets"), Fraction(str(tolerance))
-    check_type(samples, "samples", "a whole number")
     _check_arguments(len(keys), targets, tolerance, samples)
     if not set(least or ()) <= set(targets):
         raise InputError(f"targets {list(targets)}, and the wish is about {sorted(least or ())}: expected all of these")

@@ -25,7 +25,7 @@ from typing import ClassVar, get_args
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.files import finite
 from headwright.noise.scales import decimal
 
@@ -53,6 +53,7 @@ class Seen:
         return deviations
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Isotropic:
     """e ~ N(0, variance I).
@@ -96,6 +97,7 @@ class Isotropic:
         return decimal(self.variance) * Fraction(sum(map(mul, q, q)), bottom**2)
 
 
+@typed_errors
 @dataclass(frozen=True, eq=False)
 class Covariance:
     """e ~ N(0, matrix).
@@ -153,6 +155,7 @@ class Covariance:
         return Fraction(sum(map(mul, rows, q)), below * bottom**2)
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Ball:
     """|e| <= radius; sampled uniformly.
@@ -195,6 +198,7 @@ class Ball:
         return None
 
 
+@typed_errors
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:
     """e = matrix u with |u| <= 1; sampled with u uniform.

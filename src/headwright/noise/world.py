@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.files import finite
 from headwright.noise.scales import SCALES, Scale, read_scale
 from headwright.noise.spreads import SPREADS, Spread
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Noise:
     """What is uncertain about one key: its scale, its spread, both, or nothing.
@@ -76,6 +77,7 @@ def rows(keys: Any, queries: Any, world: Any) -> tuple[Float[np.ndarray, "n d"],
     return K, Q
 
 
+@typed_errors
 @dataclass(frozen=True)
 class World:
     """What all the keys may be: noise for keys by index, noise for all others, or a list of scenarios.

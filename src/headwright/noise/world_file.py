@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.files import read_array
 from headwright.noise.scales import SCALES
 from headwright.noise.spreads import SPREADS
@@ -46,6 +46,7 @@ _Noise = create_model("_Noise", __base__=_Keyed, **{"scale": (_Scale | None, Non
 _World = create_model("_World", __base__=_Scenarios, noise=(list[_Noise], []))  # type: ignore[valid-type]
 
 
+@typed_errors
 def read_world(path: str | Path) -> World:
     """The world that a TOML file describes.
 
@@ -69,6 +70,7 @@ def read_world(path: str | Path) -> World:
         raise InputError(f"world {path}: {error}") from error
 
 
+@typed_errors
 def parse_world(text: str, folder: Path = Path()) -> World:
     """The world that TOML text describes; files it names are looked for in the folder.
 

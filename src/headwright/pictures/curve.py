@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import altair as alt
 
+from headwright.errors import typed_errors
 from headwright.pictures.style import BAD, INK, SERIES, WIDTH, Chart, rows, titled
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ APART, LETTER = 0.08, 6.5  # a line of a name as a part of the height, and the w
 WANTED = INK
 
 
+@typed_errors
 def curve_picture(curve: Curve, title: str = "How the answer does") -> Chart:
     """A line for each series and a dashed one for each level, named beside them rather than in a legend.
 

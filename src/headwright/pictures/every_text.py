@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from headwright.errors import typed_errors
 from headwright.pictures.style import GRANT, GRANT_SOFT, KEY, WIDTH, Chart, heading, rows, titled
 
 HALF = 155  # two panels side by side
@@ -14,6 +15,7 @@ FLAT = 0.05  # a band that stays below it would be drawn as a line along the bot
 MOST_NAMED = 6
 
 
+@typed_errors
 def band_picture(
     places: Sequence[int],
     least: Sequence[float],
@@ -53,6 +55,7 @@ def band_picture(
     return titled((band + line).properties(width=WIDTH, height=240), title, subtitle, told)
 
 
+@typed_errors
 def length_picture(
     bands: Sequence[tuple[str, str, Sequence[int], Sequence[float], Sequence[float]]], title: str, subtitle: str
 ) -> Chart:

@@ -11,6 +11,7 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
+from headwright.errors import typed_errors
 from headwright.pictures.labels import Frame, Place, beside
 from headwright.pictures.style import ACCENT, CARD, INK, KEY, LINE, OUTPUT, WIDTH, Chart, heading, rows, titled
 
@@ -19,6 +20,7 @@ FREE = 0.35  # how strong a free row is drawn
 MOST_NUMBERS = 12  # tokens, up to which a cell has room for its number
 
 
+@typed_errors
 def head_picture(
     pattern: Float[np.ndarray, "T T"],
     labels: Sequence[str],

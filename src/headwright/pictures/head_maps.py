@@ -13,6 +13,7 @@ from typing import Literal
 
 import altair as alt
 
+from headwright.errors import typed_errors
 from headwright.pictures.style import ACCENT, CARD, INK, LINE, WIDTH, Chart, rows, titled
 
 SMALL = 48  # cells, up to which there is room for the numbers
@@ -23,6 +24,7 @@ EVERY = 5  # of the layers of a large map has its number
 MIDDLE, INVERTED = 0.55, 0.85
 
 
+@typed_errors
 def heads_chart(found: Mapping[str, Mapping[str, float]], title: str, subtitle: str = "") -> Chart:
     """A row for each head, a column for each thing it may attend to, with the numbers: for few heads.
 
@@ -69,6 +71,7 @@ def _strongest(values: Mapping[str, float]) -> str:
     return f"{most} {values[most]:.2f}"
 
 
+@typed_errors
 def head_map(
     values: Sequence[Sequence[float | None]],
     layers: Sequence[int],

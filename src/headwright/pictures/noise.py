@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
+from headwright.errors import typed_errors
 from headwright.pictures.style import GRANT_SOFT, INK, KEY, WIDTH, Chart, heading, rows, titled
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ UNIT = alt.Scale(domain=[0, 1])
 TICKS = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f")
 
 
+@typed_errors
 def noise_picture(result: Simulation, title: str = "What noise does to the targets") -> Chart:
     """The first two targets against each other as a cloud, above the histogram of every target.
 

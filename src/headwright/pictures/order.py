@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
+from headwright.errors import typed_errors
 from headwright.pictures.style import LINE, QUIET, SERIES, WIDTH, Chart, rows, titled
 
 ROUNDING = 64  # times the spacing of numbers at 1: up to here a defect is taken for rounding
 
 
+@typed_errors
 def order_picture(
     defects: Mapping[str, Sequence[float]], epsilon: float, title: str = "Does the order matter?", subtitle: str = ""
 ) -> Chart:

@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
+from headwright.errors import typed_errors
 from headwright.pictures.style import INK, KEY, NONE, TARGET, WIDTH, Chart, heading, rows, titled
 
 MOST_BARS, MOST_NUMBERS, MOST_ROWS = 60, 11, 8
@@ -15,6 +16,7 @@ LOW = 0.2  # up to which bars are seen better against one another than against t
 LEAST = 0.0005  # a weight below this has no number
 
 
+@typed_errors
 def pattern_bars(
     pattern: Float[np.ndarray, "heads n"],
     title: str = "Pattern",
@@ -79,6 +81,7 @@ def _told(weights: Float[np.ndarray, " n"], name: str) -> str:
     return f"{name + ': ' if name else ''}{heaviest}; the others together {rest:.3f}."
 
 
+@typed_errors
 def worlds_picture(
     shares: Mapping[str, Mapping[str, Sequence[float]]],
     targets: tuple[str, str],

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import altair as alt
 import numpy as np
 
+from headwright.errors import typed_errors
 from headwright.pictures.style import BAD, INK, KEY, WIDTH, Chart, heading, rows, titled
 
 if TYPE_CHECKING:
     from headwright.positions import Preview
 
 
+@typed_errors
 def position_picture(
     found: Preview, title: str, subtitle: str = "", first_pair: tuple[int, int] | None = None
 ) -> Chart:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.enclosure import shown_above
+from headwright.errors import typed_errors
 from headwright.pictures.style import KEY, OUTPUT, QUIET, TARGET_INK, WIDTH, Chart, rows, titled
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 MOST_POINTS = 400
 
 
+@typed_errors
 def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
     """The singular values that are kept and those that are not, with the certified error and the guarantee.
 

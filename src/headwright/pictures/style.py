@@ -16,7 +16,7 @@ from typing import Any
 
 import altair as alt
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.theme import DARK, DRAWN, colour, darkened
 
 SUFFIXES = (".svg", ".png", ".html")
@@ -56,6 +56,7 @@ def titled(chart: Chart, title: str, below: str, told: str) -> Chart:
     return _offline(chart.properties(title=alt.Title(lines, **words), description=told))
 
 
+@typed_errors
 def stacked(*charts: Chart) -> Chart:
     """Several pictures as one, each below the other, told one after the other.
 
@@ -88,6 +89,7 @@ def _offline(chart: Chart) -> Chart:
     return found
 
 
+@typed_errors
 def told(chart: Chart) -> str:
     """What is to be seen in a picture, in words: its text alternative.
 
@@ -95,10 +97,12 @@ def told(chart: Chart) -> str:
     >>> told(alt.Chart(rows([]), description="nothing").mark_point())
     'nothing'
     """
+    _check_chart(chart)
     text = chart.to_dict(validate=False).get("description", "")
     return str(text)
 
 
+@typed_errors
 def render(chart: Chart, suffix: str) -> bytes:
     """The chart as the content of a file with that suffix; HTML is interactive and needs no network.
 
@@ -110,8 +114,7 @@ def render(chart: Chart, suffix: str) -> bytes:
     >>> drawing.startswith(b"<svg"), b'aria-label="a dot"' in drawing, b"prefers-color-scheme:dark" in drawing
     (True, True, True)
     """
-    if not isinstance(chart, alt.TopLevelMixin):
-        raise InputError(f"the chart is {reprlib.repr(chart)}: expected what a function of headwright.pictures returns")
+    _check_chart(chart)
     if suffix not in SUFFIXES:
         raise InputError(f"the suffix is {suffix!r}: expected one of {', '.join(SUFFIXES)}")
     styled = _styled(chart)
@@ -124,6 +127,11 @@ def render(chart: Chart, suffix: str) -> bytes:
     drawing = io.StringIO()
     styled.save(drawing, format="svg")
     return _spoken(drawing.getvalue(), told(chart)).encode()
+
+
+def _check_chart(chart: object) -> None:
+    if not isinstance(chart, alt.TopLevelMixin):
+        raise InputError(f"the chart is {reprlib.repr(chart)}: expected what a function of headwright.pictures returns")
 
 
 def _styled(chart: Chart) -> Chart:

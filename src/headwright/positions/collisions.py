@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float, Int
 
 from headwright.cards import lines
 from headwright.enclosure import Enclosure, shown_above, shown_below
-from headwright.errors import ContradictionError
+from headwright.errors import ContradictionError, typed_errors
 from headwright.positions.compare_rows import (
     BLOCK_NUMBERS,
     ClosestRows,
@@ -161,6 +161,7 @@ class Report:
         return lines("positions", f"{self.collisions} coincide with an earlier one ({self.how_collisions})", facts)
 
 
+@typed_errors
 def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progress: Progress | None = None) -> Report:
     """How many of the positions 0..length-1 coincide when rounded, and how far apart the closest are.
 

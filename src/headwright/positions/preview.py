@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.cards import outline
+from headwright.errors import typed_errors
 from headwright.positions.rounding import Precision, RoundedRows
 from headwright.positions.schemes import Scheme
 
@@ -34,6 +35,7 @@ class Preview:
     __repr__ = outline
 
 
+@typed_errors
 def preview(scheme: Scheme, length: int, precision: Precision, start: int = 0) -> Preview:
     """Rows from `start` on, distances of neighbours and from position 0, in floating point.
 

@@ -10,7 +10,7 @@ from flint import arb, ctx
 from jaxtyping import Bool, Float, Int
 
 from headwright.enclosure import Enclosure
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.positions.compare_rows import Rows, powers
 from headwright.positions.schemes import Alibi, Scheme, Waves, waves
 
@@ -55,6 +55,7 @@ class Precision:
                 raise InputError(f"{place} is {getattr(self, place)!r}: expected one of {known}")
 
 
+@typed_errors
 def round_to(numbers: Float[np.ndarray, "*shape"], dtype: DType) -> Float[np.ndarray, "*shape"]:
     """float64 numbers rounded to nearest, ties to even, once; still held in float64.
 

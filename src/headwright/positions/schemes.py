@@ -21,7 +21,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.files import plain
 
 Array = Any  # a NumPy array, a torch tensor, or anything else that speaks the array API
@@ -99,6 +99,7 @@ class Waves(Scheme):
         return waves(_finite_index(index)[:, None] * self.frequencies)
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Sinusoidal(Waves):
     """Sinusoidal position embeddings: X + Phi.
@@ -114,6 +115,7 @@ class Sinusoidal(Waves):
         return X + _like(self.rows(_count(X)), X)
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Rotary(Waves):
     """Rotary position embeddings: the pair (2i, 2i+1) of a query or key at t is turned by the angle t w_i.
@@ -136,6 +138,7 @@ class Rotary(Waves):
         return xp.reshape(turned, x.shape)
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Alibi(Scheme):
     """Attention with linear biases: head h adds -slope_h |distance| to its scores.
@@ -190,6 +193,7 @@ class Alibi(Scheme):
         return table if like is None else _like(table, like)
 
 
+@typed_errors
 @dataclass(frozen=True, eq=False)
 class Learned(Scheme):
     """A table of embeddings, one row for each position, as a model has learned them: X + table.

@@ -23,7 +23,7 @@ from flint import arb, ctx
 from jaxtyping import Float, Int
 
 from headwright.enclosure import TOLERANCE, Enclosure, held_to
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.positions.compare_rows import (
     Progress,
     Shortlist,
@@ -105,6 +105,7 @@ class Closest:
     certain: bool  # proven that no other pair is closer
 
 
+@typed_errors
 def separation(scheme: Scheme, difference: int) -> Enclosure:
     """The distance between two positions that differ by `difference`, enclosed from both sides.
 
@@ -128,6 +129,7 @@ def separation(scheme: Scheme, difference: int) -> Enclosure:
         bits *= 2
 
 
+@typed_errors
 def closest_pair(scheme: Scheme, length: int, *, progress: Progress | None = None) -> Closest:
     """The closest pair among the positions 0..length-1, in O(length dim) for waves.
 

@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from headwright.cards import card, lines
 from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to, shown_above, shown_below
-from headwright.errors import InputError, check_type
+from headwright.errors import InputError, typed_errors
 from headwright.files import finite
 from headwright.noise.sampling import sample_weights
 from headwright.noise.simulation import granted, not_by_chance
@@ -232,6 +232,7 @@ class Design:
         return picture(self.question, queries, self.word, self.gap)
 
 
+@typed_errors
 def design(
     keys: Float[np.ndarray, "n d"],
     wish: Wish,
@@ -296,7 +297,6 @@ def _question(
         raise InputError(f"confidence is {float(sure):g}: expected a number between 0 and 1")
     if sure < Fraction(1, 2):
         raise InputError(f"confidence is {float(sure):g}: expected at least 1/2, below which the problem is not convex")
-    check_type(heads, "heads", "a whole number")
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
     _check_sizes(world.scenarios or (keys,), world)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.files import indices
 
 Number = Fraction | float | int | str
@@ -15,6 +15,7 @@ MOST_DIGITS = 300  # certificates have room for 400; and 1e9999999999 would take
 _FAR = re.compile(r"[eE][+-]?[0-9_]{4,}")
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Wish:
     """alpha_a >= p_a for every target a. The numbers are exact: a float is read as the decimal it prints as.
@@ -53,6 +54,7 @@ class Wish:
             )
 
 
+@typed_errors
 def copy(key: int, eps: Number = Fraction(1, 100)) -> Wish:
     """Attend to one key: alpha_j >= 1/(1 + eps).
 
@@ -62,6 +64,7 @@ def copy(key: int, eps: Number = Fraction(1, 100)) -> Wish:
     return average([key], eps)
 
 
+@typed_errors
 def average(keys: Iterable[int], eps: Number = Fraction(1, 100)) -> Wish:
     """Attend evenly: alpha_a >= 1/(|S| + eps) for every a in S.
 
@@ -77,6 +80,7 @@ def average(keys: Iterable[int], eps: Number = Fraction(1, 100)) -> Wish:
     return Wish(dict.fromkeys(targets, 1 / (len(targets) + slack)))
 
 
+@typed_errors
 def at_least(bounds: Mapping[int, Number]) -> Wish:
     """Any lower bounds: alpha_a >= p_a.
 

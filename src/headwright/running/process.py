@@ -10,11 +10,11 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import IO, Any
 
 START = 120.0  # seconds that a worker may take to start
 LONGEST_REPLY = 2**24
@@ -30,7 +30,8 @@ class Worker:
         self._command = command
         self._environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
         self._process: subprocess.Popen[bytes] | None = None
-        self._errors: Any = None
+        self._errors: deque[str] = deque()  # the last lines that the process wrote to its standard error
+        self._reader: threading.Thread | None = None
         self._ready = False
         self._dismissed = False
         self._lock = threading.Lock()
@@ -60,7 +61,7 @@ class Worker:
         if process is not None:
             _kill(process)
             process.wait()
-            for pipe in (process.stdin, process.stdout, self._errors):
+            for pipe in (process.stdin, process.stdout):
                 with contextlib.suppress(OSError):  # what was not yet written goes nowhere
                     if pipe is not None:
                         pipe.close()
@@ -70,15 +71,17 @@ class Worker:
         with self._lock:
             if self._dismissed:
                 raise StoppedError("interrupted")
-            self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the worker)
             self._process = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
                 self._command,
                 env=self._environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._errors,
+                stderr=subprocess.PIPE,
                 start_new_session=True,  # Ctrl-C is for us alone; and what it starts can be stopped with it
             )
+            self._errors = deque(maxlen=20)
+            self._reader = threading.Thread(target=_keep_lines, args=(self._process.stderr, self._errors), daemon=True)
+            self._reader.start()
 
     def ask(
         self, job: dict[str, Any] | None, allowed: float, late: str, heard: Callable[[float], None] = lambda _: None
@@ -125,13 +128,11 @@ class Worker:
     def _why(self, code: int) -> StoppedError:
         if -code == getattr(signal, "SIGALRM", None):
             return StoppedError("no answer in time")
-        try:
-            self._errors.seek(0)
-            said = self._errors.read(2**20).decode(errors="replace").strip().splitlines()
-        except (OSError, ValueError):
-            said = []
+        if self._reader is not None:
+            self._reader.join(ENDING)
+        said = list(self._errors)
         signs = ("MemoryError", "bad_alloc", "out of memory", "Memory allocation")
-        if any(sign in line for line in said[-20:] for sign in signs):
+        if any(sign in line for line in said for sign in signs):
             return StoppedError("it ran out of memory")
         how = f"by signal {-code}" if code < 0 else f"with code {code}"
         return StoppedError(f"the process ended {how}" + (f": {said[-1][:200]}" if said else ""), bug=True)
@@ -149,6 +150,13 @@ class StoppedError(Exception):
 def cores() -> int:
     """How many processors may be used."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _keep_lines(source: IO[bytes], lines: deque[str]) -> None:
+    with source:
+        while line := source.readline(2**16):
+            if text := line.decode(errors="replace").strip():
+                lines.append(text)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

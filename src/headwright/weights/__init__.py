@@ -15,7 +15,6 @@ certify                evidence in the form that the checker reads; dimension: f
 exact_bounds           proven numbers about rounded weights; impossible: proofs that no head keeps the rules
 values                 W_V; projections; an OV matrix cut in two
 picture                a head as a picture
-tracr                  the heads that tracr compiles for the same rules, to compare with
 export                 files that other libraries load
 """
 

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from headwright.cards import card, lines
 from headwright.enclosure import float_below, shown_above
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.trusted.verify import verify
 from headwright.verification import in_words
 from headwright.weights.assignment import divide_sum_outputs
@@ -154,6 +154,7 @@ class Built:
         return picture(self.layer, X, head, self.rules.labels(sequence), norm + worst, free)
 
 
+@typed_errors
 def build(
     rules: Rules,
     *,

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.cards import card, lines
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.trusted.certificate import FORMAT, VERSION
 from headwright.trusted.numbers import sqrt_above
 from headwright.trusted.verify import verify
@@ -92,6 +92,7 @@ class CircuitRules:
     others: tuple[dict[str, Any], ...]
 
 
+@typed_errors
 def parse_circuit(text: str) -> CircuitRules | None:
     """A circuit in TOML text: tokens, and [[layer]] with what is said of each; None where there are no layers.
 
@@ -114,6 +115,7 @@ def parse_circuit(text: str) -> CircuitRules | None:
     return CircuitRules(rules_from({**given, **layers[0]}), tuple({**axes, **layer} for layer in layers[1:]))
 
 
+@typed_errors
 def read_circuit(path: str | Path) -> CircuitRules | None:
     """The circuit in a TOML file; None where it has no layers.
 
@@ -149,6 +151,7 @@ def heads(
     dtype: str = ...,
     progress: Progress | None = ...,
 ) -> Built | Circuit: ...
+@typed_errors
 def heads(
     rules: Rules | CircuitRules | str | Path,
     *,
@@ -175,6 +178,7 @@ def heads(
     return build_circuit(rules, minimise=minimise, dtype=dtype, progress=progress)
 
 
+@typed_errors
 def build_circuit(
     circuit: CircuitRules,
     *,

@@ -16,13 +16,14 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from headwright import attention
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 
 Vector = tuple[Fraction, ...]
 Table = tuple[Vector, ...]
 DTYPES = ("float64", "float32", "bfloat16")
 
 
+@typed_errors
 @dataclass(frozen=True, eq=False)
 class Head:
     """One head. Tokens are rows x in R^D. Query of x: W_Q x + b_Q. Key: W_K x. Value: W_V x + b_V, as long as outputs.
@@ -65,6 +66,7 @@ class Head:
         return M
 
 
+@typed_errors
 @dataclass(frozen=True, eq=False)
 class HeadLayer:
     """Heads side by side; the output of token i is the sum over the heads of sum_j pattern_ij W_V x_j.
@@ -130,6 +132,7 @@ class HeadLayer:
         return np.array([[float(x) for x in row[:T]] for row in self.bias[head][:T]])
 
 
+@typed_errors
 def patterns(layer: HeadLayer, X: Float[np.ndarray, "T D"]) -> Float[np.ndarray, "heads T T"]:
     """The pattern of each head, in float64: row i says what token i attends to.
 
@@ -148,6 +151,7 @@ def patterns(layer: HeadLayer, X: Float[np.ndarray, "T D"]) -> Float[np.ndarray,
     return np.stack(found)
 
 
+@typed_errors
 def outputs(layer: HeadLayer, X: Float[np.ndarray, "T D"]) -> Float[np.ndarray, "T m"]:
     """What each token outputs, in float64.
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.queries.wish import Wish
 from headwright.trusted.words import shown
 from headwright.weights.head import Table, Vector
@@ -21,6 +21,7 @@ TIGHTEST = Fraction(1, 10**30)  # tolerance
 TOLERANCE = Fraction(1, 100)  # of an output, unless said: its Euclidean distance from what is wanted
 
 
+@typed_errors
 @dataclass(frozen=True)
 class Rule:
     """What one token should do in one head: attend (least and largest weights), output a vector within a tolerance.
@@ -56,6 +57,7 @@ class Rule:
         return f"token {self.token}{sequence}{where}"
 
 
+@typed_errors
 @dataclass(frozen=True, eq=False)
 class Rules:
     """Tokens in one or more sequences, the mask, what is uncertain about tokens, and the rules; checked.

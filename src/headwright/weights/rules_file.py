@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from headwright.errors import InputError, check_type
+from headwright.errors import InputError, typed_errors
 from headwright.queries.wish import average, exact
 from headwright.validation import sentence
 from headwright.weights.head import Table, Vector
@@ -114,6 +114,7 @@ class _Rules(_Entry):
     rule: list[_Rule] = []
 
 
+@typed_errors
 def read_rules(path: str | Path) -> Rules:
     """The rules in a TOML file.
 
@@ -128,7 +129,6 @@ def read_rules(path: str | Path) -> Rules:
 
 def read_file(path: str | Path, parse: Callable[[str], Read]) -> Read:
     """What is parsed from the text of a file of rules; errors name the file."""
-    check_type(path, "the file of rules", "a path")
     try:
         return parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -150,6 +150,7 @@ def document(text: str) -> dict[str, Any]:
         raise InputError("is nested too deeply: expected rules as docs/guides/heads.md describes them") from error
 
 
+@typed_errors
 def parse_rules(text: str) -> Rules:
     """The rules in TOML text.
 

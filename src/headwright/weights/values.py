@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from headwright import lowrank
 from headwright.enclosure import float_above
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.lowrank import LowRank
 
 
@@ -44,6 +44,7 @@ class TakenApart:
     error: float  # certified, for v_a in the span of the basis and v_b orthogonal to it
 
 
+@typed_errors
 def take_apart(basis: Float[Any, "D k"]) -> TakenApart:
     """M = A A^T for an orthonormal basis in the columns of A: it keeps what lies in the subspace, and drops the rest.
 
@@ -82,6 +83,7 @@ class CutValues:
     cut: LowRank
 
 
+@typed_errors
 def cut_values(OV: Float[Any, "m D"], *, rank: int | None = None, tolerance: float | None = None) -> CutValues:
     """Copy through fewer dimensions: an OV matrix cut by its singular values, with a certified error.
 

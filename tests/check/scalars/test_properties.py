@@ -34,6 +34,7 @@ from headwright.check.scalars.numbers import ball_of, exactly
 from headwright.errors import InputError
 from headwright.formula.evaluate import precision
 from tests.check.scalars.names import UNIT
+from tests.effort import tried
 
 WHERE = Where({"n": Range(2, integer=True), "e": UNIT, "x": POSITIVE})
 LEAVES = {name: WHERE.name(name) for name in ("n", "e", "x", "g")}
@@ -111,7 +112,7 @@ def built(tree: object) -> Scalar | None:
         return None
 
 
-@settings(max_examples=250)
+@settings(max_examples=tried(250))
 @given(trees, values)
 def test_arithmetic_agrees_with_balls(tree: object, at: dict[str, Fraction]) -> None:
     value = built(tree)
@@ -125,7 +126,7 @@ def test_arithmetic_agrees_with_balls(tree: object, at: dict[str, Fraction]) -> 
         assert found.overlaps(expected), (str(value), found, expected)
 
 
-@settings(max_examples=200)
+@settings(max_examples=tried(200))
 @given(trees, values)
 def test_interval_contains_the_value(tree: object, at: dict[str, Fraction]) -> None:
     value = built(tree)
@@ -141,7 +142,7 @@ def test_interval_contains_the_value(tree: object, at: dict[str, Fraction]) -> N
         assert not (place.low == 0 and place.low_open and expected == 0)
 
 
-@settings(max_examples=150)
+@settings(max_examples=tried(150))
 @given(trees, values, st.sampled_from(sorted(LEAVES)))
 def test_put_agrees_with_values(tree: object, at: dict[str, Fraction], name: str) -> None:
     value = built(tree)
@@ -156,7 +157,7 @@ def test_put_agrees_with_values(tree: object, at: dict[str, Fraction], name: str
         assert before.overlaps(after)
 
 
-@settings(max_examples=120)
+@settings(max_examples=tried(120))
 @given(trees, trees, st.sampled_from(COMPARISONS), st.lists(values, min_size=3, max_size=3))
 def test_proofs_are_never_contradicted(
     left_tree: object, right_tree: object, comparison: Comparison, places: list[dict[str, Fraction]]
@@ -177,7 +178,7 @@ def test_proofs_are_never_contradicted(
 small = st.fractions(Fraction(1, 4), 4, max_denominator=4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=tried(60))
 @given(st.sampled_from(["exp", "square", "power", "ln"]), small, st.fractions(-3, 3, max_denominator=3), values)
 def test_thresholds_separate(kind: str, front: Fraction, shift: Fraction, at: dict[str, Fraction]) -> None:
     lam = parameter("lam", POSITIVE)
@@ -218,7 +219,7 @@ def sum_of(rows: list[tuple[Fraction, Fraction, int, Fraction, Fraction]]) -> Sc
     return total
 
 
-@settings(max_examples=40)
+@settings(max_examples=tried(40))
 @given(growing, growing, st.sampled_from(COMPARISONS))
 def test_what_is_said_of_large_values_is_seen_at_large_values(
     left_rows: list[tuple[Fraction, Fraction, int, Fraction, Fraction]],

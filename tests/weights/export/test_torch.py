@@ -14,6 +14,7 @@ from headwright.errors import InputError
 from headwright.weights.export import load_torch, run_torch, to_torch, torch_shape, write_torch
 from headwright.weights.export.numbers import float_error
 from headwright.weights.head import DTYPES, HeadLayer, outputs, patterns
+from tests.effort import tried
 from tests.weights.export.making import random_layer, random_tokens, richer_layer
 
 
@@ -24,7 +25,7 @@ def check(layer: HeadLayer, X: np.ndarray, dtype: str) -> None:
     assert np.abs(out - outputs(layer, X)).max() <= allowed.output
 
 
-@settings(max_examples=40)
+@settings(max_examples=tried(40))
 @given(
     seed=st.integers(0, 2**32 - 1),
     D=st.integers(1, 20),

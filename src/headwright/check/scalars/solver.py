@@ -52,8 +52,7 @@ class Encoder:
         """A power of an atom."""
         steps = exponent * self.roots[atom]
         if steps.denominator > 1 or abs(steps) > HIGHEST:
-            loose = self.z3.Real(f"p{len(self._others)}", self.context)  # any number
-            return self._others.setdefault((atom, exponent), loose)
+            return self._loose_power(atom, exponent)
         variable, times = self.variables[atom], abs(steps.numerator)
         if steps < 0:
             if (atom, Fraction(0)) not in self._others:
@@ -61,6 +60,20 @@ class Encoder:
                 self.facts.append(variable * self._others[atom, Fraction(0)] == 1)
             variable = self._others[atom, Fraction(0)]
         return variable**times if times > 1 else variable
+
+    def _loose_power(self, atom: f.Atom, exponent: Fraction) -> Any:
+        if (atom, exponent) in self._others:
+            return self._others[atom, exponent]
+        variable = self._others[atom, exponent] = self.z3.Real(f"p{len(self._others)}", self.context)
+        if f.interval_of_atom(atom).positive:
+            base = self.power(atom)
+            lower, higher = (base, variable) if exponent > 0 else (variable * base, 1)
+            self.facts.append(variable > 0)
+            if abs(exponent) >= 1:  # x^1000 lies above x where x > 1, and below where x < 1
+                self.facts += [self.z3.Implies(base >= 1, higher >= lower), self.z3.Implies(base <= 1, higher <= lower)]
+        elif exponent.denominator > 1 or exponent.numerator % 2 == 0:
+            self.facts.append(variable >= 0)
+        return variable
 
     def terms(self, terms: f.Terms) -> Any:
         """A sum of terms."""

@@ -1,4 +1,4 @@
-"""Heads: from rules to weights, compared with a published construction, and exported."""
+"""Heads: from rules to weights, and exported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 20_000
 MOST_SEQUENCES, MOST_SHOWN = 8, 32  # in a picture
-BUILT = 0.6  # fraction of the work before the comparison with the published construction
 TOKENS = 64  # in all sequences together, so that the page answers soon
 
 
@@ -45,17 +44,14 @@ def heads(request: HeadsRequest, progress: OnProgress = lambda _: None) -> dict[
     """The output of `headwright heads --json`, with patterns and planes for pictures.
 
     >>> found = heads(HeadsRequest(rules=presets()["induction"]))
-    >>> found["verdict"], found["published"]["head_dim"] > found["head_dim"]
-    ('designed', True)
+    >>> found["verdict"], found["head_dim"]
+    ('designed', 3)
     """
-    found = _built(request, lambda done: progress(BUILT * done))
-    published, as_exact = _published(request.rules, found)
+    found = _built(request, progress)
     return {
         **found.to_json(found.certificate),
         "error": max(found.outputs) if found.layer is not None and found.outputs else None,
         "shown": _shown(found),
-        "published": published,
-        "as_exact": as_exact,
     }
 
 
@@ -144,23 +140,6 @@ def _shown(found: Built) -> list[dict[str, Any]]:
     return shown
 
 
-def _published(text: str, found: Built) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """The published construction of a preset, and ours scaled to the same error; none for other rules."""
-    import tomllib
-    from dataclasses import asdict
-
-    from headwright.weights.tracr import SELECTORS, published, turned_up
-
-    task = next((name for name, known in presets().items() if known.strip() == text.strip()), None)
-    if task is None or found.layer is None or found.layer.dtype != "float64":
-        return None, None
-    theirs = published(found.rules, SELECTORS[task], tomllib.loads(text)["directions"])
-    try:
-        return asdict(theirs), asdict(turned_up(found, theirs.error))
-    except InputError as error:
-        return asdict(theirs), {"why_not": str(error)}
-
-
 VIEW = View(
     "heads",
     "Heads",
@@ -191,8 +170,6 @@ VIEW = View(
                 "kinds": "what each number is: proven, sampled, floating-point, exact or given",
                 "error": "proved upper bound on the largest output error",
                 "shown": "patterns, queries and keys for pictures: floating-point",
-                "published": "for the presets: error, norm and dimension of tracr's construction, rebuilt; else null",
-                "as_exact": "ours, scaled to the same error; or why_not",
             },
             seconds=60.0,
             reports_progress=True,

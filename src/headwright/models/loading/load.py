@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from headwright.errors import InputError, check_type, install_line
+from headwright.errors import InputError, install_line, typed_errors
 from headwright.models.loading.induction import NAME, induction_model
 from headwright.models.loading.model import Model
 
@@ -27,6 +27,7 @@ SINGLE, INDEX, PICKLED = "model.safetensors", "model.safetensors.index.json", "p
 FROM_HUB = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model"]
 
 
+@typed_errors
 def load_model(name: str | Path, *, device: str = "cpu", dtype: str | None = None) -> Model:
     """The model of that name. The numbers are of type `dtype`: float32 unless given.
 
@@ -36,7 +37,6 @@ def load_model(name: str | Path, *, device: str = "cpu", dtype: str | None = Non
     Traceback (most recent call last):
     headwright.errors.InputError: there is no model builtin:deduction: expected builtin:induction
     """
-    check_type(name, "the model's name", "a path")
     text = str(name)
     LOG.info("loading %s on %s", text, device)
     if device not in DEVICES:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 from headwright.files import plain
 from headwright.models.rows.accumulate import UNSEEN, Block, State, update
 from headwright.models.rows.scoring import RowStatistics, Scoring
@@ -20,6 +20,7 @@ ROWS, KEYS = 256, 512
 WORTH = 2**27  # scores: from here on, compiling takes less time than it saves in the layers of a model
 
 
+@typed_errors
 def row_statistics(
     queries: Float[np.ndarray, "heads rows d"],
     keys: Float[np.ndarray, "key_heads keys d"],

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from headwright.cards import lines
 from headwright.enclosure import shown_above, shown_below
-from headwright.errors import InputError, check_type
+from headwright.errors import InputError, typed_errors
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.check_against_model import (
     Attained,
@@ -88,6 +88,7 @@ class HeadOnEveryText:
         return lines("proved", f"weights of head 0.{self.head} on every text of {self.length} tokens", bounds)
 
 
+@typed_errors
 def every_text(
     model: Model,
     length: int,
@@ -114,7 +115,6 @@ def every_text(
     """
     if isinstance(model, str):
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
-    check_type(length, "length", "a whole number")
     layer = first_layer(model, length)
     texts = texts_of(layer, length)
     rows = None if queries is None else counted(layer, queries)
@@ -365,6 +365,7 @@ def _lengths_to(longest: int, least: int = 2) -> list[int]:
     return [*powers, longest]
 
 
+@typed_errors
 def every_length(
     model: Model,
     longest: int,

@@ -15,16 +15,15 @@ from fractions import Fraction
 from itertools import chain, islice
 from typing import Any
 
-from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name, given_numbers
+from headwright.check.answer import Answer, MisfitError, MissingError, Said, comparisons, full_name, given_numbers
 from headwright.check.decision import EMPTY, Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Claim, Judged, judged
 from headwright.check.scalars import Scalar, Thing, number, prove
-from headwright.check.settings.matrices import inequalities
 from headwright.check.settings.matrices.forms import Algebra, Form, Sizes, minus, scaled
 from headwright.check.settings.matrices.instances import Trial, foundations, instances
 from headwright.check.settings.matrices.known import Given, Known, NoMember, names_in
-from headwright.check.settings.matrices.normal import Normal, links
+from headwright.check.settings.matrices.normal import Normal, at_most, links
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError, ShapeError
@@ -160,7 +159,7 @@ class _Case:
             case t.Norm(body) | t.Power(t.Norm(body), t.Number()) if self.given_apart(normal.of(body), normal):
                 return DIFFERENT  # a length is above 0 where its body is not 0
         low, high = normal.of(self.low).scalar, normal.of(self.high).scalar
-        how = inequalities.at_most(low, high, normal.algebra, strict=self.strict)
+        how = at_most(low, high, normal.algebra, strict=self.strict)
         return None if how is None else Decision("proved", "holds for all sizes and values", used=how)
 
     def equal(self, normal: Normal) -> Decision | None:
@@ -173,7 +172,7 @@ class _Case:
         if self.comparison == "!=":
             return DIFFERENT if self.given_apart(apart, normal) else None
         sides = [(left.scalar, right.scalar), (right.scalar, left.scalar)] if apart.is_scalar else []
-        how = [inequalities.at_most(low, high, normal.algebra, strict=False) for low, high in sides] or [None]
+        how = [at_most(low, high, normal.algebra, strict=False) for low, high in sides] or [None]
         if None in how:
             return None
         return Decision("proved", "each side is at most the other, for all sizes", used=how[0] or "")
@@ -343,12 +342,20 @@ class MatricesCourt:
     def _under(self, under: tuple[t.Node, ...]) -> tuple[Given, bool]:
         """What is given with the conditions 'for all i <= k', and whether these are all."""
         said = [link for part in under if isinstance(part, t.Relation) for link in comparisons(part)]
+        said = [link for link in said if not self._is_given(link)]
         matrices = {name for name, shape in self.given.shapes.items() if shape != SCALAR}
         about = [link for link in said if not any(plain(name) in matrices or name.index for name in names_in(link))]
         about = [link for link in about if link.comparisons[0] in ("=", "<", ">", "<=", ">=")]
         others = [part for part in under if not isinstance(part, t.Name | t.Relation)]
         given = replace(self.given, assume=(*self.given.assume, *about))
         return given, len(about) == len(said) and not others
+
+    def _is_given(self, link: t.Relation) -> bool:
+        """Whether a condition says what is so anyway: 'with Q_p = P Q' restricts nothing."""
+        try:
+            return decide(link, self.given).word == "proved"
+        except (FormulaError, NoMember, MisfitError):
+            return False
 
 
 def shown(found: Decision) -> dict[str, Any]:

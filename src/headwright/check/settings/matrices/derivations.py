@@ -9,8 +9,8 @@ from functools import cached_property
 
 from headwright.check.answer import named
 from headwright.check.settings.matrices.deciding import gap, multiple, prepared, proves
-from headwright.check.settings.matrices.inequalities import adds_up
 from headwright.check.settings.matrices.known import Given, Known, names_in
+from headwright.check.settings.matrices.normal import adds_up
 from headwright.formula import FormulaError
 from headwright.formula import tree as t
 from headwright.formula.shapes import Shape, spelt

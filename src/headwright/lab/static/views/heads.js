@@ -1,4 +1,4 @@
-// Heads: from rules to weights: the pattern, queries and keys in a plane, and sizes compared with a published construction.
+// Heads: from rules to weights: the pattern, queries and keys in a plane, and its size.
 import { down, h, s, shown, speak, up } from "../common/dom.js";
 import { choice, number, text } from "../common/state.js";
 import { button, choose, controls, forgive, group, refusals, refuse, slider } from "../common/controls.js";
@@ -164,19 +164,12 @@ function build(main, state) {
   }
 
   function drawSizes() {
-    const { published, as_exact: exact, minimised } = answer;
-    const ours = [minimised === "size" ? "Headwright, smallest norm" : "Headwright, smallest dimension", answer.error, answer.frobenius, answer.head_dim];
-    const rows = [ours];
-    if (exact && exact.why_not === undefined) rows.push(["Headwright, scaled to the error of the published one", exact.error, exact.norm, exact.head_dim]);
-    if (published) rows.push(["tracr (published construction, rebuilt from its code)", published.error, published.norm, published.head_dim]);
+    const { minimised } = answer;
+    const rows = [[minimised === "size" ? "Headwright, smallest norm" : "Headwright, smallest dimension", answer.error, answer.frobenius, answer.head_dim]];
     const bound = answer.lower_bound ? `Proved: every head with these attention weights has a ${minimised === "size" ? "Frobenius" : "nuclear"} norm of W_K^T W_Q of at least ${down(answer.lower_bound)}.` : "";
-    const most = Math.max(...rows.map(([, , norm]) => norm));
-    const bar = (norm) => s("svg", { class: "inline", viewBox: "0 0 120 12", "aria-hidden": "true" }, s("rect", { class: "bar-key", x: 0, y: 1, width: Math.max(1, (118 * norm) / most), height: 10, rx: 2 }));
-    const comment = published ? (exact && exact.why_not === undefined ? (exact.norm < published.norm ? `With the same error, the norm is ${shown(published.norm / exact.norm, 1)} times smaller than the published one.` : `With the same error, the norm is larger than the published one; here the dimension was minimised${published.head_dim > exact.head_dim ? ` (${exact.head_dim} instead of ${published.head_dim})` : ""}.`) : "Scaling W_Q does not reach the error of the published construction here.")
-      : answer.dtype !== "float64" ? "The published construction is compared in float64 only." : "The published construction is available for the unchanged presets only.";
-    sizes.replaceChildren(h("h2", {}, "Size of the head"), h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Sizes" }, h("table", {}, h("thead", {}, h("tr", {}, ...["", "largest error (at most)", "norm of W_K^T W_Q (at most)", "", "head dimension"].map((name, i) => (name ? h("th", { scope: "col" }, ...lettered(name)) : h("td", i ? { class: "drawn" } : {}))))),
-      h("tbody", {}, ...rows.map(([name, error, norm, dim]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, error === null || !answer.outputs.length ? "–" : up(error, 2)), h("td", {}, up(norm, 4)), h("td", { class: "drawn" }, bar(norm)), h("td", {}, String(dim))))))),
-      h("p", {}, comment), h("p", { class: "note" }, ...lettered(bound), ` All errors and norms in the table are proved bounds.`));
+    sizes.replaceChildren(h("h2", {}, "Size of the head"), h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Sizes" }, h("table", {}, h("thead", {}, h("tr", {}, ...["", "largest error (at most)", "norm of W_K^T W_Q (at most)", "head dimension"].map((name) => (name ? h("th", { scope: "col" }, ...lettered(name)) : h("td", {}))))),
+      h("tbody", {}, ...rows.map(([name, error, norm, dim]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, error === null || !answer.outputs.length ? "–" : up(error, 2)), h("td", {}, up(norm, 4)), h("td", {}, String(dim))))))),
+      h("p", { class: "note" }, ...lettered(bound), ` All errors and norms in the table are proved bounds.`));
   }
 
   return {
@@ -195,7 +188,7 @@ open({
     ["#field-rules", "Rules say what a token should attend to or output. Tokens are sums of named directions. Edit the rules, and the head is designed again."],
     ["#verdict", "The search that found the weights need not be trusted: the checker proved this statement for exactly the weights that you can export."],
     ["#geometry", "Each token has a key and a query. A score is their inner product."],
-    ["#sizes", "The same task as compiled by tracr, with constants chosen large enough: a larger dimension and a larger norm."],
+    ["#sizes", "The size of the head. No head that attends as much has a norm below the lower bound."],
     ["#away", "Export exactly these weights for torch, ONNX or Hugging Face."],
     ["#verdict", "Some rules are impossible: a token between two others never gets the highest score. This is proved as well.", "Impossible: a token between others"],
   ],

@@ -1,4 +1,4 @@
-// Pages of text: the API and errors.
+// The page of an error.
 import { plainTools } from "./common/view.js";
 
 plainTools();
