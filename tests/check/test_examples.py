@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from flint import arb
 
 from headwright.check.answer import compared, comparisons, full_name, full_names, named, number_of
 from headwright.check.autograder.assignment import Assignment, awards, read_points
 from headwright.check.autograder.gradescope import grade
 from headwright.check.decision import decide
-from headwright.check.exercise import load_exercises, parsed
+from headwright.check.exercise import load_exercises, parse_exercise, parsed
 from headwright.check.judging import at, claims, contrasted, plain_number, shown
 from headwright.check.linting import lint
 from headwright.check.markdown import (
@@ -35,16 +36,24 @@ from headwright.check.sentences import sentences
 from headwright.check.settings.matrices.deciding import decide as decide_matrices
 from headwright.check.settings.matrices.known import Given
 from headwright.check.sheets.files import clean, student_of
+from headwright.check.sheets.sheet import find
 from headwright.check.text import is_neutral, read, tidy
-from headwright.check.verdict import Asked, Formula, Verdict, from_json, overall, to_json, worst
+from headwright.check.verdict import AskedPart, Formula, Verdict, from_json, overall, to_json, worst
+from headwright.errors import InputError
 from headwright.formula import parse
 from headwright.formula import tree as t
 from headwright.formula.shapes import Shape
 from headwright.formula.show import plain
 
 
+def _relation(source: str) -> t.Relation:
+    node = parse(source)
+    assert isinstance(node, t.Relation)
+    return node
+
+
 def test_comparisons() -> None:
-    assert [plain(link) for link in comparisons(parse("a, b = c <= d"))] == ["a = c", "b = c", "c <= d"]
+    assert [plain(link) for link in comparisons(_relation("a, b = c <= d"))] == ["a = c", "b = c", "c <= d"]
 
 
 def test_compared() -> None:
@@ -68,7 +77,7 @@ def test_number_of() -> None:
 
 
 def test_awards() -> None:
-    part, claim = Asked("q", "proved", 1, "q = k_a", ""), Formula(2, "1 = 2", "false", "claim", True)
+    part, claim = AskedPart("q", "proved", 1, "q = k_a", ""), Formula(2, "1 = 2", "false", "claim", True)
     verdict = Verdict("proved", "", (part,), (claim,))
     assert [str(award) for award in awards([verdict], "copying", Assignment(points={"copying": 4}))] == [
         "object: 3 of 3 points",
@@ -208,12 +217,15 @@ def test_eventually() -> None:
     n, eps, x = parameter("n"), parameter("epsilon"), parameter("lambda")
     where = Where({"n": Range(2, integer=True), "epsilon": Range(0, 1, True, True), "lambda": POSITIVE})
     found = eventually(exp(x) / (2 * exp(x) + n - 2), ">=", 1 / (2 + eps), where, ("lambda",))
+    assert found is not None
     assert repr((found.threshold["lambda"], found.condition)) == "(<ln((n - 2)/epsilon)>, (<n - 2>, '>', <0>))"
 
 
 def test_prove() -> None:
     n, where = parameter("n"), Where({"n": Range(2, integer=True)})
-    assert prove(1 / n, "<=", 1 / (n - 1), where).reason == "cleared of denominators it says 1 >= 0"
+    proof = prove(1 / n, "<=", 1 / (n - 1), where)
+    assert proof is not None
+    assert proof.reason == "cleared of denominators it says 1 >= 0"
     assert prove(n, ">", 2, where) is None
 
 
@@ -236,11 +248,10 @@ def test_decide_matrices() -> None:
     given = Given(
         {"P": Shape("T", "T"), "X": Shape("T", "T")}, facts={"P": frozenset({"permutation"})}, sizes={"T": (2, 3)}
     )
-    assert (
-        decide_matrices(parse(r"\operatorname{softmax}(P X P^\top) = P \operatorname{softmax}(X) P^\top"), given).word
-        == "proved"
-    )
-    found = decide_matrices(parse(r"P X = X P"), given)
+    moved = _relation(r"\operatorname{softmax}(P X P^\top) = P \operatorname{softmax}(X) P^\top")
+    assert decide_matrices(moved, given).word == "proved"
+    found = decide_matrices(_relation(r"P X = X P"), given)
+    assert found.example is not None
     assert (found.word, [[int(entry) for entry in row] for row in found.example.matrices["P"]]) == (
         "refuted",
         [[0, 1], [1, 0]],
@@ -273,9 +284,9 @@ def test_tidy() -> None:
 
 
 def test_overall() -> None:
-    part = Asked("q", "proved", 1, "q = k_a", "")
-    assert overall([part, Asked("c", "missing", 0, "", "", optional=True)]) == "proved"
-    assert overall([part, Asked("c", "missing", 0, "", "")]) == "undecided"
+    part = AskedPart("q", "proved", 1, "q = k_a", "")
+    assert overall([part, AskedPart("c", "missing", 0, "", "", optional=True)]) == "proved"
+    assert overall([part, AskedPart("c", "missing", 0, "", "")]) == "undecided"
 
 
 def test_worst() -> None:
@@ -283,10 +294,17 @@ def test_worst() -> None:
 
 
 def test_to_json() -> None:
-    assert to_json(Verdict("refuted", "too small", (Asked("q", "refuted", 3, "q = k_a", "", {"n": 10}),)))["asked"][
+    assert to_json(Verdict("refuted", "too small", (AskedPart("q", "refuted", 3, "q = k_a", "", {"n": 10}),)))["asked"][
         0
     ] == {"part": "q", "verdict": "refuted", "line": 3, "latex": "q = k_a", "reason": "", "counterexample": {"n": 10}}
 
 
 def test_from_json() -> None:
     assert from_json(to_json(Verdict("proved", "for all n"))) == Verdict("proved", "for all n")
+
+
+def test_what_is_meant_by_an_unknown_id_is_told() -> None:
+    with pytest.raises(InputError, match="no exercise coping; did you mean copying"):
+        find("coping", {"copying": 1})
+    with pytest.raises(InputError, match="title is missing"):
+        parse_exercise('id = "x"')

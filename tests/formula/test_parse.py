@@ -276,5 +276,5 @@ def test_what_would_not_end_is_refused(source: str, message: str) -> None:
 
 
 def test_what_is_no_text_is_refused_by_a_sentence() -> None:
-    with pytest.raises(InputError, match="a formula is 3: expected text"):
+    with pytest.raises(InputError, match="source is 3: expected text"):
         parse(3)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ Statements are taken apart into claims here (`claims`), and what was decided is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol
@@ -15,7 +15,6 @@ from flint import arb
 from headwright.check.answer import Answer, MisfitError, Said, comparisons
 from headwright.check.decision import Decision
 from headwright.check.scalars.numbers import shown_name
-from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
 
 Role = Literal["goal", "statement", "step", "condition", "definition"]
@@ -125,9 +124,6 @@ class Court(Protocol):
 
     def decide(self, claim: Claim) -> list[Judged]:
         """What is found about a claim: one part for each case of it."""
-
-    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
-        """The verdict with what a teacher would add."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from headwright.cards import card
+from headwright.check.report.typeset import readable
 from headwright.errors import InputError
-from headwright.formula import FormulaError, parse, plain
 
 Word = Literal["proved", "refuted", "undecided", "missing"]
 Status = Literal["true", "false", "open", "quoted"]
@@ -26,7 +26,7 @@ WORST_FIRST: tuple[Word, ...] = ("refuted", "missing", "undecided", "proved")
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedPart:
     """One part of what the exercise asks for, and the formula that answers it."""
 
     part: str  # what was asked for, as a name or formula: 'q', 'condition', 'derivation'
@@ -77,7 +77,7 @@ class Verdict:
 
     word: Word
     reason: str
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[AskedPart, ...] = ()
     formulas: tuple[Formula, ...] = ()
     to_read: tuple[ToRead, ...] = ()
     threshold: str | None = None  # 'lambda >= ln((n - 2)/epsilon)'
@@ -100,19 +100,12 @@ class Verdict:
         sides = {"left": "left side", "right": "right side"}
         against = ", ".join(f"{sides.get(name, name)} = {value}" for name, value in (self.counterexample or {}).items())
         told = (("counterexample", against), ("works from", self.threshold), ("suggestion", self.suggestion))
-        found = [(one.part, f"{one.word}: {_in_plain_text(one.latex)}") for one in self.asked]
-        found += [(_in_plain_text(one.latex), one.status) for one in self.formulas]
+        found = [(one.part, f"{one.word}: {readable(one.latex)}") for one in self.asked]
+        found += [(readable(one.latex), one.status) for one in self.formulas]
         return card(self.word, self.reason, [*((name, said) for name, said in told if said), *found])
 
 
-def _in_plain_text(latex: str) -> str:
-    try:
-        return plain(parse(latex))
-    except FormulaError:
-        return latex.replace("\\", "")
-
-
-def overall(parts: Iterable[Asked]) -> Word:
+def overall(parts: Iterable[AskedPart]) -> Word:
     """The word of an answer from those of its parts."""
     words = [one.word for one in parts if not one.optional]
     if "refuted" in words:
@@ -149,7 +142,7 @@ def from_json(given: dict[str, Any]) -> Verdict:
         curve = Curve(**{**curve, "values": tuple(curve["values"]), "series": series})
     made = {
         "word": given["verdict"],
-        "asked": tuple(Asked(word=one["verdict"], **_without_verdict(one)) for one in given["asked"]),
+        "asked": tuple(AskedPart(word=one["verdict"], **_without_verdict(one)) for one in given["asked"]),
         "formulas": tuple(Formula(**one) for one in given["formulas"]),
         "to_read": tuple(ToRead(**one) for one in given["to_read"]),
         "curve": curve,

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from headwright.errors import InputError
+from headwright.errors import typed_errors
 from headwright.formula import tree as t
 from headwright.formula.dots import chains_written_out
 from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
@@ -113,6 +113,7 @@ def expanded(source: str, known: Mapping[str, Macro]) -> str:
     raise FormulaError(message, source[:LONGEST], t.Span(0, 1), fix="write it out")
 
 
+@typed_errors
 def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macro] | None = None) -> t.Node:
     r"""The tree of a formula. `names` are words of several letters that the exercise knows, `macros` its \newcommands.
 
@@ -129,8 +130,6 @@ def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macr
     the formula ends after +, where a number, a name or a bracket was expected
     fix: add what comes after the sign, or remove the sign
     """
-    if not isinstance(source, str):
-        raise InputError(f"a formula is {source!r}: expected text")
     if len(source) > LONGEST:
         message = f"the formula has {len(source)} characters, and at most {LONGEST} are read"
         raise FormulaError(message, source, t.Span(LONGEST, len(source)), fix="split it into several formulas")

@@ -16,7 +16,7 @@ from headwright.check.report.page import classroom, classroom_page, report, stat
 from headwright.check.report.text import as_text
 from headwright.check.report.typeset import lettered, typeset
 from headwright.check.sheets.sheet import AnswerText, Checked, Problem
-from headwright.check.verdict import Asked, Curve, Formula, ToRead, Verdict
+from headwright.check.verdict import AskedPart, Curve, Formula, ToRead, Verdict
 from headwright.pictures import curve_picture, render
 
 CURVE = Curve("n", (2, 10, 100), {"alpha_a": (0.5, 0.168, float("nan"))}, {"wanted": 0.5}, "It falls.")
@@ -73,7 +73,7 @@ def _checked(verdict: Verdict, file: str = "sheet.md") -> Checked:
 
 
 def test_a_refuted_answer_is_shown_with_its_counterexample_and_picture() -> None:
-    asked = Asked("q", "refuted", 4, "q = k_a + k_b", "the weight is 0.168", {"n": 10, "alpha_a": 0.168})
+    asked = AskedPart("q", "refuted", 4, "q = k_a + k_b", "the weight is 0.168", {"n": 10, "alpha_a": 0.168})
     verdict = Verdict("refuted", "the weight is 0.168", (asked,), curve=CURVE)
     other = Verdict("proved", "for all n", threshold="lambda >= ln((n - 2)/epsilon)")
     page = report([_checked(verdict), _checked(other)], titles={"averaging-two": "Average"})
@@ -136,7 +136,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("formula", HOSTILE, ids=range(len(HOSTILE)))
 def test_nothing_in_a_sheet_becomes_part_of_the_page(formula: str) -> None:
-    part = Asked(formula, "refuted", 4, formula, formula, {formula: formula})
+    part = AskedPart(formula, "refuted", 4, formula, formula, {formula: formula})
     other = Formula(5, formula, "false", "claim", True, formula, {formula: [formula]})
     read = ToRead(6, formula)
     verdict = Verdict("refuted", formula, (part,), (other,), (read,), formula, formula, formula)

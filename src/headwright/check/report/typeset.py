@@ -47,20 +47,12 @@ def typeset(formula: str, *, display: bool = False) -> str:
     bare = bare.replace("&", " ") if bare != formula else bare
     made = ""
     if len(formula) <= LONGEST and not _MACROS.search(formula):
-        given = bare if "\\" in bare else _as_latex(bare)
         with suppress(Exception):  # it raises whatever comes to hand for text that is not LaTeX
+            given = bare if "\\" in bare else latex(parse(bare))
             made = _markup(Converter(display="block" if display else "inline").convert_to_element(given))
     if not made:
         return f"<code>{html.escape(formula if len(formula) <= LONGEST else formula[:LONGEST] + ' ...')}</code>"
     return f'<div class="formula">{made}</div>' if display else made
-
-
-def _as_latex(formula: str) -> str:
-    """Plain spelling, such as log(t)*(k_a + k_b), in LaTeX if it can be read."""
-    try:
-        return latex(parse(formula))
-    except FormulaError:
-        return formula
 
 
 def _markup(element: Element) -> str:

@@ -6,18 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from headwright.check.scalars import assumptions as a
 from headwright.check.scalars import forms as f
-from headwright.check.scalars.assumptions import (
-    ANYTHING,
-    MIRRORED,
-    OPPOSITE,
-    SIGNS,
-    Comparison,
-    Hypothesis,
-    Where,
-    checked,
-    plain_numbers,
-)
 from headwright.check.scalars.functions import exp, factored, ln, power
 from headwright.check.scalars.numbers import POSITIVE, Symbol, TooBig
 from headwright.check.scalars.solver import cannot_fail
@@ -28,7 +18,7 @@ class Cleared:
     """value compared with 0, which is the same as what was asked."""
 
     value: f.Scalar
-    comparison: Comparison
+    comparison: a.Comparison
 
     def __str__(self) -> str:
         """With as few minus signs as possible: what is negative goes to the other side."""
@@ -40,11 +30,11 @@ class Cleared:
         if left.keys() - {()} and right.keys() - {()} and () in left:
             right[()] = -left.pop(())
         if not left:
-            return f"{f.Scalar(right)} {MIRRORED[self.comparison]} 0"
+            return f"{f.Scalar(right)} {a.MIRRORED[self.comparison]} 0"
         return f"{f.Scalar(left)} {self.comparison} {f.Scalar(right)}"
 
 
-def without_known_factors(value: f.Scalar, comparison: Comparison) -> Cleared:
+def without_known_factors(value: f.Scalar, comparison: a.Comparison) -> Cleared:
     """value compared with 0, without the factors that are certainly positive or negative."""
     if value == 0:
         return Cleared(value, comparison)
@@ -62,7 +52,7 @@ def without_known_factors(value: f.Scalar, comparison: Comparison) -> Cleared:
     if not rest.whole:
         return Cleared(value, comparison)
     if coefficient < 0:
-        comparison = MIRRORED[comparison]
+        comparison = a.MIRRORED[comparison]
     whole = without_denominators(rest)
     return Cleared(whole / f.content(whole.over) if whole.over else whole, comparison)
 
@@ -89,22 +79,22 @@ def certainly(cleared: Cleared) -> bool:
 INSTANCES = 6  # at which a comparison is looked at before a proof is sought
 
 
-def fails_somewhere(cleared: Cleared, hypotheses: Sequence[Hypothesis]) -> bool:
+def fails_somewhere(cleared: Cleared, hypotheses: Sequence[a.Hypothesis]) -> bool:
     """Whether the comparison certainly fails at one of a few plain instances that satisfy the hypotheses."""
     gaps = [(left - right, comparison) for left, comparison, right in hypotheses]
     atoms = dict.fromkeys(atom for value, _ in [(cleared.value, ""), *gaps] for atom in value.atoms())
     if any(isinstance(atom, f.Thing) for atom in atoms):
         return False
-    numbers = {atom.name: plain_numbers(atom.range) for atom in atoms if isinstance(atom, f.Parameter)}
+    numbers = {atom.name: a.plain_numbers(atom.range) for atom in atoms if isinstance(atom, f.Parameter)}
     if not all(numbers.values()):
         return False
-    asked = [(cleared.value, OPPOSITE[cleared.comparison]), *gaps]
+    asked = [(cleared.value, a.OPPOSITE[cleared.comparison]), *gaps]
     for instance in range(INSTANCES):
         values = {
             name: tried[(instance + place) % len(tried)] for place, (name, tried) in enumerate(sorted(numbers.items()))
         }
         balls = ((value.value(values, bits=64), comparison) for value, comparison in asked)
-        if all((-1 if x < 0 else 1 if x > 0 else 0 if x == 0 else None) in SIGNS[sign] for x, sign in balls):
+        if all((-1 if x < 0 else 1 if x > 0 else 0 if x == 0 else None) in a.SIGNS[sign] for x, sign in balls):
             return True
     return False
 
@@ -138,12 +128,12 @@ def prove(
     left: f.Scalar | f.Number,
     comparison: str,
     right: f.Scalar | f.Number,
-    where: Where = ANYTHING,
+    where: a.Where = a.ANYTHING,
     *,
     seconds: float = 2.0,
 ) -> Proof | None:
     """A proof that the comparison holds for all values of the names; None where none was found (it may hold or not)."""
-    sign, given = checked(comparison), where.all_hypotheses()
+    sign, given = a.checked(comparison), where.all_hypotheses()
     left, right = where.settled(left), where.settled(right)
     try:
         if not all(_holds(Cleared(*need), given, seconds) for need in needs(left, right)):
@@ -155,7 +145,7 @@ def prove(
         if sign in ("=", "!=") or _holds(Cleared(under, ">"), given, seconds):
             asked = Cleared(over, sign)
         elif _holds(Cleared(under, "<"), given, seconds):
-            asked = Cleared(over, MIRRORED[sign])
+            asked = Cleared(over, a.MIRRORED[sign])
         else:
             asked = Cleared(over * under, sign)  # it is not 0: that was among the needs
         used = _holds(asked, given, seconds)
@@ -169,7 +159,7 @@ def prove(
     return Proof(used, left, says, difference.whole)
 
 
-def _holds(asked: Cleared, hypotheses: Sequence[Hypothesis], seconds: float) -> str | None:
+def _holds(asked: Cleared, hypotheses: Sequence[a.Hypothesis], seconds: float) -> str | None:
     """By what means it is proved of a number without denominator: z3 is not asked about what fails at an instance.
 
     It is told hypotheses between logarithms, and on exponents, also as what they say of the exponentials.
@@ -191,7 +181,7 @@ def _holds(asked: Cleared, hypotheses: Sequence[Hypothesis], seconds: float) -> 
     return SOLVER if cannot_fail((cleared.value, cleared.comparison), facts, seconds) else None
 
 
-def _exponential(gap: f.Scalar, comparison: Comparison, monomial: f.Monomial) -> Iterator[Hypothesis]:
+def _exponential(gap: f.Scalar, comparison: a.Comparison, monomial: f.Monomial) -> Iterator[a.Hypothesis]:
     """From x >= y, of which gap >= 0 is a multiple, exp(w x) >= exp(w y): w x is a monomial, and w is positive."""
     for atom, exponent in monomial:
         name = atom.name if isinstance(atom, f.Parameter) and exponent == 1 else ""
@@ -209,8 +199,8 @@ def _exponential(gap: f.Scalar, comparison: Comparison, monomial: f.Monomial) ->
 
 
 def solved(
-    gap: f.Scalar, comparison: Comparison, name: str, where: Where = ANYTHING
-) -> tuple[Comparison, f.Scalar] | None:
+    gap: f.Scalar, comparison: a.Comparison, name: str, where: a.Where = a.ANYTHING
+) -> tuple[a.Comparison, f.Scalar] | None:
     """gap compared with 0, solved for a name that enters as itself; None where it does not."""
     found = linear(gap, name)
     if found is None or found[0] == 0:
@@ -220,7 +210,7 @@ def solved(
     if comparison in ("=", "!=") or place.positive or prove(slope, ">", 0, where) is not None:
         return comparison, -rest / slope
     if place.negative or prove(slope, "<", 0, where) is not None:
-        return MIRRORED[comparison], -rest / slope
+        return a.MIRRORED[comparison], -rest / slope
     return None
 
 
@@ -237,7 +227,9 @@ def linear(value: f.Scalar, name: str) -> tuple[f.Scalar, f.Scalar] | None:
 STAND_IN = Symbol("exponential")
 
 
-def isolated(gap: f.Scalar, comparison: Comparison, name: str, where: Where) -> tuple[Comparison, f.Scalar] | None:
+def isolated(
+    gap: f.Scalar, comparison: a.Comparison, name: str, where: a.Where
+) -> tuple[a.Comparison, f.Scalar] | None:
     """gap compared with 0 as a bound on a name that enters as itself, as an exponential, or as its inverse."""
     own, y = where.name(name), f.parameter(STAND_IN, POSITIVE)
     known = replace(where, ranges={**where.ranges, STAND_IN: POSITIVE})
@@ -258,9 +250,9 @@ def isolated(gap: f.Scalar, comparison: Comparison, name: str, where: Where) -> 
     return None
 
 
-def needs(*values: f.Scalar) -> Iterator[tuple[f.Scalar, Comparison]]:
+def needs(*values: f.Scalar) -> Iterator[tuple[f.Scalar, a.Comparison]]:
     """What must hold for the numbers to be defined, beyond what the ranges say at once."""
-    found: dict[tuple[f.Scalar, Comparison], None] = {}
+    found: dict[tuple[f.Scalar, a.Comparison], None] = {}
     for value in values:
         for atom, exponent in f.powers_in((*value.over, *value.under)):
             if isinstance(atom, f.Function):

@@ -67,8 +67,7 @@ def described(finding: Finding) -> str:
     contrast = contrasted(decision.left, sign, decision.right)
     if sign == "->":
         return f"{where}{what} tends to {contrast.replace('not close to', 'not to')}"
-    text = f"{where}{what} {'is' if _spoken(finding) <= set(values) else 'tends to'} {contrast}"
-    return text + _others(finding, values, free)
+    return f"{where}{what} {'is' if _spoken(finding) <= set(values) else 'tends to'} {contrast}"
 
 
 LIKED = "as large as one likes"
@@ -98,28 +97,6 @@ def _spoken(finding: Finding) -> set[str]:
         return set()
 
 
-def _others(finding: Finding, values: Mapping[str, Fraction], free: list[str]) -> str:
-    """': the other eight keys share 66% of the weight', where a pattern is spoken of and all is known."""
-    scene = finding.scene
-    spoken = any(isinstance(n, t.Name) and n.base in ("alpha", "c") for n in t.walk(finding.link))
-    if not spoken or free or len(scene.queries) > 1:
-        return ""
-    try:
-        weight = scene.pattern(Reader(scene, {}).query(scene.queries[0]))[s.REST] * scene.classes.rest
-    except (s.UndeterminedError, MisfitError):
-        return ""
-    if not weight.names() | scene.classes.rest.names() <= set(values):
-        return ""
-    count, share = scene.classes.rest.value(values), weight.value(values)
-    if not share.is_finite() or scene.classes.rest == s.ZERO or not (count > 0):
-        return ""
-    number = float(count)
-    many = f"the other {number:.6g} keys" if number < COUNTED else "the other keys"
-    keys = "the other key has" if number == 1 else f"{many} share"
-    return f": {keys} {100 * float(share):.0f}% of the weight"
-
-
-COUNTED = 1e6  # keys that are told by their number
 NO_CASE = "it speaks of no case that can occur"
 
 

@@ -14,24 +14,11 @@ from fractions import Fraction
 from functools import reduce
 from typing import Literal
 
+from headwright.check import scalars as sc
 from headwright.check.answer import MisfitError, compared, comparisons, full_name, number_of
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import parsed
 from headwright.check.judging import Claim, shown
-from headwright.check.scalars import (
-    POSITIVE,
-    REAL,
-    Range,
-    Scalar,
-    Where,
-    derivative,
-    exp,
-    limit,
-    ln,
-    number,
-    parameter,
-    prove,
-)
 from headwright.check.scalars.assumptions import MIRRORED, checked
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys import laws
@@ -45,7 +32,7 @@ from headwright.formula import tree as t
 from headwright.formula.show import plain
 
 
-def bounded(scene: s.Scene, link: t.Relation) -> Mapping[str, Range]:
+def bounded(scene: s.Scene, link: t.Relation) -> Mapping[str, sc.Range]:
     """What is known of such names once a comparison is told: lambda < 0 makes lambda negative, not positive."""
     (left, right), (sign,) = link.terms, link.comparisons
     for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
@@ -54,14 +41,14 @@ def bounded(scene: s.Scene, link: t.Relation) -> Mapping[str, Range]:
         value, name = number_of(other), full_name(one)
         if value is None:
             continue
-        said = Range(
+        said = sc.Range(
             value if turned in (">", ">=", "=") else None,
             value if turned in ("<", "<=", "=") else None,
             lower_open=turned == ">",
             upper_open=turned == "<",
         )
         try:
-            return {**scene.own, name: scene.own.get(name, REAL).within(said)}
+            return {**scene.own, name: scene.own.get(name, sc.REAL).within(said)}
         except InputError:
             raise MisfitError(f"no {name} satisfies this and what was said before", link) from None
     return scene.own
@@ -82,23 +69,23 @@ def bent(scene: s.Scene) -> tuple[s.Scene, tuple[s.Hypothesis, ...]] | None:
     rate = score.put({NAME: 1}) - score.put({NAME: 0})
     if rate == s.ZERO or NAME in rate.names() or score.put({NAME: 0}) != s.ZERO:
         return None
-    where = Where({**scene.ranges, **{name: scene.range_of(name) for name in rate.names() - set(scene.ranges)}})
-    low, high = exp(rate * FARTHEST), exp(rate * CLOSEST)
-    if prove(rate, ">=", s.ZERO, where) is None:
-        if prove(rate, "<=", s.ZERO, where) is None:
+    where = sc.Where({**scene.ranges, **{name: scene.range_of(name) for name in rate.names() - set(scene.ranges)}})
+    low, high = sc.exp(rate * FARTHEST), sc.exp(rate * CLOSEST)
+    if sc.prove(rate, ">=", s.ZERO, where) is None:
+        if sc.prove(rate, "<=", s.ZERO, where) is None:
             return None
         low, high = high, low
-    y = parameter(BENT, POSITIVE)
-    known = replace(scene, ranges={**scene.ranges, BENT: POSITIVE}).knowing(**{NAME: ln(y) / rate})
+    y = sc.parameter(BENT, sc.POSITIVE)
+    known = replace(scene, ranges={**scene.ranges, BENT: sc.POSITIVE}).knowing(**{NAME: sc.ln(y) / rate})
     return known, ((y, ">=", low), (y, "<=", high))
 
 
-def coordinates(scene: s.Scene, link: t.Relation, left: Value, right: Value) -> dict[str, tuple[Scalar, Scalar]]:
+def coordinates(scene: s.Scene, link: t.Relation, left: Value, right: Value) -> dict[str, tuple[sc.Scalar, sc.Scalar]]:
     """The coordinates of two vectors that are compared, each by what it is called; numbers have one.
 
     A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
     """
-    if isinstance(left, Scalar) and isinstance(right, Scalar):
+    if isinstance(left, sc.Scalar) and isinstance(right, sc.Scalar):
         return {"": (left, right)}
     known = left if isinstance(left, s.Vec) else right
     sides: list[s.Vec] = []
@@ -116,7 +103,7 @@ def coordinates(scene: s.Scene, link: t.Relation, left: Value, right: Value) -> 
         raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
     what, letter, each = ("weight of", "v", "values") if a.space == "value" else ("part along", "k", "keys")
     groups = {s.REST: f"all other {each}", s.FIRST: f"the first {each}"}
-    pairs: dict[str, tuple[Scalar, Scalar]] = {}
+    pairs: dict[str, tuple[sc.Scalar, sc.Scalar]] = {}
     for name in sorted({*a.coordinates, *b.coordinates}):
         count = scene.classes.count(name)
         pairs[f"the {what} {groups.get(name, f'{letter}_{name}')}"] = count * a.of(name), count * b.of(name)
@@ -201,7 +188,7 @@ class Decider:
         scene = replace(self.scene, own=bounded(self.scene, link))
         match link:
             case t.Relation((t.Name() as name, t.Number(value)), ("=",)) if full_name(name) in scene.random:
-                scene = scene.knowing(**{full_name(name): number(value)})
+                scene = scene.knowing(**{full_name(name): sc.number(value)})
         return replace(self, scene=scene, hypotheses=(*self.hypotheses, link), bounded=self.bounded | own)
 
     def assume(self, relation: t.Relation) -> Decider:
@@ -234,7 +221,7 @@ class Decider:
             return replace(self, vanishing=self.vanishing | {found.name})
         if found.name in self.scene.own:
             raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", t.Name(found.name))
-        minus = parameter(Symbol("minus", found.name, f"-{found.name}"), POSITIVE)
+        minus = sc.parameter(Symbol("minus", found.name, f"-{found.name}"), sc.POSITIVE)
         return replace(self, scene=self.scene.knowing(**{found.name: -minus}))
 
     def _still(self, name: t.Name) -> bool:
@@ -242,7 +229,7 @@ class Decider:
         known = self.scene.exercise.parameters.get(full_name(name))
         return self.scene.gives(name) and (known is None or not known.large)
 
-    def _read(self, node: t.Node, known: Range) -> Scalar:
+    def _read(self, node: t.Node, known: sc.Range) -> sc.Scalar:
         """A formula, where names of the answer's own lie in that range."""
         names = [full_name(name) for name in t.walk(node) if isinstance(name, t.Name) and not self.scene.gives(name)]
         return Reader(replace(self.scene, own={**self.scene.own, **dict.fromkeys(names, known)}), {}).scalar(node)
@@ -371,7 +358,7 @@ class Decider:
         pairs = coordinates(scene, link, a, b)
         if scene.setting.are == "any" and sign in ("~", "->"):
             return self._uniformly(pairs, sign, where, tending)
-        if isinstance(a, Scalar) and isinstance(b, Scalar):
+        if isinstance(a, sc.Scalar) and isinstance(b, sc.Scalar):
             if scene.setting.are == "separated" and not large:
                 turned = None if BENT in scene.ranges else bent(scene)
                 found = (
@@ -420,7 +407,7 @@ class Decider:
         return found
 
     def _uniformly(
-        self, pairs: Mapping[str, tuple[Scalar, Scalar]], sign: t.Comparison, where: Where, tending: Tending
+        self, pairs: Mapping[str, tuple[sc.Scalar, sc.Scalar]], sign: t.Comparison, where: sc.Where, tending: Tending
     ) -> Decision:
         """Limits where only scores are known: what conditions leave open may depend on what moves.
 
@@ -428,7 +415,7 @@ class Decider:
         both ends of them. Otherwise nothing is proved.
         """
         found = decide_all(pairs, sign, where, tending)
-        moving = [where.name(name) for name in tending.large] + [-ln(where.name(name)) for name in tending.small]
+        moving = [where.name(name) for name in tending.large] + [-sc.ln(where.name(name)) for name in tending.small]
         if found.word != "proved" or not moving:
             return found
         for a, b in pairs.values():
@@ -453,7 +440,7 @@ class Decider:
             given.append((left, sign, right))
         return given
 
-    def where(self, scalars: list[Scalar], given: Sequence[s.Hypothesis]) -> tuple[Where, tuple[str, ...]]:
+    def where(self, scalars: list[sc.Scalar], given: Sequence[s.Hypothesis]) -> tuple[sc.Where, tuple[str, ...]]:
         """What is known of the names in some scalars, and which of them are large."""
         names = set().union(*(one.names() for one in scalars), *(x.names() | y.names() for x, _, y in given))
         ranges = dict(self.scene.ranges)
@@ -462,7 +449,7 @@ class Decider:
             if isinstance(name, Symbol) and name.kind == "closeness":
                 ranges[name] = s.SEPARATED
             elif isinstance(name, Symbol) and name.kind == "score":
-                ranges[name] = REAL
+                ranges[name] = sc.REAL
             else:
                 ranges[name] = self.scene.range_of(name)
                 if name not in self.bounded and self.moving == "free":
@@ -472,34 +459,34 @@ class Decider:
         written = (part for node in self.scene.definitions.values() for part in t.walk(node))
         values = {part.value for part in written if isinstance(part, t.Number)}  # |n - 123457| is 0 where n is that
         hints = sorted(value for value in values if value.denominator == 1 and value > 1)[:MOST_HINTS]
-        return Where(ranges, hints=tuple(hints)).given(*given), tuple(sorted(large))
+        return sc.Where(ranges, hints=tuple(hints)).given(*given), tuple(sorted(large))
 
 
-def _ends(gap: Scalar, name: str, where: Where) -> Iterator[Scalar]:
+def _ends(gap: sc.Scalar, name: str, where: sc.Where) -> Iterator[sc.Scalar]:
     """A number at the ends of what a name may be, between which it rises or falls; 1 where that is not known."""
     if name not in gap.names():
         yield gap
         return
-    slope, known, away = derivative(gap, name), where.range(name).lower, number(1)
-    if name in where.tied() or all(prove(slope, comparison, s.ZERO, where) is None for comparison in (">=", "<=")):
+    slope, known, away = sc.derivative(gap, name), where.range(name).lower, sc.number(1)
+    if name in where.tied() or all(sc.prove(slope, comparison, s.ZERO, where) is None for comparison in (">=", "<=")):
         yield away
         return
-    below = gap.put({name: -parameter(name, POSITIVE)}), Where({**where.ranges, name: POSITIVE})
-    low = limit(*below, (name,)) if known is None else gap.put({name: known})
-    high = limit(gap, where, (name,))
-    yield from (end if isinstance(end, Scalar) else away for end in (low, high))
+    below = gap.put({name: -sc.parameter(name, sc.POSITIVE)}), sc.Where({**where.ranges, name: sc.POSITIVE})
+    low = sc.limit(*below, (name,)) if known is None else gap.put({name: known})
+    high = sc.limit(gap, where, (name,))
+    yield from (end if isinstance(end, sc.Scalar) else away for end in (low, high))
 
 
 def _outgrown(
-    pairs: Mapping[str, tuple[Scalar, Scalar]],
+    pairs: Mapping[str, tuple[sc.Scalar, sc.Scalar]],
     sign: t.Comparison,
-    where: Where,
+    where: sc.Where,
     tending: Tending,
-    moving: Sequence[Scalar],
+    moving: Sequence[sc.Scalar],
 ) -> Decision:
     """Refuted where the other scores grow along with what is large, and no condition binds them."""
     for mover in moving if SCORE not in where.tied() else ():
-        along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * mover}
+        along: dict[str, sc.Scalar] = {SCORE: where.name(SCORE) + 2 * mover}
         moved = {name: (a.put(along), b.put(along)) for name, (a, b) in pairs.items()}
         found = decide_all(moved, sign, where, tending)
         if found.word == "refuted":  # these scores have no value to be shown

@@ -20,12 +20,10 @@ from headwright.check.decision import EMPTY, Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Claim, Judged, judged
 from headwright.check.scalars import Scalar, Thing, number, prove
-from headwright.check.settings.matrices import inequalities
 from headwright.check.settings.matrices.forms import Algebra, Form, Sizes, minus, scaled
 from headwright.check.settings.matrices.instances import Trial, foundations, instances
 from headwright.check.settings.matrices.known import Given, Known, NoMember, names_in
-from headwright.check.settings.matrices.normal import Normal, links
-from headwright.check.verdict import Verdict
+from headwright.check.settings.matrices.normal import Normal, at_most, links
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError, ShapeError
@@ -161,7 +159,7 @@ class _Case:
             case t.Norm(body) | t.Power(t.Norm(body), t.Number()) if self.given_apart(normal.of(body), normal):
                 return DIFFERENT  # a length is above 0 where its body is not 0
         low, high = normal.of(self.low).scalar, normal.of(self.high).scalar
-        how = inequalities.at_most(low, high, normal.algebra, strict=self.strict)
+        how = at_most(low, high, normal.algebra, strict=self.strict)
         return None if how is None else Decision("proved", "holds for all sizes and values", used=how)
 
     def equal(self, normal: Normal) -> Decision | None:
@@ -174,7 +172,7 @@ class _Case:
         if self.comparison == "!=":
             return DIFFERENT if self.given_apart(apart, normal) else None
         sides = [(left.scalar, right.scalar), (right.scalar, left.scalar)] if apart.is_scalar else []
-        how = [inequalities.at_most(low, high, normal.algebra, strict=False) for low, high in sides] or [None]
+        how = [at_most(low, high, normal.algebra, strict=False) for low, high in sides] or [None]
         if None in how:
             return None
         return Decision("proved", "each side is at most the other, for all sizes", used=how[0] or "")
@@ -277,11 +275,6 @@ class MatricesCourt:
     given: Given
     claims: tuple[Said, ...] = ()
     conditions: tuple[Judged, ...] = ()
-
-    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
-        """There is nothing to add."""
-        del judgements
-        return verdict
 
     def otherwise(self, definitions: Mapping[str, str]) -> MatricesCourt:
         """The same were the question idle: with these definitions, and nothing given to be different."""
