@@ -98,7 +98,8 @@ class Verdict:
     def _repr_html_(self) -> str:
         """For notebooks: the word, the reason, and what was found of each part."""
         sides = {"left": "left side", "right": "right side"}
-        against = ", ".join(f"{sides.get(name, name)} = {value}" for name, value in (self.counterexample or {}).items())
+        values = [pair for pair in (self.counterexample or {}).items() if pair[0] != "weights"]
+        against = ", ".join(f"{sides.get(name, name)} = {value}" for name, value in values)
         told = (("counterexample", against), ("works from", self.threshold), ("suggestion", self.suggestion))
         found = [(one.part, f"{one.word}: {readable(one.latex)}") for one in self.asked]
         found += [(readable(one.latex), one.status) for one in self.formulas]

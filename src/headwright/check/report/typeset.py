@@ -92,7 +92,7 @@ def readable_text(markdown: str) -> str:
 
 
 SIDES = {"left": "left side", "right": "right side"}
-ELSEWHERE = ("words", "shapes")  # what the reason says
+ELSEWHERE = ("words", "shapes", "weights")  # what the reason says, or a picture
 
 
 def instance(counterexample: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isfinite
 
 from headwright.check.answer import Answer, MisfitError, Said, full_name, label
 from headwright.check.decision import EMPTY, Decision
@@ -214,8 +215,26 @@ def _judged(finding: Finding, claim: Claim) -> Judged:
         there = explicit(finding, known.values)
         sides = {name: found[name] for name in ("left", "right") if name in found}
         found = {name: v if isinstance(v, str) else plain_number(v) for name, v in there.items()} | sides
+        with suppress(s.UndeterminedError, MisfitError, TooLong):  # they are for a picture alone
+            weights = _weights(finding.scene, known.values)
+            found |= {"weights": weights} if weights and all(map(isfinite, weights.values())) else {}
     found = {shown_name(name): value for name, value in found.items()}
     return replace(one, part=replace(one.part, counterexample=found or None))
+
+
+def _weights(scene: s.Scene, values: Mapping[str, Fraction]) -> dict[str, float]:
+    """The weights of the keys at a counterexample; {} where they are not numbers there."""
+    found: dict[str, float] = {}
+    for query in scene.queries:
+        head = f" ({query})" if len(scene.queries) > 1 else ""
+        for which, weight in scene.pattern(Reader(scene, {}).query(query)).items():
+            count = scene.classes.count(which)
+            if not weight.names() | count.names() <= set(values):
+                return {}
+            if count.value(values) > 0:
+                name = {s.REST: "each other", s.FIRST: "each of the first"}.get(which, f"alpha_{which}")
+                found[name + head] = float(weight.value(values).mid())
+    return found
 
 
 # What a teacher would add
