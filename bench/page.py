@@ -39,26 +39,32 @@ LOAD = """async () => {
 IMPORT = "window.python.runPython('import headwright.check, headwright.check.checker')"
 
 
-def _open() -> tuple[Any, str, str]:
-    """A browser, the address of a page, and its size in words."""
-    from playwright.sync_api import sync_playwright
-
+def _build() -> str:
+    """The page, built once, by the first contender; its size in words."""
     from headwright.errors import InputError
     from headwright.page.build import build
 
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        raise Skipped("there is no Chromium here")
     try:
         sizes = build(OUT / "page", downloads=OUT / "downloads")
     except InputError as error:
         raise Skipped(str(error)) from None
+    return f"{sizes.compressed / 1e6:.1f} MB compressed, {sizes.raw / 1e6:.1f} MB raw"
+
+
+def _open() -> tuple[Any, str]:
+    """A browser, and the address of the page."""
+    from playwright.sync_api import sync_playwright
+
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        raise Skipped("there is no Chromium here")
+    if not (OUT / "page" / "manifest.json").exists():
+        raise Skipped("there is no page in out/page")
     handler = functools.partial(_Quiet, directory=OUT / "page")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     browser = sync_playwright().start().chromium.launch(executable_path=found, args=FLAGS)
-    size = f"{sizes.compressed / 1e6:.1f} MB compressed, {sizes.raw / 1e6:.1f} MB raw"
-    return browser, f"http://localhost:{server.server_port}/", size
+    return browser, f"http://localhost:{server.server_port}/"
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -67,7 +73,8 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def paint() -> Callable[[], str]:
-    browser, address, _ = _open()
+    size = _build()
+    browser, address = _open()
 
     def work() -> str:
         page = browser.new_context().new_page()
@@ -75,26 +82,26 @@ def paint() -> Callable[[], str]:
         page.wait_for_function(PAINTED)
         at = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
         page.context.close()
-        return f"{at:.0f} ms by the browser's own clock"
+        return f"{at:.0f} ms by its clock; {size}"
 
     return work
 
 
 def cold() -> Callable[[], str]:
-    browser, address, size = _open()
+    browser, address = _open()
 
     def work() -> str:
         page = browser.new_context().new_page()
         page.goto(address)
-        page.wait_for_selector("#verdict .badge", timeout=WAIT)
+        word = str(page.wait_for_selector("#verdict .badge", timeout=WAIT).inner_text())
         page.context.close()
-        return size
+        return word
 
     return work
 
 
 def _opened() -> Any:
-    browser, address, _ = _open()
+    browser, address = _open()
     page = browser.new_context().new_page()
     page.goto(address)
     page.wait_for_selector("#verdict .badge", timeout=WAIT)
@@ -128,7 +135,7 @@ def later() -> Callable[[], str]:
 
 
 def imports() -> Callable[[], str]:
-    browser, address, _ = _open()
+    browser, address = _open()
     context = browser.new_context()
     context.route("**/worker.js", lambda route: route.abort())  # this tab has one Python, its own
     page = context.new_page()
