@@ -15,6 +15,7 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.preprocessors import Preprocessor
 from markdown.preprocessors import Preprocessor
 from markdown.preprocessors import Preprocessor
+from markdown.preprocessors import Preprocessor
 
 if TYPE_CHECKING:
     from markdown import Markdown
@@ -48,6 +49,33 @@ class Mathematics(Extension):
         """Both kinds; the displayed one first, since its dollars look like two of the other."""
         md.inlinePatterns.register(Formula(DISPLAYED, "block", md), "displayed formula", AFTER_CODE + 1)
         md.inlinePatterns.register(Formula(INLINE, "inline", md), "inline formula", AFTER_CODE)
+
+
+class Sessions(Preprocessor):
+    """Examples of a docstring (>>> ...) become fenced code; Markdown would read a quotation."""
+
+    def run(self, lines: list[str]) -> list[str]:
+        """A fence around each paragraph that begins with >>>."""
+        made: list[str] = []
+        fenced = inside = False
+        for line in [*lines, ""]:
+            fenced ^= line.startswith("```")
+            if not inside and not fenced and line.startswith(">>> "):
+                made.append("```pycon")
+                inside = True
+            elif inside and not line.strip():
+                made.append("```")
+                inside = False
+            made.append(line)
+        return made
+
+
+class Examples(Extension):
+    """Sessions, before Markdown's own preprocessors."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Fenced code is taken out at 25."""
+        md.preprocessors.register(Sessions(md), "sessions", 26)
 
 
 class Sessions(Preprocessor):

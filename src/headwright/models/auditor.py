@@ -147,6 +147,8 @@ def audit(
     if hasattr(model, "named_parameters"):
         model = load_model(model)
     given = tokens if isinstance(tokens, np.ndarray) else None
+    if tokens is not None and given is None and not isinstance(tokens, int):
+        raise InputError(f"tokens is {tokens!r}: expected a whole number, or an array of token ids")
     if text is not None and tokens is not None:
         raise InputError("a text and tokens: expected one of them")
     date = _date()
