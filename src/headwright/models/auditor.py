@@ -146,6 +146,8 @@ def audit(
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
     if hasattr(model, "named_parameters"):
         model = load_model(model)
+    if isinstance(tokens, str | bytes | float):
+        raise InputError(f"tokens is {tokens!r}: expected a whole number, or an array of token ids")
     given = None if tokens is None or isinstance(tokens, int) else np.asarray(tokens)
     if text is not None and tokens is not None:
         raise InputError("a text and tokens: expected one of them")

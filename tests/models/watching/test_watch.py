@@ -95,8 +95,8 @@ def test_encoder_decoder_and_cross_attention_are_told_apart(family: str, padding
     answer = torch.tensor([[2, 7, 9, 11, 4], [2, 8, 8, 5, 3]])
     with torch.no_grad():
         plain = model(**inputs, decoder_input_ids=answer).logits
-    with watch(model, ALL, special=SPECIAL, **HOW) as seen:
-        watched = model(**inputs, decoder_input_ids=answer).logits
+        with watch(model, ALL, special=SPECIAL, **HOW) as seen:
+            watched = model(**inputs, decoder_input_ids=answer).logits
     assert torch.equal(plain, watched)
     patterns = _patterns(model, inputs, decoder_input_ids=answer)
     counted, full = inputs["attention_mask"].bool().numpy(), np.ones((2, 5), dtype=bool)
