@@ -32,6 +32,7 @@ TOPICS = [
     "check_size",
     "page",
     "rows",
+    "watch",
     "audit",
 ]
 ON_A_GPU = ("rows_gpu", "texts_gpu")  # programs of their own: they run on machines that have nothing of ours

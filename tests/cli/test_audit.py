@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.running import Headwright
@@ -46,6 +50,40 @@ def test_the_report_is_written_and_the_table_printed(headwright: Headwright) -> 
     assert "measured on text.txt" in page
 
 
+def test_the_result_is_written_as_data_and_as_a_picture(headwright: Headwright) -> None:
+    """One audit for each pair of files; the table has the numbers of the JSON."""
+    for out, plot in (("heads.json", "heads.svg"), ("heads.csv", "heads.pdf"), ("heads.htm", "heads.png")):
+        assert headwright("audit", MODEL, "--tokens", "500", "--out", out, "--plot", plot, "--no-every-text").code == 0
+    data = json.loads(Path("heads.json").read_text())
+    with Path("heads.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [float(line["entropy"]) for line in lines] == [head["entropy"]["value"] for head in data["heads"]]
+    assert {line["context"] for line in lines} == {str(data["measured_on"]["context"])}
+    starts = {"heads.svg": b"<svg", "heads.pdf": b"%PDF", "heads.png": b"\x89PNG"}
+    assert all(Path(name).read_bytes().startswith(start) for name, start in starts.items())
+
+
+@pytest.mark.skipif(find_spec("pyarrow") is not None, reason="pyarrow is installed")
+def test_parquet_needs_pyarrow(headwright: Headwright) -> None:
+    ran = headwright("audit", MODEL, "--out", "heads.parquet")
+    assert ran.code == 2
+    assert "needs pyarrow, which is not installed" in ran.err
+
+
+def test_token_ids_come_from_a_file(headwright: Headwright) -> None:
+    ids = np.random.default_rng(0).integers(1, 30, 100)
+    np.save("ids.npy", ids)
+    ran = headwright("audit", MODEL, "--tokens", "ids.npy", "--no-every-text")
+    assert "contexts of up to 100 tokens" in ran.out
+    assert "entropy" in ran.out
+    assert "nats" in ran.out
+    np.save("ids.npy", ids + 0.5)
+    for given, said in (("ids.npy", "expected whole numbers"), ("ids.txt", "expected a number, or a .npy file")):
+        ran = headwright("audit", MODEL, "--tokens", given)
+        assert ran.code == 2
+        assert said in ran.err
+
+
 def test_a_part_of_the_model_is_enough(headwright: Headwright) -> None:
     told = headwright("audit", MODEL, "--tokens", "200", "--layers", "1-1", "--heads", "0", "--json").json
     assert [(head["layer"], head["head"]) for head in told["heads"]] == [(1, 0)]
@@ -68,13 +106,13 @@ def test_one_head_is_explained_with_a_verified_query(headwright: Headwright) -> 
         (("--text", "text.txt", "--tokens", "99"), "--text and --tokens: expected one of them"),
         (("--tokens", "3"), "3 tokens: expected at least 16"),
         (("--max-length", "100000"), "positions: expected at most"),
-        (("--layers", "9"), "layer 9, and the model has 2: expected 0 to 1"),
+        (("--layers", "9"), "there is no layer 9: expected 0 to 1"),
         (("--layers", "x"), "--layers 'x': expected numbers such as 0,4-7"),
         (("--heads", "3-1"), "3-1 is empty"),
         (("--explain", "9.0"), "layer 9, and builtin:induction has 2"),
         (("--explain", "one"), "expected LAYER.HEAD"),
         (("--out", "no/report.html"), "there is no folder no"),
-        (("--out", "report.pdf"), "has the suffix '.pdf', expected .html"),
+        (("--out", "report.pdf"), "has the suffix '.pdf', expected one of .html"),
         (("--device", "cuda"), "runs in NumPy"),
     ],
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ from headwright.errors import InputError
 from headwright.models.auditor import audit
 from headwright.models.documents import text_documents
 from headwright.models.explain import explain, parse_head
-from headwright.models.loading.model import Circuits, Layer
+from headwright.models.loading.model import Circuits, Layer, Tokens
 from headwright.models.report.data import data
 from headwright.models.report.page import page
 from headwright.models.rows.scoring import Scoring
@@ -29,8 +32,8 @@ def test_only_what_is_wanted_is_told() -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"layers": [2]}, "layer 2, and the model has 2: expected 0 to 1"),
-        ({"heads_wanted": [-1]}, "head -1, and the model has 4"),
+        ({"layers": [2]}, "there is no layer 2: expected 0 to 1"),
+        ({"heads_wanted": [-1]}, "there is no head -1: expected 0 to 3"),
         ({"layers": []}, "no layer: expected at least one of 0 to 1"),
         ({"text": "too short"}, "expected at least 16"),
         ({"text": TEXT, "tokens": 99}, "expected one of them"),
@@ -128,3 +131,40 @@ def test_a_model_that_never_rests_has_a_sink_of_nothing() -> None:
     assert sink is not None
     assert sink.value < 1e-9
     assert np.isfinite(sink.value)
+
+
+class Long(Handmade):
+    """Heads of 8 dimensions over texts of any length."""
+
+    def run(self, tokens: Tokens) -> Iterator[Layer]:
+        q, k = np.random.default_rng(0).normal(size=(2, self.heads, len(tokens), 8)).astype(np.float32)
+        for index in range(self.layers):
+            yield Layer(index, q, k, k, Scoring.of(q.shape, k.shape))
+
+    def circuits(self, layer: int) -> Circuits:
+        raise InputError("its weights are not at hand")
+
+
+def test_memory_grows_in_proportion_to_the_text() -> None:
+    """Stored patterns would take four times as much for each doubling: 8, 34 and 134 MB for one head in float64."""
+    peaks = []
+    audit(Long(longest=None), tokens=64, max_length=64, every_text=False)  # what is loaded once
+    for length in (1024, 2048, 4096):
+        tracemalloc.start()
+        found = audit(Long(longest=None), tokens=length, max_length=length, every_text=False)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert found.context == length
+        assert f"contexts of up to {length} tokens" in repr(found)
+    assert peaks[2] < 2.3 * peaks[1] < 2.3**2 * peaks[0]
+    assert peaks[2] < 40e6
+
+
+def test_token_ids_are_audited() -> None:
+    ids = np.random.default_rng(0).integers(1, 40, 60)
+    found = audit(MODEL, tokens=ids, text_name="ids.npy")
+    assert found.text == "ids.npy"
+    assert found.context == 60
+    assert found.to_dict()["measured_on"]["documents"][0] == {
+        "name": "ids.npy", "tokens": 60, "period": None, "repeats": None
+    }  # fmt: skip

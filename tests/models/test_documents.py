@@ -55,3 +55,30 @@ def test_a_number_of_tokens_is_about_kept() -> None:
     found = repeated_documents(MODEL, tokens=500, everything=True)
     assert 400 <= sum(len(document.tokens) for document in found) <= 500
     assert all(document.everything for document in found)
+
+
+def test_a_number_of_tokens_and_a_length_are_both_kept() -> None:
+    for model, period in ((Handmade(vocabulary=9000, longest=None), 2048), (Handmade(longest=None), 39)):
+        (document,) = repeated_documents(model, tokens=8192, length=8192, everything=True)
+        assert len(document.tokens) == 8192
+        assert document.period == period
+        body = document.tokens[document.opening :]
+        np.testing.assert_array_equal(body[period:], body[:-period])
+        assert len(set(body[:period].tolist())) == period
+        assert (document.repeats - 1) * period < len(body) <= document.repeats * period
+    assert [len(each.tokens) for each in repeated_documents(MODEL, tokens=200, length=64)] == [64] * 3
+
+
+def test_token_ids_are_documents_as_they_are() -> None:
+    ids = np.arange(1, 31)
+    (alone,) = text_documents(MODEL, ids, "ids")
+    np.testing.assert_array_equal(alone.tokens, ids)
+    assert alone.opening == 0
+    (opened,) = text_documents(MODEL, np.append(0, ids), "ids")
+    assert opened.opening == 1
+    assert [len(each.tokens) for each in text_documents(MODEL, np.tile(ids, 4), "ids")] == [64, 56]
+    table = text_documents(MODEL, np.tile(ids, (3, 2)), "ids")
+    assert [(each.name, len(each.tokens)) for each in table] == [(f"ids, row {k}", 60) for k in range(3)]
+    for wrong in (ids * 1.0, ids[:0], ids.reshape(1, 2, 15)):
+        with pytest.raises(InputError, match="expected whole numbers"):
+            text_documents(MODEL, wrong, "ids")

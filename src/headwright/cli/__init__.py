@@ -30,7 +30,7 @@ UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
 DEBUG = "HEADWRIGHT_DEBUG"  # if it is set, an internal error is shown with its traceback
 
 app = typer.Typer(
-    help="Headwright: a workbench for attention. Find attention heads with proofs; check answers; audit models.",
+    help="Exact statements about attention heads: design heads with proofs, check homework answers, audit models.",
     epilog="\n".join(
         (
             "\b",
@@ -57,7 +57,6 @@ MOVED = {  # options of older versions, by command: what replaces them
             ("--query", "--offset", "--pairs", "--key", "--logit", "--budget", "--repeat", "--curve"), _EVERY_TEXT
         ),
         "--every-text": _EVERY_TEXT,
-        "--plot": _EVERY_TEXT,
         "--certificate": f"{_EVERY_TEXT} --out FILE",
     },
     "design": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +14,11 @@ from headwright.cli.console import (
     DIGITS,
     OUT,
     TALK,
+    check_picture,
     check_writable,
     keeping,
     progress,
+    save_picture,
     say,
     show_json,
     show_line,
@@ -30,6 +33,7 @@ from headwright.cli.options import (
     Json,
     Layers,
     ModelName,
+    Plot,
     Resume,
     Scheduler,
     Seed,
@@ -40,6 +44,8 @@ from headwright.cli.options import (
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from headwright.models.auditor import Audit
     from headwright.models.documents import Document
     from headwright.models.engine.work import Kept, Plan, Progress
@@ -52,33 +58,41 @@ EXAMPLES = (
     "headwright audit builtin:induction --out report.html",
     "headwright audit FOLDER --text book.txt --max-length 2048",
     "headwright audit builtin:induction --explain 1.0",
+    "headwright audit FOLDER --tokens ids.npy --max-length 8192 --out heads.csv --plot heads.pdf",
 )
 MOST_LINES = 48  # of the table on a terminal; the report and --json have all heads
 BUILT_IN = "builtin:"
+OUTS = (".html", ".htm", ".json", ".csv", ".parquet")
 TOKENS = 4000  # random ones, for a model that was trained on nothing else
 
 
 def audit(
     model: ModelName,
     text: Annotated[Path | None, typer.Option(help="Measure on this text (- for standard input).")] = None,
-    tokens: Annotated[int | None, typer.Option(help="Measure on this many random tokens, repeated.")] = None,
+    tokens: Annotated[
+        str | None,
+        typer.Option(metavar="N|FILE", help="Measure on N random tokens, repeated, or on token ids (.npy)."),
+    ] = None,
     max_length: Annotated[int | None, typer.Option(help="Cut documents to this many tokens.")] = None,
     layers: Layers = None,
     heads: HeadNumbers = None,
     device: DeviceName = Device.cpu,
     dtype: DTypeName = None,
-    explain: Annotated[str | None, typer.Option(metavar="LAYER.HEAD", help="Show rows of one head instead.")] = None,
+    explain: Annotated[
+        str | None, typer.Option(metavar="LAYER.HEAD", help="Explain rows of this head, and write no report.")
+    ] = None,
     no_every_text: Annotated[
         bool, typer.Option("--no-every-text", help="Leave out what is proven for every text.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the report into this file (.html).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the result (.html, .json, .csv, .parquet).")] = None,
+    plot: Plot = None,
     engine: EngineName = Engine.local,
     scheduler: Scheduler = None,
     resume: Resume = False,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Measure what every head of a model does, by what margin, how fragile it is and of what rank."""
+    """Measure what every head of a model attends to, with margins, robustness and ranks."""
     from headwright.models.auditor import audit as run
     from headwright.models.engine.cluster import Cluster, Source
     from headwright.models.engine.work import cache_folder, why_not_kept
@@ -88,18 +102,24 @@ def audit(
     if text is not None and tokens is not None:
         raise InputError("--text and --tokens: expected one of them")
     check_engine(engine, scheduler)
-    if out is not None and out.suffix not in (".html", ".htm"):
-        raise InputError(f"--out {out}: has the suffix '{out.suffix}', expected .html")
+    if out is not None and out.suffix not in OUTS:
+        raise InputError(f"--out {out}: has the suffix '{out.suffix}', expected one of {', '.join(OUTS)}")
+    if out is not None and out.suffix == ".parquet" and find_spec("pyarrow") is None:
+        from headwright.models.report.data import no_parquet
+
+        raise no_parquet()
     check_writable(out, "--out")
+    check_picture(plot)
+    ids = None if tokens is None else _tokens(tokens)
     given = None if text is None else read_text(text, "text")
     chosen, mine = read_numbers(layers, "--layers"), read_numbers(heads, "--heads")
     number_type = None if dtype is None else dtype.value
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=device.value, dtype=number_type)
-    if given is None and tokens is None and model.startswith(BUILT_IN):
-        tokens = TOKENS
+    if given is None and ids is None and model.startswith(BUILT_IN):
+        ids = TOKENS
     if explain is not None:
-        _explain(loaded, explain, given, tokens, max_length, seed, json)
+        _explain(loaded, explain, given, ids, max_length, seed, json)
         return
     keep, reason = cache_folder(), why_not_kept(cache_folder())
     if reason is not None:
@@ -113,10 +133,10 @@ def audit(
 
     with keeping(lambda: sum(kept.count() for kept in parts)), progress(f"auditing {loaded.name}") as fraction:
         found = run(
-            loaded, text=given, text_name=str(text), tokens=tokens, max_length=max_length, layers=chosen,
-            heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction,
-            engine=working, keep=keep if reason is None else None, resume=resume,
-            every_text=not no_every_text,
+            loaded, text=given, text_name=str(tokens if text is None else text), tokens=ids, max_length=max_length,
+            layers=chosen, heads_wanted=mine, seed=seed,
+            command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction, engine=working,
+            keep=keep if reason is None else None, resume=resume, every_text=not no_every_text,
         )  # fmt: skip
     if json:
         from headwright.models.report.data import data
@@ -126,10 +146,30 @@ def audit(
         _show(found)
     if out is not None:
         from headwright.files import write_whole
+        from headwright.models.report.data import written
         from headwright.models.report.page import page
 
-        write_whole(out, page(found).encode())
+        write_whole(out, page(found).encode() if out.suffix in (".html", ".htm") else written(found, out.suffix))
         say(f"The report is in {out}.")
+    if plot is not None:
+        from headwright.models.report.page import picture
+
+        save_picture(plot, picture(found))
+
+
+def _tokens(given: str) -> int | np.ndarray:
+    """How many random tokens, or the ids in a file."""
+    if given.isascii() and given.isdigit():
+        return int(given)
+    if not given.endswith(".npy"):
+        raise InputError(f"--tokens {given}: expected a number, or a .npy file of token ids")
+    from headwright.files import read_array
+
+    ids = read_array(given, what="token ids")
+    whole = ids.astype("int64")
+    if (whole != ids).any():
+        raise InputError(f"--tokens {given}: holds {ids[whole != ids][0]:g}, expected whole numbers")
+    return whole
 
 
 def _show(found: Audit) -> None:
@@ -139,15 +179,15 @@ def _show(found: Audit) -> None:
     from headwright.models.report.page import COLUMNS
     from headwright.models.report.sentences import sentences
 
-    OUT.print(f"[bold]{escape(found.title)}[/]: {len(found.heads)} heads, {found.rows} rows each", highlight=False)
+    OUT.print(f"[bold]{escape(found.title)}[/]: {found.headline}", highlight=False)
     for line in sentences(found):
         show_line(f"- {line}")
     for what, why in found.not_measured.items():
         show_line(f"- Not measured: {what}; {why}.")
     shown = [column for column in COLUMNS if column.short in ON_SCREEN]
     table = Table(box=None, pad_edge=False)
-    for name in ("head", *(column.short for column in shown)):
-        table.add_column(name, no_wrap=True, justify="right", min_width=len(name))
+    for name, unit in (("head", ""), *((column.short, column.unit) for column in shown)):
+        table.add_column(f"{name}\n{unit}", no_wrap=True, justify="right", min_width=max(len(name), len(unit)))
     table.add_column("what it does")
     told = [head for head in found.heads if head.roles] if len(found.heads) > MOST_LINES else list(found.heads)
     for head in told[:MOST_LINES]:
@@ -166,11 +206,12 @@ def _show(found: Audit) -> None:
     )
 
 
-ON_SCREEN = ("first", "prev.", "self", "equal", "induct.", "ball", "int4", "QK", "OV")
+ON_SCREEN = ("first", "prev.", "self", "equal", "induct.", "entropy", "ball", "int4", "QK", "OV")
 
 
 def _explain(
-    model: Model, head: str, text: str | None, tokens: int | None, max_length: int | None, seed: int, json: bool
+    model: Model, head: str, text: str | None, tokens: int | np.ndarray | None, max_length: int | None, seed: int,
+    json: bool,
 ) -> None:  # fmt: skip
     from dataclasses import asdict
 
@@ -179,10 +220,12 @@ def _explain(
 
     layer, number = parse_head(head, model)
     documents: list[Document]
-    if tokens is not None:
+    if isinstance(tokens, int):
         documents = repeated_documents(model, tokens=tokens, length=max_length, seed=seed, everything=True)
     else:
-        documents = text_documents(model, default_text() if text is None else text, "the text", max_length)
+        documents = text_documents(
+            model, tokens if tokens is not None else default_text() if text is None else text, "the text", max_length
+        )
     found = explain(model, documents[0], layer, number)
     if json:
         show_json(asdict(found))

@@ -61,7 +61,7 @@ class _Results(_Plain):
 
 OUT = _Results(highlight=False)
 TALK = _Plain(stderr=True, highlight=False)
-PICTURES = (".svg", ".png", ".html")
+PICTURES = (".svg", ".png", ".pdf", ".html")
 DIGITS = 4  # of a number for people
 
 

@@ -25,7 +25,7 @@ LARGEST_BYTES = 2**33  # of what standard input is read
 ARRAY = "(.npy .npz .csv .json .safetensors, FILE.safetensors:TENSOR, or - for standard input)"
 
 
-MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or builtin:induction."
+MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or builtin:induction (builtin:induction16)."
 DESIGN_EXIT = {"designed": 0, "impossible": 1, "longer": 1, "undecided": 3}
 
 
@@ -83,7 +83,7 @@ Checker = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg, .png or .html).")]
+Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg, .png, .pdf or .html).")]
 Out = Annotated[Path | None, typer.Option(help="Write the certificate into this file (.json).")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=MODELS, show_default=False)]
 Layers = Annotated[str | None, typer.Option("--layers", "--layer", help="Only these layers, such as 0,4-7.")]

@@ -1,11 +1,11 @@
 """Audit a model: documents, work, findings, and the result as data.
 
-documents   what the model is read on
-engine      the model runs, and each layer of each document becomes a summary
-findings    from the merged summary to what is said of each head
-gallery     heads worth looking at, with rows that show why (explain)
-everywhere  what is proven of the first layer, for every text
-report      the same numbers as a page, and the summary in plain words
+documents           what the model is read on
+engine              the model runs, and each layer of each document becomes a summary
+findings            from the merged summary to what is said of each head
+explain             heads worth looking at, with rows that show why
+every_text_summary  what is proven of the first layer, for every text
+report              the same numbers as a page, and the summary in plain words
 """
 
 from __future__ import annotations
@@ -18,17 +18,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
 
 from headwright.cards import card, lines
 from headwright.errors import InputError, typed_errors
 from headwright.models.documents import Document, default_text, repeated_documents, text_documents
 from headwright.models.engine.work import Kept, Plan, Progress, run
-from headwright.models.every_text_summary import Everywhere, everywhere
+from headwright.models.every_text_summary import FirstLayerBounds, first_layer_bounds
 from headwright.models.explain import Example, gallery
 from headwright.models.findings.heads import Head, heads
 from headwright.models.findings.positions import Order, Places, order, places
 from headwright.models.findings.summary import Summary
-from headwright.models.loading.model import Model
+from headwright.models.loading.load import load_model
+from headwright.models.loading.model import Model, Tokens
+from headwright.models.report.data import data
 from headwright.models.report.sentences import sentences
 
 ENGINE, GALLERY = 0.7, 0.8  # about where these parts of the work end, for a bar that tells the truth
@@ -60,7 +65,7 @@ class Audit:
     not_measured: dict[str, str]  # what is missing, and why
     circuits_leave_out: tuple[str, ...]
     examples: tuple[Example, ...]
-    every_text: Everywhere
+    every_text: FirstLayerBounds
     command: str
     date: str
     versions: dict[str, str]
@@ -71,6 +76,20 @@ class Audit:
         return PurePath(self.model).name if PurePath(self.model).is_absolute() else self.model
 
     @property
+    def context(self) -> int:
+        """How many tokens the longest document has, of those that everything is measured on."""
+        return max(len(document.tokens) for document in self.documents if document.everything)
+
+    @property
+    def headline(self) -> str:
+        """The number of heads, of rows, and the length of the context."""
+        return f"{len(self.heads)} heads, {self.rows} rows each, contexts of up to {self.context} tokens"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, with what each name means: text, numbers, lists and None only, as --json prints them."""
+        return data(self)
+
+    @property
     def rows(self) -> int:
         """How many rows of each head the text, or what stands for it, has."""
         mean = self.heads[0].means.get("sink") if self.heads else None
@@ -78,7 +97,7 @@ class Audit:
 
     def _shown(self, show: Callable[[str, str, list[tuple[str, str]]], str]) -> str:
         told = [(str(number), line) for number, line in enumerate(sentences(self), 1)]
-        return show("audited", f"{self.title}: {len(self.heads)} heads, {self.rows} rows each.", told)
+        return show("audited", f"{self.title}: {self.headline}.", told)
 
     def __repr__(self) -> str:
         """The summary in a few lines; `report.page` has all of it."""
@@ -95,7 +114,7 @@ def audit(
     *,
     text: str | None = None,
     text_name: str = "the text",
-    tokens: int | None = None,
+    tokens: int | Tokens | None = None,
     max_length: int | None = None,
     layers: Sequence[int] | None = None,
     heads_wanted: Sequence[int] | None = None,
@@ -107,7 +126,12 @@ def audit(
     resume: bool = False,
     every_text: bool = True,
 ) -> Audit:
-    """What every head of a model does, on a text (or the default one), or on so many random tokens that repeat.
+    """What every head of a model does: on a text (or the default one), on token ids, or on random ones that repeat.
+
+    `tokens` is an array of token ids, or how many random ones; with `max_length`, each document of them is so long.
+
+    The model is what `load_model` gives, or a model of transformers that is in memory; a text needs its tokenizer:
+    audit(load_model(model, tokenizer=tokenizer)).
 
     Finished parts are kept in the folder `keep` until the audit is done; with `resume`, those that an audit left there
     that did not come to its end are taken instead of being measured again. What is proven for every text takes up to
@@ -120,20 +144,25 @@ def audit(
     """
     if isinstance(model, str):
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
+    if hasattr(model, "named_parameters"):
+        model = load_model(model)
+    if isinstance(tokens, str | bytes | float):
+        raise InputError(f"tokens is {tokens!r}: expected a whole number, or an array of token ids")
+    given = None if tokens is None or isinstance(tokens, int) else np.asarray(tokens)
     if text is not None and tokens is not None:
-        raise InputError("a text and a number of random tokens: expected one of them")
+        raise InputError("a text and tokens: expected one of them")
     date = _date()
     chosen = _chosen(layers, model.layers, "layer")
     mine = _chosen(heads_wanted, model.heads, "head")
-    if tokens is None:
-        name, text = ("the default text", default_text()) if text is None else (text_name, text)
-        documents = [
-            *text_documents(model, text, name, max_length),
-            *repeated_documents(model, length=max_length, seed=seed),
-        ]
-    else:
-        name = None
+    name: str | None = None
+    if isinstance(tokens, int):
         documents = repeated_documents(model, tokens=tokens, length=max_length, seed=seed, everything=True)
+    else:
+        name = text_name
+        if text is None and given is None:
+            name, text = "the default text", default_text()
+        documents = text_documents(model, text if text is not None else np.asarray(given), name, max_length)
+        documents += repeated_documents(model, length=max_length, seed=seed)
     notes, no_circuits = _circuits(model, chosen[0])
     plan = Plan(tuple(documents), chosen, model.heads, no_circuits)
     tell = progress or (lambda _: None)
@@ -144,9 +173,11 @@ def audit(
     examples = gallery(model, plan.documents, found)
     tell(GALLERY)
     proven = (
-        everywhere(model, chosen, mine, text=documents[0].tokens, progress=lambda d: tell(GALLERY + (1 - GALLERY) * d))
+        first_layer_bounds(
+            model, chosen, mine, text=documents[0].tokens, progress=lambda d: tell(GALLERY + (1 - GALLERY) * d)
+        )
         if every_text
-        else Everywhere(missing="it was not asked for")
+        else FirstLayerBounds(missing="it was not asked for")
     )
     tell(1.0)
     kept.clear()
@@ -193,7 +224,7 @@ def _chosen(wanted: Sequence[int] | None, count: int, what: str) -> tuple[int, .
         return tuple(range(count))
     for number in wanted:
         if not 0 <= number < count:
-            raise InputError(f"{what} {number}, and the model has {count}: expected 0 to {count - 1}")
+            raise InputError(f"there is no {what} {number}: expected 0 to {count - 1}")
     if not wanted:
         raise InputError(f"no {what}: expected at least one of 0 to {count - 1}")
     return tuple(sorted(set(wanted)))

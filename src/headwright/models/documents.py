@@ -34,13 +34,27 @@ def default_text() -> str:
     return files("headwright.models").joinpath("text.txt").read_text(encoding="utf-8")
 
 
-def text_documents(model: Model, text: str, name: str, length: int | None = None) -> list[Document]:
-    """The text as documents of at most `length` tokens, each with the model's opening in front.
+def text_documents(model: Model, text: str | Tokens, name: str, length: int | None = None) -> list[Document]:
+    """The text, or its tokens, as documents of at most `length` tokens, each with the model's opening in front.
 
-    A last piece that is too short to show anything is left out, if there are others.
+    A last piece that is too short to show anything is left out, if there are others. Tokens that do not begin with the
+    opening get none. Of a table of tokens, each row is a document.
     """
+    opening = np.asarray(model.opening())
+    if isinstance(text, str):
+        tokens = np.asarray(model.encode(text))
+    else:
+        tokens = np.asarray(text)
+        if tokens.dtype.kind not in "iu" or tokens.ndim not in (1, 2) or not tokens.size:
+            raise InputError(f"{name}: tokens of type {tokens.dtype.name} and shape {tokens.shape}: expected whole "
+                             "numbers, a row for each document")  # fmt: skip
+        tokens = tokens.astype(np.int64)
+        if tokens.ndim == 2:
+            parts = [text_documents(model, row, f"{name}, row {k}", length or len(row)) for k, row in enumerate(tokens)]
+            return [document for part in parts for document in part]
+        if not np.array_equal(tokens[: len(opening)], opening):
+            opening = opening[:0]
     length = _fitting(model, length)
-    tokens, opening = np.asarray(model.encode(text)), np.asarray(model.opening())
     if len(tokens) < SHORTEST:
         raise InputError(f"{name} has {len(tokens)} tokens: expected at least {SHORTEST}, so that there is something "
                          "to measure; give a longer text")  # fmt: skip
@@ -63,25 +77,27 @@ def repeated_documents(
 
     Within a period all tokens differ, so that an earlier place of the same token is always a whole number of periods
     back. The period is as long as vocabulary and positions allow, at most 64, and comes four times (twice where there
-    is little room).
+    is little room). Where both numbers are given, each document has that length: the period is a quarter of it or, if
+    the vocabulary is smaller, comes more often.
     """
-    length = _fitting(model, length)
+    exact, length = tokens is not None and length is not None, _fitting(model, length)
     opening, ordinary = np.asarray(model.opening()), np.asarray(model.ordinary())
     if tokens is not None and tokens < SHORTEST:
         raise InputError(f"{tokens} tokens: expected at least {SHORTEST}, so that there is something to measure")
     room = length - len(opening) if tokens is None else min(length, tokens) - len(opening)
     repeats = REPEATS if room >= 8 * REPEATS else 2
-    period = min(PERIOD, len(ordinary), room // repeats)
+    period = min(len(ordinary), -(-room // repeats) if exact else min(PERIOD, room // repeats))
     if period < 2:
         raise InputError(f"{model.name} has room for {room} tokens and {len(ordinary)} ordinary ones: expected at "
                          "least 4 and 2, so that something can repeat")  # fmt: skip
-    each = len(opening) + period * repeats
+    body = room if exact else period * repeats
+    each, repeats = len(opening) + body, -(-body // period)
     count = SEQUENCES if tokens is None else max(1, tokens // each)
     rng = np.random.default_rng(seed)
     random = [rng.choice(ordinary, size=period, replace=False) for _ in range(count)]
     return [
         Document(
-            f"random tokens {k + 1}", np.concatenate([opening, np.tile(one, repeats)]).astype(np.int64), len(opening),
+            f"random tokens {k + 1}", np.concatenate([opening, np.resize(one, body)]).astype(np.int64), len(opening),
             period, repeats, everything,
         )
         for k, one in enumerate(random)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -11,11 +11,11 @@ from jaxtyping import Float
 from headwright.enclosure import held_to
 from headwright.errors import InputError
 from headwright.models.documents import Document
-from headwright.models.findings.behaviour import induction_offsets
-from headwright.models.findings.first_token import Away, duplicate_weight, rows_away
+from headwright.models.findings.first_token import duplicate_weight, rows_away
 from headwright.models.findings.heads import ENOUGH, Head
-from headwright.models.findings.rounding import Looked, looked_at
+from headwright.models.findings.rounding import RowSample, sample_rows
 from headwright.models.loading.model import Layer, Model
+from headwright.models.rows.map import AttentionMap, attention_map
 from headwright.queries import at_least, design
 
 KEYS = 6  # of a row that are shown
@@ -24,11 +24,12 @@ WINDOW = 12  # tokens before a row that are shown
 HAIR = 1e-6  # of the weight that is given away, so that the head's own query grants the wish too
 MOST_KEYS = 4096  # among which the shortest query is looked for
 ROWS = 2
+BINS = 128  # of a map
 LEAST_SHOWN = 0.1  # of a measure, for a head to be worth looking at
 
 
 @dataclass(frozen=True)
-class Looking:
+class KeyWeight:
     """A key as a row sees it."""
 
     position: int
@@ -57,7 +58,7 @@ class Row:
     token: str
     before: tuple[str, ...]
     first: float  # the weight of the first token
-    best: tuple[Looking, ...]
+    best: tuple[KeyWeight, ...]
     shortest: Shortest | None = None
 
 
@@ -106,11 +107,12 @@ def explain_layer(
     """The same, of a layer that has run already; `telling` says of each row from position 2 on how much it shows."""
     found = rows_away(layer, (0,))
     words = tuple(model.words(document.tokens))
-    looked = looked_at(found, head, most=len(found.positions))
     shown = found.rest[head] * found.away.largest[head] if telling is None else telling
+    chosen = _telling(shown, rows)
+    looked = sample_rows(found, head, chosen)
     return Explained(
         layer.index, head, document.name,
-        tuple(_row(layer, found, looked, index, words, queries) for index in _telling(shown, rows)),
+        tuple(_row(layer, looked, index, words, queries) for index in range(len(chosen))),
     )  # fmt: skip
 
 
@@ -127,17 +129,17 @@ def _telling(shown: Float[np.ndarray, " rows"], count: int) -> list[int]:
     return [int(part[::-1][np.argmax(shown[part[::-1]])]) for part in stretches if len(part)]
 
 
-def _row(layer: Layer, found: Away, looked: Looked, index: int, words: Sequence[str], queries: bool) -> Row:
+def _row(layer: Layer, looked: RowSample, index: int, words: Sequence[str], queries: bool) -> Row:
     alpha = looked.pattern[index]
-    position = int(found.positions[index])
+    position = int(looked.positions[index])
     order = [int(j) for j in np.argsort(-alpha, kind="stable")[:KEYS] if alpha[j] >= LEAST]
-    best = tuple(Looking(j, words[j], float(looked.scores[index, j]), float(alpha[j])) for j in order)
+    best = tuple(KeyWeight(j, words[j], float(looked.scores[index, j]), float(alpha[j])) for j in order)
     shortest = _shortest(layer, looked, index, best[0]) if queries and best else None
     before = tuple(words[max(0, position - WINDOW) : position])
     return Row(position, words[position], before, float(alpha[0]), best, shortest)
 
 
-def _shortest(layer: Layer, looked: Looked, index: int, winner: Looking) -> Shortest:
+def _shortest(layer: Layer, looked: RowSample, index: int, winner: KeyWeight) -> Shortest:
     own = float(np.linalg.norm(looked.queries[index]))
     scoring = layer.scoring
     seen = np.flatnonzero(looked.seen[index])
@@ -169,6 +171,8 @@ class Example:
     head: int
     document: str
     rows: tuple[Row, ...]
+    map: AttentionMap = field(compare=False)  # of the whole document
+    words: tuple[str, ...]  # of the document
 
 
 KINDS = (
@@ -210,13 +214,19 @@ def gallery(model: Model, documents: Sequence[Document], found: Sequence[Head]) 
 def _example(model: Model, document: Document, layer: Layer, title: str, measure: str, head: Head) -> Example:
     telling = _telling_row(document, layer, measure)[head.head]
     rows = explain_layer(model, document, layer, head.head, rows=ROWS, queries=False, telling=telling).rows
-    return Example(title, measure, head.value(measure) or 0.0, head.layer, head.head, document.name, rows)
+    scoring, one = layer.scoring, head.head
+    shared = one * scoring.key_heads // scoring.heads
+    sinks = None if scoring.sinks is None else scoring.sinks[one : one + 1]
+    alone = replace(scoring, heads=1, key_heads=1, sinks=sinks)
+    drawn = attention_map(layer.queries[one : one + 1], layer.keys[shared : shared + 1], BINS, **alone.options)
+    words = tuple(model.words(document.tokens))
+    value = head.value(measure) or 0.0
+    return Example(title, measure, value, head.layer, one, document.name, rows, drawn, words)
 
 
 def _telling_row(document: Document, layer: Layer, measure: str) -> Float[np.ndarray, "heads rows"]:
     """How much each row shows of a measure."""
-    offsets = induction_offsets(document.period, document.repeats) if document.period else ()
-    rows = rows_away(layer, sorted({0, 1, *offsets}))
+    rows = rows_away(layer, (0, 1))
     away = rows.away
     if measure == "sink":
         return rows.first
@@ -224,7 +234,7 @@ def _telling_row(document: Document, layer: Layer, measure: str) -> Float[np.nda
         "previous_away": lambda: away.offsets[1],
         "self_away": lambda: away.offsets[0],
         "duplicate_away": lambda: duplicate_weight(rows, document.tokens),
-        "induction_away": lambda: np.sum([away.offsets[offset] for offset in offsets], axis=0),
+        "induction_away": lambda: duplicate_weight(rows, document.tokens, after=1),
         "largest_away": lambda: away.largest,
         "entropy_away": lambda: away.entropy,
         "distance_away": lambda: away.distance,

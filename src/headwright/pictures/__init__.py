@@ -17,7 +17,7 @@ style       how pictures look; a chart as the bytes of an SVG, PNG or HTML file;
 from headwright.pictures.curve import curve_picture
 from headwright.pictures.every_text import band_picture, length_picture
 from headwright.pictures.head import head_picture
-from headwright.pictures.head_maps import head_map, heads_chart
+from headwright.pictures.head_maps import head_map, heads_chart, maps_chart
 from headwright.pictures.noise import noise_picture
 from headwright.pictures.order import order_picture
 from headwright.pictures.pattern import pattern_bars, worlds_picture
@@ -34,6 +34,7 @@ __all__ = [
     "head_picture",
     "heads_chart",
     "length_picture",
+    "maps_chart",
     "noise_picture",
     "order_picture",
     "pattern_bars",

@@ -52,6 +52,39 @@ def heads_chart(found: Mapping[str, Mapping[str, float]], title: str, subtitle: 
     return titled(drawn, title, subtitle, f"A map of {len(found)} heads. What each attends to most: {told}.")
 
 
+def maps_chart(
+    maps: Mapping[str, tuple[Sequence[Sequence[float | None]], float]], layers: Sequence[int], heads: Sequence[int],
+    title: str,
+) -> Chart:  # fmt: skip
+    """Head maps beside each other: for each name, values by layer and head, and what has the full colour.
+
+    >>> maps_chart({"sink": ([[0.25, None]], 1.0)}, [0], [0, 1], "Heads").to_dict()["columns"]
+    3
+    """
+    drawn = []
+    for name, (values, most) in maps.items():
+        cells = [
+            {"layer": layer, "head": head, "value": value}
+            for layer, line in zip(layers, values, strict=True)
+            for head, value in zip(heads, line, strict=True)
+            if value is not None
+        ]
+        shade = alt.FillOpacity("value:Q", scale=alt.Scale(domain=[0, most], range=[0, 1], clamp=True), legend=None)
+        chart = alt.Chart(rows(cells), title=alt.Title(name, subtitle=f"full colour: {most:.3g}", fontSize=13))
+        drawn.append(
+            chart.mark_rect(fill=ACCENT, stroke=LINE)
+            .encode(
+                x=alt.X("head:O", title="head", axis=alt.Axis(labelAngle=0, labelOverlap=True, grid=False)),
+                y=alt.Y("layer:O", title="layer", axis=alt.Axis(labelOverlap=True, grid=False)),
+                fillOpacity=shade,
+                tooltip=["layer:O", "head:O", "value:Q"],
+            )
+            .properties(width=max(120, min(240, 20 * len(heads))), height=max(90, min(400, 15 * len(layers))))
+        )
+    told = f"Maps of {len(layers)} layers by {len(heads)} heads: {', '.join(maps)}."
+    return titled(alt.concat(*drawn, columns=3).resolve_scale(fillOpacity="independent"), title, "", told)
+
+
 def _axis(side: Literal["top", "left"]) -> alt.Axis:
     return alt.Axis(
         labelAngle=0,

@@ -19,7 +19,7 @@ import altair as alt
 from headwright.errors import InputError, typed_errors
 from headwright.theme import DARK, DRAWN, colour, darkened
 
-SUFFIXES = (".svg", ".png", ".html")
+SUFFIXES = (".svg", ".png", ".pdf", ".html")
 Chart = Any  # any of altair's charts: its operators are not typed
 
 INK, QUIET, LINE, CARD, NONE = (colour(name) for name in ("ink", "quiet", "line", "card", "none"))
@@ -106,7 +106,7 @@ def told(chart: Chart) -> str:
 def render(chart: Chart, suffix: str) -> bytes:
     """The chart as the content of a file with that suffix; HTML is interactive and needs no network.
 
-    SVG and HTML follow the reader from light to dark; PNG is light.
+    SVG and HTML follow the reader from light to dark; PNG and PDF are light.
 
     >>> import altair as alt
     >>> dot = alt.Chart(rows([{"x": 1}]), description="a dot").mark_point().encode(x="x:Q")
@@ -120,9 +120,9 @@ def render(chart: Chart, suffix: str) -> bytes:
     styled = _styled(chart)
     if suffix == ".html":
         return _page(styled, told(chart)).encode()
-    if suffix == ".png":
+    if suffix in (".png", ".pdf"):
         image = io.BytesIO()
-        styled.save(image, format="png", scale_factor=2)
+        styled.save(image, format=suffix[1:], scale_factor=2 if suffix == ".png" else 1)
         return image.getvalue()
     drawing = io.StringIO()
     styled.save(drawing, format="svg")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.signal import lfilter
 
 from headwright.errors import InputError
 from headwright.models.findings.summary import (
     BLOCK,
     FEW,
+    FIELDS,
     STEP,
     Layered,
     Summary,
@@ -58,7 +62,7 @@ def test_merged_documents_give_the_mean_of_all_their_rows(lengths: list[int], se
     rng = np.random.default_rng(seed)
     x = [rng.random((1, rows)) for rows in lengths]
     w = [rng.random((1, rows)) for rows in lengths]
-    kept = sum((ratio_sums(a * b, b) for a, b in zip(x, w, strict=True)), np.zeros((1, 11)))
+    kept = sum((ratio_sums(a * b, b) for a, b in zip(x, w, strict=True)), np.zeros((1, FIELDS)))
     found = mean_of(kept[0])
     assert found is not None
     X, W = np.concatenate(x, axis=1)[0], np.concatenate(w, axis=1)[0]
@@ -79,13 +83,54 @@ def test_the_interval_holds_the_mean_about_as_often_as_it_says() -> None:
     held = 0
     for _ in range(400):
         level = rng.normal(0.5, 0.1, size=12)  # documents differ, and the rows of one do not
-        kept = sum((ratio_sums(np.full((1, 50), mean), np.ones((1, 50))) for mean in level), np.zeros((1, 11)))
+        kept = sum((ratio_sums(np.full((1, 50), mean), np.ones((1, 50))) for mean in level), np.zeros((1, FIELDS)))
         found = mean_of(kept[0])
         assert found is not None
         assert found.low is not None
         assert found.high is not None
         held += found.low <= 0.5 <= found.high
     assert 365 <= held <= 394  # 380 expected; each bound is more than 3 deviations away
+
+
+@pytest.mark.parametrize(
+    ("trend", "most"),
+    [
+        (lambda i: np.log(i), 0.03),
+        (lambda i: i / 2, 0.03),
+        (lambda i: 1 / i, 0.03),
+        (lambda i: np.minimum(np.sqrt(i), 20.0), 0.6),  # none of the laws that are fitted: wider, not wrong
+    ],
+)
+@pytest.mark.parametrize("documents", [1, 3])
+def test_blocks_of_one_text_are_compared_without_their_trend_in_position(
+    trend: Callable[[np.ndarray], np.ndarray], most: float, documents: int
+) -> None:
+    """Neighbours resemble each other (AR(1), 0.8) and numbers grow along the text: 19 of 20 intervals hold the mean."""
+    rng, rows, runs = np.random.default_rng(0), 2048, 300
+    level = trend(np.arange(3, rows + 3))
+    held, widths = 0, []
+    for _ in range(runs):
+        kept = np.zeros((1, FIELDS))
+        for _ in range(documents):
+            noise = lfilter([1.0], [1.0, -0.8], rng.normal(0, 0.1, rows + 100))[100:]
+            kept = kept + ratio_sums((level + noise)[None], np.ones((1, rows)))
+        found = mean_of(kept[0])
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= level.mean() <= found.high
+        widths.append(found.high - found.low)
+    assert 0.91 * runs <= held
+    assert np.mean(widths) < most + 2 * 2.1 * 0.5 / np.sqrt(documents * rows)
+
+
+def test_a_number_that_depends_on_the_position_alone_is_known() -> None:
+    entropy = np.log(np.arange(3, 4099))[None]
+    found = mean_of(ratio_sums(entropy, np.ones_like(entropy))[0])
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.high - found.low < 1e-5  # with the trend, blocks would say 0.5
 
 
 def test_one_draw_has_no_interval_and_no_weight_no_mean() -> None:

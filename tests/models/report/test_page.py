@@ -61,7 +61,9 @@ def test_every_element_is_closed(tree: _Tree) -> None:
 
 
 def test_words_of_a_model_or_a_command_are_never_markup(found: Audit, tree: _Tree) -> None:
-    assert sum(tag == "script" for tag, _ in tree.seen) == 1  # the page's own
+    scripts = [attributes.get("type") for tag, attributes in tree.seen if tag == "script"]
+    assert scripts.count(None) == 1  # the page's own
+    assert set(scripts) == {None, "application/json"}  # which is never run: the tokens of the documents
     assert not any(tag == "b" and not attributes for tag, attributes in tree.seen[:3])
     text = page(found)
     assert 'alert("x")' not in text
@@ -71,8 +73,8 @@ def test_words_of_a_model_or_a_command_are_never_markup(found: Audit, tree: _Tre
 
 def test_nothing_is_fetched(found: Audit, tree: _Tree) -> None:
     for tag, attributes in tree.seen:
-        assert tag not in ("link", "img", "iframe")
-        assert "src" not in attributes
+        assert tag not in ("link", "iframe")
+        assert (attributes.get("src") or "data:image/png;base64,").startswith("data:image/png;base64,")
         assert (attributes.get("href") or "#").startswith("#")
     assert not re.search(r"url\(|@import|https?:", page(found))
 
@@ -164,6 +166,15 @@ def test_a_word_for_no_head_is_about_what_was_measured(found: Audit) -> None:
 def test_rows_without_a_rival_are_not_told_as_a_length(found: Audit) -> None:
     lonely = Quantiles(9, {0.1: math.inf, 0.5: math.inf, 0.9: math.inf})
     one = [replace(head, quantiles={**head.quantiles, "ball_away": lonely}) for head in found.heads]
-    assert "see no rival of their winner" in " ".join(sentences(replace(found, heads=tuple(one))))
+    assert "have no second key to compare with" in " ".join(sentences(replace(found, heads=tuple(one))))
     mixed = " ".join(sentences(replace(found, heads=(one[0], *found.heads[1:]))))
-    assert "which has no rival" in mixed and "inf" not in mixed
+    assert "(any change)" in mixed and "inf" not in mixed
+
+
+def test_each_example_has_its_whole_pattern_as_a_picture_with_the_tokens_of_its_bins(found: Audit) -> None:
+    text = page(found)
+    words = dict(re.findall(r'<script type="application/json" id="([\w-]+)">(.*?)</script>', text))
+    pictures = re.findall(r'class="pattern" data-words="([\w-]+)" data-rows="(\[.*?\])" data-keys="(\[.*?\])"', text)
+    assert len(pictures) == len(found.examples)
+    for (name, rows, keys), example in zip(pictures, found.examples, strict=True):
+        assert len(json.loads(words[name])) == json.loads(rows)[-1] == json.loads(keys)[-1] == len(example.words)

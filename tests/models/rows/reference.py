@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -16,6 +17,9 @@ def reference(
     scoring: Scoring,
     offsets: Sequence[int] = (0, 1),
     top: int = 0,
+    ends: tuple[int, int] = (2, 3),
+    key_set: np.ndarray | None = None,
+    last_rows: int = 4,
 ) -> RowStatistics:
     """Each statistic by its definition.
 
@@ -24,17 +28,27 @@ def reference(
     array([[0.75]])
     """
     queries, keys = (np.asarray(array, dtype=np.float64) for array in (queries, keys))
-    found = RowStatistics.empty(scoring.heads, scoring.rows, offsets, top=top > 0)
-    received = np.zeros((scoring.heads, scoring.keys))
+    found = RowStatistics.empty(scoring.heads, scoring.rows, offsets, top=top)
+    alpha = np.zeros((scoring.heads, scoring.rows, scoring.keys))
+    start, middle, recent, chosen = np.zeros((4, scoring.heads, scoring.rows))
     for head in range(scoring.heads):
         mine = keys[head * scoring.key_heads // scoring.heads]
         for row in range(scoring.rows):
             seen = np.arange(*scoring.seen(row))
             if scoring.key_mask is not None:
                 seen = seen[scoring.key_mask[seen]]
-            if len(seen):
-                received[head, seen] = received[head, seen] + _one(found, scoring, mine, queries, head, row, seen, top)
-    return RowStatistics(**{**vars(found), "received": received})
+            if not len(seen):
+                continue
+            weights = _one(found, scoring, mine, queries, head, row, seen, top)
+            alpha[head, row, seen] = weights
+            last = max(ends[0], len(seen) - ends[1])
+            start[head, row], middle[head, row] = weights[: ends[0]].sum(), weights[ends[0] : last].sum()
+            recent[head, row] = weights[last:].sum()
+            chosen[head, row] = 0.0 if key_set is None else weights[key_set[seen]].sum()
+    return replace(
+        found, received=alpha.sum(axis=1), received_most=alpha.max(axis=1), start=start, middle=middle, recent=recent,
+        received_last=alpha[:, max(0, scoring.rows - last_rows) :].sum(axis=1), sets={"chosen": chosen},
+    )  # fmt: skip
 
 
 def _one(
@@ -52,12 +66,15 @@ def _one(
     found.lse[at] = lse
     found.largest[at], found.winner[at] = alpha[order[0]], seen[order[0]]
     found.margin[at] = s[order[0]] - s[order[1]] if len(s) > 1 else np.inf
+    found.largest_score[at] = s[order[0]]
     found.entropy[at] = lse - np.exp(everything - lse) @ everything
     found.distance[at] = alpha @ (position - seen)
     found.sensitivity[at] = found.largest[at] * (1 - found.largest[at]) * raw[order[0]] * steep
     found.first[at] = alpha[seen == scoring.first].sum()
     for offset, weight in found.offsets.items():
         weight[at] = alpha[seen == position - offset].sum()
-    if found.top is not None:
+    if found.top is not None and found.top_keys is not None and found.top_weights is not None:
         found.top[at] = alpha[order[:top]].sum()
+        found.top_keys[at][: len(s)] = seen[order[:top]]
+        found.top_weights[at][: len(s)] = alpha[order[:top]]
     return alpha

@@ -16,24 +16,33 @@ from headwright.models.rows import blocked
 from headwright.models.rows.scoring import Scoring
 from tests.models.rows.reference import reference
 
-FIELDS = ("lse", "largest", "entropy", "first", "distance", "sensitivity", "margin")
+FIELDS = ("lse", "largest", "entropy", "first", "distance", "sensitivity", "margin", "largest_score")
+MORE = ("top", "top_weights", "start", "middle", "recent", "received", "received_last", "received_most")
 
 
 def _agree(q: np.ndarray, k: np.ndarray, tolerance: float, *, top: int = 3, **how: object) -> None:
-    found = row_statistics(q, k, offsets=(0, 1, 3), top=top, received=True, **how)  # type: ignore[arg-type]
-    truth = reference(q, k, Scoring.of(q.shape, k.shape, **how), (0, 1, 3), top)  # type: ignore[arg-type]
+    chosen = np.arange(k.shape[1]) % 3 == 1
+    found = row_statistics(
+        q, k, offsets=(0, 1, 3), top=top, received=True, ends=(2, 3), key_sets={"chosen": chosen}, last_rows=4,
+        **how,  # type: ignore[arg-type]
+    )  # fmt: skip
+    scoring = Scoring.of(q.shape, k.shape, **how)  # type: ignore[arg-type]
+    truth = reference(q, k, scoring, (0, 1, 3), top, key_set=chosen)
     size = 1 + np.abs(q).max() * np.abs(k).max() * q.shape[2]  # scores are known up to their size
     for name in FIELDS:
         got, true = getattr(found, name), getattr(truth, name)
         np.testing.assert_allclose(got, true, atol=tolerance * size * q.shape[1], rtol=tolerance * size, err_msg=name)
     for offset, weight in truth.offsets.items():
         np.testing.assert_allclose(found.offsets[offset], weight, atol=tolerance * size)
-    assert found.top is not None
-    assert truth.top is not None
-    assert found.received is not None
-    assert truth.received is not None
-    np.testing.assert_allclose(found.top, truth.top, atol=tolerance * size)
-    np.testing.assert_allclose(found.received, truth.received, atol=tolerance * size * q.shape[1])
+    np.testing.assert_allclose(found.sets["chosen"], truth.sets["chosen"], atol=tolerance * size)
+    for name in MORE:
+        got, true = getattr(found, name), getattr(truth, name)
+        np.testing.assert_allclose(got, true, atol=tolerance * size * q.shape[1], err_msg=name)
+    assert found.top_weights is not None
+    apart = np.diff(found.top_weights, axis=2, append=0.0) < -tolerance * size
+    clear_top = apart & np.roll(apart | (np.arange(apart.shape[2]) == apart.shape[2] - 1), 1, axis=2)
+    assert found.top_keys is not None and truth.top_keys is not None
+    assert np.equal(found.top_keys, truth.top_keys)[clear_top].all()  # where neither neighbour is as large
     clear = truth.margin > tolerance * size
     assert (found.winner == truth.winner)[clear].all()
 
@@ -67,6 +76,34 @@ def test_several_blocks_in_float32_agree_with_the_definition() -> None:
     rng = np.random.default_rng(0)
     q, k = (rng.normal(size=(2, 1300, 16)).astype(np.float32) for _ in range(2))
     _agree(q, k, 2e-6)
+
+
+def test_a_batch_is_its_texts_one_after_the_other() -> None:
+    rng = np.random.default_rng(5)
+    q, k, masks = rng.normal(size=(3, 4, 20, 8)), rng.normal(size=(3, 2, 20, 8)), rng.random((3, 20)) < 0.8
+    one = masks[0]
+    found = row_statistics(q, k, key_mask=masks, received=True, top=2, ends=(1, 2), key_sets={"one": one})
+    for i in range(3):
+        alone = row_statistics(
+            q[i], k[i], key_mask=masks[i], received=True, top=2, ends=(1, 2), key_sets={"one": one}
+        )  # fmt: skip
+        for name in (*FIELDS, *MORE, "winner", "top_keys"):
+            np.testing.assert_array_equal(getattr(found, name)[i], getattr(alone, name), err_msg=name)
+        np.testing.assert_array_equal(found.sets["one"][i], alone.sets["one"])
+        np.testing.assert_array_equal(found.offsets[1][i], alone.offsets[1])
+    assert "4 heads, 20 rows each" in repr(found)
+    with pytest.raises(InputError, match="expected \\(keys,\\) or \\(batch, keys\\)"):
+        row_statistics(q, k, key_mask=masks[:2])
+    with pytest.raises(InputError, match="one batch"):
+        row_statistics(q, k[:2])
+
+
+def test_of_equal_scores_the_first_keys_are_the_top_ones() -> None:
+    found = row_statistics(np.zeros((1, 5, 2)), np.zeros((1, 5, 2)), top=3, received=True, ends=(1, 1))
+    assert found.top_keys is not None and found.start is not None and found.recent is not None
+    assert found.top_keys[0].tolist() == [[0, -1, -1], [0, 1, -1], *[[0, 1, 2]] * 3]
+    np.testing.assert_allclose(found.start[0], [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5])
+    np.testing.assert_allclose(found.recent[0], [0, 1 / 2, 1 / 3, 1 / 4, 1 / 5])
 
 
 @pytest.mark.parametrize("top", [1, 2, 5])

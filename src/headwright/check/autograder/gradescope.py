@@ -41,11 +41,7 @@ def grade(
     assignment: Assignment | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The results for a submission; without points, each exercise that is answered is worth one.
-
-    >>> grade([], assignment=Assignment(points={"copying": 2}))["tests"][0]["output"]
-    "There is no answer to 'copying' in the submission: write a heading '## copying' and the formulas below it."
-    """
+    """The results for a submission; without points, each exercise that is answered is worth one."""
     assignment = assignment or Assignment()
     answered: dict[str, list[Checked]] = {}
     for each in checked:

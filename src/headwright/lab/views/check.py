@@ -151,7 +151,6 @@ def _shown(each: Checked) -> dict[str, Any]:
     from headwright.check.report.page import prose
     from headwright.check.report.text import counted
     from headwright.check.report.typeset import in_words, instance, typeset
-    from headwright.check.verdict import by_what
 
     verdict = each.verdict
     return {
@@ -166,7 +165,7 @@ def _shown(each: Checked) -> dict[str, Any]:
             {
                 "formula": typeset(one.latex),
                 "read": _read_as(one.latex),
-                "by": by_what(one.used),
+                "by": f" ({one.used})" if one.used else "",
                 "counterexample": in_words(instance(one.counterexample)),
             }
             for one in verdict.formulas[:MOST_TYPESET]

@@ -22,11 +22,11 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from headwright.errors import InputError
 from headwright.files import write_whole
 from headwright.models.documents import Document
-from headwright.models.findings.behaviour import behaviour, induction, induction_offsets
+from headwright.models.findings.behaviour import behaviour, induction
 from headwright.models.findings.circuits import mixed, ranks, writing
 from headwright.models.findings.first_token import rows_away
 from headwright.models.findings.fragility import fragility
-from headwright.models.findings.rounding import looked_at, rounding
+from headwright.models.findings.rounding import keep_rounding, rounding, sample_rows
 from headwright.models.findings.row_statistics import numbers
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.model import Layer, Model
@@ -97,17 +97,20 @@ def _parts(model: Model, plan: Plan, piece: Piece, progress: Progress | None) ->
 
 
 def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> None:
-    offsets = induction_offsets(document.period, document.repeats) if document.period else ()
-    rows = rows_away(layer, sorted({0, 1, *offsets}))
+    rows = rows_away(layer, (0, 1))
     if document.period:
-        induction(kept, layer.index, rows, document.period, document.repeats, document.opening)
+        induction(kept, layer.index, rows, document.tokens, document.opening + document.period)
     if not document.everything:
         return
     behaviour(kept, layer.index, rows, document.tokens)
     fragility(kept, layer.index, rows)
-    looked = [looked_at(rows, head) for head in range(plan.heads)]
-    rounding(kept, layer.index, rows, looked)
-    mixed(kept, layer.index, looked, numbers(layer.values))
+    values, found, written = numbers(layer.values), [], []
+    for head in range(plan.heads):  # one at a time: the rows of all heads would take the most memory
+        looked = sample_rows(rows, head)
+        found.append(rounding(rows, head, looked))
+        written.append(mixed(looked, values[rows.key_head[head]]))
+    keep_rounding(kept, layer.index, np.stack(found))
+    kept.add(layer.index, "mixed", np.stack(written))
 
 
 def cache_folder() -> Path:

@@ -57,19 +57,13 @@ def _averaging(
     return result
 
 
-def induction(kept: Layered, layer: int, rows: Away, period: int, repeats: int, opening: int) -> None:
+def induction(kept: Layered, layer: int, rows: Away, tokens: Tokens, begin: int) -> None:
     """What repeated random tokens show: the weight of the keys that follow earlier places of the row's own token.
 
-    The tokens of a period are all different, so at position i these keys are i - period + 1, i - 2 period + 1, ...
-    Rows of the first period have none, and are left out.
+    Rows of the first period, before the position `begin`, have none, and are left out.
     """
-    later = rows.positions >= opening + period
-    weight = sum((rows.away.offsets[m * period - 1] for m in range(1, repeats)), np.zeros_like(rows.rest))[:, later]
+    later = rows.positions >= begin
     rest = rows.rest[:, later]
-    kept.add(layer, "induction", ratio_sums(rest * weight, np.ones_like(rest)))
-    kept.add(layer, "induction_away", ratio_sums(rest * weight, rest))
-
-
-def induction_offsets(period: int, repeats: int) -> tuple[int, ...]:
-    """How far back the keys of `induction` are."""
-    return tuple(m * period - 1 for m in range(1, repeats))
+    weight = rest * duplicate_weight(rows, tokens, after=1)[:, later]
+    kept.add(layer, "induction", ratio_sums(weight, np.ones_like(rest)))
+    kept.add(layer, "induction_away", ratio_sums(weight, rest))

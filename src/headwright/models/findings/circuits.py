@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from headwright.models.findings.rounding import Looked
+from headwright.models.findings.rounding import RowSample
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.model import Circuits
 
@@ -87,11 +87,11 @@ def _norm(X: Float[np.ndarray, "n d"]) -> float:
     return float(np.linalg.norm(X))
 
 
-def mixed(kept: Layered, layer: int, looked: list[Looked], values: Float[np.ndarray, "key_heads keys e"]) -> None:
-    """C of each head, over the rows looked at."""
-    group = len(looked) // len(values)
-    outputs = [one.pattern @ values[head // group].astype(np.float64) for head, one in enumerate(looked)]
-    kept.add(layer, "mixed", np.stack([c.T @ c for c in outputs]))
+def mixed(one: RowSample, values: Float[np.ndarray, "keys e"]) -> Float[np.ndarray, "e e"]:
+    """C of a head, over the rows looked at."""
+    outputs = one.pattern @ values.astype(np.float64)
+    result: Float[np.ndarray, "e e"] = outputs.T @ outputs
+    return result
 
 
 def writing(kept: Layered, layer: int, circuits: Circuits) -> None:

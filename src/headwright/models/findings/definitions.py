@@ -9,7 +9,8 @@ AWAY = (
 )
 INTERVAL = (
     "Intervals hold in 19 of 20 samples (Student's t) and are taken over documents or, where these are fewer than 8, "
-    "over blocks of 64 rows, since neighbours are alike. They speak of more text of the same kind."
+    "over blocks of at least 64 rows, since neighbours are alike, without the trend in position, which every text has. "
+    "They speak of more text of the same kind and length."
 )
 MEANINGS = {
     "sink": "mean weight of the first token",

@@ -97,10 +97,11 @@ def capped(raw: Float[np.ndarray, "*shape"], scoring: Scoring) -> Float[np.ndarr
     return result
 
 
-def duplicate_weight(rows: Away, tokens: Tokens) -> Rows:
+def duplicate_weight(rows: Away, tokens: Tokens, after: int = 0) -> Rows:
     """The weight that each row gives to earlier places that hold its own token, away from the first.
 
-    Only such places are scored: for each token, its queries against its keys.
+    With `after`, to the keys so many places after these instead. Only such places are scored: for each token, its
+    queries against its keys.
     """
     scoring, found = rows.scoring, np.zeros_like(rows.first)
     start, group = int(rows.positions[0]), scoring.heads // scoring.key_heads
@@ -113,8 +114,8 @@ def duplicate_weight(rows: Away, tokens: Tokens) -> Rows:
             if not len(mine) or not len(earlier):
                 continue
             q = rows.queries[:, mine - start].reshape(scoring.key_heads, group, len(mine), -1)
-            raw = (q @ rows.keys[:, None, earlier].swapaxes(-1, -2)).reshape(scoring.heads, len(mine), -1)
-            seen = (earlier < mine[:, None]) & visible(scoring, mine, earlier)
+            raw = (q @ rows.keys[:, None, earlier + after].swapaxes(-1, -2)).reshape(scoring.heads, len(mine), -1)
+            seen = (earlier < mine[:, None]) & visible(scoring, mine, earlier + after)
             s = capped(raw.astype(np.float64) * scoring.scale, scoring)
             lse = rows.away.lse[:, mine - start]
             less = np.where(np.isfinite(lse), lse, 0.0)[..., None]

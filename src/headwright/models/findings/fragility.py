@@ -30,7 +30,7 @@ Rows = Float[np.ndarray, "heads rows"]
 def fragility(kept: Layered, layer: int, rows: Away) -> None:
     """Counts of rows by margin, ball and shortening: of all rows, and of those that the first token does not win."""
     ball = ball_radius(rows.margin, rows.queries, rows.scoring)
-    lengths = np.linalg.norm(rows.keys.astype(np.float64), axis=2).mean(axis=1)[rows.key_head]
+    lengths = _lengths(rows.keys).mean(axis=1)[rows.key_head]
     relative = np.divide(ball, lengths[:, None], out=np.zeros_like(ball), where=lengths[:, None] > 0)
     needed = length_needed(rows.best, rows.margin, rows.scoring)
     winning = ~rows.resting
@@ -42,9 +42,15 @@ def fragility(kept: Layered, layer: int, rows: Away) -> None:
 
 def ball_radius(margin: Rows, queries: Float[np.ndarray, "heads rows d"], scoring: Scoring) -> Rows:
     """margin / (2 scale |q|): the keys of a row may all move by less than this, and the same one wins."""
-    steep = 2 * abs(scoring.scale) * np.linalg.norm(queries.astype(np.float64), axis=2)
+    steep = 2 * abs(scoring.scale) * _lengths(queries)
     radius: Rows = np.divide(margin, steep, out=np.full_like(margin, np.inf), where=steep > 0)
     return radius
+
+
+def _lengths(vectors: Float[np.ndarray, "heads rows d"]) -> Rows:
+    """The lengths, in float64 without a copy in float64."""
+    found: Rows = np.sqrt(np.einsum("hid,hid->hi", vectors, vectors, dtype=np.float64))
+    return found
 
 
 def length_needed(best: Rows, margin: Rows, scoring: Scoring) -> Rows:

@@ -14,7 +14,7 @@ shrinks errors towards 0, and a sink has error 0, so in these cases 0 counts as 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import ml_dtypes
@@ -74,7 +74,7 @@ FORMATS: dict[str, Callable[[Keys], Keys]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class RowSample:
     """Some rows of one head in full: scores and pattern in float64, for rounding and for what the head writes."""
 
     positions: Int[np.ndarray, " rows"]
@@ -86,16 +86,17 @@ class Looked:
     nowhere: Float[np.ndarray, " rows"]  # the weight of the head's own sink, of no key; 0 if it has none
 
 
-def looked_at(rows: Away, head: int, most: int = ROWS) -> Looked:
-    """At most so many rows of a head, evenly spread."""
-    chosen = np.unique(np.linspace(0, len(rows.positions) - 1, most).astype(int))
+def sample_rows(rows: Away, head: int, chosen: Sequence[int] | None = None) -> RowSample:
+    """These rows of a head, or some spread evenly; memory is proportional to their number times that of the keys."""
+    if chosen is None:
+        chosen = np.unique(np.linspace(0, len(rows.positions) - 1, ROWS).astype(int)).tolist()
     q = rows.queries[head, chosen].astype(np.float64)
     keys = rows.keys[rows.key_head[head]].astype(np.float64)
     positions = rows.positions[chosen]
     seen = visible(rows.scoring, positions, np.arange(len(keys)))
     s = capped(rows.scoring.scale * (q @ keys.T), rows.scoring)
     alpha, nowhere = softmax(s, seen, None if rows.scoring.sinks is None else float(rows.scoring.sinks[head]))
-    return Looked(positions, q, keys, seen, s, alpha, nowhere)
+    return RowSample(positions, q, keys, seen, s, alpha, nowhere)
 
 
 def softmax(
@@ -112,18 +113,24 @@ def softmax(
     return e / total[:, None], extra / total
 
 
-def rounding(kept: Layered, layer: int, rows: Away, looked: list[Looked]) -> None:
-    """For each format: mean and largest total variation, its bound, and how often another key wins."""
-    for name, rounded in FORMATS.items():
-        found = np.stack([_one(rows, head, one, rounded) for head, one in enumerate(looked)])  # heads, 3, rows
-        held_to(float((found[:, 0] - found[:, 1]).max()), f"total variation less its bound, {name}", most=0.0)
-        ones = np.ones_like(found[:, 0])
+def rounding(rows: Away, head: int, looked: RowSample) -> Float[np.ndarray, "formats 3 rows"]:
+    """For each format and each row looked at: the total variation, its bound, and whether another key wins."""
+    found = np.stack([_one(rows, head, looked, rounded) for rounded in FORMATS.values()])
+    for name, (tv, bound, _) in zip(FORMATS, found, strict=True):
+        held_to(float((tv - bound).max()), f"total variation less its bound, {name}", most=0.0)
+    return found
+
+
+def keep_rounding(kept: Layered, layer: int, found: Float[np.ndarray, "heads formats 3 rows"]) -> None:
+    """Keep what `rounding` found in the heads of a layer."""
+    for at, name in enumerate(FORMATS):
+        mine = found[:, at]
         for k, what in enumerate(("tv", "bound", "flips")):
-            kept.add(layer, f"{what}/{name}", ratio_sums(found[:, k], ones))
-        kept.peak(layer, f"tv/{name}", found[:, 0].max(axis=1))
+            kept.add(layer, f"{what}/{name}", ratio_sums(mine[:, k], np.ones_like(mine[:, k])))
+        kept.peak(layer, f"tv/{name}", mine[:, 0].max(axis=1))
 
 
-def _one(rows: Away, head: int, one: Looked, rounded: Callable[[Keys], Keys]) -> Float[np.ndarray, "3 rows"]:
+def _one(rows: Away, head: int, one: RowSample, rounded: Callable[[Keys], Keys]) -> Float[np.ndarray, "3 rows"]:
     scoring = rows.scoring
     new = rounded(one.keys)
     change = new - one.keys

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -22,9 +23,12 @@ Rows = Float[np.ndarray, "heads rows"]
 BLOCK = 64  # rows in a row that are counted as one draw where documents are few: neighbours are alike
 FEW = 8  # documents, below which intervals are taken over blocks
 CONFIDENCE = 0.95
+FIRST = 3  # the number of keys that the first measured row sees
 
-# What `ratio_sums` keeps: rows, sum w, sum x; then for documents and for blocks: how many, sum W^2, sum W X, sum X^2.
-ROWS, WEIGHT, TOTAL, DOCUMENTS, BLOCKS, FIELDS = 0, 1, 2, 3, 7, 11
+# What `ratio_sums` keeps: rows, sum w, sum x; then, for documents and for blocks, how many, sum W^2, sum W X, sum X^2;
+# then, of blocks, the products of W and X with the laws of `_laws`, and of these with each other.
+ROWS, WEIGHT, TOTAL, DOCUMENTS, BLOCKS, TREND, FIELDS = 0, 1, 2, 3, 7, 11, 35
+LAWS = 4
 
 # The bins of `counts`: zero and less; from LEAST to MOST in steps of STEP; more.
 LEAST, MOST, STEP = 1e-9, 1e6, 1.02
@@ -103,15 +107,40 @@ def ratio_sums(x: Rows, w: Rows) -> Float[np.ndarray, "heads fields"]:
     heads, rows = x.shape
     found = np.zeros((heads, FIELDS))
     found[:, ROWS], found[:, WEIGHT], found[:, TOTAL] = rows, w.sum(axis=1), x.sum(axis=1)
-    for at, size in ((DOCUMENTS, max(1, rows)), (BLOCKS, BLOCK)):
-        starts = np.arange(0, rows, size)
-        if not len(starts):
-            continue
-        X, W = (np.add.reduceat(array, starts, axis=1) for array in (x, w))
-        found[:, at] = len(starts)
+    if not rows:
+        return found
+    blocks = max(1, rows // BLOCK)
+    starts = np.arange(blocks) * rows // blocks
+    for at, begin in ((DOCUMENTS, np.zeros(1, dtype=int)), (BLOCKS, starts)):
+        X, W = (np.add.reduceat(array, begin, axis=1) for array in (x, w))
+        found[:, at] = len(begin)
         for k, product in enumerate((W * W, W * X, X * X), 1):
             found[:, at + k] = product.sum(axis=1)
+    laws = _laws(rows, blocks)
+    products = np.concatenate([W @ laws, X @ laws], axis=1)
+    found[:, TREND:] = np.concatenate([products, np.tile((laws.T @ laws).ravel(), (heads, 1))], axis=1)
     return found
+
+
+@lru_cache(maxsize=8)
+def _laws(rows: int, blocks: int) -> Float[np.ndarray, "blocks laws"]:
+    """How numbers grow with the position, summed over blocks: as 1, log i, i and 1/i.
+
+    Spread evenly over i keys, a pattern has entropy log i, weights 1/i and a distance in proportion to i.
+    """
+    place = np.arange(FIRST, rows + FIRST)
+    laws = np.stack([np.ones(rows), np.log(place), place / 1000, 1 / place])
+    sums: Float[np.ndarray, "blocks laws"] = np.add.reduceat(laws, np.arange(blocks) * rows // blocks, axis=1).T
+    return sums
+
+
+def _explained(kept: Float[np.ndarray, " fields"], value: float, laws: int) -> float:
+    """The part of sum_c (X_c - r W_c)^2 that is a trend in position: by least squares, over the blocks of all texts."""
+    W, X = kept[TREND : TREND + LAWS], kept[TREND + LAWS : TREND + 2 * LAWS]
+    products = kept[TREND + 2 * LAWS :].reshape(LAWS, LAWS)[:laws, :laws]
+    size = np.sqrt(np.diag(products))
+    y = (X - value * W)[:laws] / size
+    return float(y @ np.linalg.lstsq(products / size / size[:, None], y, rcond=1e-13)[0])
 
 
 @dataclass(frozen=True)
@@ -119,9 +148,11 @@ class Mean:
     """A mean over rows, and the interval that holds it in 19 of 20 such samples, by Student's t.
 
     Rows of one text resemble their neighbours, so whole documents count as draws; where these are fewer than 8, blocks
-    of 64 rows do. With sums X_c and W_c over draw c and r = sum X / sum W, the variance of r is taken to be
-    n / (n - 1) sum_c (X_c - r W_c)^2 / (sum W)^2, as for any ratio of sums. One draw has no interval. The interval is
-    about texts of the same kind: on this text, the value is what it is.
+    of at least 64 rows do. With sums X_c and W_c over draw c and r = sum X / sum W, the variance of r is taken to be
+    n / (n - 1) sum_c (X_c - r W_c)^2 / (sum W)^2, as for any ratio of sums. Blocks differ by their positions too, which
+    are the same in every text: so what p laws of growth (`_laws`) explain of X_c - r W_c is taken out, and n - p
+    replaces n - 1. One draw has no interval. The interval is about texts of the same kind and length: on this text, the
+    value is what it is.
     """
 
     value: float
@@ -149,8 +180,12 @@ def mean_of(kept: Float[np.ndarray, " fields"]) -> Mean | None:
     draws, WW, WX, XX = (float(number) for number in kept[at : at + 4])
     if draws < 2:
         return Mean(value, None, None, int(kept[ROWS]), int(draws), over)
-    squares = max(0.0, XX - 2 * value * WX + value * value * WW)
-    half = float(stdtrit(draws - 1, (1 + CONFIDENCE) / 2)) * math.sqrt(squares * draws / (draws - 1)) / kept[WEIGHT]
+    squares, laws = XX - 2 * value * WX + value * value * WW, 1
+    if at == BLOCKS:
+        laws = max(1, min(LAWS, int(draws) // 2))  # of few blocks, at most half of the degrees of freedom
+        squares -= _explained(kept, value, laws)
+    variance = max(0.0, squares) * draws / (draws - laws)
+    half = float(stdtrit(draws - laws, (1 + CONFIDENCE) / 2)) * math.sqrt(variance) / kept[WEIGHT]
     return Mean(value, value - float(half), value + float(half), int(kept[ROWS]), int(draws), over)
 
 

@@ -24,7 +24,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from headwright.errors import InputError
 from headwright.models.rows.scoring import Scoring
 
-HOOK = "headwright"
+HOOK = "headwright-audit"  # "headwright" is the implementation that `watch` registers
 MOST_SCORES = 2**24  # held at once, where attention is computed or a mask is read in blocks of rows
 # Arguments that models pass along and that change no score.
 HARMLESS = frozenset({
@@ -43,7 +43,7 @@ class Seen:
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class AttentionCall:
     """One call of the attention: a batch of one text."""
 
     module: torch.nn.Module
@@ -54,11 +54,11 @@ class Heard:
     scoring: Scoring
 
 
-_listener: ContextVar[Callable[[Heard], None]] = ContextVar("listener")
+_listener: ContextVar[Callable[[AttentionCall], None]] = ContextVar("listener")
 
 
 @contextmanager
-def listening(hear: Callable[[Heard], None]) -> Iterator[None]:
+def listening(hear: Callable[[AttentionCall], None]) -> Iterator[None]:
     """While it lasts, every call of the attention in this thread is told to `hear`."""
     AttentionInterface.register(HOOK, _attention)
     AttentionMaskInterface.register(HOOK, mask_seen)
@@ -92,7 +92,7 @@ def _attention(
     if sliding_window is not None and sliding_window < count and seen.window != sliding_window:
         raise InputError(f"{family} has a window of {sliding_window} and a mask with one of {seen.window}")
     mixed = _mixture(query[0], key[0], value[0], scoring)
-    _listener.get()(Heard(module, query[0], key[0], value[0], mixed, scoring))
+    _listener.get()(AttentionCall(module, query[0], key[0], value[0], mixed, scoring))
     return mixed.transpose(0, 1)[None].contiguous(), None
 
 
@@ -113,7 +113,7 @@ def mask_seen(
     causal = not bool(allowed(places[:1])[0, -1]) and not (kv_length > 1 and bool(allowed(places[:1])[0, 1]))
     reach = int(allowed(places[-1:] if causal else places[:1]).sum())
     window = reach if reach < kv_length else None
-    step = _block_rows(kv_length)
+    step = _block_rows(16 * kv_length)  # positions are wide numbers, and several such blocks are held
     for start in range(0, kv_length, step):
         rows = places[start : start + step]
         if not torch.equal(allowed(rows), visible(rows, places, causal, window)):

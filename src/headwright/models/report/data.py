@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
 from dataclasses import asdict
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from headwright.errors import InputError
 from headwright.models.documents import digest_of
+from headwright.models.explain import Example
 from headwright.models.findings.circuits import Spectrum
 from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.models.findings.heads import Head, Quantiles
@@ -30,7 +36,7 @@ def data(found: Audit) -> dict[str, Any]:
                 {"name": d.name, "tokens": len(d.tokens), "period": d.period or None, "repeats": d.repeats or None}
                 for d in found.documents
             ],
-            "rows": found.rows,
+            "rows": found.rows, "context": found.context,
         },
         "heads": [_head(head) | {"order": _order(found, head)} for head in found.heads],
         "order": {
@@ -40,7 +46,7 @@ def data(found: Audit) -> dict[str, Any]:
         "positions": None if found.places is None else _places(found.places),
         "not_measured": found.not_measured,
         "circuits_leave_out": list(found.circuits_leave_out),
-        "examples": [asdict(example) for example in found.examples],
+        "examples": [_example(example) for example in found.examples],
         "every_text": [asdict(one) for one in found.every_text.places],
         "every_text_pairs": [asdict(one) for one in found.every_text.pairs],
         "every_text_drawn": [asdict(one) for one in found.every_text.drawn],
@@ -51,6 +57,52 @@ def data(found: Audit) -> dict[str, Any]:
             "command": found.command, "seed": found.seed, "date": found.date, "versions": found.versions,
         },
     }  # fmt: skip
+
+
+def table(found: Audit) -> list[dict[str, float | int | str | None]]:
+    """A line for each head, each number under a name of its own: for a spreadsheet or a data frame."""
+    lines: list[dict[str, float | int | str | None]] = []
+    for head in found.heads:
+        line: dict[str, float | int | str | None] = {
+            "layer": head.layer, "head": head.head,
+            "roles": "; ".join(role.name + ("" if role.sure else "?") for role in head.roles),
+        }  # fmt: skip
+        for name, mean in head.means.items():
+            for suffix, part in (("", "value"), ("_low", "low"), ("_high", "high")):
+                line[name + suffix] = None if mean is None else getattr(mean, part)
+        for name, held in head.quantiles.items():
+            line[f"{name}_median"] = None if held is None else held.values[0.5]
+        for name, one in head.rounding.items():
+            line[f"tv_{name.replace(' ', '_')}"] = one.tv.value
+        line |= {f"{name}_rank": spectrum.rank for name, spectrum in head.spectra.items()}
+        lines.append(line | {"share": head.share, "context": found.context, "rows": found.rows})
+    return lines
+
+
+def written(found: Audit, suffix: str) -> bytes:
+    """The content of a file: .json has everything, .csv and .parquet have the table of heads."""
+    if suffix == ".json":
+        return (json.dumps(data(found), indent=1, allow_nan=False) + "\n").encode()
+    lines = table(found)
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    if suffix == ".csv":
+        text = io.StringIO()
+        writer = csv.DictWriter(text, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+        return text.getvalue().encode()
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ModuleNotFoundError as error:
+        raise no_parquet() from error
+    content = io.BytesIO()
+    parquet.write_table(pyarrow.table({name: [line.get(name) for line in lines] for name in names}), content)
+    return content.getvalue()
+
+
+def no_parquet() -> InputError:
+    """Said where the library for it is missing."""
+    return InputError("a .parquet file needs pyarrow, which is not installed: pip install pyarrow, or write .csv")
 
 
 def _order(found: Audit, head: Head) -> float:
@@ -68,6 +120,12 @@ def _head(head: Head) -> dict[str, Any]:
         "share": head.share,
         "rank": {name: _spectrum(one) for name, one in head.spectra.items()},
     }
+
+
+def _example(example: Example) -> dict[str, Any]:
+    """All but the map and the words of the document."""
+    plain = {name: value for name, value in vars(example).items() if name not in ("map", "words", "rows")}
+    return plain | {"rows": [asdict(row) for row in example.rows]}
 
 
 def _quantiles(held: Quantiles) -> dict[str, Any]:

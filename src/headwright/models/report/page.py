@@ -5,9 +5,11 @@ Every word that comes from a model or a text is escaped: a vocabulary may hold a
 
 from __future__ import annotations
 
+import base64
 import html
+import json
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from statistics import median
@@ -20,14 +22,16 @@ from headwright.models.findings.heads import Head
 from headwright.models.findings.rounding import FORMATS
 from headwright.models.report.every_text import section as every_text
 from headwright.models.report.sentences import ball, sentences
-from headwright.pictures.head_maps import head_map
+from headwright.pictures.head_maps import head_map, maps_chart
+from headwright.pictures.style import Chart
 
 if TYPE_CHECKING:
     from headwright.models.auditor import Audit
 
 
 LONGEST_TOKEN = 24
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+_LESS = "\\u003c"  # in a string of a script
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 LEAST_TV = 0.05  # has the full colour in the map of rounding where all is less
 FAR = 0.01  # weight of a key far back that is shown among the tokens
 HEAVY = 0.1  # from this weight on a token is underlined as well as coloured
@@ -44,12 +48,14 @@ class Column:
     most: float | None = 1.0  # what has the full colour in a map; None: the largest value there is
     mapped: str = ""  # the caption of its map; no map if empty
     mean: str = ""  # the name of the mean that it is, if it is one
+    unit: str = "weight"
 
 
 def _of_mean(
-    name: str, title: str, short: str, shown: str = ".2f", most: float | None = 1.0, mapped: str = ""
+    name: str, title: str, short: str, shown: str = ".2f", most: float | None = 1.0, mapped: str = "",
+    unit: str = "weight",
 ) -> Column:  # fmt: skip
-    return Column(title, short, lambda head: head.value(name), shown, most, mapped, name)
+    return Column(title, short, lambda head: head.value(name), shown, most, mapped, name, unit)
 
 
 def _quantile(name: str) -> Callable[[Head], float | None]:
@@ -75,19 +81,23 @@ COLUMNS = (
     _of_mean("duplicate_away", "Equal tokens", "equal", mapped="mean weight of earlier equal tokens*"),
     _of_mean("induction_away", "Induction", "induct.",
            mapped="on repeated random tokens: what followed the same token before*"),
-    _of_mean("copying_away", "Copying", "copies", mapped="rows that give one key 10/11 or more*"),
-    _of_mean("averaging_away", "Averaging", "avg.", mapped="rows that are even over 3 keys or more*"),
+    _of_mean("copying_away", "Copying", "copies", mapped="rows that give one key 10/11 or more*",
+           unit="of rows"),
+    _of_mean("averaging_away", "Averaging", "avg.", mapped="rows that are even over 3 keys or more*",
+           unit="of rows"),
     _of_mean("largest_away", "Largest weight", "largest", mapped="mean of the largest weight*"),
-    _of_mean("entropy_away", "Entropy", "entropy", most=None, mapped="mean entropy of a row, nats*"),
-    _of_mean("distance_away", "Distance", "dist.", ".1f", None, "mean places back*"),
-    Column("Margin", "margin", _quantile("margin_away"), ".2f", None, ""),
+    _of_mean("entropy_away", "Entropy", "entropy", most=None, mapped="mean entropy of a row, nats*", unit="nats"),
+    _of_mean("distance_away", "Distance", "dist.", ".1f", None, "mean places back*", "tokens"),
+    Column("Margin", "margin", _quantile("margin_away"), ".2f", None, "", unit="nats"),
     Column("Key ball", "ball", ball, ".2%", None,
-           "how far all keys may move, of their length, before half of the rows may change their winner"),
-    Column("int8 a token", "int8", _tv("int8 a token"), ".3f", None, ""),
-    Column("int4 a token", "int4", _tv("int4 a token"), ".3f", None, "total variation when keys are rounded to int4"),
-    Column("QK rank", "QK", _rank("qk"), ".0f", None, "smallest rank that keeps 90 % of QK (proven)"),
-    Column("OV rank", "OV", _rank("ov"), ".0f", None, "smallest rank that keeps 90 % of OV (proven)"),
-    Column("Written", "written", lambda head: head.share, ".2f", 1.0, "share of what the layer writes"),
+           "how far all keys may move, of their length, before half of the rows may change their winner",
+           unit="of |k|"),
+    Column("int8 a token", "int8", _tv("int8 a token"), ".3f", None, "", unit="TV"),
+    Column("int4 a token", "int4", _tv("int4 a token"), ".3f", None, "total variation when keys are rounded to int4",
+           unit="TV"),
+    Column("QK rank", "QK", _rank("qk"), ".0f", None, "smallest rank that keeps 90 % of QK (proven)", unit="rank"),
+    Column("OV rank", "OV", _rank("ov"), ".0f", None, "smallest rank that keeps 90 % of OV (proven)", unit="rank"),
+    Column("Written", "written", lambda head: head.share, ".2f", 1.0, "share of what the layer writes", unit="share"),
 )  # fmt: skip
 
 
@@ -151,7 +161,8 @@ def _subtitle(found: Audit) -> str:
     documents = count - repeated
     return (
         f'<p class="quiet">{len(found.heads)} heads in {len(found.layers)} layers, measured on {_text(what)}: {tokens} '
-        f"tokens in {documents} document{'s' if documents != 1 else ''}, {found.rows} rows of each head{extra}. "
+        f"tokens in {documents} document{'s' if documents != 1 else ''} of up to {found.context}, "
+        f"{found.rows} rows of each head{extra}. "
         f"{found.date}.</p>\n"
     )
 
@@ -168,17 +179,29 @@ def _summary(found: Audit) -> str:
     )
 
 
-def _maps(found: Audit) -> str:
-    layers, numbers = list(found.layers), sorted({head.head for head in found.heads})
+def map_values(found: Audit) -> Iterator[tuple[Column, list[list[float | None]], float]]:
+    """Each number that has a map, its values by layer and head, and what has the full colour."""
+    numbers = sorted({head.head for head in found.heads})
     at = {(head.layer, head.head): head for head in found.heads}
-    figures = []
     for column in COLUMNS:
-        values = [[column.value(at[layer, number]) for number in numbers] for layer in layers]
+        values = [[column.value(at[layer, number]) for number in numbers] for layer in found.layers]
         known = [value for line in values for value in line if value is not None]
-        if not column.mapped or not known:
-            continue
-        most = column.most or max(*known, LEAST_TV if "a token" in column.title else 0.0) or 1.0
-        picture = head_map(values, layers, numbers, column.title, most=most, shown=column.shown)
+        if column.mapped and known:
+            yield column, values, column.most or max(*known, LEAST_TV if "a token" in column.title else 0.0) or 1.0
+
+
+def picture(found: Audit) -> Chart:
+    """The same maps as a chart, for a file."""
+    maps = {column.title: (values, most) for column, values, most in map_values(found)}
+    numbers = sorted({head.head for head in found.heads})
+    return maps_chart(maps, found.layers, numbers, f"What the heads of {found.title} do: {found.headline}")
+
+
+def _maps(found: Audit) -> str:
+    numbers = sorted({head.head for head in found.heads})
+    figures = []
+    for column, values, most in map_values(found):
+        picture = head_map(values, found.layers, numbers, column.title, most=most, shown=column.shown)
         scale = f'<div class="scale" aria-hidden="true">0<i></i>{most:{column.shown}}</div>'
         figures.append(
             f"<figure><figcaption><b>{column.title}</b>{column.mapped}</figcaption>{picture}{scale}</figure>"
@@ -191,16 +214,37 @@ def _maps(found: Audit) -> str:
 
 
 def _gallery(examples: Sequence[Example]) -> str:
-    return f'<div class="cards">{"".join(map(_card, examples))}</div>' if examples else ""
+    """The cards, and the tokens of their documents, for who points at a map."""
+    names = {example.document: f"words-{k}" for k, example in enumerate(examples)}
+    tokens = {names[example.document]: [html.unescape(word(token)) for token in example.words] for example in examples}
+    held = "".join(
+        f'<script type="application/json" id="{name}">{json.dumps(words).replace("<", _LESS)}</script>'
+        for name, words in tokens.items()
+    )
+    cards = "".join(_card(example, names[example.document]) for example in examples)
+    return f'<div class="cards">{cards}</div>{held}' if examples else ""
 
 
-def _card(example: Example) -> str:
+def _map(example: Example, words: str) -> str:
+    """The pattern over the whole document, averaged over bins, as a picture."""
+    drawn = example.map
+    image = base64.b64encode(drawn.png()).decode()
+    said = f"The pattern of head {example.layer}.{example.head} on {example.document}, rows down and keys across"
+    bins = f'data-rows="{json.dumps(drawn.rows.tolist())}" data-keys="{json.dumps(drawn.keys.tolist())}"'
+    picture = f'<img src="data:image/png;base64,{image}" alt="{_text(said)}">'
+    return (
+        f'<div class="pattern" data-words="{words}" {bins}>{picture}'
+        "<output>The whole pattern, rows down and keys across: point at it for its tokens.</output></div>"
+    )
+
+
+def _card(example: Example, words: str) -> str:
     rows = "".join(map(_row, example.rows))
     shown = f"{example.value:.2f}" if example.value < 100 else f"{example.value:.0f}"
     return (
         f"<article><h3>{example.layer}.{example.head}: {_text(example.title)}</h3>"
-        f'<p class="quiet">{_text(MEANINGS[example.measure])}: {shown}. Shown on {_text(example.document)}.</p>{rows}'
-        "</article>\n"
+        f'<p class="quiet">{_text(MEANINGS[example.measure])}: {shown}. Shown on {_text(example.document)}.</p>'
+        f"{_map(example, words)}{rows}</article>\n"
     )
 
 

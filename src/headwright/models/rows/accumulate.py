@@ -25,6 +25,7 @@ class State:
     reference: Float[np.ndarray, " rows"]  # what the sums are relative to: the largest score so far
     sums: Float[np.ndarray, "3 rows"]  # mass, places, energy
     best: Float[np.ndarray, "rows many"]  # the largest scores, in ascending order
+    places: Int[np.ndarray, "rows many"]  # their keys, where more than two are kept
     winner: Int[np.ndarray, " rows"]
 
     @classmethod
@@ -33,11 +34,11 @@ class State:
         sums = np.zeros((3, rows))
         sums[0] = 0.0 if sink is None else 1.0
         reference = np.full(rows, UNSEEN if sink is None else sink)
-        return cls(reference, sums, np.full((rows, many), -np.inf), np.full(rows, -1))
+        return cls(reference, sums, np.full((rows, many), -np.inf), np.full((rows, many), -1), np.full(rows, -1))
 
     def part(self, rows: slice) -> State:
         """Some of the rows; to write to them is to write to the whole."""
-        return State(self.reference[rows], self.sums[:, rows], self.best[rows], self.winner[rows])
+        return State(self.reference[rows], self.sums[:, rows], self.best[rows], self.places[rows], self.winner[rows])
 
 
 def update(state: State, s: Block, start: int, spare: Block | None = None) -> None:
@@ -77,8 +78,15 @@ def _keep_best(state: State, s: Block, high: Float[np.ndarray, " rows"], start: 
         if all_of_them:
             s[at] = top
     else:
-        few = np.partition(mine, max(0, mine.shape[1] - many), axis=1)[:, -many:]
-        best[beaten] = np.sort(np.concatenate([best[beaten], few], axis=1), axis=1)[:, -many:]
+        few = np.argpartition(mine, max(0, mine.shape[1] - many), axis=1)[:, -many:]
+        least = np.take_along_axis(mine, few, axis=1).min(axis=1, keepdims=True)
+        tied = np.flatnonzero((mine >= least).sum(axis=1) > many)  # more keys than places: the first ones are kept
+        few[tied] = np.argsort(-mine[tied], axis=1, kind="stable")[:, :many]
+        scores = np.concatenate([best[beaten], np.take_along_axis(mine, few, axis=1)], axis=1)
+        places = np.concatenate([state.places[beaten], few + start], axis=1)
+        order = np.lexsort((-places, scores), axis=1)[:, -many:]  # of equal scores the one of the first key is largest
+        best[beaten] = np.take_along_axis(scores, order, axis=1)
+        state.places[beaten] = np.take_along_axis(places, order, axis=1)
 
 
 @lru_cache(maxsize=8)

@@ -6,7 +6,10 @@ What stands at a known place (the first key, an offset) needs no block: its scor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -14,32 +17,37 @@ from jaxtyping import Bool, Float, Int
 from headwright.errors import InputError, typed_errors
 from headwright.files import plain
 from headwright.models.rows.accumulate import UNSEEN, Block, State, update
-from headwright.models.rows.scoring import RowStatistics, Scoring
+from headwright.models.rows.scoring import RowStatistics, Scoring, checked_mask
 
 ROWS, KEYS = 256, 512
+Numbered = tuple[Int[np.ndarray, " keys"], Int[np.ndarray, "rows 1"], Int[np.ndarray, "rows 1"]]
 WORTH = 2**27  # scores: from here on, compiling takes less time than it saves in the layers of a model
 
 
 @typed_errors
 def row_statistics(
-    queries: Float[np.ndarray, "heads rows d"],
-    keys: Float[np.ndarray, "key_heads keys d"],
+    queries: Float[np.ndarray, "*batch heads rows d"],
+    keys: Float[np.ndarray, "*batch key_heads keys d"],
     *,
     scale: float | None = None,
     causal: bool = True,
     window: int | None = None,
     softcap: float | None = None,
     sinks: Float[np.ndarray, " heads"] | None = None,
-    key_mask: Bool[np.ndarray, " keys"] | None = None,
+    key_mask: Bool[np.ndarray, "*batch keys"] | None = None,
     offsets: Sequence[int] = (0, 1),
     top: int = 0,
+    ends: tuple[int, int] | None = None,
+    key_sets: Mapping[str, Bool[np.ndarray, "*batch keys"]] | None = None,
     received: bool = False,
+    last_rows: int = 64,
     progress: Callable[[float], None] | None = None,
 ) -> RowStatistics:
-    """Statistics of every row of every head, in one pass over blocks of Q K^T and in memory O(rows).
+    """Statistics of every row of every head, in blocks of Q K^T and in memory O(rows).
 
     Heads share keys in groups where there are fewer key heads. The scale is 1/sqrt(d) unless given. Products are in the
-    wider of float32 and the arrays' type, sums over blocks in float64.
+    wider of float32 and the arrays' type, sums over blocks in float64. Of a batch, a key mask or a set of keys has one
+    row for all of its texts, or one for each. Each of `ends`, `key_sets` and `received` asks for a second pass.
 
     >>> rng = np.random.default_rng(0)
     >>> q, k = rng.normal(size=(2, 50, 8)), rng.normal(size=(1, 50, 8))
@@ -49,22 +57,58 @@ def row_statistics(
     >>> bool((found.top >= found.largest).all())
     True
     """
-    queries, keys = (_numbers(array, name) for array, name in ((queries, "queries"), (keys, "keys")))
+    queries, keys = (real_numbers(array, name) for array, name in ((queries, "queries"), (keys, "keys")))
+    sets = dict(key_sets or {})
+    if queries.ndim == 4:
+        texts = len(queries)
+        if keys.ndim != 4 or len(keys) != texts or not texts:
+            raise InputError(f"queries of shape {queries.shape} and keys of shape {keys.shape}: expected (batch, "
+                             "heads, rows, d) of each, and one batch")  # fmt: skip
+        each = [
+            row_statistics(
+                queries[i], keys[i], scale=scale, causal=causal, window=window, softcap=softcap, sinks=sinks,
+                key_mask=_of_text(key_mask, i, texts), offsets=offsets, top=top, ends=ends, received=received,
+                key_sets={name: _of_text(mask, i, texts) for name, mask in sets.items()}, last_rows=last_rows,
+                progress=None if progress is None else partial(_within, progress, i, texts),
+            )
+            for i in range(texts)
+        ]  # fmt: skip
+        return RowStatistics.stacked(each)
     scoring = Scoring.of(
         queries.shape, keys.shape, scale=scale, causal=causal, window=window, softcap=softcap, sinks=sinks,
         key_mask=key_mask,
     )  # fmt: skip
-    if top < 0 or any(offset < 0 for offset in offsets):
-        raise InputError(f"top = {top}, offsets {list(offsets)}: expected numbers from 0")
-    half = None if progress is None else (lambda done: progress(done / (2 if received else 1)))
+    numbers = {"top": top, "last_rows": last_rows} | {f"offset {o}": o for o in offsets}
+    for name, number in numbers.items() if ends is None else (numbers | dict(zip("sw", ends, strict=True))).items():
+        if number < 0:
+            raise InputError(f"{name} = {number}: expected a number from 0")
+    marked = {name: checked_mask(mask, scoring.keys, "keys") for name, mask in sets.items()}
+    again = received or ends is not None or bool(marked)
+    half = None if progress is None else (lambda done: progress(done / (2 if again else 1)))
     found = statistics(queries, keys, scoring, tuple(offsets), top, half)
-    if not received:
+    if not again:
         return found
     rest = None if progress is None else (lambda done: progress((1 + done) / 2))
-    return RowStatistics(**{**vars(found), "received": _received_mass(queries, keys, scoring, found.lse, rest)})
+    more = second_pass(queries, keys, scoring, found.lse, ends, marked, last_rows if received else None, rest)
+    return replace(found, **more)
 
 
-def _numbers(array: Float[np.ndarray, ...], name: str) -> Float[np.ndarray, ...]:
+def _within(progress: Callable[[float], None], text: int, texts: int, done: float) -> None:
+    progress((text + done) / texts)
+
+
+def _of_text(mask: Any, text: int, texts: int) -> Any:
+    """The mask of one text of a batch: its own row, or the one of all."""
+    given = None if mask is None else np.asarray(mask)
+    if given is None or given.ndim == 1:
+        return given
+    if given.ndim != 2 or len(given) != texts:
+        raise InputError(f"a mask of shape {given.shape} for {texts} texts: expected (keys,) or (batch, keys)")
+    return given[text]
+
+
+def real_numbers(array: Float[np.ndarray, ...], name: str) -> Float[np.ndarray, ...]:
+    """The array in float32 or wider; refused unless its numbers are real and finite."""
     array = plain(array, name)
     if array.dtype.kind not in "fiu" and array.dtype.name != "bfloat16":
         raise InputError(f"{name}: holds {array.dtype.name}, expected real numbers")
@@ -84,15 +128,17 @@ def statistics(
     fast: bool | None = None,
 ) -> RowStatistics:
     """Statistics of all rows; with the compiled epilogue if `fast`, which is decided here unless given."""
-    found = RowStatistics.empty(scoring.heads, scoring.rows, offsets, top=top > 0)
+    found = RowStatistics.empty(scoring.heads, scoring.rows, offsets, top=top)
     if fast is None:
-        large = scoring.heads * scoring.rows * scoring.keys >= WORTH
-        fast = large and top <= 2 and queries.dtype == np.float32 and can_compile()
+        fast = scoring.heads * scoring.rows * scoring.keys >= WORTH
+    fast = fast and not top and queries.dtype == np.float32 and can_compile()
     room, ranges = _room(queries.dtype), scoring.ranges() if fast else None
     for head in range(scoring.heads):
         mine = keys[head * scoring.key_heads // scoring.heads]
         scaled = queries[head] * queries.dtype.type(scoring.scale)
-        state = State.start(scoring.rows, max(2, top), None if scoring.sinks is None else float(scoring.sinks[head]))
+        state = State.start(
+            scoring.rows, max(3, top) if top else 2, None if scoring.sinks is None else float(scoring.sinks[head])
+        )
         for start in range(0, scoring.rows, ROWS):
             rows = slice(start, min(start + ROWS, scoring.rows))
             seen = None if ranges is None else ranges[rows]
@@ -113,26 +159,73 @@ def can_compile() -> bool:
     return numba_kernel is not None
 
 
-def _received_mass(
+def second_pass(
     queries: Float[np.ndarray, "heads rows d"],
     keys: Float[np.ndarray, "key_heads keys d"],
     scoring: Scoring,
     lse: Float[np.ndarray, "heads rows"],
+    ends: tuple[int, int] | None,
+    sets: Mapping[str, Bool[np.ndarray, " keys"]],
+    last_rows: int | None,
     progress: Callable[[float], None] | None = None,
-) -> Float[np.ndarray, "heads keys"]:
-    """What each key gets from all rows: a second pass, since it needs the rows' lse."""
-    total, room = np.zeros((scoring.heads, scoring.keys)), _room(queries.dtype)
+) -> dict[str, Any]:
+    """What needs the weights themselves, and so the rows' lse; a row whose lse is infinite gives no weight.
+
+    The fields of `RowStatistics` that were asked for: of the ends, of sets of keys, and what each key receives.
+    """
+    shape, room = (scoring.heads, scoring.rows), _room(queries.dtype)
+    total, most, last = (np.zeros((scoring.heads, scoring.keys)) for _ in range(3))
+    start, recent, given = (np.zeros(shape) for _ in range(3))
+    found = {name: np.zeros(shape) for name in sets}
+    numbered = None if ends is None else _numbered(scoring)
     for head in range(scoring.heads):
         mine = keys[head * scoring.key_heads // scoring.heads]
         scaled = queries[head] * queries.dtype.type(scoring.scale)
-        for start in range(0, scoring.rows, ROWS):
-            rows = slice(start, min(start + ROWS, scoring.rows))
-            less = np.where(np.isfinite(lse[head, rows]), lse[head, rows], 0.0)[:, None].astype(scaled.dtype)
+        for begin in range(0, scoring.rows, ROWS):
+            rows = slice(begin, min(begin + ROWS, scoring.rows))
+            counts = np.isfinite(lse[head, rows])[:, None]
+            less = np.where(counts[:, 0], lse[head, rows], 0.0)[:, None].astype(scaled.dtype)
             for columns, s in _blocks(scaled[rows], mine, scoring, rows, room):
-                total[head, columns] += np.exp(np.minimum(s - less, 0.0)).sum(axis=0)
+                weights = np.exp(np.minimum(s - less, 0.0)) * counts
+                if last_rows is not None:
+                    total[head, columns] += weights.sum(axis=0)
+                    np.maximum(most[head, columns], weights.max(axis=0), out=most[head, columns])
+                    last[head, columns] += weights[max(0, scoring.rows - last_rows - begin) :].sum(axis=0)
+                for name, mask in sets.items():
+                    found[name][head, rows] += weights @ mask[columns].astype(weights.dtype)
+                if ends is not None and numbered is not None:
+                    first, latter = _at_ends(numbered, ends, rows, columns)
+                    start[head, rows] += np.vecdot(weights, first)
+                    recent[head, rows] += np.vecdot(weights, latter)
+                    given[head, rows] += weights.sum(axis=1)
             if progress is not None:
                 progress((head + rows.stop / scoring.rows) / scoring.heads)
-    return total
+    more: dict[str, Any] = {"sets": found}
+    if last_rows is not None:
+        more |= {"received": total, "received_most": most, "received_last": last}
+    if ends is not None:
+        more |= {"start": start, "recent": recent, "middle": np.maximum(given - start - recent, 0.0)}
+    return more
+
+
+def _numbered(
+    scoring: Scoring,
+) -> tuple[Int[np.ndarray, " keys"], Int[np.ndarray, "rows 1"], Int[np.ndarray, "rows 1"]]:
+    """How many unmasked keys come before each key; for each row, before the first it sees; and how many it sees."""
+    seen = np.ones(scoring.keys, dtype=bool) if scoring.key_mask is None else scoring.key_mask
+    before = np.concatenate([[0], np.cumsum(seen)])
+    ranges = before[np.clip(scoring.ranges(), 0, scoring.keys)]
+    return before[:-1], ranges[:, :1], np.maximum(ranges[:, 1:] - ranges[:, :1], 0)
+
+
+def _at_ends(
+    numbered: Numbered, ends: tuple[int, int], rows: slice, columns: slice
+) -> tuple[Bool[np.ndarray, "rows keys"], Bool[np.ndarray, "rows keys"]]:
+    """Which keys are among the first that a row sees, and which of the others among its last."""
+    before, skipped, count = numbered
+    number = before[columns] - skipped[rows]
+    first = number < ends[0]
+    return first, ~first & (number >= count[rows] - ends[1])
 
 
 def _room(dtype: np.dtype) -> Float[np.ndarray, "2 rows keys"]:
@@ -173,6 +266,20 @@ def _blocks(
         yield columns, s
 
 
+def score_blocks(
+    queries: Float[np.ndarray, "heads rows d"], keys: Float[np.ndarray, "key_heads keys d"], scoring: Scoring
+) -> Iterator[tuple[int, slice, slice, Block]]:
+    """Head, rows, keys and scores of each block; a block is overwritten by the next."""
+    room = _room(queries.dtype)
+    for head in range(scoring.heads):
+        mine = keys[head * scoring.key_heads // scoring.heads]
+        scaled = queries[head] * queries.dtype.type(scoring.scale)
+        for start in range(0, scoring.rows, ROWS):
+            rows = slice(start, min(start + ROWS, scoring.rows))
+            for columns, s in _blocks(scaled[rows], mine, scoring, rows, room):
+                yield head, rows, columns, s
+
+
 def _take_in(
     state: State, queries: Float[np.ndarray, "rows d"], keys: Float[np.ndarray, "keys d"], scoring: Scoring,
     rows: slice, room: Float[np.ndarray, "2 rows keys"], ranges: Int[np.ndarray, "rows 2"] | None,
@@ -206,8 +313,13 @@ def _conclude(found: RowStatistics, head: int, state: State, scoring: Scoring, t
     position = np.arange(scoring.rows) + scoring.shift
     found.distance[head] = np.where(seen, (position * keys_mass - places) / safe, 0.0)
     found.sensitivity[head] = _sensitivity(largest, np.where(seen, best, 0.0), scoring)
-    if found.top is not None:
-        found.top[head] = np.where(seen, np.exp(state.best[:, -top:] - lse[:, None]).sum(axis=1), 0.0)
+    found.largest_score[head] = np.where(seen, best, -np.inf)
+    if found.top is not None and found.top_keys is not None and found.top_weights is not None:
+        high = state.best[:, : -top - 1 : -1]
+        counts = high > UNSEEN / 2
+        found.top_keys[head] = np.where(counts, state.places[:, : -top - 1 : -1], -1)
+        found.top_weights[head] = np.where(counts, np.exp(np.where(counts, high - lse[:, None], 0.0)), 0.0)
+        found.top[head] = found.top_weights[head].sum(axis=1)
 
 
 def _sensitivity(

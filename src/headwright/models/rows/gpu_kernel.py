@@ -1,160 +1,529 @@
-"""Row statistics on a GPU: one Triton kernel that reads Q and K once and writes a few numbers a row.
+"""Row statistics on a GPU: Triton kernels that read Q and K and write a few numbers a row.
 
-The loop over tiles of keys is an online softmax without the values: the largest score, the mass and the energy
-sum e s. What costs is the exponential of every score, so nothing else may cost much. Which key won, and the
-runner-up, would: instead the maxima of groups of 16 scores, which a thread holds anyway on the way to the row's
-maximum, compete for first and second place, and a second kernel scores the 16 keys of the winning group again.
+`_pass` is an online softmax without the values: over tiles of keys, the largest score, the mass and the energy sum e s.
+What costs is the exponential of every score, so nothing else may cost much. Which key won, and the runner-up, would:
+instead the maxima of groups of scores, which a thread holds anyway on the way to the row's maximum, compete for first
+and second place, and `_again` scores the keys of the winning group again. A group's number is written into the last
+bits of its maximum, so that one maximum finds both. The runner-up is known up to 2^-18 of its size, where it lies in
+another group than the winner; all else up to float32.
 
-A group's number is written into the last three bits of its maximum, so that one maximum finds both. The runner-up is
-known up to 2^-20 of its size, where it lies in another group than the winner; all else up to float32.
+`_columns` and `_cells` are second passes, which need the rows' lse: what each key receives, and the map of a pattern.
+All of them honour scale, causal masks, windows, softcap, sinks and key masks, queries and keys of different lengths,
+and heads that share keys. Tiles that every row sees whole take a shorter way than those at an edge.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
-BM, BN, WARPS, STAGES = 64, 128, 4, 3  # the fastest on an H200 for d = 64 and 128
+# Rows, keys, warps and stages of a tile, by the bytes of a key; of those tried on an H200 the fastest.
+TILES = {64: (64, 128, 4, 3), 128: (64, 128, 4, 3), 256: (64, 128, 4, 3), 512: (64, 64, 4, 2)}
+WIDEST = (32, 32, 4, 2)
+GROUPS = 32  # of the scores of a row in a tile
+AGAIN = 16  # rows of a program that scores the winning groups again
+NARROWEST, WIDEST_HEAD = 16, 256
+UNSEEN = tl.constexpr(-1e30)
+LOG2E = tl.constexpr(1.4426950408889634)
+
+
+@triton.jit
+def _capped(s, scale, softcap):
+    x = s * (scale / softcap)
+    square = x * x
+    near = x * (1 - square * (1 / 3 - square * (2 / 15 - square * (17 / 315))))  # where 2 sigmoid - 1 loses digits
+    return softcap * tl.where(tl.abs(x) < 0.1, near, 2 * tl.sigmoid(2 * x) - 1)
+
+
+@triton.jit
+def _scores(
+    a, b, row, column, allowed, keys, shift, window, scale, softcap,
+    CAUSAL: tl.constexpr, WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, EDGE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """The products a b^T (before the scale; or after it, if there is a softcap); UNSEEN where a key is not seen."""
+    s = tl.dot(a, tl.trans(b), input_precision=PRECISION)
+    if SOFTCAP:
+        s = _capped(s, scale, softcap)
+    if EDGE:
+        seen = allowed & (column < keys)
+        apart = row + shift - column
+        if CAUSAL:
+            seen = seen & (apart >= 0)
+        if WINDOW:
+            seen = seen & (apart < window) & (apart > -window)
+        s = tl.where(seen, s, UNSEEN)
+    return s
+
+
+@triton.jit
+def _folded(x, A: tl.constexpr, B: tl.constexpr):
+    """Sums over the columns 8 a + 2 l + c with the same l: a thread holds all of them, and no other thread is asked."""
+    return tl.sum(tl.sum(tl.reshape(x, (A, B // 8, 4, 2)), axis=3), axis=1)
+
+
+@triton.jit
+def _range(
+    block, rows, keys, shift, window, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr,
+    MASK: tl.constexpr,
+):  # fmt: skip
+    """The tiles of a block of rows: where they begin, from where to where every row sees them whole, where they end."""
+    top = block * BM + shift
+    bottom = tl.minimum(top + BM, rows + shift) - 1
+    begin = 0
+    whole = 0
+    last = keys
+    until = keys // BN * BN
+    if WINDOW:
+        begin = tl.maximum(0, top - window + 1) // BN * BN
+        whole = (tl.maximum(0, bottom - window + 1) + BN - 1) // BN * BN
+        last = tl.minimum(keys, bottom + window)
+        until = tl.minimum(keys, top + window) // BN * BN
+    if CAUSAL:
+        last = tl.minimum(keys, bottom + 1)
+        until = (top + 1) // BN * BN
+    if MASK:
+        until = begin
+    whole = tl.minimum(whole, last)
+    return begin, whole, tl.maximum(whole, tl.minimum(until, last)), last
 
 
 @triton.jit
 def _pass(
-    Q, K, LSE, ENTROPY, FIRST, BEST, SECOND, TILE, DISTANCE, rows, keys, scale, group: tl.constexpr, D: tl.constexpr,
-    BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, TRACK: tl.constexpr,
+    Q, K, SINKS, ALLOWED, START, LSE, ENTROPY, FIRST, BEST, SECOND, TILE, DISTANCE, rows, keys, heads, scale, softcap,
+    window, group: tl.constexpr, D: tl.constexpr, DP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+    CAUSAL: tl.constexpr, WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, SINK: tl.constexpr, MASK: tl.constexpr,
+    TRACK: tl.constexpr, GROUPS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     block = tl.num_programs(0) - 1 - tl.program_id(0)  # the longest rows first
     head = tl.program_id(1)
-    offsets_m = block * BM + tl.arange(0, BM)
-    offsets_n = tl.arange(0, BN)
-    offsets_d = tl.arange(0, D)
+    batch = head // heads
+    row = block * BM + tl.arange(0, BM)
+    within = tl.arange(0, BN)
+    depth = tl.arange(0, DP)
+    deep = depth[None, :] < D
     base = head.to(tl.int64) * rows
-    q = tl.load(Q + (base + offsets_m[:, None]) * D + offsets_d[None, :], mask=offsets_m[:, None] < rows, other=0.0)
-    mine = K + (head // group).to(tl.int64) * keys * D
     shift = keys - rows
-    start_k = tl.load(mine + offsets_d).to(tl.float32)
-    sink = tl.sum(q.to(tl.float32) * start_k[None, :], axis=1)  # the score of key 0
-    within = offsets_n.to(tl.float32)
-    step = scale * 1.4426950408889634
-    m = tl.full((BM,), -1e30, tl.float32)  # of the raw products; the scale is above 0
+    q = tl.load(Q + (base + row[:, None]) * D + depth[None, :], mask=(row[:, None] < rows) & deep, other=0.0)
+    mine = K + (head // group).to(tl.int64) * keys * D
+    unit = scale
+    if SOFTCAP:
+        unit = 1.0
+    step = unit * LOG2E
+    start = 0
+    if MASK:
+        start = tl.load(START + batch)
+    key = tl.load(mine + start * D + depth, mask=depth < D, other=0.0).to(tl.float32)
+    initial = tl.sum(q.to(tl.float32) * key[None, :], axis=1)  # of the first key
+    if SOFTCAP:
+        initial = _capped(initial, scale, softcap)
+    m = tl.full((BM,), UNSEEN, tl.float32)  # of the products; the scale is above 0
     mass = tl.zeros((BM,), tl.float32)
     energy = tl.zeros((BM,), tl.float32)
     place = tl.zeros((BM,), tl.float32)
-    first = tl.full((BM,), -1e30, tl.float32)
-    second = tl.full((BM,), -1e30, tl.float32)
+    if SINK:
+        sink = tl.load(SINKS + head % heads)
+        m = tl.full((BM,), 0.0, tl.float32) + sink / unit
+        mass = tl.full((BM,), 1.0, tl.float32)
+        energy = m
+    first = tl.full((BM,), UNSEEN, tl.float32)
+    second = tl.full((BM,), UNSEEN, tl.float32)
     tile = tl.zeros((BM,), tl.int32)
-    if CAUSAL:
-        whole = (block * BM + shift + 1) // BN * BN
-        last = tl.minimum(keys, (block + 1) * BM + shift)
-    else:
-        whole = keys // BN * BN
-        last = keys
-    for part in tl.static_range(2):  # the tiles that every row sees whole; then those at the edge
-        low = 0 if part == 0 else whole
-        high = whole if part == 0 else last
-        for start in range(low, high, BN):
-            columns = start + offsets_n
-            if part == 0:
-                k = tl.load(mine + columns[:, None] * D + offsets_d[None, :])
-            else:
-                k = tl.load(mine + columns[:, None] * D + offsets_d[None, :], mask=columns[:, None] < keys, other=0.0)
-            s = tl.dot(q, tl.trans(k))
-            if part == 1:
-                seen = columns[None, :] < keys
-                if CAUSAL:
-                    seen = seen & (columns[None, :] <= offsets_m[:, None] + shift)
-                s = tl.where(seen, s, -1e30)
-            if TRACK:
-                parts = tl.reshape(s, (BM, 2, BN // 16, 4, 2))
-                maxima = tl.reshape(tl.max(tl.max(parts, axis=4), axis=2), (BM, 8))
-                bits = (maxima.to(tl.int32, bitcast=True) & -8) | tl.arange(0, 8)[None, :]
-                maxima = bits.to(tl.float32, bitcast=True)
-                high1 = tl.max(maxima, axis=1)
-                high2 = tl.max(tl.where(maxima == high1[:, None], -3e38, maxima), axis=1)
-                tile = tl.where(high1 > first, start, tile)
-                second = tl.maximum(tl.minimum(first, high1), tl.maximum(second, high2))
-                first = tl.maximum(first, high1)
+    begin, whole, until, last = _range(block, rows, keys, shift, window, BM, BN, CAUSAL, WINDOW, MASK)
+    for part in tl.static_range(3):  # an edge (of a window, or of what is masked), what is seen whole, an edge
+        if part != 0 or WINDOW:
+            low = begin if part == 0 else (whole if part == 1 else until)
+            high = whole if part == 0 else (until if part == 1 else last)
+            for at in range(low, high, BN):
+                column = at + within
+                if part == 1 and D == DP:
+                    k = tl.load(mine + column[:, None] * D + depth[None, :])
+                else:
+                    k = tl.load(
+                        mine + column[:, None] * D + depth[None, :], mask=(column[:, None] < keys) & deep, other=0.0
+                    )
+                allowed = column[None, :] >= 0
+                if MASK:
+                    allowed = tl.load(ALLOWED + batch * keys + column, mask=column < keys, other=0)[None, :] != 0
+                s = _scores(
+                    q, k, row[:, None], column[None, :], allowed, keys, shift, window, scale, softcap, CAUSAL, WINDOW,
+                    SOFTCAP, part != 1, PRECISION,
+                )  # fmt: skip
+                if TRACK:
+                    # Column 8 a + 2 l + c of a part of the tile is in the group l of that part: a thread has all of it.
+                    parts = tl.reshape(s, (BM, GROUPS // 4, BN // GROUPS // 2, 4, 2))
+                    maxima = tl.reshape(tl.max(tl.max(parts, axis=4), axis=2), (BM, GROUPS))
+                    bits = (maxima.to(tl.int32, bitcast=True) & -GROUPS) | tl.arange(0, GROUPS)[None, :]
+                    maxima = bits.to(tl.float32, bitcast=True)
+                    high1 = tl.max(maxima, axis=1)
+                    high2 = tl.max(tl.where(maxima == high1[:, None], -3e38, maxima), axis=1)
+                    tile = tl.where(high1 > first, at, tile)
+                    second = tl.maximum(tl.minimum(first, high1), tl.maximum(second, high2))
+                    first = tl.maximum(first, high1)
+                else:
+                    high1 = tl.max(s, axis=1)
+                    first = tl.maximum(first, high1)
                 new = tl.maximum(m, high1)
-            else:
-                new = tl.maximum(m, tl.max(s, axis=1))
-            p = tl.math.exp2(s * step - (new * step)[:, None])
-            shrink = tl.math.exp2((m - new) * step)
-            here = tl.sum(p, axis=1)
-            mass = mass * shrink + here
-            energy = energy * shrink + tl.sum(p * s, axis=1)
-            if TRACK:
-                place = place * shrink + (start * here + tl.sum(p * within[None, :], axis=1))
-            m = new
-    inside = offsets_m < rows
-    at = base + offsets_m
-    lse = m * scale + tl.log(mass)
-    tl.store(LSE + at, lse, mask=inside)
-    tl.store(ENTROPY + at, lse - energy / mass * scale, mask=inside)
-    tl.store(FIRST + at, tl.exp(sink * scale - lse), mask=inside)
+                p = tl.math.exp2(s * step - (new * step)[:, None])
+                shrink = tl.math.exp2((m - new) * step)
+                here = tl.sum(p, axis=1)
+                mass = mass * shrink + here
+                energy = energy * shrink + tl.sum(p * s, axis=1)
+                if TRACK:
+                    place = place * shrink + (at * here + tl.sum(p * within.to(tl.float32)[None, :], axis=1))
+                m = new
+    inside = row < rows
+    at = base + row
+    sees = first > UNSEEN / 2
+    mass = tl.where(sees, mass, 1.0)
+    lse = m * unit + tl.log(mass)
+    apart = row + shift - start
+    known = sees & (start < keys)
+    if CAUSAL:
+        known = known & (apart >= 0)
+    if WINDOW:
+        known = known & (apart < window) & (apart > -window)
+    keys_mass = mass
+    if SINK:
+        keys_mass = mass - tl.exp((sink / unit - m) * unit)
+    tl.store(LSE + at, tl.where(sees, lse, float("-inf")), mask=inside)
+    tl.store(ENTROPY + at, tl.where(sees, lse - energy / mass * unit, 0.0), mask=inside)
+    tl.store(FIRST + at, tl.where(known, tl.exp(tl.minimum(initial * unit - lse, 0.0)), 0.0), mask=inside)
     if TRACK:
         tl.store(BEST + at, first, mask=inside)
         tl.store(SECOND + at, second, mask=inside)
         tl.store(TILE + at, tile, mask=inside)
-        tl.store(DISTANCE + at, offsets_m + shift - place / mass, mask=inside)
+        distance = ((row + shift) * keys_mass - place) / mass
+        tl.store(DISTANCE + at, tl.where(sees, distance, 0.0), mask=inside)
     else:
-        tl.store(BEST + at, tl.exp(m * scale - lse), mask=inside)
+        tl.store(BEST + at, tl.where(sees, tl.exp(first * unit - lse), 0.0), mask=inside)
+
+
+@triton.jit
+def _one_key(
+    q, K, ALLOWED, row, column, inside, keys, shift, window, scale, softcap, D: tl.constexpr, DP: tl.constexpr,
+    CAUSAL: tl.constexpr, WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, MASK: tl.constexpr,
+):  # fmt: skip
+    """The score of one key for each row, as in `_scores`."""
+    apart = row + shift - column
+    seen = inside & (column >= 0) & (column < keys)
+    if CAUSAL:
+        seen = seen & (apart >= 0)
+    if WINDOW:
+        seen = seen & (apart < window) & (apart > -window)
+    if MASK:
+        seen = seen & (tl.load(ALLOWED + column, mask=seen, other=0) != 0)
+    depth = tl.arange(0, DP)
+    k = tl.load(K + column[:, None] * D + depth[None, :], mask=seen[:, None] & (depth[None, :] < D), other=0.0)
+    s = tl.sum(q * k.to(tl.float32), axis=1)
+    if SOFTCAP:
+        s = _capped(s, scale, softcap)
+    return tl.where(seen, s, UNSEEN)
 
 
 @triton.jit
 def _again(
-    Q, K, LSE, BEST, SECOND, TILE, rows, keys, scale, group: tl.constexpr, D: tl.constexpr, BM: tl.constexpr,
-    BN: tl.constexpr, CAUSAL: tl.constexpr,
+    Q, K, ALLOWED, OFFSETS, LSE, BEST, SECOND, TILE, LARGEST, MARGIN, WINNER, SCORE, SENSITIVITY, WEIGHTS, rows, keys,
+    heads, scale, softcap, window, stride, group: tl.constexpr, D: tl.constexpr, DP: tl.constexpr, BM: tl.constexpr,
+    BN: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, MASK: tl.constexpr,
+    GROUPS: tl.constexpr, PLACES: tl.constexpr,
 ):  # fmt: skip
+    """The keys of the winning group, and those at known offsets, scored again: few products for each row."""
     head = tl.program_id(1)
     row = tl.program_id(0) * BM + tl.arange(0, BM)
     inside = row < rows
     at = head.to(tl.int64) * rows + row
-    best = tl.load(BEST + at, mask=inside, other=0.0)
-    number = best.to(tl.int32, bitcast=True) & 7
-    start = tl.load(TILE + at, mask=inside, other=0) + number // 4 * (BN // 2) + number % 4 * 2
-    few = tl.arange(0, 16)
-    columns = start[:, None] + few[None, :] // 2 * 8 + few[None, :] % 2
-    seen = columns < keys
-    if CAUSAL:
-        seen = seen & (columns <= row[:, None] + keys - rows)
+    shift = keys - rows
+    depth = tl.arange(0, DP)
+    q = tl.load(Q + at[:, None] * D + depth[None, :], mask=inside[:, None] & (depth[None, :] < D), other=0.0)
+    q = q.to(tl.float32)
     mine = K + (head // group).to(tl.int64) * keys * D
-    s = tl.zeros((BM, 16), tl.float32)
-    for start_d in tl.static_range(0, D, 32):
-        depth = start_d + tl.arange(0, 32)
-        q = tl.load(Q + at[:, None] * D + depth[None, :], mask=inside[:, None], other=0.0).to(tl.float32)
-        k = tl.load(mine + columns[:, :, None] * D + depth[None, None, :], mask=seen[:, :, None], other=0.0)
-        s += tl.sum(q[:, None, :] * k.to(tl.float32), axis=2)
-    s = tl.where(seen, s, -1e30)
-    high = tl.max(s, axis=1)
-    winner = tl.min(tl.where(s == high[:, None], columns, 2147483647), axis=1)
-    other = tl.max(tl.where(columns == winner[:, None], -1e30, s), axis=1)
-    second = tl.maximum(other, tl.load(SECOND + at, mask=inside, other=0.0))
-    tl.store(TILE + at, winner, mask=inside)
-    tl.store(BEST + at, tl.exp(high * scale - tl.load(LSE + at, mask=inside, other=0.0)), mask=inside)
-    tl.store(SECOND + at, tl.where(second > -1e29, (high - second) * scale, float("inf")), mask=inside)
+    mask = ALLOWED + head // heads * keys
+    unit = scale
+    if SOFTCAP:
+        unit = 1.0
+    best = tl.load(BEST + at, mask=inside, other=UNSEEN)
+    lse = tl.load(LSE + at, mask=inside, other=0.0)
+    second = tl.load(SECOND + at, mask=inside, other=UNSEEN)
+    sees = best > UNSEEN / 2
+    number = best.to(tl.int32, bitcast=True) & (GROUPS - 1)
+    start = tl.load(TILE + at, mask=inside, other=0) + number // 4 * (4 * BN // GROUPS) + number % 4 * 2
+    high = tl.full((BM,), UNSEEN, tl.float32)
+    winner = tl.full((BM,), -1, tl.int32)
+    for j in tl.static_range(BN // GROUPS):
+        column = start + (j // 2 * 8 + j % 2)
+        s = _one_key(
+            q, mine, mask, row, column, inside & sees, keys, shift, window, scale, softcap, D, DP, CAUSAL, WINDOW,
+            SOFTCAP, MASK,
+        )  # fmt: skip
+        second = tl.maximum(second, tl.minimum(high, s))
+        winner = tl.where(s > high, column, winner)
+        high = tl.maximum(high, s)
+    second = tl.minimum(second, high)  # it may have lost its last bits
+    largest = tl.where(sees, tl.exp(tl.minimum(high * unit - lse, 0.0)), 0.0)
+    slope = high * unit
+    if SOFTCAP:
+        part = tl.minimum(tl.maximum(high / softcap, -1 + 6e-8), 1 - 6e-8)
+        slope = softcap * 0.5 * tl.log((1 + part) / (1 - part)) * (1 - part * part)
+    margin = tl.where(second > UNSEEN / 2, (high - second) * unit, float("inf"))
+    tl.store(WINNER + at, winner, mask=inside)
+    tl.store(LARGEST + at, largest, mask=inside)
+    tl.store(MARGIN + at, tl.where(sees, margin, 0.0), mask=inside)
+    tl.store(SCORE + at, tl.where(sees, high * unit, float("-inf")), mask=inside)
+    tl.store(SENSITIVITY + at, tl.where(sees, largest * (1 - largest) * slope, 0.0), mask=inside)
+    for n in tl.static_range(PLACES):
+        s = _one_key(
+            q, mine, mask, row, row + shift - tl.load(OFFSETS + n), inside & sees, keys, shift, window, scale, softcap,
+            D, DP, CAUSAL, WINDOW, SOFTCAP, MASK,
+        )  # fmt: skip
+        weight = tl.where(s > UNSEEN / 2, tl.exp(tl.minimum(s * unit - lse, 0.0)), 0.0)
+        tl.store(WEIGHTS + n * stride + at, weight, mask=inside)
+
+
+@triton.jit
+def _columns(
+    Q, K, ALLOWED, LSE, SUM, LATE, MOST, rows, keys, heads, scale, softcap, window, late, group: tl.constexpr,
+    D: tl.constexpr, DP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr,
+    SOFTCAP: tl.constexpr, MASK: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """What a tile of keys receives: over all rows, over those from `late` on, and at most. No two programs share it."""
+    head = tl.program_id(1)
+    column = tl.program_id(0) * BN + tl.arange(0, BN)
+    depth = tl.arange(0, DP)
+    deep = depth[None, :] < D
+    base = head.to(tl.int64) * rows
+    shift = keys - rows
+    mine = K + (head // group).to(tl.int64) * keys * D
+    k = tl.load(mine + column[:, None] * D + depth[None, :], mask=(column[:, None] < keys) & deep, other=0.0)
+    allowed = column[:, None] >= 0
+    if MASK:
+        allowed = tl.load(ALLOWED + head // heads * keys + column, mask=column < keys, other=0)[:, None] != 0
+    unit = scale
+    if SOFTCAP:
+        unit = 1.0
+    step = unit * LOG2E
+    top = tl.program_id(0) * BN  # the first key, and the last
+    bottom = top + BN - 1
+    begin = 0
+    whole = 0
+    last = rows
+    until = rows // BM * BM
+    if WINDOW:
+        begin = tl.maximum(0, top - shift - window + 1) // BM * BM
+        whole = (tl.maximum(0, bottom - shift - window + 1) + BM - 1) // BM * BM
+        last = tl.minimum(rows, bottom - shift + window)
+        until = tl.maximum(0, tl.minimum(rows, top - shift + window)) // BM * BM
+    if CAUSAL:
+        begin = tl.maximum(0, top - shift) // BM * BM
+        whole = (tl.maximum(0, bottom - shift) + BM - 1) // BM * BM
+    if MASK or D != DP:
+        until = begin
+    whole = tl.minimum(whole, tl.maximum(last, begin))
+    until = tl.maximum(whole, tl.minimum(until, last))
+    total = tl.zeros((BN, 4), tl.float32)
+    recent = tl.zeros((BN,), tl.float32)
+    most = tl.zeros((BN, 4), tl.float32)
+    for part in tl.static_range(3):
+        low = begin if part == 0 else (whole if part == 1 else until)
+        high = whole if part == 0 else (until if part == 1 else last)
+        for at in range(low, high, BM):
+            row = at + tl.arange(0, BM)
+            if part == 1:
+                q = tl.load(Q + (base + row[:, None]) * D + depth[None, :])
+                lse = tl.load(LSE + base + row)
+            else:
+                q = tl.load(
+                    Q + (base + row[:, None]) * D + depth[None, :], mask=(row[:, None] < rows) & deep, other=0.0
+                )
+                lse = tl.load(LSE + base + row, mask=row < rows, other=float("inf"))
+            lse = tl.where(lse == float("-inf"), float("inf"), lse * LOG2E)
+            s = _scores(
+                k, q, row[None, :], column[:, None], allowed, keys, shift, window, scale, softcap, CAUSAL, WINDOW,
+                SOFTCAP, part != 1, PRECISION,
+            )  # fmt: skip
+            p = tl.math.exp2(s * step - lse[None, :])
+            total += _folded(p, BN, BM)
+            most = tl.maximum(most, tl.max(tl.max(tl.reshape(p, (BN, BM // 8, 4, 2)), axis=3), axis=1))
+            if at + BM > late:
+                recent += tl.sum(tl.where(row[None, :] >= late, p, 0.0), axis=1)
+    there = head.to(tl.int64) * keys + column
+    tl.store(SUM + there, tl.sum(total, axis=1), mask=column < keys)
+    tl.store(LATE + there, recent, mask=column < keys)
+    tl.store(MOST + there, tl.minimum(tl.max(most, axis=1), 1.0), mask=column < keys)
+
+
+@triton.jit
+def _cells(
+    Q, K, ALLOWED, LSE, MAP, rows, keys, heads, scale, softcap, window, group: tl.constexpr, D: tl.constexpr,
+    DP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr,
+    SOFTCAP: tl.constexpr, MASK: tl.constexpr, PRECISION: tl.constexpr, HIGH: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Sums of the weights in cells of HIGH rows and WIDE keys, both powers of two, added to MAP."""
+    block = tl.num_programs(0) - 1 - tl.program_id(0)
+    head = tl.program_id(1)
+    row = block * BM + tl.arange(0, BM)
+    within = tl.arange(0, BN)
+    depth = tl.arange(0, DP)
+    deep = depth[None, :] < D
+    base = head.to(tl.int64) * rows
+    shift = keys - rows
+    q = tl.load(Q + (base + row[:, None]) * D + depth[None, :], mask=(row[:, None] < rows) & deep, other=0.0)
+    lse = tl.load(LSE + base + row, mask=row < rows, other=float("inf"))
+    lse = tl.where(lse == float("-inf"), float("inf"), lse * LOG2E)
+    mine = K + (head // group).to(tl.int64) * keys * D
+    unit = scale
+    if SOFTCAP:
+        unit = 1.0
+    step = unit * LOG2E
+    wide: tl.constexpr = min(WIDE, BN)
+    high: tl.constexpr = min(HIGH, 16 if WIDE >= BN else BM)  # a warp has 16 rows, and adds them up without the others
+    down = (block * BM + tl.arange(0, BM // high) * high) // HIGH
+    begin, whole, until, last = _range(block, rows, keys, shift, window, BM, BN, CAUSAL, WINDOW, MASK)
+    cells = MAP + head.to(tl.int64) * (rows // HIGH) * (keys // WIDE)
+    sums = tl.zeros((BM, 4), tl.float32)
+    for part in tl.static_range(3):
+        if part != 0 or WINDOW:
+            low = begin if part == 0 else (whole if part == 1 else until)
+            end = whole if part == 0 else (until if part == 1 else last)
+            for at in range(low, end, BN):
+                column = at + within
+                if part == 1 and D == DP:
+                    k = tl.load(mine + column[:, None] * D + depth[None, :])
+                else:
+                    k = tl.load(
+                        mine + column[:, None] * D + depth[None, :], mask=(column[:, None] < keys) & deep, other=0.0
+                    )
+                allowed = column[None, :] >= 0
+                if MASK:
+                    allowed = (
+                        tl.load(ALLOWED + head // heads * keys + column, mask=column < keys, other=0)[None, :] != 0
+                    )
+                s = _scores(
+                    q, k, row[:, None], column[None, :], allowed, keys, shift, window, scale, softcap, CAUSAL, WINDOW,
+                    SOFTCAP, part != 1, PRECISION,
+                )  # fmt: skip
+                p = tl.math.exp2(s * step - lse[:, None])
+                if WIDE >= BN:
+                    sums += _folded(p, BM, BN)
+                    if (at + BN) % WIDE == 0 or at + BN >= last:
+                        found = tl.sum(tl.reshape(tl.sum(sums, axis=1), (BM // high, high)), axis=1)
+                        tl.atomic_add(cells + down * (keys // WIDE) + at // WIDE, found, mask=down < rows // HIGH)
+                        sums = tl.zeros((BM, 4), tl.float32)
+                else:
+                    line = tl.sum(tl.reshape(p, (BM, BN // wide, wide)), axis=2)
+                    found = tl.sum(tl.reshape(line, (BM // high, high, BN // wide)), axis=1)
+                    across = at // WIDE + tl.arange(0, BN // wide)
+                    there = (down[:, None] < rows // HIGH) & (across[None, :] < keys // WIDE)
+                    tl.atomic_add(cells + down[:, None] * (keys // WIDE) + across[None, :], found, mask=there)
+
+
+class _Call:
+    """Queries (..., heads, rows, d) and keys (..., key heads, keys, d) made ready for the kernels."""
+
+    def __init__(
+        self, queries: torch.Tensor, keys: torch.Tensor, *, scale: float, causal: bool = True,
+        window: int | None = None, softcap: float | None = None, sinks: torch.Tensor | None = None,
+        key_mask: torch.Tensor | None = None,
+        tile: tuple[int, int, int, int] | None = None,
+    ) -> None:  # fmt: skip
+        *self.batch, self.heads, self.rows, d = queries.shape
+        self.keys = keys.shape[-2]
+        device = queries.device
+        if scale < 0:
+            queries, scale = -queries, -scale
+        self.q, self.k = queries.contiguous(), keys.to(queries.dtype).contiguous()
+        self.programs = self.q.numel() // max(1, self.rows * d)
+        nothing = torch.zeros(1, device=device)
+        self.sinks = nothing if sinks is None else torch.as_tensor(sinks, device=device).float().contiguous()
+        self.allowed, self.start = nothing, nothing
+        if key_mask is not None:
+            mask = torch.as_tensor(key_mask, device=device).bool()
+            mask = mask.expand(self.programs // self.heads, self.keys).contiguous()
+            self.allowed, self.start = mask.to(torch.int8), mask.int().argmax(-1).int()
+        wide = max(NARROWEST, triton.next_power_of_2(d))
+        self.bm, self.bn, warps, stages = tile or TILES.get(wide * queries.element_size(), WIDEST)
+        if wide * queries.element_size() < 64:
+            self.bm, self.bn, warps, stages = tile or TILES[64]
+        self.groups = min(GROUPS, self.bn // 2)
+        self.launch = {"num_warps": warps, "num_stages": stages}
+        self.numbers = (self.rows, self.keys, self.heads, float(scale), float(softcap or 1.0), int(window or 0))
+        self.settings: dict[str, Any] = {
+            "group": self.heads // keys.shape[-3], "D": d, "DP": wide, "CAUSAL": causal, "WINDOW": window is not None,
+            "SOFTCAP": softcap is not None, "MASK": key_mask is not None,
+        }  # fmt: skip
+        self.precise = {"PRECISION": "tf32x3" if queries.dtype == torch.float32 else "tf32"}
+
+    def new(self, count: int, wide: int, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, ...]:
+        """Arrays of the batch and the heads."""
+        return tuple(torch.empty((count, *self.batch, self.heads, wide), device=self.q.device, dtype=dtype))
 
 
 def statistics(
-    queries: torch.Tensor, keys: torch.Tensor, *, scale: float, causal: bool, track: bool = True
-) -> dict[str, torch.Tensor]:
-    """lse, entropy, largest, first; with `track` also winner, margin and distance. Tensors (heads, rows) of float32.
+    queries: torch.Tensor, keys: torch.Tensor, *, track: bool = True, offsets: tuple[int, ...] = (),
+    received: bool = False, last_rows: int = 64, **scoring: Any,
+) -> dict[str, torch.Tensor]:  # fmt: skip
+    """lse, entropy, largest, first; with `track` also winner, margin, distance and others. float32, (..., heads, rows).
 
-    Queries are (heads, rows, d), keys (key heads, keys, d), on one device and of one type; d is a power of two.
+    Queries are (..., heads, rows, d), keys (..., key heads, keys, d), on one device and of one type, d at most 256;
+    the scoring is that of `row_statistics`, with a key mask for all texts or one for each. With `track` come the
+    largest score, the sensitivity, and the weights at the offsets, under "offset N"; with `received` what keys receive.
     """
-    heads, rows, d = queries.shape
-    key_heads, count, _ = keys.shape
-    queries, keys = queries.contiguous(), keys.contiguous()
-    lse, entropy, first, best, second, distance = torch.empty((6, heads, rows), device=queries.device)
-    tile = torch.empty((heads, rows), device=queries.device, dtype=torch.int32)
-    group = heads // key_heads
-    _pass[(triton.cdiv(rows, BM), heads)](
-        queries, keys, lse, entropy, first, best, second, tile, distance, rows, count, scale, group=group, D=d, BM=BM,
-        BN=BN, CAUSAL=causal, TRACK=track, num_warps=WARPS, num_stages=STAGES,
+    call = _Call(queries, keys, **scoring)
+    lse, entropy, first, best, second, distance = call.new(6, call.rows)
+    (tile,) = call.new(1, call.rows, torch.int32)
+    sink = scoring.get("sinks") is not None
+    _pass[(triton.cdiv(call.rows, call.bm), call.programs)](
+        call.q, call.k, call.sinks, call.allowed, call.start, lse, entropy, first, best, second, tile, distance,
+        *call.numbers, **call.settings, **call.precise, BM=call.bm, BN=call.bn, SINK=sink, TRACK=track,
+        GROUPS=call.groups,
+        **call.launch,
     )  # fmt: skip
     found = {"lse": lse, "entropy": entropy, "first": first, "largest": best}
-    if not track:
-        return found
-    _again[(triton.cdiv(rows, 16), heads)](
-        queries, keys, lse, best, second, tile, rows, count, scale, group=group, D=d, BM=16, BN=BN, CAUSAL=causal,
+    if track:
+        largest, margin, score, sensitivity, *weights = call.new(4 + len(offsets), call.rows)
+        (winner,) = call.new(1, call.rows, torch.int32)
+        places = torch.tensor(offsets or (0,), dtype=torch.int32).to(lse.device, non_blocking=True)
+        _again[(triton.cdiv(call.rows, AGAIN), call.programs)](
+            call.q, call.k, call.allowed, places, lse, best, second, tile, largest, margin, winner, score, sensitivity,
+            weights[0] if weights else lse, *call.numbers, lse.numel(), **call.settings, BM=AGAIN, BN=call.bn,
+            GROUPS=call.groups, PLACES=len(offsets),
+        )  # fmt: skip
+        found |= {"largest": largest, "winner": winner, "margin": margin, "distance": distance}
+        found |= {"largest_score": score, "sensitivity": sensitivity}
+        found |= {f"offset {offset}": weight for offset, weight in zip(offsets, weights, strict=True)}
+    if received:
+        found |= _received(call, lse, last_rows)
+    return found
+
+
+def _received(call: _Call, lse: torch.Tensor, last_rows: int) -> dict[str, torch.Tensor]:
+    total, late, most = call.new(3, call.keys)
+    _columns[(triton.cdiv(call.keys, call.bn), call.programs)](
+        call.q, call.k, call.allowed, lse, total, late, most, *call.numbers, call.rows - last_rows, **call.settings,
+        **call.precise, BM=call.bm, BN=call.bn, **call.launch,
     )  # fmt: skip
-    return found | {"winner": tile, "margin": second, "distance": distance}
+    return {"received": total, "received_last": late, "received_most": most}
+
+
+def received(
+    queries: torch.Tensor, keys: torch.Tensor, lse: torch.Tensor, *, last_rows: int = 64, **scoring: Any
+) -> dict[str, torch.Tensor]:
+    """What each key receives from all rows, from the last ones, and at most; rows whose lse is +inf give nothing."""
+    return _received(_Call(queries, keys, **scoring), lse.float().contiguous(), last_rows)
+
+
+def cells(
+    queries: torch.Tensor, keys: torch.Tensor, high: int, wide: int, lse: torch.Tensor | None = None, **scoring: Any
+) -> torch.Tensor:
+    """The mean weight in each cell of `high` rows and `wide` keys: powers of two that divide rows and keys."""
+    if lse is None:
+        lse = statistics(queries, keys, track=False, **scoring)["lse"]
+    call = _Call(queries, keys, **scoring)
+    found = torch.zeros((*call.batch, call.heads, call.rows // high, call.keys // wide), device=lse.device)
+    _cells[(triton.cdiv(call.rows, call.bm), call.programs)](
+        call.q, call.k, call.allowed, lse.float().contiguous(), found, *call.numbers, **call.settings, **call.precise,
+        BM=call.bm, BN=call.bn, HIGH=high, WIDE=wide, **call.launch,
+    )  # fmt: skip
+    return found / (high * wide)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from headwright.errors import InputError
 
-Rows = Float[np.ndarray, "heads rows"]
+Rows = Float[np.ndarray, "*batch heads rows"]
+Keys = Float[np.ndarray, "*batch heads keys"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,11 @@ class Scoring:
             None if sinks is None else np.asarray(sinks, dtype=np.float64),
             None if key_mask is None else checked_mask(key_mask, count, "keys"),
         )  # fmt: skip
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments of `row_statistics` that say the same."""
+        return {name: getattr(self, name) for name in ("scale", "causal", "window", "softcap", "sinks", "key_mask")}
 
     @property
     def first(self) -> int:
@@ -148,7 +155,7 @@ def _edge(begin: int, rows: int, keys: int, causal: bool, window: int | None) ->
 
 @dataclass(frozen=True, eq=False)
 class RowStatistics:
-    """All rows of all heads.
+    """All rows of all heads; of a batch, one array for all of its texts.
 
     >>> RowStatistics.empty(1, 2, offsets=(0,)).lse.shape
     (1, 2)
@@ -162,22 +169,44 @@ class RowStatistics:
     first: Rows
     distance: Rows
     sensitivity: Rows
+    largest_score: Rows
     offsets: dict[int, Rows] = field(default_factory=dict)
     top: Rows | None = None
-    received: Float[np.ndarray, "heads keys"] | None = None
+    received: Keys | None = None
+    top_keys: Int[np.ndarray, "*batch heads rows k"] | None = None
+    top_weights: Float[np.ndarray, "*batch heads rows k"] | None = None
+    start: Rows | None = None
+    middle: Rows | None = None
+    recent: Rows | None = None
+    sets: dict[str, Rows] = field(default_factory=dict)
+    received_last: Keys | None = None
+    received_most: Keys | None = None
 
     def __repr__(self) -> str:
         """The sizes, and the mean of the largest weight: not the arrays."""
-        heads, rows = self.lse.shape
+        heads, rows = self.lse.shape[-2:]
         mean = f", the largest weight of a row is {self.largest.mean():.4g} on average" if self.largest.size else ""
         return f"RowStatistics({heads} heads, {rows} rows each{mean})"
 
     @classmethod
-    def empty(cls, heads: int, rows: int, offsets: Sequence[int] = (), *, top: bool = False) -> RowStatistics:
+    def empty(cls, heads: int, rows: int, offsets: Sequence[int] = (), *, top: int = 0) -> RowStatistics:
         """Arrays to be filled, as those of rows that see nothing."""
-        lse, largest, margin, entropy, first, distance, sensitivity = np.zeros((7, heads, rows))
-        lse[:] = -np.inf
+        lse, largest, margin, entropy, first, distance, sensitivity, largest_score = np.zeros((8, heads, rows))
+        lse[:] = largest_score[:] = -np.inf
         return cls(
-            lse, largest, np.full((heads, rows), -1), margin, entropy, first, distance, sensitivity,
+            lse, largest, np.full((heads, rows), -1), margin, entropy, first, distance, sensitivity, largest_score,
             {offset: np.zeros((heads, rows)) for offset in offsets}, np.zeros((heads, rows)) if top else None,
+            top_keys=np.full((heads, rows, top), -1) if top else None,
+            top_weights=np.zeros((heads, rows, top)) if top else None,
         )  # fmt: skip
+
+    @classmethod
+    def stacked(cls, texts: Sequence[RowStatistics]) -> RowStatistics:
+        """The statistics of a batch from those of its texts."""
+        arrays: dict[str, Any] = {}
+        for name, value in vars(texts[0]).items():
+            if isinstance(value, dict):
+                arrays[name] = {key: np.stack([getattr(text, name)[key] for text in texts]) for key in value}
+            else:
+                arrays[name] = None if value is None else np.stack([getattr(text, name) for text in texts])
+        return cls(**arrays)
