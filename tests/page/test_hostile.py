@@ -86,7 +86,7 @@ def test_hostile_certificates_are_refused(shared: Opened, text: str, word: str) 
     assert shared.ask("verify", certificate=text)["verdict"] in (word, "rejected")
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000])
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000], ids=["lists", "objects"])
 def test_nested_certificates_are_refused_with_a_sentence(shared: Opened, text: str) -> None:
     with pytest.raises(Exception, match="nested too deeply"):
         shared.ask("verify", certificate=text)
