@@ -29,6 +29,10 @@ class AttentionMap:
     """`values[h, r, c]` is the mean weight over the rows of bin r and the keys of bin c of head h.
 
     Bin b has the rows from rows[b] to before rows[b + 1], and the keys likewise.
+
+    >>> q = np.zeros((1, 4, 2))  # each row attends evenly
+    >>> attention_map(q, q, bins=2, causal=False).values[0].tolist()
+    [[0.25, 0.25], [0.25, 0.25]]
     """
 
     values: Float[np.ndarray, "heads row_bins key_bins"]
