@@ -17,12 +17,21 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from headwright.cards import card
-from headwright.check.report.typeset import readable
 from headwright.errors import InputError
+from headwright.formula import FormulaError, parse
+from headwright.formula.show import plain
 
 Word = Literal["proved", "refuted", "undecided", "missing"]
 Status = Literal["true", "false", "open", "quoted"]
 WORST_FIRST: tuple[Word, ...] = ("refuted", "missing", "undecided", "proved")
+
+
+def readable(formula: str) -> str:
+    """A formula in plain spelling."""
+    try:
+        return plain(parse(formula))
+    except FormulaError:  # it is shown as it was written
+        return " ".join(formula.split())
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from headwright.check.report.typeset import SIDES, in_words, instance, readable
+from headwright.check.report.typeset import SIDES, in_words, instance
 from headwright.check.sheets.files import clean, shortened
 from headwright.check.sheets.sheet import Checked, Problem
-from headwright.check.verdict import WORST_FIRST, Status, Verdict, Word, to_json
+from headwright.check.verdict import WORST_FIRST, Status, Verdict, Word, readable, to_json
 
 VERSION = 2  # of what --json prints
 MOST_LISTED = 12  # formulas of one answer

@@ -13,8 +13,9 @@ from contextlib import suppress
 from typing import Any
 from xml.etree.ElementTree import Element  # only the type: nothing is parsed as XML
 
-from headwright.formula import FormulaError, parse
-from headwright.formula.show import latex, plain
+from headwright.check.verdict import readable
+from headwright.formula import parse
+from headwright.formula.show import latex
 from headwright.formula.spellings import LETTERS
 
 LONGEST = 2000  # characters of a formula that is typeset
@@ -76,14 +77,6 @@ def lettered(said: str) -> str:
     said = _GREEK.sub(lambda found: GREEK[found[1]], said)
     said = _BELOW.sub(lambda found: f"<sub>{found[1].strip('{}')}</sub>", html.escape(said))
     return _ABOVE.sub(lambda found: f"<sup>{found[1].strip('()')}</sup>", said)
-
-
-def readable(formula: str) -> str:
-    """A formula in plain spelling."""
-    try:
-        return plain(parse(formula))
-    except FormulaError:  # it is shown as it was written
-        return " ".join(formula.split())
 
 
 def readable_text(markdown: str) -> str:
