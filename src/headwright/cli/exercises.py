@@ -75,7 +75,7 @@ def _lint(path: Path, json: bool) -> None:
 
 
 def _list(chosen: list[Exercise]) -> None:
-    from headwright.check.report.typeset import readable
+    from headwright.check.verdict import readable
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("exercise", "title", "an answer names"):
@@ -89,7 +89,8 @@ def _list(chosen: list[Exercise]) -> None:
 
 
 def _show(each: Exercise) -> None:
-    from headwright.check.report.typeset import readable, readable_text
+    from headwright.check.report.typeset import readable_text
+    from headwright.check.verdict import readable
 
     show_line(Text.assemble((each.id, "bold"), "  ", each.title))
     OUT.print()
