@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo proof lab site lint quick quick-versions tools test test-all attack bench fuzz mutants clean
+.PHONY: help demo proof lab page site lint quick quick-versions tools test test-all attack bench fuzz mutants clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -64,6 +64,9 @@ proof:  ## let Rocq's kernel accept the theorems, print what they rest on, and b
 lab: $(VENV)/lab.stamp  ## open the lab in a browser
 	@$(BIN)/headwright lab
 
+page: $(VENV)/core.stamp  ## a static page that checks answers in the browser, in out/page; needs npm and node
+	@$(BIN)/headwright page --out out/page --downloads out/downloads
+
 site: $(VENV)/site.stamp  ## the documentation as a site, in out/site; a link that leads nowhere ends it
 	@$(BIN)/mkdocs build --quiet && echo "The site is in out/site; begin with out/site/index.html"
 
@@ -76,8 +79,8 @@ lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
 # The heart of the tests, in less than two minutes on two cores with lint: what most changes break first.
 QUICK := tests/test_*.py tests/formula tests/noise tests/lowrank tests/check/scalars tests/trusted/test_numbers.py
 # One BLAS thread a worker: two workers with two threads each slow one another down badly. A file's tests stay together,
-# since they share what is slow to set up.
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
+# since they share what is slow to set up; the short examples of src and docs come last, so that both workers end at once.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 quick: lint  ## lint and the heart of the tests, for a first look at a change
 	@$(PYTEST) -q -m "not slow" $(QUICK)
 

@@ -30,7 +30,9 @@ TOPICS = [
     "heads",
     "check",
     "check_size",
+    "page",
     "rows",
+    "watch",
     "audit",
 ]
 ON_A_GPU = ("rows_gpu", "texts_gpu")  # programs of their own: they run on machines that have nothing of ours

@@ -1,6 +1,6 @@
 (** What the theorems rest on: printed when this file is built, and held against a list in the tests. *)
 
-From Headwright Require Import Attention Certificate Worlds Heads Texts Rounding Order Exercise Numbers Bounding Checking Shortest Whole Checker.
+From Headwright Require Import Attention Certificate Worlds Heads Texts NextToken Rounding Order Exercise Numbers Bounding Checking Shortest Whole Checker.
 
 Print Assumptions gibbs.
 Print Assumptions granted_by_the_others.
@@ -14,6 +14,8 @@ Print Assumptions several_heads.
 Print Assumptions matrix_score.
 Print Assumptions least_weight.
 Print Assumptions most_weight.
+Print Assumptions ratio_bound.
+Print Assumptions margin_bound.
 Print Assumptions rounding.
 Print Assumptions equivariant.
 Print Assumptions averaging_two.

@@ -21,13 +21,14 @@ from headwright.lowrank import truncate
 from headwright.models.documents import repeated_documents
 from headwright.models.explain import explain
 from headwright.models.findings.first_token import rows_away
-from headwright.models.findings.rounding import looked_at, rounding
+from headwright.models.findings.rounding import rounding, sample_rows
 from headwright.models.loading import load_model
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring
 from headwright.models.texts import make_statement
 from headwright.models.texts.every_text import Pair, along_text, every_text, kept_by_pairs
 from headwright.models.texts.logits import on_logit
+from headwright.models.texts.next_token_proof import predictions
 from headwright.models.texts.occurrences import on_token
 from headwright.models.texts.read_layer import first_layer
 from headwright.models.texts.recombined_keys import recombined
@@ -63,7 +64,7 @@ def higher(found: Between) -> Between:
 def rounded() -> None:
     q = np.random.default_rng(0).normal(size=(1, 9, 4))
     rows = rows_away(Layer(0, q, q, q, Scoring.of(q.shape, q.shape)), (1,))
-    rounding(rows, 0, looked_at(rows, 0))
+    rounding(rows, 0, sample_rows(rows, 0))
 
 
 def wrong(true: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -135,6 +136,10 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
     "two layers": (
         "headwright.models.texts.two_layers._chain", lambda found: Floor(0.9999, found.text),
         lambda: repeated_pair(MODEL, 6, (5, 6), heads=[0], places=[2])),
+    "the next token": (
+        "headwright.models.texts.next_token_proof._verified",
+        lambda found: [replace(one, least=f"{one.run + 0.01:.3f}") for one in found],
+        lambda: predictions(load_model("builtin:induction16"), 4, [(0, 1)])),
 }  # fmt: skip
 
 

@@ -189,7 +189,7 @@ def test_what_holds_none_is_refused_in_a_sentence(taker: str, given: object) -> 
         lambda: hw.positions.report("sinusoidal", 1000),  # type: ignore[arg-type]
         lambda: hw.weights.build("rules.toml"),  # type: ignore[arg-type]
         lambda: hw.read_world(3),  # type: ignore[arg-type]
-        lambda: hw.load_model(3),  # type: ignore[arg-type]
+        lambda: hw.load_model(3),
         lambda: hw.audit(MODEL, text=3),  # type: ignore[arg-type]
         lambda: hw.audit(MODEL, tokens="many"),  # type: ignore[arg-type]
         lambda: hw.audit(MODEL, tokens=50, layers=3),  # type: ignore[arg-type]

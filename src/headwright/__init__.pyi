@@ -9,6 +9,7 @@ from .models.auditor import audit
 from .models.loading import load_model
 from .models.rows import attention_map, row_statistics
 from .models.texts.every_text import every_text
+from .models.watching import seen, watch
 from .noise import Noise, Simulation, World, read_world, simulate
 from .positions import Alibi, Learned, Precision, Rotary, Scheme, Sinusoidal, closest_pair, separation
 from .queries.designer import Design, design
@@ -63,10 +64,12 @@ __all__ = [
     "read_world",
     "row_statistics",
     "scores",
+    "seen",
     "separation",
     "simulate",
     "spectral_norm_upper_bound",
     "truncate",
     "verify",
+    "watch",
     "weights",
 ]

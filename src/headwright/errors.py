@@ -97,9 +97,10 @@ def _refuse_misfit(
     except TypeError:  # a call with too few or too many arguments, which Python reports by itself
         return
     for name, value in bound.arguments.items():
-        hint = _hint(function, name)
-        if not _fits(value, hint):
-            raise InputError(f"{name} is {reprlib.repr(value)}: expected {_described(hint)}") from error
+        hint, several = _hint(function, name), bound.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+        for one in value if several else (value,):
+            if not _fits(one, hint):
+                raise InputError(f"{name} is {reprlib.repr(one)}: expected {_described(hint)}") from error
 
 
 def _hint(function: Callable[..., object], name: str) -> Any:

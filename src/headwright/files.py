@@ -10,14 +10,16 @@ import re
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from jaxtyping import Float
 
 from headwright.errors import InputError
 
+Parsed = TypeVar("Parsed")
 SUFFIXES = (".npy", ".npz", ".csv", ".json", ".safetensors")
 LARGEST_BYTES = 64 * 2**30  # an .npz can claim any size: refuse before allocating
 EXACT_BELOW = 2**53  # every whole number up to this is a float64
@@ -49,6 +51,19 @@ def read_array(source: str | Path, *, what: str = "array", axes: int | None = No
     except OSError as error:
         raise InputError(f"{what} {source}: cannot be read ({error.strerror or error})") from error
     return finite(array, f"{what} {source}", axes)
+
+
+def parse_file(path: str | Path, parse: Callable[[str], Parsed], what: str) -> Parsed:
+    """What is parsed from the text of a file; errors name the file."""
+    try:
+        return parse(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
+        raise InputError(f"{what} {path}: {reason}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what} {path}: is not text in UTF-8") from error
+    except InputError as error:
+        raise InputError(f"{what} {path}: {error}") from error
 
 
 def plain(array: Any, what: str) -> np.ndarray:

@@ -9,7 +9,7 @@ import time
 
 from headwright.check.markdown import Written
 from headwright.check.running import serve
-from headwright.check.verdict import Asked, Curve, Formula, Verdict
+from headwright.check.verdict import AskedPart, Curve, Formula, Verdict
 
 
 def check(exercise: str, answer: Written, seed: int) -> Verdict:
@@ -43,7 +43,7 @@ def check(exercise: str, answer: Written, seed: int) -> Verdict:
         case ["huge"]:
             return Verdict("proved", "x" * 2**25)
         case ["full"]:
-            part = Asked("q", "refuted", 2, "a = b", "no", {"n": 10, "x": float("nan")})
+            part = AskedPart("q", "refuted", 2, "a = b", "no", {"n": 10, "x": float("nan")})
             formula = Formula(2, "a = b", "true", "claim", True, used="z3")
             curve = Curve("n", (2.0, 3.0), {"a": (0.5, float("nan"))}, {"wanted": 0.5}, "falls")
             return Verdict("refuted", "no", (part,), (formula,), (), "t >= 1", "do", "why", curve)

@@ -6,7 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+from headwright.check.checker import check_answer
 from headwright.check.decision import Tending, decide, decide_all
+from headwright.check.exercise import load_exercises
+from headwright.check.markdown import Written
 from headwright.check.scalars import POSITIVE, Range, Scalar, Where, absolute, exp, number, parameter, sin
 
 WHERE = Where({"x": POSITIVE, "y": Range(), "n": Range(2, integer=True), "t": POSITIVE})
@@ -67,3 +70,16 @@ def test_what_does_not_move_tends_to_itself_only() -> None:
     assert decide(near, "~", number(Fraction(1, 2)), WHERE).word == "proved"
     assert decide(near, "->", number(Fraction(1, 2)), WHERE).word == "undecided"
     assert decide(near, "->", 100 * n / (200 * n + 1), WHERE).word == "proved"
+
+
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        (r"$q = \lambda(k_a+k_b)$, $\lambda \to 0$", {"n": 3, "left": "0.3333"}),  # the limit breaks it
+        (r"$q = \ln(n/\epsilon) |n - 123457| (k_a+k_b)$", {"n": 123457}),  # a number that the answer writes
+    ],
+)
+def test_limits_and_the_numbers_of_an_answer_are_tried(text: str, there: dict[str, object]) -> None:
+    verdict = check_answer(load_exercises()["averaging-two"], Written(text))
+    assert verdict.word == "refuted"
+    assert there.items() <= dict(verdict.counterexample or {}).items()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_an_own_exercise_replaces_a_built_in_one_of_the_same_id(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("are = ", "were = "), "keys.are: field required"),
+        (("are = ", "were = "), "keys are is missing"),
         (("[keys]", "[kyes]"), "kyes"),
         ((r"\ge 1 - \delta", r"\ge 1 - \dleta"), "dleta"),
         (('answer = ["q"]', 'answer = "q"'), "answer"),
@@ -83,3 +84,15 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
 def test_an_unknown_exercise_is_named() -> None:
     with pytest.raises(InputError, match="no exercise 'averaging-to'"):
         check("averaging-to", "q = k_a")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"exercise": 3}, "given was 3: expected the id of an exercise"),
+        ({"exercises": 3}, "exercises is 3: expected a path"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_by_a_sentence(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        check(**{"exercise": "averaging-two", **given})

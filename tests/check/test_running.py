@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from headwright.check.markdown import Written
-from headwright.check.running import Checked, run
-from headwright.check.sheets.sheet import AnswerText
+from headwright.check.running import run
+from headwright.check.sheets.sheet import AnswerText, Checked
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 

@@ -106,7 +106,7 @@ def test_one_head_is_explained_with_a_verified_query(headwright: Headwright) -> 
         (("--text", "text.txt", "--tokens", "99"), "--text and --tokens: expected one of them"),
         (("--tokens", "3"), "3 tokens: expected at least 16"),
         (("--max-length", "100000"), "positions: expected at most"),
-        (("--layers", "9"), "layer 9, and the model has 2: expected 0 to 1"),
+        (("--layers", "9"), "there is no layer 9: expected 0 to 1"),
         (("--layers", "x"), "--layers 'x': expected numbers such as 0,4-7"),
         (("--heads", "3-1"), "3-1 is empty"),
         (("--explain", "9.0"), "layer 9, and builtin:induction has 2"),

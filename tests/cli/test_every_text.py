@@ -152,6 +152,8 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
         (["--length", "8", "--query", "~"], "no token for '~'"),
         (["--length", "8", "--repeat", "a~"], "no token for '~'"),
         (["--length", "8", "--repeat", "ab", "--resume"], "leave it out with --repeat"),
+        (["--length", "8", "--predict", "ab"], "two attention layers of one head"),
+        (["--length", "8", "--predict", "ab", "--heads", "0"], "leave it out with --predict"),
     ],
 )
 def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], sentence: str) -> None:
@@ -182,6 +184,32 @@ def test_a_pair_that_repeats_is_kept_through_two_layers(headwright: Headwright) 
     found = json.loads(headwright("every-text", "builtin:induction", *options, "--json").out)["repeated"][0]
     assert found["least"]["words"] == ["<s>", "t", "h", "e", "t"]
     assert 0.5 < found["least"]["bound"] <= found["least"]["run"]
+
+
+def test_the_next_token_is_proved_with_a_certificate(headwright: Headwright, tmp_path: Path) -> None:
+    path = tmp_path / "next.json"
+    options = ["--length", "6", "--predict", "ab", "--curve"]
+    ran = headwright("every-text", "builtin:induction16", *options, "--out", str(path))
+    assert ran.code == 0
+    assert "The worst text found of 6 tokens: " in ran.out and "is ahead by" in ran.out
+    ran = headwright("verify", str(path), "--model", "builtin:induction16")
+    assert ran.code == 0
+    assert "for each of 4 triples (a, b, j): in every text of 6 tokens" in " ".join(ran.out.split())
+    ran = headwright("every-text", "builtin:induction16", *options, "--json")
+    lengths = json.loads(ran.out)["lengths"]
+    assert [len(lengths[length]) for length in ("4", "6")] == [2, 4]
+    for one in (*lengths["4"], *lengths["6"]):
+        assert one["verdict"] == "proved" and float(one["margin"]) <= one["run"]
+    changed = json.loads(path.read_text())
+    changed["statement"]["groups"][0][3] = "99.5"
+    path.write_text(json.dumps(changed))
+    ran = headwright("verify", str(path), "--model", "builtin:induction16")
+    assert ran.code == 1 and "rejected" in ran.out
+    assert headwright("verify", str(path)).code == 2
+    assert headwright("verify", str(path), "--model", "builtin:induction").code == 2
+    for pair, sentence in (("abc", "expected two different tokens"), ("aa", "two different"), ("az", "no token for")):
+        ran = headwright("every-text", "builtin:induction16", "--length", "6", "--predict", pair)
+        assert ran.code == 2 and sentence in " ".join(ran.err.split())
 
 
 def test_queries_may_be_those_of_a_text(headwright: Headwright, tmp_path: Path) -> None:

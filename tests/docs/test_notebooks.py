@@ -16,8 +16,8 @@ NOTEBOOKS = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "site" / "no
 CHAPTERS: list[Path] = NOTEBOOKS["CHAPTERS"]
 
 
-def test_there_are_five_chapters() -> None:
-    assert [chapter.name[0] for chapter in CHAPTERS] == list("12345")
+def test_there_are_six_chapters() -> None:
+    assert [chapter.name[0] for chapter in CHAPTERS] == list("123456")
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)

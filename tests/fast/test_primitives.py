@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from headwright.fast.balls import Balls, gamma
-from headwright.fast.exact_numbers import Doubt, combination, rational, signs
+from headwright.fast.exact_numbers import ImprecisionError, combination, rational, signs
 from headwright.fast.exponential import EXP_ERROR, exp_above, exp_below, exp_near, total, total_above
 from headwright.fast.key_products import inner_products, sharp_products, weighted_sum
 
@@ -49,9 +49,9 @@ def test_exp_from_both_sides(x: np.ndarray) -> None:
 
 def test_exp_refuses_what_it_cannot_bound() -> None:
     for wrong in (np.array([1.0]), np.array([np.nan])):
-        with pytest.raises(Doubt, match="beyond their reference"):
+        with pytest.raises(ImprecisionError, match="beyond their reference"):
             exp_above(wrong, 0.0)
-    with pytest.raises(Doubt, match="beyond their reference"):
+    with pytest.raises(ImprecisionError, match="beyond their reference"):
         exp_below(np.array([-np.inf]), -math.inf)
 
 

@@ -18,7 +18,6 @@ from headwright.formula.tree import (
     Inner,
     Listing,
     Logic,
-    Matrix,
     Name,
     Negative,
     Node,
@@ -117,4 +116,4 @@ def _head(node: Node) -> str:
             return "cases"
         case _:
             signs = {Sum: "+", Negative: "-", Product: "*", Quotient: "/", Power: "^", Transpose: "T", Inner: "."}
-            return signs.get(type(node), "matrix") if not isinstance(node, Matrix) else "matrix"
+            return signs.get(type(node), "matrix")

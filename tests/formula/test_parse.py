@@ -273,3 +273,8 @@ def test_errors_show_the_source_with_the_commands_put_in() -> None:
 def test_what_would_not_end_is_refused(source: str, message: str) -> None:
     with pytest.raises(FormulaError, match=message):
         parse(source)
+
+
+def test_what_is_no_text_is_refused_by_a_sentence() -> None:
+    with pytest.raises(InputError, match="source is 3: expected text"):
+        parse(3)  # type: ignore[arg-type]

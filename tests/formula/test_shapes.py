@@ -14,7 +14,6 @@ from headwright.formula.tree import (
     Call,
     Inner,
     Listing,
-    Matrix,
     Name,
     Negative,
     Node,
@@ -72,7 +71,6 @@ def times(*factors: Node) -> Product:
         (times(Name("I"), q), Shape("d", 1)),
         (Sum((zero, A)), Shape("n", "d")),
         (BigSum("i", times(Name("i"), q), one, Name("d")), Shape("d", 1)),
-        (Matrix((Listing((one, two)), Listing((t, t)))), Shape(2, 2)),
         (Name("pi"), SCALAR),
     ],
 )
@@ -166,8 +164,6 @@ def test_p_of_a_matrix_is_a_product_when_p_is_one() -> None:
         (Name("nobody"), "nobody is not known", ""),
         (Sum((t, Relation((t, t), ("=",)))), "a statement stands", ""),
         (Relation((Listing((t, t, t)), Listing((t, t))), ("=",)), "a list stands", ""),
-        (Matrix((Listing((one, two)), Listing((one,)))), "differ in length", ""),
-        (Matrix((Listing((q, X)),)), "must be a number", ""),
     ],
 )
 def test_misfits_are_named(node: Node, message: str, fix: str) -> None:

@@ -106,8 +106,8 @@ class Handmade:
 
 
 @dataclass(frozen=True, eq=False)
-class Placeless(Handmade):
+class RunsWithoutPositions(Handmade):
     """The same, and it can run with every token at position 0."""
 
-    def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
+    def run_without_positions(self, tokens: Tokens) -> Iterator[Layer]:
         return self._run(tokens, np.zeros(len(tokens), dtype=int))

@@ -32,8 +32,8 @@ def test_only_what_is_wanted_is_told() -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"layers": [2]}, "layer 2, and the model has 2: expected 0 to 1"),
-        ({"heads_wanted": [-1]}, "head -1, and the model has 4"),
+        ({"layers": [2]}, "there is no layer 2: expected 0 to 1"),
+        ({"heads_wanted": [-1]}, "there is no head -1: expected 0 to 3"),
         ({"layers": []}, "no layer: expected at least one of 0 to 1"),
         ({"text": "too short"}, "expected at least 16"),
         ({"text": TEXT, "tokens": 99}, "expected one of them"),

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from headwright.models import every_text_summary as module
-from headwright.models.every_text_summary import everywhere
+from headwright.models.every_text_summary import first_layer_bounds
 from headwright.models.loading import load_model
 from headwright.models.report.every_text import headline, section, told
 from headwright.models.report.page import word
@@ -20,13 +20,13 @@ from tests.models.texts.test_models import V, tiny
 
 def test_a_small_vocabulary_is_looked_at_whole_whatever_the_text() -> None:
     model = load_model("builtin:induction")
-    found = everywhere(model, [0], [0, 1], text=model.encode("the quick brown fox"))
+    found = first_layer_bounds(model, [0], [0, 1], text=model.encode("the quick brown fox"))
     assert found.whole and found.queries == 47 and not found.left_out
     assert [(one.head, one.kept == one.pairs) for one in found.pairs] == [(0, True), (1, False)]
     assert all(len(one.floors) == one.pairs for one in found.pairs)
     assert "In every text of 16 tokens, head 0.0 gives the previous token at least 0.87" in " ".join(told(found))
     assert str(headline(found)).startswith("Proven: in every text of 16 tokens, head 0.0 gives the previous token at")
-    assert headline(everywhere(model, [1], [0])) is None
+    assert headline(first_layer_bounds(model, [1], [0])) is None
 
 
 def test_of_a_large_vocabulary_only_texts_that_end_in_a_token_of_the_text_are_spoken_of(
@@ -35,7 +35,7 @@ def test_of_a_large_vocabulary_only_texts_that_end_in_a_token_of_the_text_are_sp
     monkeypatch.setattr(module, "MOST_QUERIES", 3)
     model = load_model("builtin:induction")
     text = model.encode("thehe")
-    found = everywhere(model, [0], [0], text=text)
+    found = first_layer_bounds(model, [0], [0], text=text)
     assert (found.queries, found.choices, found.whole) == (3, 47, False)
     assert {one.queries for one in found.places} == {3}
     assert found.pairs[0].pairs == 3  # th, he, eh
@@ -51,14 +51,14 @@ def test_of_a_large_vocabulary_only_texts_that_end_in_a_token_of_the_text_are_sp
 
 def test_without_a_text_a_large_vocabulary_has_nothing_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_QUERIES", 3)
-    found = everywhere(load_model("builtin:induction"), [0], [0])
+    found = first_layer_bounds(load_model("builtin:induction"), [0], [0])
     assert not found.places and "the text holds none of them" in found.missing
 
 
 def test_heads_beyond_the_work_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WORK", 2**10)
     model = load_model("builtin:induction")
-    found = everywhere(model, [0], [0, 1], text=model.encode("some text"))
+    found = first_layer_bounds(model, [0], [0, 1], text=model.encode("some text"))
     assert found.left_out == (1,) and {one.head for one in found.places} == {0}
     assert found.queries == module.FEWEST_QUERIES
     assert "Heads 0.1 were left out" in section(found, "the text", word)
@@ -66,7 +66,7 @@ def test_heads_beyond_the_work_are_left_out_and_named(monkeypatch: pytest.Monkey
 
 def test_embeddings_that_take_too_much_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_NUMBERS", 100)
-    found = everywhere(load_model("builtin:induction"), [0], [0])
+    found = first_layer_bounds(load_model("builtin:induction"), [0], [0])
     assert not found.places and "numbers, more than a report should hold" in found.missing
 
 
@@ -74,7 +74,7 @@ def test_embeddings_that_take_too_much_memory_are_refused(monkeypatch: pytest.Mo
 def test_every_number_of_it_holds_in_all_texts_of_the_library_itself(family: str, tmp_path: Path) -> None:
     model, eager = tiny(family, tmp_path)
     text = np.array([0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 6])
-    found = everywhere(model, [0], [0, 1], length=4, text=text)
+    found = first_layer_bounds(model, [0], [0, 1], length=4, text=text)
     texts = torch.tensor(list(product(range(V), repeat=4)))
     with torch.no_grad():
         weights = eager(input_ids=texts, output_attentions=True).attentions[0][:, :, -1].numpy()
@@ -112,12 +112,12 @@ class _Tree(HTMLParser):
 def test_the_section_is_markup_that_closes(tmp_path: Path) -> None:
     model, _ = tiny("gpt2", tmp_path)
     tree = _Tree()
-    tree.feed(section(everywhere(model, [0], [0, 1], length=8, text=np.arange(V)), "the text", word))
+    tree.feed(section(first_layer_bounds(model, [0], [0, 1], length=8, text=np.arange(V)), "the text", word))
     assert tree.open == []
 
 
 def test_a_small_vocabulary_has_its_curve_by_length_in_the_report() -> None:
-    found = everywhere(load_model("builtin:induction"), [0], [0, 1])
+    found = first_layer_bounds(load_model("builtin:induction"), [0], [0, 1])
     assert [(one.head, one.place) for one in found.lengths] == [(one.head, one.place) for one in found.places]
     for one, whole in zip(found.lengths, found.places, strict=True):
         assert [point.length for point in one.points] == [4, 8, 16]

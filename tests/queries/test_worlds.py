@@ -26,6 +26,7 @@ from headwright.noise import (
 )
 from headwright.queries import Design, Wish, at_least, average, copy, design
 from headwright.trusted.verify import verify
+from tests.effort import tried
 
 
 def _checked(found: Design) -> Design:
@@ -192,7 +193,7 @@ noises = st.one_of(
     st.sampled_from([1e-30, 1.0, 1e30]),
     st.sampled_from([1, 1, 1, 2]),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tried(25), deadline=None)
 def test_no_world_makes_design_crash_or_lie(
     rows: list[tuple[int, int]], named: dict[int, Noise], others: Noise, both: bool, size: float, heads: int
 ) -> None:

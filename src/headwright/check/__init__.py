@@ -21,13 +21,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headwright.errors import InputError, typed_errors
+
 if TYPE_CHECKING:
     from headwright.check.verdict import Verdict
 
 __all__ = ["check"]
 
 
-def check(exercise: str, *formulas: str, exercises: Path | None = None, seed: int = 0) -> Verdict:
+@typed_errors
+def check(exercise: str, *formulas: str, exercises: str | Path | None = None, seed: int = 0) -> Verdict:
     r"""The verdict on an answer, given as one or several formulas, to an exercise, given by its id.
 
     Further exercises are read from a folder. The seed is that of the random instances on which
@@ -43,12 +46,11 @@ def check(exercise: str, *formulas: str, exercises: Path | None = None, seed: in
     from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer
     from headwright.check.markdown import of_formulas
-    from headwright.errors import InputError
 
-    for text in (exercise, *formulas):
-        if not isinstance(text, str):
-            raise InputError(f"given was {text!r}: expected the id of an exercise and formulas, each as text")
-    known = load_exercises(exercises)
+    for one in formulas:
+        if not isinstance(one, str):
+            raise InputError(f"a formula is {one!r}: expected text")
+    known = load_exercises(None if exercises is None else Path(exercises))
     if exercise not in known:
         raise InputError(f"there is no exercise {exercise!r}: expected one of {', '.join(sorted(known))}")
     return check_answer(known[exercise], of_formulas(formulas), seed=seed)

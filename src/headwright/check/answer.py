@@ -44,11 +44,6 @@ def comparisons(chain: t.Relation) -> Iterator[t.Relation]:
     """The links of a chain; lists on both sides are compared item by item, a list and one thing each item with it.
 
     A pair is different where one of its items is: that link stays whole.
-
-    >>> from headwright.formula import parse
-    >>> from headwright.formula.show import plain
-    >>> [plain(link) for link in comparisons(parse("a, b = c <= d"))]
-    ['a = c', 'b = c', 'c <= d']
     """
     for a, sign, b in zip(chain.terms[:-1], chain.comparisons, chain.terms[1:], strict=True):
         left, right = t.listed(a), t.listed(b)
@@ -65,11 +60,7 @@ def pairs(a: t.Node, b: t.Node) -> tuple[tuple[t.Node, t.Node], ...]:
 
 
 def compared(left: Fraction, sign: str, right: Fraction) -> bool:
-    """Whether a comparison of two numbers is true.
-
-    >>> compared(Fraction(1), "<=", Fraction(2))
-    True
-    """
+    """Whether a comparison of two numbers is true."""
     return bool(SIGNS[sign](left, right))
 
 
@@ -111,11 +102,7 @@ def label(index: t.Node | None) -> str:
 
 
 def full_name(name: t.Name) -> str:
-    """A name as it is known in an exercise: q, q_1, t'.
-
-    >>> full_name(t.Name("alpha", t.Listing((t.Name("i"), t.Name("j")))))
-    'alpha_i,j'
-    """
+    """A name as it is known in an exercise: q, q_1, t'."""
     if isinstance(name.index, t.Sum):
         return spelt(name)  # A_{k-1}
     inner = ",".join(map(label, t.listed(name.index))) if name.index is not None else ""
@@ -123,20 +110,12 @@ def full_name(name: t.Name) -> str:
 
 
 def full_names(*nodes: t.Node | None) -> set[str]:
-    """All names in some nodes, as they are known in an exercise.
-
-    >>> sorted(full_names(t.Name("k", t.Name("a"))))
-    ['a', 'k_a']
-    """
+    """All names in some nodes, as they are known in an exercise."""
     return {full_name(name) for name in t.every_name(*nodes)}
 
 
 def named(full: str) -> t.Name:
-    """The name that full_name writes so.
-
-    >>> named("q_1") == t.Name("q", t.Number(Fraction(1)))
-    True
-    """
+    """The name that full_name writes so."""
     base, _, index = full.partition("_")
     if not index:
         return t.Name(base.rstrip("'"), primes=base.count("'"))
@@ -146,11 +125,7 @@ def named(full: str) -> t.Name:
 
 
 def number_of(node: t.Node) -> Fraction | None:
-    """The number that is written out; None where something else is written.
-
-    >>> number_of(t.Negative(t.Quotient(t.Number(Fraction(1)), t.Number(Fraction(2)))))
-    Fraction(-1, 2)
-    """
+    """The number that is written out; None where something else is written."""
     match node:
         case t.Number(value):
             return value

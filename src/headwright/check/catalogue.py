@@ -39,11 +39,7 @@ class Exercises(Mapping[str, "Exercise"]):
 
 
 def load_exercises(folder: Path | None = None) -> Exercises:
-    """The exercises that come with Headwright, and those in a folder; the latter win where ids agree.
-
-    >>> sorted(load_exercises())[:2]
-    ['averaging-all-but-one', 'averaging-gaussian']
-    """
+    """The exercises that come with Headwright, and those in a folder; the latter win where ids agree."""
     if folder is None:
         return Exercises({})
     if not folder.is_dir():

@@ -17,31 +17,20 @@ from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
+from headwright.check import goals
 from headwright.check.answer import OWN, Answer, full_name, given_numbers
 from headwright.check.candidates import QUOTED, Candidate, candidates, sorted_out
 from headwright.check.exercise import Exercise
-from headwright.check.goals import (
-    Tried,
-    best,
-    blank_part,
-    condition_parts,
-    derivation_part,
-    missing_parts,
-    reading,
-    statement_part,
-    try_candidate,
-    unread_definitions,
-)
 from headwright.check.judge import CANNOT, Bench, Finding, judge, prepared, why
 from headwright.check.judging import Setting
 from headwright.check.markdown import Written
 from headwright.check.names import in_given_names, names_on_the_left
 from headwright.check.scalars.numbers import at_most_work
-from headwright.check.settings.keys.court import KeysSetting
+from headwright.check.settings.keys.court import KeysCourt, KeysSetting
 from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
 from headwright.check.text import Statement, Text, read
-from headwright.check.verdict import Asked, Formula, Status, ToRead, Verdict, by_what, overall
+from headwright.check.verdict import AskedPart, Formula, Status, ToRead, Verdict, overall
 from headwright.errors import InputError
 from headwright.formula import tree as t
 
@@ -49,17 +38,7 @@ __all__ = ["check_answer"]
 
 
 def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verdict:
-    r"""The verdict on an answer to an exercise.
-
-    The seed is that of the random instances on which decisions are replayed.
-
-    >>> from headwright.check.exercise import load_exercises
-    >>> exercise = load_exercises()["averaging-two"]
-    >>> check_answer(exercise, Written(r"$q = \frac{1}{\sqrt 2}(k_a + k_b)$")).word
-    'refuted'
-    >>> check_answer(exercise, Written(r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda > 0$.")).threshold
-    'lambda >= ln((n - 2)/epsilon), for n > 2'
-    """
+    """The verdict on an answer to an exercise; the seed is that of the instances on which decisions are replayed."""
     lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
     text = read(written, (*exercise.parameters, *_indexed(exercise)), {*given_numbers(exercise), *lengths})
     with at_most_work():
@@ -86,21 +65,25 @@ class _Checked:
         exercise, contents = self.exercise, self.contents
         claims = tuple(contents.claims)
         said = prepared(exercise, claims)
-        asked: list[Asked] = []
-        tried: list[Tried] = []
+        asked: list[AskedPart] = []
+        tried: list[goals.Tried] = []
         if exercise.answer:
             tried = self._tried(candidates(exercise, contents))
             part = ", ".join(exercise.answer)
             quoted = [one for one in candidates(exercise, contents, quoted=True) if one.rank == QUOTED]
-            asked += [best(tried, part, partial(self._tried, quoted))] if tried else missing_parts(exercise, contents)
-        hidden = unread_definitions(exercise.answer, contents) if exercise.answer else []
+            asked += (
+                [goals.best(tried, part, partial(self._tried, quoted))]
+                if tried
+                else goals.missing_parts(exercise, contents)
+            )
+        hidden = goals.unread_definitions(exercise.answer, contents) if exercise.answer else []
         if hidden and asked[0].word == "refuted":
             reason = f"line {hidden[0].line} was not read, and may be the answer; line {asked[0].line} is refuted"
-            asked[0] = Asked(asked[0].part, "undecided", asked[0].line, asked[0].latex, reason)
+            asked[0] = AskedPart(asked[0].part, "undecided", asked[0].line, asked[0].latex, reason)
         if exercise.condition:
-            asked, tried = condition_parts(contents, self.opened, said)
+            asked, tried = goals.condition_parts(contents, self.opened, said)
         chosen = next((one for one in tried if one.line == asked[0].line and one.answer is not None), None)
-        base = reading({}, contents) if chosen is None or chosen.answer is None else chosen.answer
+        base = goals.reading({}, contents) if chosen is None or chosen.answer is None else chosen.answer
         bench, found = self._judged(base if exercise.condition and chosen is not None else replace(base, claims=said))
         false = any(one.status == "false" for one in found)
         others = [one.answer for one in tried if false and one is not chosen and one.answer is not None]
@@ -113,17 +96,18 @@ class _Checked:
             asked[0] = self._unrivalled(asked[0], found, base)
         asked += self._claimed(found, bench) if bench is not None else []
         if not asked:
-            asked = [Asked("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
+            asked = [AskedPart("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
         word = overall(asked)
         verdict = Verdict(word, _headline(asked, tried), tuple(asked), self._formulas(found, tried))
-        if bench is not None and word in ("proved", "refuted") and len(tried) <= 2:
-            advised = bench.court.advised(verdict, chosen.judged if chosen is not None else ())
+        court = None if bench is None else bench.court
+        if isinstance(court, KeysCourt) and word in ("proved", "refuted") and len(tried) <= 2:
+            advised = court.advised(verdict, chosen.judged if chosen is not None else ())
             verdict = replace(advised, reason=verdict.reason)
         return verdict
 
-    def _tried(self, found: Sequence[Candidate]) -> list[Tried]:
+    def _tried(self, found: Sequence[Candidate]) -> list[goals.Tried]:
         """What was found of each candidate."""
-        return [try_candidate(self.exercise, one, self.contents, self.opened) for one in found]
+        return [goals.try_candidate(self.exercise, one, self.contents, self.opened) for one in found]
 
     def _judged(self, answer: Answer) -> tuple[Bench | None, list[Finding]]:
         """Every claim under one reading of the answer; the names of its own of which it says something are known."""
@@ -136,7 +120,7 @@ class _Checked:
         except CANNOT as error:
             return None, [Finding(one, one.node, "open", why(error)) for one in claims]
 
-    def _unrivalled(self, part: Asked, found: Sequence[Finding], answer: Answer) -> Asked:
+    def _unrivalled(self, part: AskedPart, found: Sequence[Finding], answer: Answer) -> AskedPart:
         """What is proved, unless another value is written for it further down, for a case or in words not read."""
         asked, chosen = self.exercise.answer, answer.definitions
         made = {one.statement.number: one for one in self.contents.asked}
@@ -151,22 +135,24 @@ class _Checked:
         reason = f"line {max(later)} may be meant instead of line {part.line}" if later else ""
         return replace(part, word="undecided", reason=reason) if later else part
 
-    def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[Asked]:
+    def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[AskedPart]:
         """The parts that claims answer."""
         exercise, contents = self.exercise, self.contents
         supposed = [one for one in self.statements if one.role == "condition" and one.binder in ("suppose", "if")]
-        parts: list[Asked] = []
+        parts: list[AskedPart] = []
         if exercise.blanks:
             mentioned = (*contents.quoted, *contents.unread)
-            parts += [blank_part(exercise, blank, found, bench, mentioned) for blank in exercise.blanks]
+            parts += [goals.blank_part(exercise, blank, found, bench, mentioned) for blank in exercise.blanks]
         if exercise.about:
             quoted = [one.node for one in (*contents.quoted, *supposed) if one.node is not None]
-            parts.append(statement_part(exercise, found, bench, quoted))
+            parts.append(goals.statement_part(exercise, found, bench, quoted))
         if exercise.derive:
-            parts.append(derivation_part(exercise, found, bench, bool(contents.quoted or contents.unread or supposed)))
+            parts.append(
+                goals.derivation_part(exercise, found, bench, bool(contents.quoted or contents.unread or supposed))
+            )
         return parts
 
-    def _formulas(self, found: Sequence[Finding], tried: Sequence[Tried]) -> tuple[Formula, ...]:
+    def _formulas(self, found: Sequence[Finding], tried: Sequence[goals.Tried]) -> tuple[Formula, ...]:
         """Every formula with its status, in order; the worst where one is listed twice."""
         contents = self.contents
         proved = {one.line for one in tried if one.word == "proved"}
@@ -198,13 +184,13 @@ class _Checked:
 _WORSE = ("false", "open", "quoted", "true")
 
 
-def _headline(asked: Sequence[Asked], tried: Sequence[Tried]) -> str:
+def _headline(asked: Sequence[AskedPart], tried: Sequence[goals.Tried]) -> str:
     """The reason of the part that decides."""
     parts = [one for one in asked if not one.optional] or list(asked)
     words = ("refuted", "missing", "undecided", "proved")
     chosen = min(parts, key=lambda one: words.index(one.word))
-    used = {each.decision.used for one in tried for each in one.judged if each.decision.used}
-    return chosen.reason + (by_what(*sorted(used)) if chosen.word == "proved" else "")
+    used = "; ".join(sorted({each.decision.used for one in tried for each in one.judged if each.decision.used}))
+    return f"{chosen.reason} ({used})" if used and chosen.word == "proved" else chosen.reason
 
 
 def _setting(exercise: Exercise) -> Setting:

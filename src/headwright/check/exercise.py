@@ -20,6 +20,7 @@ from headwright.check.scalars import Range
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse
 from headwright.formula.tree import Node
+from headwright.validation import sentence
 
 __all__ = ["Exercise", "Keys", "Parameter", "load_exercises", "parse_exercise", "parsed", "read_exercise"]
 MOST_BYTES = 100_000
@@ -27,11 +28,7 @@ MOST_BYTES = 100_000
 
 @lru_cache(maxsize=4096)
 def parsed(source: str) -> Node:
-    """The tree of a formula of an exercise, read once.
-
-    >>> parsed("n") is parsed("n")
-    True
-    """
+    """The tree of a formula of an exercise, read once."""
     return parse(source)
 
 
@@ -165,12 +162,7 @@ class Samples(Strict):
 
 
 class Exercise(Strict):
-    """One exercise.
-
-    >>> exercise = load_exercises()["averaging-two"]
-    >>> exercise.answer, exercise.goals[0]
-    (('q',), '\\\\alpha_a \\\\ge \\\\frac{1}{2 + \\\\epsilon}')
-    """
+    """One exercise."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
     title: str
@@ -198,10 +190,6 @@ class Exercise(Strict):
         """What an answer that defines these names leaves undefined."""
         return [name for name in self.answer if name not in defined]
 
-    def asks_value_of(self, node: Node) -> bool:
-        """Whether the value of this is what an answer must give."""
-        return any(node == parsed(source) for blank in self.blanks for source in blank.of)
-
     @property
     def names(self) -> tuple[str, ...]:
         """What an answer names, for a table."""
@@ -210,13 +198,7 @@ class Exercise(Strict):
 
     @property
     def sheet(self) -> str:
-        """The beginning of an answer sheet, to copy.
-
-        >>> print(load_exercises()["averaging-two"].sheet)
-        ## averaging-two
-        <BLANKLINE>
-        $$q = $$
-        """
+        """The beginning of an answer sheet, to copy."""
         formula = self.skeleton or "\n".join(f"{name} = " for name in self.names)
         return f"## {self.id}\n\n" + "\n".join(f"$${line}$$" for line in formula.strip("\n").split("\n"))
 
@@ -250,12 +232,7 @@ def read_exercise(path: Path) -> Exercise:
 
 
 def parse_exercise(text: str) -> Exercise:
-    """One exercise from TOML.
-
-    >>> parse_exercise('id = "x"')
-    Traceback (most recent call last):
-    headwright.errors.InputError: title: field required (and 1 more)
-    """
+    """One exercise from TOML."""
     try:
         given: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -263,7 +240,7 @@ def parse_exercise(text: str) -> Exercise:
     try:
         exercise = Exercise.model_validate(given)
     except ValidationError as error:
-        raise InputError(_first(error)) from error
+        raise InputError(sentence(error, Exercise, "the exercise")) from error
     settings = [exercise.keys, exercise.tokens, exercise.matrices, exercise.integers]
     if sum(setting is not None for setting in settings) != 1:
         raise InputError("expected exactly one of the settings [keys], [tokens], [matrices], [integers]")
@@ -275,11 +252,3 @@ def parse_exercise(text: str) -> Exercise:
         if first is not None and first.size not in exercise.parameters:
             raise InputError(f"keys.first: {first.size} is not one of the parameters")
     return exercise
-
-
-def _first(error: ValidationError) -> str:
-    problems = error.errors()
-    where = ".".join(str(part) for part in problems[0]["loc"])
-    what = problems[0]["msg"].removeprefix("Value error, ")
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{where}: {what[:1].lower()}{what[1:]}{more}"

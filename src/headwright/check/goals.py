@@ -15,17 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from headwright.check.answer import (
-    Answer,
-    Said,
-    WrongKindError,
-    comparisons,
-    full_name,
-    full_names,
-    given_numbers,
-    named,
-    number_of,
-)
+from headwright.check import answer as an
 from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Contents, Definition, relevant
 from headwright.check.exercise import Blank, Exercise, Keys, parsed
 from headwright.check.judge import CANNOT, Bench, Finding, why
@@ -37,13 +27,13 @@ from headwright.check.settings.matrices.deciding import MatricesCourt, gap
 from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import names_in
 from headwright.check.text import Statement
-from headwright.check.verdict import Asked, Word
+from headwright.check.verdict import AskedPart, Word
 from headwright.formula import tree as t
 from headwright.formula.show import latex, plain
 
 CHANCE = ("P", "E", "Var", "Cov")
 QUOTED_ONLY = "line {} may be the answer: it is only quoted"
-Open = Callable[[Answer], Bench]
+Open = Callable[[an.Answer], Bench]
 _FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
 
 
@@ -58,7 +48,7 @@ class Tried:
     rank: int
     counterexample: Mapping[str, Any] | None = None
     judged: tuple[Judged, ...] = ()
-    answer: Answer | None = None
+    answer: an.Answer | None = None
 
 
 # Objects and conditions.
@@ -69,10 +59,10 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     made = [one for _, found in candidate.cases for one in found.values()]
     parts = []
     for case, found in candidate.cases:
-        said = ", ".join(latex(t.Relation((named(name), one.value), ("=",))) for name, one in found.items())
+        said = ", ".join(latex(t.Relation((an.named(name), one.value), ("=",))) for name, one in found.items())
         parts.append(said + (r" \text{ for } " + ", ".join(map(latex, case)) if case else ""))
     start = Tried("undecided", "", made[0].statement.line, "; ".join(parts), candidate.rank)
-    used = full_names(*(one.value for one in made))
+    used = an.full_names(*(one.value for one in made))
     tried = [_by_goals(start, reading(found, contents), opened, case) for case, found in candidate.cases]
     chosen = next((one for one in tried if one.word == "refuted"), None)
     chosen = chosen or next((one for one in tried if one.word != "proved"), tried[0])
@@ -97,11 +87,11 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     return chosen
 
 
-def _by_goals(start: Tried, answer: Answer, opened: Open, case: tuple[t.Node, ...] = ()) -> Tried:
+def _by_goals(start: Tried, answer: an.Answer, opened: Open, case: tuple[t.Node, ...] = ()) -> Tried:
     """What the goals say under one reading of an answer."""
     try:
         found = opened(answer).goals(case)
-    except WrongKindError as error:
+    except an.WrongKindError as error:
         return replace(start, word="refuted", reason=why(error), counterexample={"words": error.message})
     except CANNOT as error:
         return replace(start, reason=why(error), answer=answer)
@@ -116,20 +106,20 @@ def _by_goals(start: Tried, answer: Answer, opened: Open, case: tuple[t.Node, ..
     return replace(start, word=word, reason=reason, counterexample=counterexample, judged=tuple(found), answer=answer)
 
 
-def reading(definitions: Mapping[str, Definition], contents: Contents) -> Answer:
+def reading(definitions: Mapping[str, Definition], contents: Contents) -> an.Answer:
     """The answer under one choice of what was asked for."""
     made = {one.name: one for one in contents.own} | dict(definitions)
-    said = {name: Said(one.value, one.statement.text, one.statement.line) for name, one in made.items()}
+    said = {name: an.Said(one.value, one.statement.text, one.statement.line) for name, one in made.items()}
     nodes = [one.value for one in made.values()] + [one.node for one in contents.claims]
-    bounds = [(bound, one) for bound, one in contents.bounds if not full_names(bound.node) & set(said)]
-    return Answer(said, relevant(bounds, *nodes))
+    bounds = [(bound, one) for bound, one in contents.bounds if not an.full_names(bound.node) & set(said)]
+    return an.Answer(said, relevant(bounds, *nodes))
 
 
 def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
     """Whether cases of one number, compared with numbers, cover its range: they change at those numbers only."""
-    links = [link for case in cases for part in case if isinstance(part, t.Relation) for link in comparisons(part)]
-    names = full_names(*(part for case in cases for part in case))
-    ends = [number_of(term) for link in links for term in link.terms if not isinstance(term, t.Name)]
+    links = [link for case in cases for part in case if isinstance(part, t.Relation) for link in an.comparisons(part)]
+    names = an.full_names(*(part for case in cases for part in case))
+    ends = [an.number_of(term) for link in links for term in link.terms if not isinstance(term, t.Name)]
     values = sorted({end for end in ends if end is not None})
     if len(names) != 1 or None in ends or len(ends) != len(links) or not values:
         return False
@@ -143,26 +133,26 @@ def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
     return bool(worlds) and all(any(all(holds(part, at) is True for part in case) for case in cases) for at in worlds)
 
 
-def best(tried: Sequence[Tried], part: str, quoted: Callable[[], Sequence[Tried]] = tuple) -> Asked:
+def best(tried: Sequence[Tried], part: str, quoted: Callable[[], Sequence[Tried]] = tuple) -> AskedPart:
     """The verdict on several candidates: those of the highest rank must agree, and no other one may be right."""
     top = max(one.rank for one in tried)
     first = [one for one in tried if one.rank == top]
     chosen = next((one for one in first if one.word == "refuted"), first[0])
     if len({one.word for one in first}) > 1:
         told = ", ".join(f"line {one.line} is {one.word}" for one in first)
-        return Asked(part, "undecided", first[0].line, first[0].latex, f"the answers given differ: {told}")
+        return AskedPart(part, "undecided", first[0].line, first[0].latex, f"the answers given differ: {told}")
     rivals = [one for one in tried if one.rank < top] if chosen.word == "refuted" else []
     rivals += quoted() if chosen.word == "refuted" else ()
     rival = next((one for one in rivals if one.word == "proved"), None)
     if rival is not None:
         reason = f"line {chosen.line} is refuted ({chosen.reason}), and line {rival.line} would be proved"
-        return Asked(part, "undecided", chosen.line, chosen.latex, reason)
-    return Asked(part, chosen.word, chosen.line, chosen.latex, chosen.reason, chosen.counterexample)
+        return AskedPart(part, "undecided", chosen.line, chosen.latex, reason)
+    return AskedPart(part, chosen.word, chosen.line, chosen.latex, chosen.reason, chosen.counterexample)
 
 
-def missing_parts(exercise: Exercise, contents: Contents) -> list[Asked]:
+def missing_parts(exercise: Exercise, contents: Contents) -> list[AskedPart]:
     """Where no candidate gives the whole object: what is missing of it, or may be meant."""
-    found: list[Asked] = []
+    found: list[AskedPart] = []
     for name in exercise.answer:
         mine = [one for one in contents.asked if one.name == name]
         live = [one.statement for one in mine if one.rank > QUOTED]
@@ -173,9 +163,9 @@ def missing_parts(exercise: Exercise, contents: Contents) -> list[Asked]:
         ]
         ones, reason = next(((ones, reason) for ones, reason in options if ones), ([], ""))
         if ones:
-            found.append(Asked(name, "undecided", ones[-1].line, ones[-1].text, reason.format(ones[-1].line)))
+            found.append(AskedPart(name, "undecided", ones[-1].line, ones[-1].text, reason.format(ones[-1].line)))
         else:
-            found.append(Asked(name, "missing", 0, "", f"no formula defines {name}: write {name} = ..."))
+            found.append(AskedPart(name, "missing", 0, "", f"no formula defines {name}: write {name} = ..."))
     return found
 
 
@@ -185,7 +175,7 @@ def _indirectly(name: str, contents: Contents) -> list[Statement]:
     for one in contents.claims:
         body = t.unquantified(one.node)
         sides = body.terms if isinstance(body, t.Relation) and body.comparisons[0] in ("=", "->", "~") else ()
-        if {name} in [full_names(side) - {"e", "pi"} for side in sides] and sides[0] != sides[1]:
+        if {name} in [an.full_names(side) - {"e", "pi"} for side in sides] and sides[0] != sides[1]:
             found.append(one.statement)
     return [*unread_definitions((name,), contents), *found]
 
@@ -196,7 +186,9 @@ def unread_definitions(names: Sequence[str], contents: Contents) -> list[Stateme
     return [one for one in contents.unread if one.text.lstrip("\\ {$").startswith(bases) and "=" in one.text]
 
 
-def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) -> tuple[list[Asked], list[Tried]]:
+def condition_parts(
+    contents: Contents, opened: Open, claims: tuple[an.Said, ...]
+) -> tuple[list[AskedPart], list[Tried]]:
     """A condition on scores under which the goals hold."""
     tried: list[Tried] = []
     live = {one.node: (one, rank) for one, rank in reversed(contents.conditions) if rank > QUOTED}
@@ -205,7 +197,7 @@ def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) 
         statement = one.statement
         start = Tried("undecided", f"'{statement.doubt}' was not read", statement.line, latex(one.node), rank)
         if not statement.doubt:
-            condition = Said(one.node, statement.text, statement.line)
+            condition = an.Said(one.node, statement.text, statement.line)
             answer = replace(reading({}, contents), claims=(condition,))
             start = _by_goals(start, answer, opened)
             start = replace(start, answer=replace(answer, claims=(condition, *claims)) if start.judged else None)
@@ -216,9 +208,9 @@ def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) 
     if mentioned:
         last = mentioned[-1]
         reason = (QUOTED_ONLY if contents.conditions else "line {} was not read").format(last.line)
-        return [Asked("condition", "undecided", last.line, last.text, reason)], []
+        return [AskedPart("condition", "undecided", last.line, last.text, reason)], []
     reason = "no formula states a condition on the scores: write one on k_j^T q and k_i^T q"
-    return [Asked("condition", "missing", 0, "", reason)], []
+    return [AskedPart("condition", "missing", 0, "", reason)], []
 
 
 # Blanks.
@@ -226,11 +218,13 @@ def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) 
 
 def blank_part(
     exercise: Exercise, blank: Blank, found: Sequence[Finding], bench: Bench, mentioned: Sequence[Statement]
-) -> Asked:
+) -> AskedPart:
     """One blank: filled by a true formula that says the value."""
     case = None if blank.case is None else parsed(blank.case)
     part = plain(parsed(blank.of[0])) + (f" for {plain(case)}" if case is not None else "")
-    here = [one for one in found if one.status == "false" or not (exercise.tokens and _is_anew(exercise, one))]
+    anew = set(map(an.named, exercise.redefines if exercise.tokens else ()))  # given tokens that were defined anew
+    links = {id(one): [part for part in one.claimed.under if isinstance(part, t.Relation)] for one in found}
+    here = [one for one in found if one.status == "false" or not any(x.terms[0] in anew for x in links[id(one)])]
     fitting = [(one, _filling(exercise, blank, one, bench.answer.definitions)) for one in here]
     filled = [(one, link) for one, link in fitting if link is not None and _covers(one, case)]
     told = [
@@ -243,13 +237,13 @@ def blank_part(
     ]
     if not told:
         reason = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
-        names = {full_name(name) for source in blank.of for name in names_in(parsed(source))}
+        names = {an.full_name(name) for source in blank.of for name in names_in(parsed(source))}
         elsewhere = [one for one, link in fitting if link is not None and not _covers(one, case)]
         near = [one.claimed.statement for one in found if names & _spoken_of(one.node) and one not in elsewhere]
         bases = {name.partition("_")[0] for name in names}
         near += [one for one in mentioned if one.node is None or bases & {name.base for name in t.every_name(one.node)}]
         line, text = (near[0].line, near[0].text) if near else (0, "")
-        return Asked(part, "undecided" if near else "missing", line, text, reason, optional=blank.optional)
+        return AskedPart(part, "undecided" if near else "missing", line, text, reason, optional=blank.optional)
     true = [(one, each) for one, link in told if (each := _true_link(one, link)) is not None]
     false = [one for one, _ in told if one.status == "false"]
     first = true[0][0] if true else false[0] if false else told[0][0]
@@ -273,22 +267,16 @@ def _counts(one: Finding) -> bool:
     return one.claimed.statement.kind == "neutral"
 
 
-def _is_anew(exercise: Exercise, one: Finding) -> bool:
-    """Whether a formula is said for a given token that was defined anew."""
-    first = [part.terms[0] for part in one.claimed.under if isinstance(part, t.Relation)]
-    return any(isinstance(name, t.Name) and full_name(name) in exercise.redefines for name in first)
-
-
-def _filling(exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, Said]) -> t.Relation | None:
+def _filling(exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, an.Said]) -> t.Relation | None:
     """The comparison with which a formula says the value of what was asked for, perhaps under a name of its own."""
     shapes = [parsed(source) for source in blank.of]
-    shapes += [named(name) for name, said in own.items() if said.node in shapes]
+    shapes += [an.named(name) for name, said in own.items() if said.node in shapes]
     node = t.unquantified(one.node)
     node = node.items[1] if isinstance(node, t.Logic) and node.word == "implies" else node
     for body in map(t.unquantified, t.conjuncts(node)):
         if not isinstance(body, t.Relation):
             continue
-        for chain in [body, *(comparisons(body) if len(body.terms) == 2 else ())]:
+        for chain in [body, *(an.comparisons(body) if len(body.terms) == 2 else ())]:
             for terms, signs in ((chain.terms, chain.comparisons), (chain.terms[::-1], chain.comparisons[::-1])):
                 if not any(item in shapes for item in (terms[0], *t.listed(terms[0]))):
                     continue
@@ -303,7 +291,7 @@ def _is_computed(exercise: Exercise, term: t.Node) -> bool:
     lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
     if _functions(term):
         return True
-    return any(name.base in ("alpha", "c") and full_name(name) not in lengths for name in names_in(term))
+    return any(name.base in ("alpha", "c") and an.full_name(name) not in lengths for name in names_in(term))
 
 
 def _true_link(one: Finding, link: t.Relation | None) -> str | None:
@@ -319,8 +307,8 @@ def _true_link(one: Finding, link: t.Relation | None) -> str | None:
 def _covers(one: Finding, case: t.Node | None) -> bool:
     """Whether a formula is said for a case, perhaps among others."""
     match case:
-        case t.Relation((t.Name() as name, value), ("=",)) if (number := number_of(value)) is not None:
-            world = IntegersWorld({}, {full_name(name): number})
+        case t.Relation((t.Name() as name, value), ("=",)) if (number := an.number_of(value)) is not None:
+            world = IntegersWorld({}, {an.full_name(name): number})
             under = one.node.conditions if isinstance(one.node, t.Quantified) else ()
             return all(isinstance(part, t.Name) or holds(part, world) is not False for part in under)
     return True
@@ -342,10 +330,12 @@ def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
 # Statements.
 
 
-def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: Sequence[t.Node]) -> Asked:
+def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: Sequence[t.Node]) -> AskedPart:
     """A true formula about what was asked for; where reasons are asked for, a false one makes it wrong."""
     things = " or ".join(plain(parsed(one)) for one in exercise.about)
-    wanted = [{full_name(name) for name in names_in(node)} | _functions(node) for node in map(parsed, exercise.about)]
+    wanted = [
+        {an.full_name(name) for name in names_in(node)} | _functions(node) for node in map(parsed, exercise.about)
+    ]
     about = [one for one in found if any(names <= _spoken_of(one.node) for names in wanted)]
     near = [one for one in found if any(names & _spoken_of(one.node) for names in wanted)]
     false = [one for one in found if one.status == "false"]
@@ -370,22 +360,22 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
     for word, ones, reason in options:
         if ones:
             return _asked("statement", word, ones[0], reason)
-    mentioned = [node for node in quoted if any(names & full_names(node) for names in wanted)]
+    mentioned = [node for node in quoted if any(names & an.full_names(node) for names in wanted)]
     if mentioned:
-        return Asked("statement", "undecided", 0, "", f"{plain(mentioned[0])} may be the answer: it is only quoted")
+        return AskedPart("statement", "undecided", 0, "", f"{plain(mentioned[0])} may be the answer: it is only quoted")
     if near:
         return _asked("statement", "undecided", near[0], f"no formula that was read says anything of {things}")
-    return Asked("statement", "missing", 0, "", f"no formula says anything of {things}")
+    return AskedPart("statement", "missing", 0, "", f"no formula says anything of {things}")
 
 
-def _asked(part: str, word: Word, one: Finding, reason: str = "") -> Asked:
+def _asked(part: str, word: Word, one: Finding, reason: str = "") -> AskedPart:
     line, text = one.claimed.statement.line, one.claimed.statement.text
     against = one.counterexample if word == "refuted" else None
-    return Asked(part, word, line, text, reason or one.reason, against)
+    return AskedPart(part, word, line, text, reason or one.reason, against)
 
 
 def _spoken_of(node: t.Node) -> set[str]:
-    return {spoken for name in names_in(node) for spoken in (full_name(name), name.base)} | _functions(node)
+    return {spoken for name in names_in(node) for spoken in (an.full_name(name), name.base)} | _functions(node)
 
 
 def _functions(node: t.Node) -> set[str]:
@@ -400,10 +390,10 @@ def _narrowing(exercise: Exercise, one: Finding, bench: Bench) -> list[t.Relatio
         case t.Logic("implies", (condition, t.Relation((_, _), ("!=",)))):
             under += t.conjuncts(condition)
     different = () if exercise.integers is None else exercise.integers.different
-    given = {*given_numbers(exercise), "pi", *(name for pair in different for name in pair)}
-    links = [link for part in under if isinstance(part, t.Relation) for link in comparisons(part)]
-    links = [link for link in links if set(link.terms) not in [set(map(named, pair)) for pair in different]]
-    links = [link for link in links if full_names(link) and full_names(link) <= given]
+    given = {*an.given_numbers(exercise), "pi", *(name for pair in different for name in pair)}
+    links = [link for part in under if isinstance(part, t.Relation) for link in an.comparisons(part)]
+    links = [link for link in links if set(link.terms) not in [set(map(an.named, pair)) for pair in different]]
+    links = [link for link in links if an.full_names(link) and an.full_names(link) <= given]
     calls = [link for link in links if any(isinstance(part, t.Call) for part in t.walk(link))]
     return [link for link in links if link not in calls and not bench.always(link)]
 
@@ -416,7 +406,7 @@ CHAINED: tuple[t.Comparison, ...] = ("=", ">", "<", ">=", "<=")  # each sums up 
 SCORES = ("k", "q", "e")  # what a weight is made of: to repeat its definition says nothing of it
 
 
-def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Finding]) -> Asked:
+def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Finding]) -> AskedPart:
     """What is truly said of the weights must hold for nothing but weights."""
     true = [one for one in found if one.status == "true"]
     said: list[t.Relation] = []
@@ -435,19 +425,19 @@ def _weighed(exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Fi
             if false is not None:
                 return _asked("statement", "refuted", false)
             word: Word = "undecided" if any(one.status == "open" for one in weights) else "missing"
-            return Asked("statement", word, 0, "", IDLE[idle])
+            return AskedPart("statement", word, 0, "", IDLE[idle])
     lines = [one.claimed.statement for one in true]
-    return Asked("statement", "proved", lines[0].line, r",\ ".join(one.text for one in lines[:2]), true[0].reason)
+    return AskedPart("statement", "proved", lines[0].line, r",\ ".join(one.text for one in lines[:2]), true[0].reason)
 
 
 # Derivations.
 
 
-def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: bool) -> Asked:
+def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: bool) -> AskedPart:
     """True steps that lead from one side to the other; a false one on the path makes it wrong."""
     part, court = "derivation", bench.court
     if not isinstance(court, MatricesCourt):
-        return Asked(part, "undecided", 0, "", "derivations are read for matrices only")
+        return AskedPart(part, "undecided", 0, "", "derivations are read for matrices only")
     aims = [Aim(parsed(source), parsed(target), court.given) for source, target in exercise.derive]
     steps = [link for one in found for link in _true_links(one, bench)]
     first, last = plain(aims[0].start), plain(aims[0].end)
@@ -472,19 +462,19 @@ def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, 
         if beside is not None:
             where = beside.claimed.statement.line
             reason = f"line {where} is false as it stands, and goes on from a step of what leads from {first} to {last}"
-            return Asked(part, "undecided", line, goal, reason)
-        return Asked(part, "proved", line, goal, f"every step from {first} to {last} is true")
+            return AskedPart(part, "undecided", line, goal, reason)
+        return AskedPart(part, "proved", line, goal, f"every step from {first} to {last} is true")
     others = [link for one in false for link in _steps(one.node) if link not in steps]
     ends = [chain for _, chain in across]
     if false and (not small or _leads(aims, [*steps, *others])[0] or _leads(aims, [*steps, *ends])[0]):
         return _asked(part, "refuted", false[0])
     if false:
         reason = f"line {false[0].claimed.statement.line} is false, and the other steps leave a gap"
-        return Asked(part, "undecided", line, goal, reason)
+        return AskedPart(part, "undecided", line, goal, reason)
     if quoted or small or any(one.status == "open" for one in found):
-        return Asked(part, "undecided", line, goal, f"the steps that were read do not lead from {first} to {last}")
+        return AskedPart(part, "undecided", line, goal, f"the steps that were read do not lead from {first} to {last}")
     reason = f"this restates what is to be shown: write the steps from {first} to {last}"
-    return Asked(part, "missing", 0, "", reason if leaps else f"no step leads from {first} to {last}")
+    return AskedPart(part, "missing", 0, "", reason if leaps else f"no step leads from {first} to {last}")
 
 
 def _reaches(aim: Aim, steps: Sequence[t.Relation]) -> bool:

@@ -5,7 +5,7 @@ Statements are taken apart into claims here (`claims`), and what was decided is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol
@@ -15,7 +15,6 @@ from flint import arb
 from headwright.check.answer import Answer, MisfitError, Said, comparisons
 from headwright.check.decision import Decision
 from headwright.check.scalars.numbers import shown_name
-from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
 
 Role = Literal["goal", "statement", "step", "condition", "definition"]
@@ -67,13 +66,7 @@ def claims(
     under: tuple[t.Node, ...] = (),
     negated: bool = False,
 ) -> Iterator[Claim]:
-    """The claims of a statement, in order; with `whole` only chains are taken apart.
-
-    >>> from headwright.formula import parse
-    >>> from headwright.formula.show import plain
-    >>> [plain(claim.node) for claim in claims(parse("a = b <= c"), "statement")]
-    ['a = b', 'b <= c']
-    """
+    """The claims of a statement, in order; with `whole` only chains are taken apart."""
     match node:
         case t.Relation():
             role = "step" if role == "statement" and len(node.terms) > 2 else role
@@ -132,9 +125,6 @@ class Court(Protocol):
     def decide(self, claim: Claim) -> list[Judged]:
         """What is found about a claim: one part for each case of it."""
 
-    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
-        """The verdict with what a teacher would add."""
-
 
 @dataclass(frozen=True)
 class Judged:
@@ -171,11 +161,7 @@ def judged(claim: Claim, decision: Decision, words: str, link: t.Relation | None
 
 
 def plain_number(value: Fraction) -> int | str:
-    """A number for people and JSON: 3, '1/10'.
-
-    >>> plain_number(Fraction(3)), plain_number(Fraction(1, 10))
-    (3, '1/10')
-    """
+    """A number for people and JSON: 3, '1/10'."""
     bits = value.numerator.bit_length()
     digits = round(bits * LOG_2)  # of a power of ten; Python does not write out very long numbers
     if digits > MOST_DIGITS and value in (10 ** (digits - 1), 10**digits):
@@ -186,11 +172,7 @@ def plain_number(value: Fraction) -> int | str:
 
 
 def shown(ball: arb, digits: int = DIGITS) -> str:
-    """A ball as the digits that are certain.
-
-    >>> shown(arb(1) / 3)
-    '0.3333'
-    """
+    """A ball as the digits that are certain."""
     text: str = ball.str(digits, radius=False)
     return text if "." not in text or "e" in text else text.rstrip("0").rstrip(".")
 
@@ -203,13 +185,7 @@ def telling_digits(left: arb, right: arb) -> int:
 
 
 def contrasted(left: arb, sign: str, right: arb) -> str:
-    """What a side is, and what it is not, with as many digits as show that.
-
-    >>> contrasted(arb(1) / 3, ">=", arb(1) / 2)
-    '0.3333, not at least 0.5'
-    >>> contrasted(arb("0.999995"), ">=", arb("0.999999"))
-    '0.999995, not at least 0.999999'
-    """
+    """What a side is, and what it is not, with as many digits as show that."""
     digits = telling_digits(left, right)
     if digits <= MOST_DIGITS:
         return f"{shown(left, digits)}, not {SIGNS[sign]} {shown(right, digits)}"
@@ -219,11 +195,7 @@ def contrasted(left: arb, sign: str, right: arb) -> str:
 
 
 def at(values: Mapping[str, Fraction | str]) -> str:
-    """'n = 3 and epsilon = 1/10'.
-
-    >>> at({"n": Fraction(3), "epsilon": Fraction(1, 10)})
-    'n = 3 and epsilon = 1/10'
-    """
+    """'n = 3 and epsilon = 1/10'."""
     plainly = ((name, value if isinstance(value, str) else plain_number(value)) for name, value in values.items())
     said = [f"{shown_name(name)} = {value}" for name, value in plainly]
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 2 else said)

@@ -16,12 +16,7 @@ COMPARED = ("=", r"\le", r"\ge")
 
 
 def lint(exercise: Exercise) -> list[str]:
-    """All that is wrong with an exercise, one sentence each; nothing where it is fit for use.
-
-    >>> from headwright.check.exercise import load_exercises
-    >>> lint(load_exercises()["taking-apart"])
-    []
-    """
+    """All that is wrong with an exercise, one sentence each; nothing where it is fit for use."""
     return [*_told(exercise), *_tried(exercise)]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,16 +17,15 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
+from headwright.formula import FormulaError
+from headwright.formula.parse import expanded, macros
+
 Form = Literal["markdown", "latex", "plain"]
 
 
 @dataclass(frozen=True)
 class Written:
-    r"""The text that answers one exercise, and the line of its file at which the text begins (counted from 1).
-
-    >>> Written("Take $q = k_a$.", 3).lines
-    1
-    """
+    """The text that answers one exercise, and the line of its file at which the text begins (counted from 1)."""
 
     text: str
     line: int = 1
@@ -53,11 +53,7 @@ _CLOSING = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
 
 @dataclass(frozen=True)
 class Piece:
-    """A formula found in text: what stands between its marks, and at which character of the text it starts.
-
-    >>> Piece("n = 2", 4).start
-    4
-    """
+    """A formula found in text: what stands between its marks, and at which character of the text it starts."""
 
     text: str
     start: int
@@ -67,32 +63,19 @@ class Piece:
 
 
 def compares(text: str) -> bool:
-    """Whether a formula compares things; a name or a term states nothing.
-
-    >>> compares("n = 2"), compares("n"), compares(r"\\{k_i\\}_{i \\ne j}")
-    (True, False, False)
-    """
+    """Whether a formula compares things; a name or a term states nothing."""
     return _COMPARES.search(_INDICES.sub("", text)) is not None
 
 
 def closing(mark: str) -> str | None:
-    r"""The mark that ends a formula begun with this one; None if it begins none.
-
-    >>> closing(r"\["), closing(r"\begin{align}"), closing("$$$")
-    ('\\]', '\\end{align}', None)
-    """
+    """The mark that ends a formula begun with this one; None if it begins none."""
     if mark.startswith("\\begin"):
         return mark.replace("begin", "end")
     return _CLOSING.get(mark)
 
 
 def find_formulas(text: str) -> tuple[list[Piece], list[Piece]]:
-    r"""The formulas of a text, and the marks that begin a formula which never ends. Code spans are left alone.
-
-    >>> found, open_ended = find_formulas(r"Take $q = k_a$, or \(q = k_b\); `$x$` is code, \$5 is money; $n")
-    >>> [piece.text for piece in found], [piece.text for piece in open_ended]
-    (['q = k_a', 'q = k_b'], ['$'])
-    """
+    """The formulas of a text, and the marks that begin a formula which never ends. Code spans are left alone."""
     marks = [(match[0], match.start()) for match in _MARK.finditer(text)]
     places: dict[str, list[int]] = {}
     for number, (mark, _) in enumerate(marks):
@@ -141,11 +124,7 @@ _SECTION = re.compile(r"\s*\\((?:sub){0,2})section\*?\{(.*)\}\s*")
 
 
 def blocks(text: str, *, latex: bool = False) -> Iterator[Token]:
-    r"""Tokens of headings (an opening one, then its words), paragraphs and code, in order.
-
-    >>> [(token.type, token.map) for token in blocks("# a\n\n- $$x\n  + y$$\n")]
-    [('heading_open', [0, 1]), ('inline', [0, 1]), ('inline', [2, 4])]
-    """
+    """Tokens of headings (an opening one, then its words), paragraphs and code, in order."""
     text = without_comments(text)
     lines = text.split("\n")
     if latex:
@@ -204,6 +183,40 @@ def as_markdown(line: str) -> str:
     return re.sub(r"(?<!\\)%.*", "", line).lstrip()  # in LaTeX, indentation means nothing
 
 
+ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+_LISTS = ([str(number) for number in range(1, 100)], "abcdefgh", ROMANS)  # labels of LaTeX, by depth
+_STRUCTURE = re.compile(
+    r"\\(?:(begin|end)\{(enumerate|solution|answer|proof|problem|exercise)\*?\}|item\b)\s*(?:\[([^\]]*)\])?\s*"
+)
+
+
+def structure_as_markdown(lines: list[str]) -> Iterator[str]:
+    """Sections, items and solutions as they would be in Markdown; one line for each line."""
+    lists: list[list[str]] = []  # the labels that are left, for each list that is open
+    for given in lines:
+        line = re.sub(r"^\\(?:sub)?paragraph\*?\{([^{}]{1,120})\}", r"**\1** ", as_markdown(given))
+        found, opening = _STRUCTURE.match(line), ""
+        if found and found[2] == "enumerate":
+            lists = [*lists[-20:], list(_LISTS[len(lists) % 3])] if found[1] == "begin" else lists[:-1]
+        elif found and found[2] is None and lists and lists[-1]:
+            opening = f"({lists[-1].pop(0)})"
+        elif found and found[1] == "begin":
+            opening = "Solution:" if found[2] in ("solution", "answer", "proof") else f"**{found[3] or found[2]}**"
+        yield f"{opening} {line[found.end() :]}".strip() if found else line
+
+
+def without_preamble(text: str) -> tuple[str, str]:
+    """The preamble of a LaTeX document, and its body with the commands of the preamble put in; lines stay."""
+    preamble, begins, body = text.partition("\\begin{document}")
+    if not begins:
+        return "", text
+    commands, lines = macros(preamble), body.split("\n")
+    for number, line in enumerate(lines):
+        with suppress(FormulaError):  # a command that is defined by itself, or grows without bound
+            lines[number] = expanded(line, commands)
+    return preamble, "\n" * preamble.count("\n") + "\n".join(lines)
+
+
 def without_comments(text: str) -> str:
     """Comments blanked out: a teacher's hints in them are not answers. Lines stay where they are."""
     parts, done = [], 0
@@ -222,19 +235,19 @@ _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 
 
 def is_table(text: str) -> bool:
-    r"""Whether a paragraph is a table: a row of names, a rule, and rows below it.
-
-    >>> is_table("| a | b |\n|---|---|\n| 1 | 2 |"), is_table("a | b")
-    (True, False)
-    """
+    """Whether a paragraph is a table: a row of names, a rule, and rows below it."""
     rows = text.strip("\n").split("\n")
     return len(rows) > 2 and "|" in rows[0] and _RULE.fullmatch(rows[1]) is not None and "|" in rows[1]
 
 
 def of_formulas(formulas: Sequence[str]) -> Written:
-    """Bare formulas as a text, one to a line.
-
-    >>> of_formulas(["q = k_a"]).text
-    '$$q = k_a$$'
-    """
+    """Bare formulas as a text, one to a line."""
     return Written("\n".join(f"$${formula}$$" for formula in formulas))
+
+
+def of_lines(lines: Sequence[tuple[int, str]], form: Form, macros: str) -> Written:
+    """Lines with their numbers as a text; those between them are empty."""
+    first = next((number for number, text in lines if text.strip()), lines[-1][0])
+    words = dict(lines)
+    text = "\n".join(words.get(number, "") for number in range(first, lines[-1][0] + 1))
+    return Written(text.rstrip(), first, form, macros)

@@ -14,9 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from headwright.check.exercise import Exercise
-from headwright.check.running import Checked
 from headwright.check.sheets.files import clean, shortened
-from headwright.check.sheets.sheet import AnswerText
+from headwright.check.sheets.sheet import AnswerText, Checked
 from headwright.errors import InputError
 
 SECONDS = 120.0  # for one answer

@@ -11,12 +11,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from headwright.check.markdown import Written
-from headwright.check.sheets.sheet import AnswerText
+from headwright.check.sheets.sheet import AnswerText, Checked
 from headwright.check.verdict import Verdict, from_json, to_json
 from headwright.errors import InputError
 from headwright.running.process import StoppedError, Worker, cores
@@ -27,16 +26,6 @@ MEMORY = 2 * 2**30  # bytes for one check
 # -P: modules that lie about here are not for us
 COMMAND = (sys.executable, "-P", "-m", "headwright.check.running")
 Check = Callable[[str, Written, int], Verdict]  # of an exercise's id, an answer and a seed
-
-
-@dataclass(frozen=True)
-class Checked:
-    """An answer, the verdict on it, the seconds it took, and whether the check failed: an internal error."""
-
-    answer: AnswerText
-    verdict: Verdict
-    seconds: float = 0.0
-    failed: bool = False
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token as Block
 
 MOST_TOKENS = 400  # of one sentence; a longer one is not understood
-LONGEST = 200_000  # characters of one answer; what is beyond is not read
+LONGEST, LONGEST_QUESTION = 200_000, 5000  # characters of one answer, of one paragraph; what is beyond is not read
 ABBREVIATIONS = ("e.g.", "i.e.", "w.r.t.", "resp.", "cf.", "eq.", "w.l.o.g.", "a.s.", "vs.", "suff.", "approx.")
 MATHEMATICS = ("", "math", "latex", "tex", "text", "txt")  # what a fenced block with formulas may be called
 
@@ -71,11 +71,7 @@ _STRUCTURE = re.compile(
 
 
 def sentences(written: Written) -> tuple[Sentence, ...]:
-    r"""The sentences of an answer.
-
-    >>> [one.text for one in sentences(Written("Take $q = k_a$. Then\n\n$$c = v_a$$\n\nwhere all is well."))]
-    ['take $q = k_a$', 'then $c = v_a$ where all is well']
-    """
+    """The sentences of an answer."""
     text = _STRUCK.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), written.text[:LONGEST])
     if written.form == "latex":  # commands that only dress words; lines stay where they are
         text = _ITEMS.sub("- ", _STRUCTURE.sub("", _COMMANDS.sub(r"\1", text)))
@@ -200,11 +196,7 @@ def _typed(text: str, line: int, code: bool) -> Iterator[Token]:
 
 
 def _typed_row(row: str, line: int) -> Iterator[Token]:
-    r"""One line of plain text.
-
-    >>> [token.text for token in _typed_row("take q = t*(k_a + k_b), where t is large", 1)]
-    ['take', 'q = t*(k_a + k_b)', ',', 'where', 't', 'is', 'large']
-    """
+    """One line of plain text."""
     run: list[str] = []
     for part, following in pairwise([*row.split(), "", ""]):
         bare = part.rstrip(".,;:")
@@ -254,3 +246,17 @@ def _continues(last: Sentence, sentence: Sentence, lower: bool) -> bool:
     if ending.kind == "word":
         return opening.kind == "formula"
     return (lower and opening.kind == "word") or (opening.kind == "formula" and leads_on(opening.text))
+
+
+_ASKS = re.compile(
+    r"(?i)(?:^|, )\W{0,20}(?:(?:then|now|please|next|finally|also|hence|and)\b,?\s*)?(?:\([^)]{0,60}\)\s*)?\W{0,20}"
+    r"(?:find|show|prove|describe|explain|design|construct|give|derive|compute|calculate|determine|state|justify|discuss"
+    r"|verify|summari[sz]e|argue|write down|briefly|think about|identify|name|propose|suggest|provide|compare)\b"
+    r"|\?\W{0,20}$|\bwe want to (?:find|show|prove|choose)|\b(?:justify|explain) your"
+    r"|^\W{0,20}(?:hint|note|figure|recall|footnote|due|to (?:show|prove))\b\W*[:.\d]"
+)
+
+
+def asks(text: str) -> bool:
+    """Whether a paragraph asks: it has a question, a hint, or an order such as 'Find'."""
+    return any(_ASKS.search(sentence) for sentence in re.split(r"(?<=[.?!:])[*_)\]'\"”]*\s+", text[:LONGEST_QUESTION]))

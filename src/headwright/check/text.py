@@ -69,13 +69,9 @@ class Text:
 
 
 def read(written: Written, names: Collection[str] = (), given: Collection[str] = ()) -> Text:
-    r"""The statements of an answer; `names` are words of several letters that the exercise knows.
+    """The statements of an answer; `names` are words of several letters that the exercise knows.
 
     `given` are the numbers that the exercise leaves open: 'for n = 4, m = 3' are two conditions.
-
-    >>> found = read(Written(r"If $g > 1$ then $c \approx v_a$. It is not $c = 0$."))
-    >>> [(one.role, one.kind, one.text, len(one.under)) for one in found.statements]
-    [('condition', 'neutral', 'g > 1', 0), ('claim', 'neutral', 'c \\approx v_a', 1), ('claim', 'turned', 'c = 0', 0)]
     """
     reader = _Reader(tuple(names), frozenset(given), macros(written.macros + "\n" + written.text))
     for number, sentence in enumerate(_without_brackets(sentences(written))):
@@ -102,11 +98,7 @@ def turns(word: str) -> bool:
 
 
 def is_neutral(words: Collection[str]) -> bool:
-    """Whether these words are connectives, verbs of stating and names of things only.
-
-    >>> is_neutral(["take", "a", "large"]), is_neutral(["by", "symmetry"])
-    (True, False)
-    """
+    """Whether these words are connectives, verbs of stating and names of things only."""
     known = frozenset[str]().union(*(word_list()[one] for one in ("neutral", "size", "binding", "relation", "wanted")))
     return all(word in known or len(word) == 1 or word.isdigit() for word in words)
 
@@ -722,11 +714,7 @@ _TIDY = (  # what is left out, or spelled out, before a formula is parsed
 
 
 def tidy(text: str) -> str:
-    r"""Without the mark that ends a sentence and without a number, and with two habits spelled out.
-
-    >>> tidy(r"\beta \in \mathbb{R}^+"), tidy(r"\Delta s = 1. \tag{3}")
-    ('\\beta > 0', '\\Delta_{s} = 1')
-    """
+    """Without the mark that ends a sentence and without a number, and with two habits spelled out."""
     for pattern, instead in _TIDY:
         text = re.sub(pattern, instead, text)
     return text.strip()

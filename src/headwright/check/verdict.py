@@ -11,15 +11,14 @@ judged: sentences with words beyond connectives are listed to read.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from headwright.cards import card
+from headwright.check.report.typeset import readable
 from headwright.errors import InputError
-from headwright.formula import FormulaError, parse, plain
 
 Word = Literal["proved", "refuted", "undecided", "missing"]
 Status = Literal["true", "false", "open", "quoted"]
@@ -27,7 +26,7 @@ WORST_FIRST: tuple[Word, ...] = ("refuted", "missing", "undecided", "proved")
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedPart:
     """One part of what the exercise asks for, and the formula that answers it."""
 
     part: str  # what was asked for, as a name or formula: 'q', 'condition', 'derivation'
@@ -78,7 +77,7 @@ class Verdict:
 
     word: Word
     reason: str
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[AskedPart, ...] = ()
     formulas: tuple[Formula, ...] = ()
     to_read: tuple[ToRead, ...] = ()
     threshold: str | None = None  # 'lambda >= ln((n - 2)/epsilon)'
@@ -98,31 +97,17 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         """For notebooks: the word, the reason, and what was found of each part."""
-        values = {name: value for name, value in (self.counterexample or {}).items() if name != "weights"}
         sides = {"left": "left side", "right": "right side"}
-        against = ", ".join(f"{sides.get(name, name)} = {value}" for name, value in values.items())
+        values = [pair for pair in (self.counterexample or {}).items() if pair[0] != "weights"]
+        against = ", ".join(f"{sides.get(name, name)} = {value}" for name, value in values)
         told = (("counterexample", against), ("works from", self.threshold), ("suggestion", self.suggestion))
-        found = [(one.part, f"{one.word}: {_in_plain_text(one.latex)}") for one in self.asked]
-        found += [(_in_plain_text(one.latex), one.status) for one in self.formulas]
+        found = [(one.part, f"{one.word}: {readable(one.latex)}") for one in self.asked]
+        found += [(readable(one.latex), one.status) for one in self.formulas]
         return card(self.word, self.reason, [*((name, said) for name, said in told if said), *found])
 
 
-def _in_plain_text(latex: str) -> str:
-    try:
-        return plain(parse(latex))
-    except FormulaError:
-        return latex.replace("\\", "")
-
-
-def overall(parts: Iterable[Asked]) -> Word:
-    """The word of an answer from those of its parts.
-
-    >>> part = Asked("q", "proved", 1, "q = k_a", "")
-    >>> overall([part, Asked("c", "missing", 0, "", "", optional=True)])
-    'proved'
-    >>> overall([part, Asked("c", "missing", 0, "", "")])
-    'undecided'
-    """
+def overall(parts: Iterable[AskedPart]) -> Word:
+    """The word of an answer from those of its parts."""
     words = [one.word for one in parts if not one.optional]
     if "refuted" in words:
         return "refuted"
@@ -130,49 +115,12 @@ def overall(parts: Iterable[Asked]) -> Word:
 
 
 def worst(words: Iterable[Word]) -> Word:
-    """The word for several answers.
-
-    >>> worst(["proved", "refuted", "undecided"])
-    'refuted'
-    """
+    """The word for several answers."""
     return min(words, key=WORST_FIRST.index)
 
 
-METHODS = {
-    "exact algebra": "exact algebra",
-    "z3": "the solver z3",
-    "normal forms": "comparing normal forms",
-    "limits": "limits",
-    "dominant growth": "comparing growth",
-    "dominant terms": "comparing the largest terms",
-    "the normal law in balls": "the normal law, enclosed",
-}
-
-
-def by_what(*used: str) -> str:
-    """What proved a statement, or several: each method once, in words.
-
-    >>> by_what("exact algebra", "exact algebra and z3"), by_what("every term is nonnegative"), by_what("")
-    (' (by exact algebra and the solver z3)', ' (every term is nonnegative)', '')
-    """
-    said: dict[str, None] = {}
-    for one in used:
-        pieces = re.split(", | and ", one)
-        said |= dict.fromkeys([METHODS[piece] for piece in pieces] if set(pieces) <= set(METHODS) else [one])
-    methods = [text for text in said if text in METHODS.values()]
-    told = [f"by {' and '.join([*filter(None, [', '.join(methods[:-1])]), methods[-1]])}"] if methods else []
-    for text in (text for text in said if text and text not in methods):
-        whole = (" is " in text or " are " in text) and " that " not in text  # a sentence
-        told.append(text if whole else f"by {text}")
-    return f" ({'; '.join(told)})" if told else ""
-
-
 def to_json(verdict: Verdict) -> dict[str, Any]:
-    """Numbers, texts, lists and objects only; NaN and the infinities, which JSON does not have, become texts.
-
-    >>> to_json(Verdict("refuted", "too small", (Asked("q", "refuted", 3, "q = k_a", "", {"n": 10}),)))["asked"][0]
-    {'part': 'q', 'verdict': 'refuted', 'line': 3, 'latex': 'q = k_a', 'reason': '', 'counterexample': {'n': 10}}
-    """
+    """Numbers, texts, lists and objects only; NaN and the infinities, which JSON does not have, become texts."""
     found: dict[str, Any] = _as_json(verdict)
     for name in ("asked", "formulas"):
         found[name] = [
@@ -186,11 +134,7 @@ KEPT = ("part", "verdict", "line", "latex", "reason", "status", "role", "counts"
 
 
 def from_json(given: dict[str, Any]) -> Verdict:
-    """The verdict that `to_json` wrote.
-
-    >>> from_json(to_json(Verdict("proved", "for all n"))) == Verdict("proved", "for all n")
-    True
-    """
+    """The verdict that `to_json` wrote."""
     if given["verdict"] not in get_args(Word):
         raise InputError(f"the verdict is {given['verdict']!r}, expected one of {', '.join(get_args(Word))}")
     curve = given["curve"]
@@ -199,7 +143,7 @@ def from_json(given: dict[str, Any]) -> Verdict:
         curve = Curve(**{**curve, "values": tuple(curve["values"]), "series": series})
     made = {
         "word": given["verdict"],
-        "asked": tuple(Asked(word=one["verdict"], **_without_verdict(one)) for one in given["asked"]),
+        "asked": tuple(AskedPart(word=one["verdict"], **_without_verdict(one)) for one in given["asked"]),
         "formulas": tuple(Formula(**one) for one in given["formulas"]),
         "to_read": tuple(ToRead(**one) for one in given["to_read"]),
         "curve": curve,
@@ -212,11 +156,7 @@ def _without_verdict(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_json(value: Any) -> Any:
-    """A value in JSON's own types; of a dataclass its fields, where the word is the verdict.
-
-    >>> _as_json({"n": (1, float("inf"))})
-    {'n': [1, 'inf']}
-    """
+    """A value in JSON's own types; of a dataclass its fields, where the word is the verdict."""
     if value is None or isinstance(value, bool | str):
         return value
     if is_dataclass(value):

@@ -30,7 +30,7 @@ UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
 DEBUG = "HEADWRIGHT_DEBUG"  # if it is set, an internal error is shown with its traceback
 
 app = typer.Typer(
-    help="Headwright: a workbench for attention. Find attention heads with proofs; check answers; audit models.",
+    help="Exact statements about attention heads: design heads with proofs, check homework answers, audit models.",
     epilog="\n".join(
         (
             "\b",
@@ -48,7 +48,7 @@ app = typer.Typer(
 )
 COMMANDS = (  # in the order of the help page; each has a module of its name, with its function, SHORT and EXAMPLES
     "design", "heads", "verify", "check", "exercises", "audit", "every_text", "attend", "simulate", "positions",
-    "lowrank", "lab", "tour", "doctor",
+    "lowrank", "lab", "page", "tour", "doctor",
 )  # fmt: skip
 _EVERY_TEXT, _HEADS = "headwright every-text MODEL --length T", "headwright heads RULES.toml"
 MOVED = {  # options of older versions, by command: what replaces them

@@ -78,7 +78,9 @@ def audit(
     heads: HeadNumbers = None,
     device: DeviceName = Device.cpu,
     dtype: DTypeName = None,
-    explain: Annotated[str | None, typer.Option(metavar="LAYER.HEAD", help="Show rows of one head instead.")] = None,
+    explain: Annotated[
+        str | None, typer.Option(metavar="LAYER.HEAD", help="Explain rows of this head, and write no report.")
+    ] = None,
     no_every_text: Annotated[
         bool, typer.Option("--no-every-text", help="Leave out what is proven for every text.")
     ] = False,
@@ -90,7 +92,7 @@ def audit(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Measure what every head of a model does, by what margin, how fragile it is and of what rank."""
+    """Measure what every head of a model attends to, with margins, robustness and ranks."""
     from headwright.models.auditor import audit as run
     from headwright.models.engine.cluster import Cluster, Source
     from headwright.models.engine.work import cache_folder, why_not_kept

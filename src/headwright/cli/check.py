@@ -14,8 +14,7 @@ from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.check.exercise import Exercise
-    from headwright.check.running import Checked
-    from headwright.check.sheets.sheet import AnswerText, Problem
+    from headwright.check.sheets.sheet import AnswerText, Checked, Problem
 
 SHORT = "Check answers to exercises, formula by formula."
 EXAMPLES = (

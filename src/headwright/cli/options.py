@@ -25,7 +25,7 @@ LARGEST_BYTES = 2**33  # of what standard input is read
 ARRAY = "(.npy .npz .csv .json .safetensors, FILE.safetensors:TENSOR, or - for standard input)"
 
 
-MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or builtin:induction."
+MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or builtin:induction (builtin:induction16)."
 DESIGN_EXIT = {"designed": 0, "impossible": 1, "longer": 1, "undecided": 3}
 
 

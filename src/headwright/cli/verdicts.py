@@ -14,8 +14,7 @@ from headwright.cli.console import OUT, show_line, show_table
 
 if TYPE_CHECKING:
     from headwright.check.report.page import Classroom
-    from headwright.check.running import Checked
-    from headwright.check.sheets.sheet import Problem
+    from headwright.check.sheets.sheet import Checked, Problem
 
 COLOUR = {
     "proved": "green", "refuted": "red", "undecided": "yellow", "missing": "blue",

@@ -40,7 +40,7 @@ EXAMPLES = (
     "headwright verify copy.json --rocq copy.v",
 )
 EXIT = {"verified": 0, "rejected": 1, "unreadable": 2, "not confirmed": 3, "internal error": 4}
-EVERY_TEXT = '"headwright every-text certificate"'
+EVERY_TEXT = ('"headwright every-text certificate"', '"headwright next-token certificate"')
 
 
 def verify(
@@ -72,7 +72,7 @@ def verify(
     """Verify a certificate: is its statement true, and is it about the keys, wish or rules that you give?"""
     check_checker(checker)
     text = read_text(certificate, "certificate")
-    if EVERY_TEXT in text:
+    if any(name in text for name in EVERY_TEXT):
         given = {
             "--keys": keys, "--world": world, "--rules": rules, "--copy": copy, "--average": average, "--eps": eps,
             "--at-least": at_least, "--scale": scale, "--confidence": confidence, "--rocq": rocq,
@@ -81,7 +81,7 @@ def verify(
         for option, value in given.items():
             if value is not None:
                 raise InputError(f"{option} beside a certificate about every text: expected --model alone")
-        _every_text(text, model, json=json)
+        (_every_text if EVERY_TEXT[0] in text else _next_token)(text, model, json=json)
     if model is not None:
         raise InputError("--model beside a certificate about keys or heads: it goes with one about every text")
     refuse_older(text, certificate)
@@ -130,7 +130,31 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     layer = first_layer(loaded, min(statement.length, loaded.longest or statement.length))  # or it is rejected
     with progress("looking at every token at every place") as fraction:
         word, words = judged(statement, layer, fraction)
-    runs = run_against(loaded, layer, statement) if word == "verified" else 0
+    _show_every_text(word, words, run_against(loaded, layer, statement) if word == "verified" else 0, json=json)
+
+
+def _next_token(text: str, model: str | None, *, json: bool) -> NoReturn:
+    """Margins of the next token are bounded again, part by part, from the weights."""
+    from headwright.models.loading import load_model
+    from headwright.models.texts.checker import DoubtError
+    from headwright.models.texts.checker.next_token import check_margins
+    from headwright.models.texts.next_token_proof import run_against_margins
+    from headwright.models.texts.next_token_statement import read, weights_of
+
+    statement = read(text)
+    if model is None:
+        raise InputError(f"it is about every text of a model: give the model, --model {statement.model}")
+    loaded = load_model(model)
+    weights = weights_of(loaded)
+    try:
+        with progress(f"bounding {len(statement.margins)} margins") as fraction:
+            check_margins(statement, weights, fraction)
+    except DoubtError as error:
+        _show_every_text("rejected", str(error), 0, json=json)
+    _show_every_text("verified", statement.words(), run_against_margins(loaded, statement), json=json)
+
+
+def _show_every_text(word: str, words: str, runs: int, *, json: bool) -> NoReturn:
     if json:
         show_json({"verdict": word, "words": words, "checkers": ["every text"], "runs": runs})
     else:

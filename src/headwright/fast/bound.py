@@ -19,10 +19,10 @@ from typing import cast
 
 from flint import arb, fmpq
 
-from headwright.fast.distractors import Crowd, Places, crowd
+from headwright.fast.distractors import KeySums, Places, key_sums
 from headwright.fast.exact_numbers import (
     NONE,
-    Doubt,
+    ImprecisionError,
     Number,
     above_root,
     ball,
@@ -196,7 +196,7 @@ class PartOfBound:
         apart = (
             [key for key in everybody if key not in absent] if view.closely else [a for a in targets if a not in absent]
         )
-        mine = crowd(places, self.part.lifts, everybody if view.closely else absent | set(targets), push)
+        mine = key_sums(places, self.part.lifts, everybody if view.closely else absent | set(targets), push)
 
         def seen(key: int, scaled: Fraction, side: int) -> tuple[list[arb], arb, arb]:
             """The place of a target less the centre, its score there, and a number not above exp(score - top)."""
@@ -219,7 +219,7 @@ class PartOfBound:
             others = mine.mass + (rivals - f)
             Z = others + e
             if not bool(Z > 0):
-                raise Doubt("a distribution has no mass")
+                raise ImprecisionError("a distribution has no mass")
             share = ball(c.multiplier / self.whole)
             entropy = Z.log() + mine.top - (around + (scores - y * f) + x * e) / Z
             right += share * (entropy + ball(self.least(c.target)).log())
@@ -266,7 +266,7 @@ class PartOfBound:
                 room += radius * mass if not self.one else NONE
                 V = _moved(V, spread.factor, [rational(u) for u in self.part.moves[entry - 1]], mass)
         if not bool(used <= z * z):
-            raise Doubt("the bound pushes keys further than its deviations")
+            raise ImprecisionError("the bound pushes keys further than its deviations")
         return Inequality(V, sums.right, room, (z * z - used) * around)
 
 
@@ -295,15 +295,15 @@ class Inequality:
     def check(self, statement: Statement) -> None:
         """Refuse unless it certainly proves what the statement claims."""
         if not bool(self.right > 0):
-            raise Doubt("the entropy is not certain to exceed what the wish leaves open")
+            raise ImprecisionError("the entropy is not certain to exceed what the wish leaves open")
         squared = dot(self.V, self.V)
         if statement.claim == "impossible":
             if not _within(squared, self.room, self.more):
-                raise Doubt("the keys do not cancel exactly")
+                raise ImprecisionError("the keys do not cancel exactly")
             return
         beyond = above_root(squared) - ball(self.room) - below_root(self.more)
         if not bool(ball(statement.none_shorter * abs(statement.scale)) * beyond <= self.right):
-            raise Doubt(f"it is not certain that no query is shorter than {shown(statement.none_shorter)}")
+            raise ImprecisionError(f"it is not certain that no query is shorter than {shown(statement.none_shorter)}")
 
 
 def check_bound(statement: Statement, parts: Sequence[PartOfBound], sums: Sequence[Sums]) -> None:
@@ -318,8 +318,8 @@ def check_bound(statement: Statement, parts: Sequence[PartOfBound], sums: Sequen
         one.check(statement)
 
 
-def _scaled(mine: Crowd, factor: arb) -> Sums:
-    """What the crowd adds, but for V: its shares are these numbers, times a factor."""
+def _scaled(mine: KeySums, factor: arb) -> Sums:
+    """What the sums over keys add, but for V: its shares are these numbers, times a factor."""
     square = factor * factor
     none: list[Number] = [NONE] * len(mine.moment)
     return Sums(

@@ -10,8 +10,8 @@ from flint import arb, ctx
 from jaxtyping import Float
 
 from headwright.fast.bound import PartOfBound, Sums, check_bound
-from headwright.fast.distractors import Places, crowd
-from headwright.fast.exact_numbers import Doubt, ball, doubles, precision
+from headwright.fast.distractors import Places, key_sums
+from headwright.fast.exact_numbers import ImprecisionError, ball, doubles, precision
 from headwright.fast.granted import check_granted, check_guard
 from headwright.fast.key_products import inner_products, sharp_products
 from headwright.fast.score_bounds import NOTHING, View, World
@@ -36,7 +36,7 @@ def excluded(statement: Statement, views: list[View]) -> bool:
 def _weights_above(view: View) -> dict[int, arb]:
     """For each target, not below its weight."""
     statement, places = view.statement, Places(view, {}, {}, one=True)
-    others = crowd(places, [NOTHING] * len(statement.world), set(statement.wish), None)
+    others = key_sums(places, [NOTHING] * len(statement.world), set(statement.wish), None)
     scores = {a: view.score(a) for a in statement.wish}
     moved = {a: x + ball(places.of_rival(a) - 1) * (x + view.reference) for a, x in scores.items()}
     powers = {a: (x - others.top).exp() for a, x in moved.items()}
@@ -102,7 +102,7 @@ def _check(certificate: Certificate, keys: list[Matrix]) -> None:
         try:
             with ctx.workprec(bits):
                 _look(certificate, keys, sharp=False)
-        except Doubt:
+        except ImprecisionError:
             with ctx.workprec(bits + MORE_BITS):
                 _look(certificate, keys, sharp=True)
     except Reject as refused:
@@ -119,7 +119,7 @@ def _is_excluded(statement: Statement, keys: list[Matrix]) -> bool:
         return False
     try:
         return any(excluded(statement, _views(statement, world, rows, statement.queries, sharp=True)) for rows in keys)
-    except Doubt:  # scores are beyond the range of doubles
+    except ImprecisionError:  # scores are beyond the range of doubles
         return False
 
 

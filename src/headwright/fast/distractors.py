@@ -18,7 +18,7 @@ from flint import arb
 from jaxtyping import Bool, Int
 
 from headwright.fast.balls import Array, Balls
-from headwright.fast.exact_numbers import Doubt, ball, dot, signs, to_balls
+from headwright.fast.exact_numbers import ImprecisionError, ball, dot, signs, to_balls
 from headwright.fast.exponential import exp_below, total, total_above
 from headwright.fast.key_products import Centred, weighted_sum
 from headwright.fast.score_bounds import ONE, View
@@ -100,7 +100,7 @@ class Places:
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class KeySums:
     """Sums over the keys: by entry of the world sum e_j and sum e_j^2, and sum e_j (c_j k_j - centre)."""
 
     top: arb
@@ -116,12 +116,12 @@ class Crowd:
         return sum(self.masses, arb(0))
 
 
-def crowd(places: Places, lifts: Sequence[Fraction], hidden: Collection[int], push: View | None) -> Crowd:
+def key_sums(places: Places, lifts: Sequence[Fraction], hidden: Collection[int], push: View | None) -> KeySums:
     """All keys but some at their places; the last is the view through the push, where keys are random in length."""
     view, world, n = places.view, places.view.world, len(places.view.keys)
     if len(hidden) == n:
         none = [arb(0)] * len(world.spreads)
-        return Crowd(arb(0), none, none, [arb(0)] * len(view.q))
+        return KeySums(arb(0), none, none, [arb(0)] * len(view.q))
     below = np.empty(n)
     raised = to_balls([arb(0), *map(ball, lifts)])
     for part in view.blocks():
@@ -132,14 +132,14 @@ def crowd(places: Places, lifts: Sequence[Fraction], hidden: Collection[int], pu
     below[list(hidden)] = -np.inf
     top = float(below.max())
     if not math.isfinite(top):
-        raise Doubt("scores are not known well enough")
+        raise ImprecisionError("scores are not known well enough")
     e = exp_below(below, top)
     masses = [total(e[world.rows(entry, n)]) for entry in range(len(world.spreads))]
     squared = Balls.of(e) * Balls.of(e)
     squares = [
         _total(squared[world.rows(entry, n)]) if spread.random else arb(0) for entry, spread in enumerate(world.spreads)
     ]
-    found = Crowd(arb(top), masses, squares, _moment(places, e))
+    found = KeySums(arb(top), masses, squares, _moment(places, e))
     return found if push is None else _pulled(found, push, squared)
 
 
@@ -157,7 +157,7 @@ def _moment(places: Places, e: Array) -> list[arb]:
     return [x + share * c for x, c in zip(scaled, places.view.centre, strict=True)]
 
 
-def _pulled(found: Crowd, push: View, squared: Balls) -> Crowd:
+def _pulled(found: KeySums, push: View, squared: Balls) -> KeySums:
     """With what the push does to keys that are random in length; its view has scores <k_j, push>."""
     world, centre = push.world, push.centre
     stretch = to_balls([ball(s.stretch) ** 2 if s.random else arb(0) for s in world.spreads])
@@ -165,13 +165,13 @@ def _pulled(found: Crowd, push: View, squared: Balls) -> Crowd:
     factors = squared * stretch[world.index] * along
     share = _total(factors)
     moved = [x + share * c for x, c in zip(_sum_of_keys(push.centred, factors), centre, strict=True)]
-    return Crowd(found.top, found.masses, found.squares, found.moment, moved, _total(factors * along))
+    return KeySums(found.top, found.masses, found.squares, found.moment, moved, _total(factors * along))
 
 
 def _sum_of_keys(centred: Centred, weights: Balls) -> list[arb]:
     """sum_j w_j (k_j - centre)."""
     if not np.isfinite(weights.mid).all():
-        raise Doubt("weights are beyond the range of doubles")
+        raise ImprecisionError("weights are beyond the range of doubles")
     sums, error = weighted_sum(centred, weights.mid)
     if weights.rad.any():
         error += total_above(weights.rad * centred.norms) * (1 + 2.0**-20)

@@ -20,7 +20,7 @@ BLOCK = 2**16  # numbers at once
 MOST_BITS = 2**13  # beyond which a wish is not looked at more closely: what is not certain then is not accepted
 
 
-class Doubt(Reject):
+class ImprecisionError(Reject):
     """Not certain from the numbers as they are known; if they are known better, it may be."""
 
 
@@ -138,7 +138,7 @@ def to_balls(numbers: Sequence[arb]) -> Balls:
     mid, rad = np.empty(len(numbers)), np.empty(len(numbers))
     for i, x in enumerate(numbers):
         if not x.abs_upper() < 2.0**900:
-            raise Doubt("a number is beyond the range of doubles")
+            raise ImprecisionError("a number is beyond the range of doubles")
         mid[i] = float_of(x)
         rad[i] = float((x - arb(float(mid[i]))).abs_upper()) * (1 + 2.0**-20) + TINY  # however float() rounds
     return Balls(mid, rad)

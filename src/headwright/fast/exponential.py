@@ -16,7 +16,7 @@ from flint import arb
 from jaxtyping import Float
 
 from headwright.fast.balls import Array, gamma
-from headwright.fast.exact_numbers import Doubt
+from headwright.fast.exact_numbers import ImprecisionError
 
 EXP_ERROR = 2.0**-47
 EXP_RANGE = 700.0
@@ -52,7 +52,7 @@ def exp_below(x: Array, reference: float) -> Array:
 
 def _exp(x: Array, reference: float, side: float) -> Array:
     if not (math.isfinite(reference) and bool(np.all(x <= reference))):
-        raise Doubt("exponents beyond their reference")
+        raise ImprecisionError("exponents beyond their reference")
     result = np.empty_like(x)
     factor = 1 + math.copysign(2 * EXP_ERROR, side)  # twice: the product with it is rounded, too
     for start in range(0, len(x), CHUNK):
@@ -83,5 +83,5 @@ def _sum(numbers: Array) -> float:
     rows = numbers[:whole].reshape(-1, ROW).sum(axis=1).tolist()
     found = math.fsum([*rows, float(numbers[whole:].sum())])
     if not math.isfinite(found):
-        raise Doubt("a sum is not finite")
+        raise ImprecisionError("a sum is not finite")
     return found

@@ -13,7 +13,7 @@ from itertools import accumulate
 import numpy as np
 from flint import arb
 
-from headwright.fast.exact_numbers import Doubt, above_root, ball, to_balls
+from headwright.fast.exact_numbers import ImprecisionError, above_root, ball, to_balls
 from headwright.fast.exponential import exp_above, total_above
 from headwright.fast.score_bounds import View, World
 from headwright.trusted.certificate import Guard, Statement
@@ -53,7 +53,9 @@ def check_granted(statement: Statement, views: list[View], guard: Guard | None, 
         else:
             certain = sum((1 / (1 + r) for r in found), arb(0)) >= len(found) * ball(least)
         if not bool(certain):
-            raise Doubt(f"key {target} is not certain to get a weight of {shown(least)} in scenario {scenario}")
+            raise ImprecisionError(
+                f"key {target} is not certain to get a weight of {shown(least)} in scenario {scenario}"
+            )
 
 
 def _rivals_above(view: View, guard: Guard | None) -> dict[int, arb]:
@@ -104,5 +106,5 @@ def _others(view: View, z: arb, own: arb) -> arb:
     scores[list(wish)] = -np.inf
     top = float(scores.max())
     if not math.isfinite(top):
-        raise Doubt("scores are not known well enough")
+        raise ImprecisionError("scores are not known well enough")
     return arb(total_above(exp_above(scores, top))) * arb(top).exp()

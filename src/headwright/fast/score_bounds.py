@@ -19,7 +19,7 @@ from flint import arb
 from jaxtyping import Float, Int
 
 from headwright.fast.balls import Balls
-from headwright.fast.exact_numbers import Doubt, above_root, ball, dot, rational, to_balls, vector
+from headwright.fast.exact_numbers import ImprecisionError, above_root, ball, dot, rational, to_balls, vector
 from headwright.fast.key_products import Centred, Products
 from headwright.trusted.certificate import Spread, Statement
 
@@ -124,7 +124,7 @@ class View:
     def _factor(self) -> Balls:
         factor = self.scale * arb(2) ** self.products.exponent
         if not factor.abs_lower() > 2.0**-900:
-            raise Doubt("scores are beyond the range of doubles")
+            raise ImprecisionError("scores are beyond the range of doubles")
         return to_balls([factor])
 
     def x(self, part: slice) -> Balls:

@@ -336,8 +336,6 @@ class _Evaluation:
                 if not found:
                     raise NoValue(f"the {word} of no numbers")
                 return call(word, found, self.budget)
-            case t.Matrix(lines):
-                return arb_mat([[self.number(entry) for entry in line.items] for line in lines])
             case _:
                 raise NoValue(f"{t.called(node)} has no value")
 

@@ -238,10 +238,14 @@ class _Lexer:
         else:
             length += name in spellings.TEXTS and self.source.startswith("*", self.at + length)
             known = (
-                ((*spellings.LEFTS, *spellings.RIGHTS), self.sided), (spellings.TEXTS, self.text),
-                (spellings.STYLES, self.styled), (ACCENTS, self.accented), (("begin", "end"), self.environment),
-                (("not",), self.denied), (("underbrace", "overbrace", "overset", "stackrel"), self.labelled),
-            )  # fmt: skip
+                ((*spellings.LEFTS, *spellings.RIGHTS), self.sided),
+                (spellings.TEXTS, self.text),
+                (spellings.STYLES, self.styled),
+                (ACCENTS, self.accented),
+                (("begin", "end"), self.environment),
+                (("not",), self.denied),
+                (("underbrace", "overbrace", "overset", "stackrel"), self.labelled),
+            )
             next((read for names, read in known if name in names), self.unknown)(name, length)
 
     def unknown(self, name: str, length: int) -> NoReturn:
@@ -393,10 +397,8 @@ class _Lexer:
         if last is not None and last.span.stop == self.at and last.kind == "name" and not fraction:  # but \frac n2
             name, shown = self.source[last.span.start : last.span.stop], text[:9]
             fix = f"write {name}_{shown} for the index, or {name} * {shown} for the product"
-            raise FormulaError(
-                f"{name}{shown} can mean an index or a product", self.source,
-                t.Span(last.span.start, self.at + len(text)), fix=fix,
-            )  # fmt: skip
+            place = t.Span(last.span.start, self.at + len(text))
+            raise FormulaError(f"{name}{shown} can mean an index or a product", self.source, place, fix=fix)
         power = text.lower().partition("e")[2].lstrip("+-0")
         value = Fraction(text) if len(text) <= MOST_DIGITS + 6 and len(power) <= 4 else None
         digits = sum(c.isdigit() for c in text.lower().partition("e")[0])
@@ -488,11 +490,12 @@ def arranged(found: list[Word], source: str) -> list[Word]:
             inside.pop()
         table = inside[-1:] == ["cases"]
         paused = not kept or any(other.kind in _PAUSES or other.is_sign(*_INFIX) for other in (kept[-1], after))
-        means_nothing = {
-            "quad": bool(inside) or paused, "amp": not table, "line": bool(inside) and not table,
-            "stop": table and after.kind in ("line", "close", "amp"),
-        }  # fmt: skip
-        if means_nothing.get(word.kind, False):
+        if word.kind == "amp" or (word.kind == "line" and inside):
+            means_nothing = not table
+        else:
+            ends = table and after.kind in ("line", "close", "amp")
+            means_nothing = (word.kind == "quad" and (bool(inside) or paused)) or (word.kind == "stop" and ends)
+        if means_nothing:
             continue
         if word.kind in ("line", "end") and not table:
             if word.kind == "line" and _continues(found, place + 1):

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from headwright.errors import typed_errors
 from headwright.formula import tree as t
 from headwright.formula.dots import chains_written_out
 from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
@@ -112,6 +113,7 @@ def expanded(source: str, known: Mapping[str, Macro]) -> str:
     raise FormulaError(message, source[:LONGEST], t.Span(0, 1), fix="write it out")
 
 
+@typed_errors
 def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macro] | None = None) -> t.Node:
     r"""The tree of a formula. `names` are words of several letters that the exercise knows, `macros` its \newcommands.
 

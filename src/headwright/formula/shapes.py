@@ -288,12 +288,6 @@ class Typer:
                 return typed_call(node, self)
             case t.BigSum() | t.BigCall():
                 return self.big(node)
-            case t.Matrix(rows):
-                entries = [[self.scalar(entry, "an entry of a matrix") for entry in row.items] for row in rows]
-                if len({len(row) for row in entries}) != 1:
-                    raise misfit("the rows of a matrix differ in length", node.span)
-                listed = tuple(t.Listing(tuple(row), span=node.span) for row in entries)
-                return Term(t.Matrix(listed, span=node.span), len(entries), len(entries[0]))
             case t.Listing(items) if len(items) == 1:
                 return self.term(items[0])
             case _:

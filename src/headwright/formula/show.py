@@ -184,11 +184,6 @@ class _Writer:
                 return self.big(node)
             case t.Listing(items):
                 return self.bracketed(", ".join(self.at(item, SUM) for item in items))
-            case t.Matrix(rows):
-                entries = [[self.at(item, SUM) for item in row.items] for row in rows]
-                if self.latex:
-                    return r"\begin{pmatrix} " + r" \\ ".join(map(" & ".join, entries)) + r" \end{pmatrix}"
-                return "[" + ", ".join("[" + ", ".join(row) + "]" for row in entries) + "]"
             case t.Domain(letter):
                 return rf"\mathbb{{{letter}}}" if self.latex else {"R": "ℝ", "Z": "ℤ", "N": "ℕ"}[letter]
             case t.Dots():

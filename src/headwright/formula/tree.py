@@ -185,13 +185,6 @@ class Listing(Node):
 
 
 @dataclass(frozen=True)
-class Matrix(Node):
-    """A matrix or a vector written out: rows of entries."""
-
-    rows: tuple[Listing, ...]
-
-
-@dataclass(frozen=True)
 class Relation(Node):
     """A chain a = b <= c: terms and the comparisons between them; one comparison less than there are terms."""
 
@@ -341,7 +334,7 @@ _CALLED = {
     "Listing": "a list", "Dots": "what dots stand for", "Domain": "a set of numbers", "Gap": "what this goes on from",
     "BigCall": "a largest or a smallest over an index",
     "Bond": "a statement", "Relation": "a statement", "Logic": "a statement", "Quantified": "a statement",
-    "Exists": "a statement", "BigSum": "a sum over an index", "Matrix": "a matrix",
+    "Exists": "a statement", "BigSum": "a sum over an index",
 }  # fmt: skip
 
 

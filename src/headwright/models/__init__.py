@@ -4,6 +4,7 @@ auditor             from a model to an audit
 documents           the texts that a model is run on, and random tokens that repeat
 loading             queries, keys and values of each layer: of the built-in model, and of trained ones
 rows                statistics of the rows of a pattern, at any length, without the pattern
+watching            the same statistics in the user's own loop, while a model of transformers runs
 findings            measurements of each head, as summaries that merge
 texts               bounds for first-layer heads over every text, with texts that attain them
 every_text_summary  of these, the part that a report shows, within a bounded amount of work

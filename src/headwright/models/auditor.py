@@ -1,11 +1,11 @@
 """Audit a model: documents, work, findings, and the result as data.
 
-documents   what the model is read on
-engine      the model runs, and each layer of each document becomes a summary
-findings    from the merged summary to what is said of each head
-gallery     heads worth looking at, with rows that show why (explain)
-everywhere  what is proven of the first layer, for every text
-report      the same numbers as a page, and the summary in plain words
+documents           what the model is read on
+engine              the model runs, and each layer of each document becomes a summary
+findings            from the merged summary to what is said of each head
+explain             heads worth looking at, with rows that show why
+every_text_summary  what is proven of the first layer, for every text
+report              the same numbers as a page, and the summary in plain words
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from headwright.cards import card, lines
 from headwright.errors import InputError, typed_errors
 from headwright.models.documents import Document, default_text, repeated_documents, text_documents
 from headwright.models.engine.work import Kept, Plan, Progress, run
-from headwright.models.every_text_summary import Everywhere, everywhere
+from headwright.models.every_text_summary import FirstLayerBounds, first_layer_bounds
 from headwright.models.explain import Example, gallery
 from headwright.models.findings.heads import Head, heads
 from headwright.models.findings.positions import Order, Places, order, places
 from headwright.models.findings.summary import Summary
+from headwright.models.loading.load import load_model
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.report.data import data
 from headwright.models.report.sentences import sentences
@@ -64,7 +65,7 @@ class Audit:
     not_measured: dict[str, str]  # what is missing, and why
     circuits_leave_out: tuple[str, ...]
     examples: tuple[Example, ...]
-    every_text: Everywhere
+    every_text: FirstLayerBounds
     command: str
     date: str
     versions: dict[str, str]
@@ -129,6 +130,9 @@ def audit(
 
     `tokens` is an array of token ids, or how many random ones; with `max_length`, each document of them is so long.
 
+    The model is what `load_model` gives, or a model of transformers that is in memory; a text needs its tokenizer:
+    audit(load_model(model, tokenizer=tokenizer)).
+
     Finished parts are kept in the folder `keep` until the audit is done; with `resume`, those that an audit left there
     that did not come to its end are taken instead of being measured again. What is proven for every text takes up to
     half a minute where the vocabulary is large; `every_text=False` leaves it out.
@@ -140,6 +144,10 @@ def audit(
     """
     if isinstance(model, str):
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
+    if hasattr(model, "named_parameters"):
+        model = load_model(model)
+    if isinstance(tokens, str | bytes | float):
+        raise InputError(f"tokens is {tokens!r}: expected a whole number, or an array of token ids")
     given = None if tokens is None or isinstance(tokens, int) else np.asarray(tokens)
     if text is not None and tokens is not None:
         raise InputError("a text and tokens: expected one of them")
@@ -165,9 +173,11 @@ def audit(
     examples = gallery(model, plan.documents, found)
     tell(GALLERY)
     proven = (
-        everywhere(model, chosen, mine, text=documents[0].tokens, progress=lambda d: tell(GALLERY + (1 - GALLERY) * d))
+        first_layer_bounds(
+            model, chosen, mine, text=documents[0].tokens, progress=lambda d: tell(GALLERY + (1 - GALLERY) * d)
+        )
         if every_text
-        else Everywhere(missing="it was not asked for")
+        else FirstLayerBounds(missing="it was not asked for")
     )
     tell(1.0)
     kept.clear()
@@ -214,7 +224,7 @@ def _chosen(wanted: Sequence[int] | None, count: int, what: str) -> tuple[int, .
         return tuple(range(count))
     for number in wanted:
         if not 0 <= number < count:
-            raise InputError(f"{what} {number}, and the model has {count}: expected 0 to {count - 1}")
+            raise InputError(f"there is no {what} {number}: expected 0 to {count - 1}")
     if not wanted:
         raise InputError(f"no {what}: expected at least one of 0 to {count - 1}")
     return tuple(sorted(set(wanted)))

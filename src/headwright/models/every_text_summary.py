@@ -93,7 +93,7 @@ class ByLength:
 
 
 @dataclass(frozen=True)
-class Everywhere:
+class FirstLayerBounds:
     """All that is proven of a first layer, and what was looked at; or why nothing is said."""
 
     places: tuple[OnEveryText, ...] = ()
@@ -112,7 +112,7 @@ class Everywhere:
         return self.queries == self.choices
 
 
-def everywhere(
+def first_layer_bounds(
     model: Model,
     layers: Sequence[int],
     heads: Sequence[int],
@@ -120,12 +120,12 @@ def everywhere(
     *,
     text: Tokens | None = None,
     progress: Progress | None = None,
-) -> Everywhere:
+) -> FirstLayerBounds:
     """Bounds for the first layer; `text` has the query tokens where there are too many to try all."""
     if 0 not in layers:
-        return Everywhere(missing="the first layer was left out")
+        return FirstLayerBounds(missing="the first layer was left out")
     if (numbers := embedding_size(model)) > MOST_NUMBERS:
-        return Everywhere(missing=f"its embeddings are {numbers} numbers, more than a report should hold; "
+        return FirstLayerBounds(missing=f"its embeddings are {numbers} numbers, more than a report should hold; "
                                   f"'headwright every-text {model.name} --length {length}' does it")  # fmt: skip
     try:
         length = length if model.longest is None else min(length, model.longest)
@@ -140,8 +140,8 @@ def everywhere(
         whole = len(queries) == len(free)
         curves = every_length(model, length, heads=chosen) if whole and len(free) <= MOST_QUERIES else []
     except InputError as error:
-        return Everywhere(missing=str(error))
-    return Everywhere(
+        return FirstLayerBounds(missing=str(error))
+    return FirstLayerBounds(
         tuple(_on(model, one, len(free), places) for one in found for places in one.places),
         tuple(_pairs(model, one) for one in found if one.guarantee is not None),
         tuple(_drawn(model, one) for one in found if one.attractors),

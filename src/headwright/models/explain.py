@@ -13,7 +13,7 @@ from headwright.errors import InputError
 from headwright.models.documents import Document
 from headwright.models.findings.first_token import duplicate_weight, rows_away
 from headwright.models.findings.heads import ENOUGH, Head
-from headwright.models.findings.rounding import Looked, looked_at
+from headwright.models.findings.rounding import RowSample, sample_rows
 from headwright.models.loading.model import Layer, Model
 from headwright.models.rows.map import AttentionMap, attention_map
 from headwright.queries import at_least, design
@@ -29,7 +29,7 @@ LEAST_SHOWN = 0.1  # of a measure, for a head to be worth looking at
 
 
 @dataclass(frozen=True)
-class Looking:
+class KeyWeight:
     """A key as a row sees it."""
 
     position: int
@@ -58,7 +58,7 @@ class Row:
     token: str
     before: tuple[str, ...]
     first: float  # the weight of the first token
-    best: tuple[Looking, ...]
+    best: tuple[KeyWeight, ...]
     shortest: Shortest | None = None
 
 
@@ -109,7 +109,7 @@ def explain_layer(
     words = tuple(model.words(document.tokens))
     shown = found.rest[head] * found.away.largest[head] if telling is None else telling
     chosen = _telling(shown, rows)
-    looked = looked_at(found, head, chosen)
+    looked = sample_rows(found, head, chosen)
     return Explained(
         layer.index, head, document.name,
         tuple(_row(layer, looked, index, words, queries) for index in range(len(chosen))),
@@ -129,17 +129,17 @@ def _telling(shown: Float[np.ndarray, " rows"], count: int) -> list[int]:
     return [int(part[::-1][np.argmax(shown[part[::-1]])]) for part in stretches if len(part)]
 
 
-def _row(layer: Layer, looked: Looked, index: int, words: Sequence[str], queries: bool) -> Row:
+def _row(layer: Layer, looked: RowSample, index: int, words: Sequence[str], queries: bool) -> Row:
     alpha = looked.pattern[index]
     position = int(looked.positions[index])
     order = [int(j) for j in np.argsort(-alpha, kind="stable")[:KEYS] if alpha[j] >= LEAST]
-    best = tuple(Looking(j, words[j], float(looked.scores[index, j]), float(alpha[j])) for j in order)
+    best = tuple(KeyWeight(j, words[j], float(looked.scores[index, j]), float(alpha[j])) for j in order)
     shortest = _shortest(layer, looked, index, best[0]) if queries and best else None
     before = tuple(words[max(0, position - WINDOW) : position])
     return Row(position, words[position], before, float(alpha[0]), best, shortest)
 
 
-def _shortest(layer: Layer, looked: Looked, index: int, winner: Looking) -> Shortest:
+def _shortest(layer: Layer, looked: RowSample, index: int, winner: KeyWeight) -> Shortest:
     own = float(np.linalg.norm(looked.queries[index]))
     scoring = layer.scoring
     seen = np.flatnonzero(looked.seen[index])

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from headwright.errors import InputError, typed_errors
-from headwright.files import read_array
+from headwright.files import parse_file, read_array
 from headwright.noise.scales import SCALES
 from headwright.noise.spreads import SPREADS
 from headwright.noise.world import Noise, World
@@ -56,18 +56,7 @@ def read_world(path: str | Path) -> World:
     >>> read_world(path).others
     Noise(scale=None, spread=Isotropic(variance=1e-06))
     """
-    if not isinstance(path, str | Path):
-        raise InputError(f"the world's file is {path!r}: expected a path")
-    path = Path(path)
-    try:
-        return parse_world(path.read_text(encoding="utf-8"), path.parent)
-    except OSError as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
-        raise InputError(f"world {path}: {reason}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"world {path}: is not text in UTF-8") from error
-    except InputError as error:
-        raise InputError(f"world {path}: {error}") from error
+    return parse_file(path, lambda text: parse_world(text, Path(path).parent), "world")
 
 
 @typed_errors

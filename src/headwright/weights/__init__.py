@@ -13,7 +13,7 @@ head_design            one head, from all of these, with a lower bound on its no
 round_weights          weights in numbers of a type
 certify                evidence in the form that the checker reads; dimension: for 'of no smaller dimension'
 exact_bounds           proven numbers about rounded weights; impossible: proofs that no head keeps the rules
-values                 W_V; projections; an OV matrix cut in two
+values                 W_V
 picture                a head as a picture
 export                 files that other libraries load
 """
@@ -23,7 +23,6 @@ from headwright.weights.circuit import Circuit, CircuitRules, build_circuit, hea
 from headwright.weights.head import Head, HeadLayer, outputs, patterns
 from headwright.weights.rules import Rule, Rules
 from headwright.weights.rules_file import parse_rules, read_rules
-from headwright.weights.values import cut_values, take_apart
 
 __all__ = [
     "Built",
@@ -35,7 +34,6 @@ __all__ = [
     "Rules",
     "build",
     "build_circuit",
-    "cut_values",
     "heads",
     "outputs",
     "parse_circuit",
@@ -43,5 +41,4 @@ __all__ = [
     "patterns",
     "read_circuit",
     "read_rules",
-    "take_apart",
 ]

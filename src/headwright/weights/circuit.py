@@ -18,6 +18,7 @@ from jaxtyping import Float
 
 from headwright.cards import card, lines
 from headwright.errors import InputError, typed_errors
+from headwright.files import parse_file
 from headwright.trusted.certificate import FORMAT, VERSION
 from headwright.trusted.numbers import sqrt_above
 from headwright.trusted.verify import verify
@@ -26,7 +27,7 @@ from headwright.weights.certify import certificate
 from headwright.weights.exact_bounds import proven_facts
 from headwright.weights.head import HeadLayer, outputs
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.rules_file import document, read_file, read_rules, rules_from
+from headwright.weights.rules_file import document, read_rules, rules_from
 
 Sequences = tuple[Float[np.ndarray, "T D"], ...]
 Progress = Callable[[float], None]
@@ -126,7 +127,7 @@ def read_circuit(path: str | Path) -> CircuitRules | None:
     >>> read_circuit(path).others
     ({'directions': {}, 'mask': 'causal'},)
     """
-    return read_file(path, parse_circuit)
+    return parse_file(path, parse_circuit, "rules")
 
 
 @overload

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from operator import add
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from headwright.errors import InputError, typed_errors
+from headwright.files import parse_file
 from headwright.queries.wish import average, exact
 from headwright.validation import sentence
 from headwright.weights.head import Table, Vector
@@ -42,7 +43,6 @@ Index = Annotated[int, Field(ge=0)]
 Places = Index | list[Index] | Literal["*"]
 Written = str | list[float]  # a vector: an expression, or its numbers
 Number = float | str
-Read = TypeVar("Read")
 
 
 def read_vector(text: str, vectors: Mapping[str, Vector], dimension: int) -> Vector:
@@ -124,20 +124,7 @@ def read_rules(path: str | Path) -> Rules:
     >>> read_rules(path).rules[0].attend
     {1: Fraction(100, 101)}
     """
-    return read_file(path, parse_rules)
-
-
-def read_file(path: str | Path, parse: Callable[[str], Read]) -> Read:
-    """What is parsed from the text of a file of rules; errors name the file."""
-    try:
-        return parse(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
-        raise InputError(f"rules {path}: {reason}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"rules {path}: is not text in UTF-8") from error
-    except InputError as error:
-        raise InputError(f"rules {path}: {error}") from error
+    return parse_file(path, parse_rules, "rules")
 
 
 def document(text: str) -> dict[str, Any]:

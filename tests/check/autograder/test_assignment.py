@@ -21,9 +21,8 @@ from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.markdown import Written, of_formulas
 from headwright.check.report.page import classroom
-from headwright.check.running import Checked
-from headwright.check.sheets.sheet import AnswerText
-from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, ToRead, Verdict, Word, overall
+from headwright.check.sheets.sheet import AnswerText, Checked
+from headwright.check.verdict import WORST_FIRST, AskedPart, Formula, Status, ToRead, Verdict, Word, overall
 from headwright.errors import InputError
 
 EXERCISES = load_exercises()
@@ -52,7 +51,7 @@ def test_object_and_formulas_are_earned_apart(formulas: list[str], points: list[
 
 
 def test_of_several_parts_those_that_are_proved_count() -> None:
-    asked = (Asked("q_1", "proved", 1, "", ""), Asked("q_2", "missing", 0, "", ""))
+    asked = (AskedPart("q_1", "proved", 1, "", ""), AskedPart("q_2", "missing", 0, "", ""))
     (award, _) = awards([Verdict("undecided", "", asked)], "averaging-two", FIVE)
     assert (award.points, award.why) == (1.5, "1 of 2 parts proved")
 
@@ -74,7 +73,7 @@ def test_points_stay_in_bounds_and_a_right_object_is_never_worth_nothing(
     assignment = Assignment(points={"copying": points}, formulas=share)
     verdicts = []
     for words, formulas in given_words:
-        asked = tuple(Asked("q", word, 1, "", "") for word in words)
+        asked = tuple(AskedPart("q", word, 1, "", "") for word in words)
         listed = tuple(Formula(1, "x", status, "claim", counts) for status, counts in formulas)
         verdicts.append(Verdict(overall(asked), "", asked, listed))
     found = awards(verdicts, "copying", assignment)
@@ -120,8 +119,8 @@ def test_reads_an_assignment(tmp_path: Path) -> None:
     [
         ('hints = "some"', "hints"),
         ("formulas = 2", "formulas"),
-        ("[points]\naveraging-two = 0", "greater than 0"),
-        ("[points]\naveraging-two = nan", "given nan"),
+        ("[points]\naveraging-two = 0", "expected a number above 0"),
+        ("[points]\naveraging-two = nan", "is nan"),
         ("[points]\naveraging-two = { style = 1 }", "points"),
         ("[points]\nno-such = 1", "no exercise"),
     ],

@@ -17,9 +17,8 @@ from headwright.check.autograder import make_autograder
 from headwright.check.autograder.assignment import Assignment
 from headwright.check.autograder.gradescope import as_bytes, grade
 from headwright.check.markdown import Written
-from headwright.check.running import Checked
-from headwright.check.sheets.sheet import AnswerText
-from headwright.check.verdict import Asked, Formula, Verdict, Word
+from headwright.check.sheets.sheet import AnswerText, Checked
+from headwright.check.verdict import AskedPart, Formula, Verdict, Word
 from headwright.errors import InputError
 
 MEGABYTES = 768  # what Gradescope gives by default
@@ -272,7 +271,7 @@ def test_what_was_not_asked_for_is_mentioned() -> None:
 
 def test_results_stay_small() -> None:
     false = Formula(1, "x" * 10**6, "false", "claim", True, "y" * 10**6)
-    verdict = Verdict("refuted", "y" * 10**6, (Asked("q", "refuted", 1, "z" * 10**6, ""),), (false,))
+    verdict = Verdict("refuted", "y" * 10**6, (AskedPart("q", "refuted", 1, "z" * 10**6, ""),), (false,))
     long = Checked(AnswerText("s", 1, "copying", Written("")), verdict)
     assert len(as_bytes(grade([long] * 20))) < 2**20
 

@@ -12,9 +12,8 @@ from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.markdown import Written, of_formulas
 from headwright.check.report.text import as_json, as_text, code, hinted, results
-from headwright.check.running import Checked
-from headwright.check.sheets.sheet import AnswerText, Problem
-from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, ToRead, Verdict, Word, from_json
+from headwright.check.sheets.sheet import AnswerText, Checked, Problem
+from headwright.check.verdict import WORST_FIRST, AskedPart, Formula, Status, ToRead, Verdict, Word, from_json
 
 EXERCISES = load_exercises()
 ANSWER = AnswerText("sheet.md", 12, "averaging-two", Written(""))
@@ -30,8 +29,8 @@ def test_an_answer_is_reported_part_by_part_then_its_formulas_then_what_to_read(
         "proved",
         "it works",
         (
-            Asked("q", "proved", 14, r"q = \lambda(k_a + k_b)", "both weights are large"),
-            Asked("c", "missing", 0, "", "no formula says what c is", optional=True),
+            AskedPart("q", "proved", 14, r"q = \lambda(k_a + k_b)", "both weights are large"),
+            AskedPart("c", "missing", 0, "", "no formula says what c is", optional=True),
         ),
         (
             Formula(14, "q = x", "true", "definition", False),
@@ -97,13 +96,13 @@ STATUSES: tuple[Status, ...] = ("true", "false", "open", "quoted")
 
 @given(
     st.sampled_from(WORST_FIRST),
-    st.lists(st.builds(Asked, st.text(max_size=5), st.sampled_from(WORST_FIRST), st.integers(0, 9),
+    st.lists(st.builds(AskedPart, st.text(max_size=5), st.sampled_from(WORST_FIRST), st.integers(0, 9),
                        st.text(max_size=9), st.text(max_size=20))),
     st.lists(st.builds(Formula, st.integers(1, 9), st.text(max_size=9), st.sampled_from(STATUSES),
                        st.sampled_from(["claim", "definition"]), st.booleans(), st.text(max_size=20))),
 )  # fmt: skip
 def test_any_verdict_is_reported_at_every_level_of_hints(
-    word: Word, asked: list[Asked], formulas: list[Formula]
+    word: Word, asked: list[AskedPart], formulas: list[Formula]
 ) -> None:
     each = Checked(ANSWER, Verdict(word, "so", tuple(asked), tuple(formulas)))
     for hints in ("none", "direction", "full"):

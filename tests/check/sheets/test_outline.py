@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.check.sheets.outline import MOST_SECTIONS, asks, heading, outline
+from headwright.check.sentences import asks
+from headwright.check.sheets.outline import MOST_SECTIONS, heading, outline
 
 
 def _keys(text: str, *, latex: bool = False) -> list[tuple[str, ...]]:

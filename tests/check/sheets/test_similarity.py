@@ -68,7 +68,7 @@ def test_the_choice_is_shown_with_its_score_and_the_next() -> None:
     ("text", "names"),
     [
         ("$q = k_a$", ("q",)),
-        ("choose q = k_a", ("q",)),
+        ("q = k_a", ("q",)),
         ("$k_a^\\top q = 1$", ()),
         ("$\\|q\\| = 1$", ()),
         ("$q_1 = k_a, \\quad q_{2} = k_b$", ("q_1", "q_2")),

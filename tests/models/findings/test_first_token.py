@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwright.models.findings.first_token import FROM, Away, duplicate_weight, rows_away
-from headwright.models.findings.rounding import looked_at
+from headwright.models.findings.rounding import sample_rows
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring
 
@@ -30,7 +30,7 @@ def _rows(kind: str, seed: int, sharp: float = 1.0) -> tuple[Away, np.ndarray, n
     q, k = rng.normal(size=(4, 14, 6)) * sharp, rng.normal(size=(2, 14, 6))
     scoring = Scoring.of(q.shape, k.shape, **KINDS[kind])
     rows = rows_away(Layer(0, q, k, k, scoring), (0, 1))
-    pattern = np.stack([looked_at(rows, head, range(len(rows.positions))).pattern for head in range(4)])
+    pattern = np.stack([sample_rows(rows, head, range(len(rows.positions))).pattern for head in range(4)])
     return rows, pattern, rng.integers(0, 4, size=14)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwright.models.findings.first_token import rows_away
-from headwright.models.findings.rounding import FORMATS, keep_rounding, looked_at, rounding, softmax, tv_bound
+from headwright.models.findings.rounding import FORMATS, keep_rounding, rounding, sample_rows, softmax, tv_bound
 from headwright.models.findings.summary import Layered, mean_of
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring
@@ -46,7 +46,7 @@ def test_every_format_stays_below_its_bound_in_a_layer(kind: dict[str, object]) 
     q, k = 3 * rng.normal(size=(2, 40, 8)), rng.normal(size=(1, 40, 8))
     rows = rows_away(Layer(0, q, k, k, Scoring.of(q.shape, k.shape, **kind)), ())  # type: ignore[arg-type]
     kept = Layered((0,), 2)
-    keep_rounding(kept, 0, np.stack([rounding(rows, head, looked_at(rows, head)) for head in range(2)]))
+    keep_rounding(kept, 0, np.stack([rounding(rows, head, sample_rows(rows, head)) for head in range(2)]))
     sums = kept.summary().sums
     for name in FORMATS:
         for head in range(2):
@@ -74,7 +74,7 @@ def test_a_tie_is_not_flipped() -> None:
     k = np.random.default_rng(0).normal(size=(1, 20, 4))
     rows = rows_away(Layer(0, q, k, k, Scoring.of(q.shape, k.shape)), ())
     kept = Layered((0,), 1)
-    keep_rounding(kept, 0, rounding(rows, 0, looked_at(rows, 0))[None])
+    keep_rounding(kept, 0, rounding(rows, 0, sample_rows(rows, 0))[None])
     flips = mean_of(kept.summary().sums["flips/int4 a token"][0, 0])
     assert flips is not None
     assert flips.value == 0.0

@@ -41,7 +41,8 @@ def _agree(q: np.ndarray, k: np.ndarray, tolerance: float, *, top: int = 3, **ho
     assert found.top_weights is not None
     apart = np.diff(found.top_weights, axis=2, append=0.0) < -tolerance * size
     clear_top = apart & np.roll(apart | (np.arange(apart.shape[2]) == apart.shape[2] - 1), 1, axis=2)
-    assert (found.top_keys == truth.top_keys)[clear_top].all()  # where neither neighbour is as large
+    assert found.top_keys is not None and truth.top_keys is not None
+    assert np.equal(found.top_keys, truth.top_keys)[clear_top].all()  # where neither neighbour is as large
     clear = truth.margin > tolerance * size
     assert (found.winner == truth.winner)[clear].all()
 

@@ -14,6 +14,7 @@ from headwright.errors import InputError
 from headwright.queries.solving.bounds import dual_bound, violation
 from headwright.queries.solving.problem import Problem, Solution
 from headwright.queries.solving.solver import solve
+from tests.effort import tried
 
 
 def wished(keys: Any, targets: list[int], slacks: Any, **rest: Any) -> Problem:
@@ -130,7 +131,7 @@ def test_pairs_change_nothing_where_no_key_is_random() -> None:
     np.testing.assert_allclose(one.query, other.query, rtol=1e-12)
 
 
-@pytest.mark.parametrize("problem", [*map(uncertain, range(400)), *map(in_pairs, range(200))])
+@pytest.mark.parametrize("problem", [*map(uncertain, range(tried(400))), *map(in_pairs, range(tried(200)))])
 def test_agrees_with_a_general_solver(problem: Problem) -> None:
     solution = solve(problem)
     expected = reference(problem)

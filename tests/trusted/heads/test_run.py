@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwright.trusted.heads.run import CERTAIN, PIECES, Head, Rule, Run, World, error_above
+from tests.effort import tried
 
 LOW, HIGH = Fraction(7, 10), Fraction(13, 10)
 Case = tuple[np.ndarray, dict[str, np.ndarray], Run, tuple[int, ...]]
@@ -66,7 +67,7 @@ def worst_corners(case: Case, token: int, sign: int, steps: int = 400) -> float:
     return min(found) if sign > 0 else max(found)
 
 
-@settings(max_examples=60)
+@settings(max_examples=tried(60))
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0.3, 1.0, 2.0]))
 def test_least_weights_in_a_scale_world_are_exact(seed: int, biases: bool, size: float) -> None:
     one = case(seed, World(Fraction(0), LOW, HIGH), biases=biases, size=size)
@@ -89,7 +90,7 @@ def test_one_piece_does_where_nothing_bends_the_wrong_way(seed: int, biases: boo
             assert float(one[2].pattern_below(mine)[at]) == pytest.approx(worst_corners(one, token, 1), rel=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=tried(60))
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0.3, 1.0, 2.0]))
 def test_largest_weights_in_a_scale_world_are_safe_and_near(seed: int, biases: bool, size: float) -> None:
     one = case(seed, World(Fraction(0), LOW, HIGH), biases=biases, size=size)
@@ -113,7 +114,7 @@ def test_without_a_world_weights_and_outputs_are_what_they_are(seed: int, biases
     np.testing.assert_allclose(twice, np.linalg.norm(2 * output - [1, 2]), rtol=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=tried(40))
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([World(Fraction(1, 50), Fraction(19, 20), Fraction(1)),
                                                               World(Fraction(0), LOW, HIGH)]))  # fmt: skip
 def test_no_world_breaks_the_bounds(seed: int, biases: bool, world: World) -> None:

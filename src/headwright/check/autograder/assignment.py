@@ -25,6 +25,7 @@ from headwright.check.report.text import Hints
 from headwright.check.sheets.sheet import find
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
+from headwright.validation import sentence
 
 
 class Assignment(BaseModel):
@@ -57,12 +58,6 @@ def awards(verdicts: Sequence[Verdict], exercise: str, assignment: Assignment) -
     """What the answers to one exercise earn, worth 1 where no points are given: for the object, and for the formulas.
 
     Of several answers the worst counts, so that guessing does not pay.
-
-    >>> from headwright.check.verdict import Asked, Formula
-    >>> part, claim = Asked("q", "proved", 1, "q = k_a", ""), Formula(2, "1 = 2", "false", "claim", True)
-    >>> verdict = Verdict("proved", "", (part,), (claim,))
-    >>> [str(award) for award in awards([verdict], "copying", Assignment(points={"copying": 4}))]
-    ['object: 3 of 3 points', 'formulas: 0 of 1 points (1 of 1 is false)']
     """
     worth = assignment.points.get(exercise, 1.0)
     most = (worth * (1 - assignment.formulas), worth * assignment.formulas)
@@ -113,11 +108,7 @@ def read_assignment(path: Path, known: Collection[str]) -> Assignment:
 
 
 def read_points(text: str, known: Collection[str]) -> dict[str, float]:
-    """Points as given on the command line.
-
-    >>> read_points("copying=2, Energy", ["copying", "energy"])
-    {'copying': 2.0, 'energy': 1.0}
-    """
+    """Points as given on the command line."""
     given = {name.strip(): worth or 1 for name, _, worth in (part.partition("=") for part in text.split(","))}
     return checked_assignment({"points": given}, known, "--points").points
 
@@ -127,8 +118,6 @@ def checked_assignment(given: Mapping[str, Any], known: Collection[str], where: 
     try:
         found = Assignment.model_validate(given)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise InputError(f"{where}: {place}: {first['msg'].lower()}, given {first['input']!r}") from error
+        raise InputError(f"{where}: {sentence(error, Assignment)}") from error
     ids = {name: name for name in known}
     return found.model_copy(update={"points": {find(name, ids): worth for name, worth in found.points.items()}})

@@ -17,10 +17,10 @@ from typing import Any
 from headwright.check.autograder.assignment import Assignment, awards, read_assignment
 from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.report.text import as_text, hinted
-from headwright.check.running import Checked, run
+from headwright.check.running import run
 from headwright.check.sheets.document import read_document
 from headwright.check.sheets.files import SUFFIXES, clean, sheets
-from headwright.check.sheets.sheet import AnswerText, Problem
+from headwright.check.sheets.sheet import AnswerText, Checked, Problem
 from headwright.check.verdict import worst
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
@@ -41,11 +41,7 @@ def grade(
     assignment: Assignment | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The results for a submission; without points, each exercise that is answered is worth one.
-
-    >>> grade([], assignment=Assignment(points={"copying": 2}))["tests"][0]["output"]
-    "There is no answer to 'copying' in the submission: write a heading '## copying' and the formulas below it."
-    """
+    """The results for a submission; without points, each exercise that is answered is worth one."""
     assignment = assignment or Assignment()
     answered: dict[str, list[Checked]] = {}
     for each in checked:

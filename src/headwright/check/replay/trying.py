@@ -20,20 +20,7 @@ from headwright.check.decision import Decision, Path
 from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.judging import Judged, at
 from headwright.check.replay import matrices
-from headwright.check.replay.worlds import (
-    EQUAL,
-    NONE,
-    VARIANCE,
-    IntegersWorld,
-    KeysWorld,
-    TokensWorld,
-    World,
-    gap,
-    holds,
-    number,
-    undefined,
-    unit,
-)
+from headwright.check.replay import worlds as w
 from headwright.check.scalars.numbers import Symbol
 from headwright.errors import ContradictionError
 from headwright.formula import tree as t
@@ -108,7 +95,7 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> J
     said = []
     for worlds in _admissible(question, random, TRIED):
         said.append(_in_the_end(question, worlds))
-        if proved and said[-1] is None and all(undefined(one.link, world) for world in worlds):
+        if proved and said[-1] is None and all(w.undefined(one.link, world) for world in worlds):
             where = {name: Fraction(str(worlds[0].numbers[name])) for name in exercise.parameters}
             return _instead(one, Decision("refuted", f"{plain(question.node)} is not defined for {at(where)}"))
     if proved and keys is not None and keys.noise == "vanishing" and _noise_breaks(question, one, random):
@@ -141,38 +128,38 @@ def _question(exercise: Exercise, answer: Answer, one: Judged) -> Question:
     return asked(exercise, answer, node, one.claim.under, one.decision.values, one.decision.along)
 
 
-def _admissible(question: Question, random: Random, count: int) -> Iterator[list[World]]:
+def _admissible(question: Question, random: Random, count: int) -> Iterator[list[w.World]]:
     """Sequences of worlds in the last of which all that is assumed certainly holds."""
     for worlds in sequences(question, random, count):
         if all(_met(condition, worlds[-1], question) is True for condition in question.conditions):
             yield worlds
 
 
-def _met(condition: t.Node, world: World, question: Question) -> bool | None:
+def _met(condition: t.Node, world: w.World, question: Question) -> bool | None:
     """Whether a condition holds there: one on k_i for every key without a name."""
-    letters = letters_in(condition, world.setting) if isinstance(world, KeysWorld) else ()
-    if condition in question.under and isinstance(world, KeysWorld):
+    letters = letters_in(condition, world.setting) if isinstance(world, w.KeysWorld) else ()
+    if condition in question.under and isinstance(world, w.KeysWorld):
         letters = tuple(letter for letter in letters if letter not in world.places)  # it is about the key of the claim
-    if len(letters) != 1 or not isinstance(world, KeysWorld):
-        return holds(condition, world)
+    if len(letters) != 1 or not isinstance(world, w.KeysWorld):
+        return w.holds(condition, world)
     body = condition.body if isinstance(condition, t.Quantified) else condition  # which keys are meant is said already
     others = range(len(world.setting.named) + 1, len(world.keys) + 1)
-    said = [holds(body, world.moved(places={**world.places, letters[0]: place})) for place in others]
+    said = [w.holds(body, world.moved(places={**world.places, letters[0]: place})) for place in others]
     return False if False in said else None if None in said else True
 
 
-def _in_the_end(question: Question, worlds: Sequence[World]) -> bool | None:
+def _in_the_end(question: Question, worlds: Sequence[w.World]) -> bool | None:
     """What is said of the last world of which anything is; of a sequence only if the one before agrees."""
     node = question.node
-    said = [answer for world in worlds if (answer := holds(node, world)) is not None]
+    said = [answer for world in worlds if (answer := w.holds(node, world)) is not None]
     if not said or len(worlds) == 1:
         return said[-1] if said else None
     if question.comparison in LIMITS and isinstance(node, t.Relation):
         try:
-            before, after = (gap(*(world.value(term) for term in node.terms)) for world in worlds[-2:])
-        except NONE:
+            before, after = (w.gap(*(world.value(term) for term in node.terms)) for world in worlds[-2:])
+        except w.NONE:
             return None
-        if said[-1] != bool(after < before * FALLS or after < EQUAL):
+        if said[-1] != bool(after < before * FALLS or after < w.EQUAL):
             return (
                 None  # log(t) grows slowly: the two come closer, and it is not known where to; or near, and no nearer
             )
@@ -184,10 +171,10 @@ def _noise_breaks(question: Question, one: Judged, random: Random) -> bool:
     if question.comparison != "=" or one.claim.role == "goal":
         return False
     for world, *_ in sequences(question, random, TRIED):
-        if isinstance(world, KeysWorld):
+        if isinstance(world, w.KeysWorld):
             rows = world.keys[0].nrows()
             keys = [key + arb_mat([[random.gauss(0, 0.1)] for _ in range(rows)]) for key in world.keys]
-            if holds(question.node, world.moved(keys=keys)) is False:
+            if w.holds(question.node, world.moved(keys=keys)) is False:
                 return True
     return False
 
@@ -199,7 +186,7 @@ def _broken(question: Question, one: Judged, random: Random) -> Judged:
     for worlds in _admissible(question, random, SEARCHED):
         world = worlds[0]
         met = all(_met(condition, each, question) is True for each in worlds for condition in question.conditions)
-        if met and isinstance(world, KeysWorld) and all(holds(question.node, each) is False for each in worlds):
+        if met and isinstance(world, w.KeysWorld) and all(w.holds(question.node, each) is False for each in worlds):
             scores = ", ".join(key[0, 0].str(4, radius=False) for key in world.keys)
             said = f"with the scores {scores} (that of k_{next(iter(world.places))} first)"
             values = {name: Fraction(str(world.numbers[name])) for name in question.exercise.parameters}
@@ -209,25 +196,25 @@ def _broken(question: Question, one: Judged, random: Random) -> Judged:
 
 def _integers(
     question: Question, random: Random, count: int = INTEGERS, *, same: bool = False
-) -> Iterator[IntegersWorld]:
+) -> Iterator[w.IntegersWorld]:
     """Worlds of integers that are as given."""
     setting = question.exercise.integers
     given = [parsed(source) for source in setting.given] if setting is not None else []
     for world in integers(question, random, count, same=same):
-        if all(holds(one, world) is True for one in given):
+        if all(w.holds(one, world) is True for one in given):
             yield world
 
 
-def _with_some(node: t.Node, world: IntegersWorld) -> bool | None:
+def _with_some(node: t.Node, world: w.IntegersWorld) -> bool | None:
     """A statement, in which an integer that only its conclusion names may be any: one such is claimed to exist."""
     some: set[str] = set()
     if isinstance(node, t.Logic) and node.word == "implies":
         before, after = (set(map(full_name, names_in(side))) for side in node.items)
         some = (after - before) & set(SOME)
     if not some:
-        return holds(node, world)
+        return w.holds(node, world)
     reach = range(-REACH, REACH + 1)
-    said = [holds(node, world.moved(numbers={**world.numbers, **dict.fromkeys(some, value)})) for value in reach]
+    said = [w.holds(node, world.moved(numbers={**world.numbers, **dict.fromkeys(some, value)})) for value in reach]
     return True if True in said else False if world.same and set(said) == {False} else None
 
 
@@ -245,7 +232,7 @@ def says_something(exercise: Exercise, answer: Answer, one: Judged) -> bool:
     given = [condition for condition in question.conditions if condition not in own]
     for worlds in sequences(question, random, IDLE):
         other = idle(question, worlds[-1], random)
-        if all(_met(condition, other, question) is not False for condition in given) and holds(node, other) in fails:
+        if all(_met(condition, other, question) is not False for condition in given) and w.holds(node, other) in fails:
             return True
     return False
 
@@ -277,7 +264,7 @@ def rules_out(
         for worlds in sequences(question, Random(0), 1):  # noqa: S311
             for places in permutations(range(1, len(weights) + 1), min(len(letters), len(weights))):
                 there = dict(zip(letters, places, strict=False))
-                if holds(link, worlds[-1].moved(weights=weights, places=there)) is False:
+                if w.holds(link, worlds[-1].moved(weights=weights, places=there)) is False:
                     return True
         return False
 
@@ -369,8 +356,8 @@ def _moving(question: Question, going: Sequence[t.Node], stated: Collection[t.No
     """Where names go: as is said, and as is meant where nothing is."""
     exercise, given = question.exercise, question.exercise.parameters
     noisy = exercise.keys is not None and exercise.keys.noise == "vanishing"
-    if noisy and VARIANCE in map(full_name, names_in(question.node)):
-        return {VARIANCE: 0}  # for any query
+    if noisy and w.VARIANCE in map(full_name, names_in(question.node)):
+        return {w.VARIANCE: 0}  # for any query
     moving: dict[str, int] = {}
     spoken = [set(map(full_name, names_in(one))) for one in question.conditions]
     held = set().union(*spoken)
@@ -381,7 +368,7 @@ def _moving(question: Question, going: Sequence[t.Node], stated: Collection[t.No
         assert isinstance(big, t.Name)  # noqa: S101
         small = isinstance(other, t.Number) and part.comparisons[0] == "->"
         moving[full_name(big)] = 0 if small else -1 if isinstance(other, t.Negative) else 1
-        limited |= part in stated and part.comparisons == ("->",) and full_name(big) != VARIANCE
+        limited |= part in stated and part.comparisons == ("->",) and full_name(big) != w.VARIANCE
     if not (limited and question.comparison in LIMITS):
         if question.comparison not in ("=", "!="):
             large = {name for name, known in given.items() if known.large}
@@ -429,7 +416,7 @@ def names_in(node: t.Node) -> Iterator[t.Name]:
         yield from names_in(part) if part is not None else ()
 
 
-def sequences(question: Question, random: Random, count: int) -> Iterator[list[World]]:
+def sequences(question: Question, random: Random, count: int) -> Iterator[list[w.World]]:
     """So many sequences of worlds; of one world where nothing grows or vanishes."""
     strained = any(
         isinstance(part, t.Relation) and set(part.comparisons) & {">>", "<<"}
@@ -446,7 +433,7 @@ def sequences(question: Question, random: Random, count: int) -> Iterator[list[W
             yield found
 
 
-def _world(question: Question, random: Random, place: int, stage: int) -> World | None:
+def _world(question: Question, random: Random, place: int, stage: int) -> w.World | None:
     exercise, keys = question.exercise, question.exercise.keys
     numbers = {name: _parameter(known, random, place) for name, known in exercise.parameters.items()}
     numbers |= {name: random.choice(USUAL) for name in sorted(question.own)}
@@ -460,7 +447,7 @@ def _world(question: Question, random: Random, place: int, stage: int) -> World 
     numbers |= question.values
     numbers |= {name: path.times * numbers[path.lead] ** path.power for name, path in question.along.items()}
     if exercise.tokens is not None:
-        return TokensWorld(question.definitions, numbers, setting=exercise.tokens)
+        return w.TokensWorld(question.definitions, numbers, setting=exercise.tokens)
     if keys is None:
         return None
     for scale in keys.scales.values():  # one after the other: what is said for one length only is seen too
@@ -484,7 +471,7 @@ def _parameter(known: Parameter, random: Random, place: int) -> Fraction:
 
 def _keys(
     question: Question, setting: Keys, numbers: dict[str, Fraction], random: Random, much: Fraction
-) -> KeysWorld | None:
+) -> w.KeysWorld | None:
     n, letters = numbers["n"], question.letters
     if n.denominator != 1 or not len(setting.named) + len(letters) <= n <= MOST_KEYS:
         return None
@@ -494,7 +481,7 @@ def _keys(
     if setting.first is not None:
         random.shuffle(order)  # a letter may stand for one of the first keys, or for one of the others
     places = dict(zip((*setting.named, *letters), order, strict=False))
-    keys = [unit(int(n), place) for place in range(int(n))]
+    keys = [w.unit(int(n), place) for place in range(int(n))]
     for which, scale in setting.scales.items():
         keys[places[which] - 1] *= ball(numbers[scale.name])
     queries: dict[str, arb_mat] = {}
@@ -509,22 +496,22 @@ def _keys(
         alike, one = random.random() < 0.5, random.choice(usual)
         others = [one if alike else random.choice(usual) for _ in keys[1:]]
         above = random.choice((*TOPS, 2 * much, 3 * much, 3 * much))
-        keys = [number(score) for score in (max(others) + above, *others)]
-        queries = {"q": number(1)}
+        keys = [w.number(score) for score in (max(others) + above, *others)]
+        queries = {"q": w.number(1)}
     heads = [name for name in (*question.exercise.answer, *question.exercise.definitions) if name.split("_")[0] == "q"]
-    return KeysWorld(
+    return w.KeysWorld(
         question.definitions, numbers, much, setting=setting, keys=keys, places=places, queries=queries,
         heads=tuple(sorted(heads)) or ("q",),
     )  # fmt: skip
 
 
-def idle(question: Question, world: World, random: Random) -> World:
+def idle(question: Question, world: w.World, random: Random) -> w.World:
     """The same were the question idle: another query, other tokens, no mask."""
-    if isinstance(world, KeysWorld):
+    if isinstance(world, w.KeysWorld):
         rows = world.keys[0].nrows()
         drawn = {head: arb_mat([[random.randint(-2, 2)] for _ in range(rows)]) for head in world.heads}
         return world.moved(queries=drawn)
-    if not isinstance(world, TokensWorld):
+    if not isinstance(world, w.TokensWorld):
         return world
     if world.setting.mask == "causal":
         return world.moved(setting=world.setting.model_copy(update={"mask": "none"}))
@@ -535,7 +522,7 @@ def idle(question: Question, world: World, random: Random) -> World:
     return world.moved(definitions={**question.definitions, **other})
 
 
-def integers(question: Question, random: Random, count: int, *, same: bool = False) -> Iterator[IntegersWorld]:
+def integers(question: Question, random: Random, count: int, *, same: bool = False) -> Iterator[w.IntegersWorld]:
     """Integers at random, small ones mostly, that are as given."""
     setting = question.exercise.integers
     for _ in range(count if setting is not None else 0):
@@ -550,4 +537,4 @@ def integers(question: Question, random: Random, count: int, *, same: bool = Fal
         drawn |= question.values
         width = int(drawn["d"]) if drawn.get("d", 0) in range(2, WIDEST + 1, 2) else 4
         if all(drawn[x] != drawn[y] for x, y in setting.different):
-            yield IntegersWorld({}, drawn, rows=setting.rows, width=width, same=same)
+            yield w.IntegersWorld({}, drawn, rows=setting.rows, width=width, same=same)

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from headwright import theme
 from headwright.check.report.text import counted, said_with
-from headwright.check.report.typeset import in_words, instance, lettered, typeset, value_in_words
-from headwright.check.running import Checked
+from headwright.check.report.typeset import instance, lettered, typeset, value_in_words
 from headwright.check.sheets.files import in_order, student_of
-from headwright.check.sheets.sheet import Problem
-from headwright.check.verdict import WORST_FIRST, Curve, Verdict, Word, by_what, worst
+from headwright.check.sheets.sheet import Checked, Problem
+from headwright.check.verdict import WORST_FIRST, Curve, Verdict, Word, worst
 
 if TYPE_CHECKING:
     from headwright.check.exercise import Exercise
@@ -30,7 +29,7 @@ MEANINGS: dict[Word, str] = {
     "undecided": "no verdict was reached: a person decides",
     "missing": "no formula has the name or shape that was asked for",
 }
-MOST_PICTURES, MOST_FORMULAS, MOST_BARS = 100, 60, 16
+MOST_PICTURES, MOST_FORMULAS = 100, 60
 _NAME = re.compile(r"([A-Za-z]|alpha|beta|epsilon|lambda|mu|sigma|theta|tau|delta)(_\{?\w{1,4}\}?)?")
 
 
@@ -134,11 +133,11 @@ def _formulas(verdict: Verdict) -> str:
         mark = ' class="failing"' if one.status == "false" else ""
         said = said_with(one.reason, one.counterexample)
         sign = f'<span aria-hidden="true">{SIGNS_OF_FORMULAS[one.status]}</span>'
-        used = f'<span class="used">{html.escape(by_what(one.used))}</span>' if one.used else ""
+        used = f'<span class="used">{html.escape(f" ({one.used})")}</span>' if one.used else ""
         items += (
             f'<li{mark}><div class="statement"><strong class="badge {one.status}">{sign} {one.status}</strong> '
             f"{typeset(one.latex)} <small>line {one.line}</small>{used}</div>"
-            f"{_said(said) if said else ''}{_weights(one.counterexample)}</li>"
+            f"{_said(said) if said else ''}</li>"
         )
     more = len(verdict.formulas) - MOST_FORMULAS
     rest = f"<p>... and {more} more</p>" if more > 0 else ""
@@ -159,28 +158,7 @@ def _counterexample(counterexample: Mapping[str, Any] | None) -> str:
         for name, value in instance(counterexample).items()
     )
     table = f'<table class="counterexample"><caption>Counterexample</caption><tbody>{rows}</tbody></table>'
-    return (table if rows else "") + _weights(counterexample)
-
-
-def _weights(counterexample: Mapping[str, Any] | None) -> str:
-    """The weights of the keys at a counterexample as bars; nothing where it carries none."""
-    weights = (counterexample or {}).get("weights")
-    if not isinstance(weights, Mapping) or not all(isinstance(weight, float) for weight in weights.values()):
-        return ""
-    bars = ""
-    for row, (name, weight) in enumerate([*weights.items()][:MOST_BARS]):
-        top, width = 22 * row, 200 * min(max(weight, 0.0), 1.0)
-        label = re.sub(r"^alpha_(\w+)", r"weight of \1", name)
-        bars += (
-            f'<text x="104" y="{top + 15}" text-anchor="end">{html.escape(label)}</text>'
-            f'<rect class="room" x="110" y="{top + 3}" width="200" height="16"/>'
-            f'<rect class="bar" x="110" y="{top + 3}" width="{width:.1f}" height="16"/>'
-            f'<text x="316" y="{top + 15}">{weight:.4g}</text>'
-        )
-    said = html.escape(f"Weights at the counterexample: {in_words(weights)}")
-    size = f'width="370" viewBox="0 0 370 {22 * min(len(weights), MOST_BARS) + 2}"'
-    drawing = f'<svg class="weights" role="img" aria-label="{said}" {size}>{bars}</svg>'
-    return f"<figure>{drawing}<figcaption>The weights at the counterexample</figcaption></figure>"
+    return table if rows else ""
 
 
 def _figure(number: int, curve: Curve) -> str:
@@ -217,11 +195,7 @@ def statements(exercises: Sequence[Exercise]) -> str:
 
 
 def prose(markdown: str) -> str:
-    """Markdown as HTML; what looks like HTML in it is text.
-
-    >>> prose("a < b")
-    '<p>a &lt; b</p>\\n'
-    """
+    """Markdown as HTML; what looks like HTML in it is text."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 

@@ -15,10 +15,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from headwright.check.report.typeset import SIDES, in_words, instance, readable
-from headwright.check.running import Checked
 from headwright.check.sheets.files import clean, shortened
-from headwright.check.sheets.sheet import Problem
-from headwright.check.verdict import WORST_FIRST, Status, Verdict, Word, by_what, to_json
+from headwright.check.sheets.sheet import Checked, Problem
+from headwright.check.verdict import WORST_FIRST, Status, Verdict, Word, to_json
 
 VERSION = 2  # of what --json prints
 MOST_LISTED = 12  # formulas of one answer
@@ -76,8 +75,8 @@ def _listed(verdict: Verdict) -> Iterator[str]:
     listed.sort(key=lambda one: (LISTED.index(one.status), one.line))
     width = max([8, *(len(f"line {one.line}") + 1 for one in listed[:MOST_LISTED])])
     for one in listed[:MOST_LISTED]:
-        said = said_with(one.reason, one.counterexample)
-        shown = shortened(readable(one.latex), 120) + (f": {said}{by_what(one.used)}" if said else "")
+        said = said_with(one.reason, one.counterexample) + (f" ({one.used})" if one.used else "")
+        shown = shortened(readable(one.latex), 120) + (f": {said}" if said else "")
         lead = f"    {f'line {one.line}':<{width}} {one.status:<7} "
         yield from _spread(lead, one.reason if "\n" in one.reason else shown)  # an error that points into the formula
     if len(listed) > MOST_LISTED:
@@ -85,11 +84,7 @@ def _listed(verdict: Verdict) -> Iterator[str]:
 
 
 def said_with(reason: str, counterexample: Mapping[str, Any] | None) -> str:
-    """A reason with the counterexample, where it does not say its numbers already.
-
-    >>> said_with("it is too short", {"n": 3}), said_with("with n = 3 it is too short", {"n": 3})
-    ('with n = 3: it is too short', 'with n = 3 it is too short')
-    """
+    """A reason with the counterexample, where it does not say its numbers already."""
     values = instance(counterexample)
     if not values or "\n" in reason or any(f"{name} = " in reason for name in values):
         return reason

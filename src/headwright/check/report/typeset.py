@@ -40,33 +40,19 @@ _ABOVE = re.compile(r"(?<=[\w)\]>|])\^(-?\d+(?:\.\d+)?|[^\W\d_]+|\([^()^]*\))")
 
 
 def typeset(formula: str, *, display: bool = False) -> str:
-    r"""A formula as HTML: MathML where it can be read, and the source where it cannot.
-
-    >>> typeset("n")
-    '<math display="inline"><mrow><mi>n</mi></mrow></math>'
-    >>> typeset(r"\text{<script>}")
-    '<math display="inline"><mrow><mtext>&lt;script&gt;</mtext></mrow></math>'
-    """
+    """A formula as HTML: MathML where it can be read, and the source where it cannot."""
     from latex2mathml.converter import Converter
 
     bare = _AROUND.sub("", formula[:LONGEST]) if display else formula[:LONGEST]
     bare = bare.replace("&", " ") if bare != formula else bare
     made = ""
     if len(formula) <= LONGEST and not _MACROS.search(formula):
-        given = bare if "\\" in bare else _as_latex(bare)
         with suppress(Exception):  # it raises whatever comes to hand for text that is not LaTeX
+            given = bare if "\\" in bare else latex(parse(bare))
             made = _markup(Converter(display="block" if display else "inline").convert_to_element(given))
     if not made:
         return f"<code>{html.escape(formula if len(formula) <= LONGEST else formula[:LONGEST] + ' ...')}</code>"
     return f'<div class="formula">{made}</div>' if display else made
-
-
-def _as_latex(formula: str) -> str:
-    """Plain spelling, such as log(t)*(k_a + k_b), in LaTeX if it can be read."""
-    try:
-        return latex(parse(formula))
-    except FormulaError:
-        return formula
 
 
 def _markup(element: Element) -> str:
@@ -83,11 +69,7 @@ def _markup(element: Element) -> str:
 
 
 def lettered(said: str) -> str:
-    r"""A sentence in plain spelling as HTML: alpha_a as a letter with its index below, >= as one sign.
-
-    >>> lettered("alpha_{1,1} is 0.8, not <= n^2, with <k_1, q> = sqrt(epsilon) in large_lambda.md")
-    'α<sub>1,1</sub> is 0.8, not ≤ n<sup>2</sup>, with ⟨k<sub>1</sub>, q⟩ = √(ε) in large_lambda.md'
-    """
+    """A sentence in plain spelling as HTML: alpha_a as a letter with its index below, >= as one sign."""
     said = _MARKED.sub(lambda found: readable(found[1]), said)
     for pattern, sign in _SIGNS.items():
         said = re.sub(pattern, sign, said)
@@ -110,7 +92,7 @@ def readable_text(markdown: str) -> str:
 
 
 SIDES = {"left": "left side", "right": "right side"}
-ELSEWHERE = ("words", "shapes", "weights")  # what the reason says, and what a picture shows
+ELSEWHERE = ("words", "shapes", "weights")  # what the reason says, or a picture
 
 
 def instance(counterexample: Mapping[str, Any] | None) -> dict[str, Any]:

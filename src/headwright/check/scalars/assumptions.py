@@ -35,6 +35,7 @@ class Where:
 
     ranges: Mapping[str, Range] = field(default_factory=dict)
     hypotheses: tuple[Hypothesis, ...] = ()
+    hints: tuple[Fraction, ...] = ()  # further integers that are tried where a counterexample is sought
 
     def range(self, name: str) -> Range:
         """What is known of one name."""
@@ -77,7 +78,7 @@ class Where:
         """The same once some names have become numbers: their ranges, and hypotheses about numbers alone, are gone."""
         ranges = {name: known for name, known in self.ranges.items() if name not in values}
         hypotheses = ((left.put(values), sign, right.put(values)) for left, sign, right in self.hypotheses)
-        return Where(ranges, tuple(one for one in hypotheses if one[0].names() | one[2].names()))
+        return Where(ranges, tuple(one for one in hypotheses if one[0].names() | one[2].names()), self.hints)
 
 
 ANYTHING = Where()  # nothing is known of any name

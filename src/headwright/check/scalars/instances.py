@@ -66,7 +66,12 @@ def choices(names: Sequence[str], where: Where) -> Iterator[dict[str, Fraction]]
     integers = {name: where.range(name) for name in names if where.range(name).integer}
     others = [name for name in names if name not in integers]
     rest = _plainest([plain_numbers(where.range(name)) for name in others], MOST_OTHERS)
-    for whole in _plainest([plain_numbers(known) for known in integers.values()], MOST_INTEGERS):
+    tried = [plain_numbers(known) for known in integers.values()]
+    for numbers, known in zip(tried, integers.values(), strict=True):
+        numbers += [
+            hint for hint in where.hints if known.holds(Range(hint, hint, integer=True)) and hint not in numbers
+        ]
+    for whole in _plainest(tried, MOST_INTEGERS):
         for broken in rest:
             yield dict(zip([*integers, *others], [*whole, *broken], strict=True))
 

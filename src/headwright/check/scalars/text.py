@@ -6,26 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from headwright.check.scalars.forms import (
-    UNIT,
-    Atom,
-    Exp,
-    Function,
-    Monomial,
-    Parameter,
-    Prime,
-    Scalar,
-    Terms,
-    Thing,
-    content,
-    factors,
-    folded,
-    interval_of_terms,
-    monomial_of,
-    number,
-    shared_powers,
-    terms_product,
-)
+from headwright.check.scalars import forms as f
 from headwright.check.scalars.functions import power
 from headwright.check.scalars.numbers import shown_name
 from headwright.formula import tree as t
@@ -37,26 +18,20 @@ LARGEST = 10**6  # number inside one
 TIDY = 40  # terms; longer sums are written as they stand
 
 
-def written(value: Scalar) -> str:
-    """The number in plain text.
-
-    >>> from headwright.check.scalars import Range, exp, ln, parameter
-    >>> n, eps = parameter("n", Range(2)), parameter("epsilon", Range(0, 1, True, True))
-    >>> written(2 * ln((n - 2) / eps)), written(n / (2 * n + eps))
-    ('2 ln((n - 2)/epsilon)', 'n/(epsilon + 2 n)')
-    """
+def written(value: f.Scalar) -> str:
+    """The number in plain text."""
     return plain(formula_of(value))
 
 
-def formula_of(value: Scalar) -> t.Node:
+def formula_of(value: f.Scalar) -> t.Node:
     """The number as a formula."""
-    lowest = shared_powers(value.over) if len(value.over) > 1 else {}
-    below = monomial_of(
-        {a: -least for a, least in lowest.items() if least < 0 and not a.folds and not isinstance(a, Exp)}
+    lowest = f.shared_powers(value.over) if len(value.over) > 1 else {}
+    below = f.monomial_of(
+        {a: -least for a, least in lowest.items() if least < 0 and not a.folds and not isinstance(a, f.Exp)}
     )
-    over, under = (folded(terms_product(terms, {below: Fraction(1)})) for terms in (value.over, value.under))
+    over, under = (f.folded(f.terms_product(terms, {below: Fraction(1)})) for terms in (value.over, value.under))
     if not (over.whole and under.whole):
-        over, under = Scalar(value.over), Scalar(value.under)
+        over, under = f.Scalar(value.over), f.Scalar(value.under)
     if under != 1:  # (x/2 + 1/2)/y is (x + 1)/(2 y)
         common = math.lcm(*(coefficient.denominator for coefficient in over.over.values()))
         over, under = over * common, under * common
@@ -68,15 +43,15 @@ def formula_of(value: Scalar) -> t.Node:
     return t.Negative(found) if negative else found
 
 
-def _shortest(terms: Terms) -> t.Node:
+def _shortest(terms: f.Terms) -> t.Node:
     """The shorter of: as it stands, as a product. A minus in front is worth a few characters."""
     options = [_sum(terms)]
-    parts = factors(terms) if 1 < len(terms) <= TIDY else None
+    parts = f.factors(terms) if 1 < len(terms) <= TIDY else None
     if parts is not None:
         ((monomial, coefficient),) = parts[0][0].items()
         sums: list[t.Node] = []
         for part, count in parts[1:]:
-            turned = interval_of_terms(part).high <= 0
+            turned = f.interval_of_terms(part).high <= 0
             coefficient = -coefficient if turned and count % 2 else coefficient
             inner = _sum({key: -value if turned else value for key, value in part.items()})
             sums.append(t.Power(inner, t.Number(Fraction(count))) if count > 1 else inner)
@@ -89,15 +64,15 @@ def _shortest(terms: Terms) -> t.Node:
     return min(options, key=lambda one: len(plain(one)) + 10 * plain(one).startswith("-"))
 
 
-def _sum(terms: Terms) -> t.Node:
+def _sum(terms: f.Terms) -> t.Node:
     """Exponentials first, then higher powers, constants last; the first term positive, if any is."""
 
-    def weight(row: tuple[Monomial, Fraction]) -> tuple[int, Fraction, str]:
+    def weight(row: tuple[f.Monomial, Fraction]) -> tuple[int, Fraction, str]:
         monomial = row[0]
         constant = all(
-            isinstance(atom, Prime) or not (atom.depth or isinstance(atom, Parameter)) for atom, _ in monomial
+            isinstance(atom, f.Prime) or not (atom.depth or isinstance(atom, f.Parameter)) for atom, _ in monomial
         )
-        kind = 2 if not monomial else 1 if constant else -any(isinstance(atom, Exp) for atom, _ in monomial)
+        kind = 2 if not monomial else 1 if constant else -any(isinstance(atom, f.Exp) for atom, _ in monomial)
         return kind, -sum((exponent for _, exponent in monomial), Fraction(0)), "".join(atom for atom, _ in monomial)
 
     rows = sorted(_with_logs_together(terms).items(), key=weight)
@@ -109,17 +84,17 @@ def _sum(terms: Terms) -> t.Node:
     return t.Sum(tuple(found)) if len(found) > 1 else found[0] if found else t.Number(Fraction(0))
 
 
-def _with_logs_together(terms: Terms) -> Terms:
+def _with_logs_together(terms: f.Terms) -> f.Terms:
     """The same sum, for writing only: logarithms with the same factor in front have become one."""
-    groups: dict[Monomial, dict[Function, Fraction]] = {}
+    groups: dict[f.Monomial, dict[f.Function, Fraction]] = {}
     for monomial, coefficient in terms.items():
-        logs = [(atom, exponent) for atom, exponent in monomial if isinstance(atom, Function) and atom.kind == "ln"]
+        logs = [(atom, exponent) for atom, exponent in monomial if isinstance(atom, f.Function) and atom.kind == "ln"]
         if len(logs) == 1 and logs[0][1] == 1:
-            rest = monomial_of({atom: exponent for atom, exponent in monomial if atom != logs[0][0]})
+            rest = f.monomial_of({atom: exponent for atom, exponent in monomial if atom != logs[0][0]})
             groups.setdefault(rest, {})[logs[0][0]] = coefficient
     result = dict(terms)
     for rest, group in groups.items():
-        front = content({((atom, Fraction(1)),): coefficient for atom, coefficient in group.items()})
+        front = f.content({((atom, Fraction(1)),): coefficient for atom, coefficient in group.items()})
         front = -front if all(coefficient < 0 for coefficient in group.values()) else front
         exponents = {atom: coefficient / front for atom, coefficient in group.items()}
         numbers = [
@@ -129,19 +104,19 @@ def _with_logs_together(terms: Terms) -> Terms:
             continue
         if math.prod(max(one.numerator, one.denominator) ** by for one, by in numbers) > LARGEST:
             continue
-        inside = number(1)
+        inside = f.number(1)
         for atom, by in exponents.items():
             inside = inside * power(atom.body, by)
-            del result[monomial_of({**dict(rest), atom: Fraction(1)})]
+            del result[f.monomial_of({**dict(rest), atom: Fraction(1)})]
         if inside != 1:
-            result[monomial_of({**dict(rest), Function("ln", inside): Fraction(1)})] = front
+            result[f.monomial_of({**dict(rest), f.Function("ln", inside): Fraction(1)})] = front
     return result
 
 
-def _term(monomial: Monomial, coefficient: Fraction) -> t.Node:
+def _term(monomial: f.Monomial, coefficient: Fraction) -> t.Node:
     """A product of powers with a positive rational in front."""
-    rooted = {atom: exponent for atom, exponent in monomial if abs(exponent) == HALF and not isinstance(atom, Exp)}
-    for prime in [one for one in rooted if isinstance(one, Prime)]:
+    rooted = {atom: exponent for atom, exponent in monomial if abs(exponent) == HALF and not isinstance(atom, f.Exp)}
+    for prime in [one for one in rooted if isinstance(one, f.Prime)]:
         if coefficient.denominator % prime.number == 0:  # sqrt(2)/2 is 1/sqrt(2)
             coefficient *= prime.number
             rooted[prime] = -HALF
@@ -156,20 +131,22 @@ def _term(monomial: Monomial, coefficient: Fraction) -> t.Node:
         for side, atoms, body in zip(sides, roots, inside, strict=True):
             side += [t.Call("sqrt", (body,))] if atoms else []
     for atom, exponent in monomial:
-        if atom not in rooted and not isinstance(atom, Exp):
-            raised = _sum({UNIT: abs(exponent)})
+        if atom not in rooted and not isinstance(atom, f.Exp):
+            raised = _sum({f.UNIT: abs(exponent)})
             sides[exponent < 0].append(_atom(atom) if abs(exponent) == 1 else t.Power(_atom(atom), raised))
-    together: Terms = {}
-    exponents = {atom.power: exponent for atom, exponent in monomial if isinstance(atom, Exp)}
+    together: f.Terms = {}
+    exponents = {atom.power: exponent for atom, exponent in monomial if isinstance(atom, f.Exp)}
     for inner, exponent in _with_logs_together(exponents).items():
-        logs = [one for one, by in inner if isinstance(one, Function) and one.kind == "ln" and by == 1]
+        logs = [one for one, by in inner if isinstance(one, f.Function) and one.kind == "ln" and by == 1]
         if len(logs) == 1:  # powers of other numbers by themselves: 2^n
-            rest = monomial_of({one: by for one, by in inner if one != logs[0]})
+            rest = f.monomial_of({one: by for one, by in inner if one != logs[0]})
             sides[0].append(t.Power(formula_of(logs[0].body), _sum({rest: exponent})))
         else:
             together[inner] = exponent
     if together:
-        sides[0].append(t.Name("e") if together == {UNIT: 1} else t.Power(t.Name("e"), formula_of(Scalar(together))))
+        sides[0].append(
+            t.Name("e") if together == {f.UNIT: 1} else t.Power(t.Name("e"), formula_of(f.Scalar(together)))
+        )
     return t.Quotient(_product(sides[0]), _product(sides[1])) if sides[1] else _product(sides[0])
 
 
@@ -177,15 +154,15 @@ def _product(factors: Sequence[t.Node]) -> t.Node:
     return t.Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else t.Number(Fraction(1))
 
 
-def _atom(atom: Atom) -> t.Node:
+def _atom(atom: f.Atom) -> t.Node:
     match atom:
-        case Parameter(name=name):
+        case f.Parameter(name=name):
             return t.Name(shown_name(name))
-        case Thing():
+        case f.Thing():
             return t.Name("x")
-        case Prime(number=whole):
+        case f.Prime(number=whole):
             return t.Number(Fraction(whole))
-        case Function(kind=kind, body=body):
+        case f.Function(kind=kind, body=body):
             inside = formula_of(body)
             if kind == "abs":
                 return t.Name(f"|{plain(inside)}|")

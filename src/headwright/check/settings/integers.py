@@ -10,7 +10,7 @@ coefficients are is unknown to the real arithmetic behind `prove`. What comes ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
@@ -25,7 +25,6 @@ from headwright.check.scalars.forms import ONE as UNDER
 from headwright.check.scalars.forms import Atom, Function, interval, of_atom
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.scalars.solver import NotWhole, Whole
-from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
@@ -289,11 +288,6 @@ class IntegersCourt:
     setting: Integers
     claims: tuple[Said, ...] = ()
     conditions: tuple[Judged, ...] = ()
-
-    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
-        """There is nothing to add."""
-        del judgements
-        return verdict
 
     def decide(self, claim: Claim) -> list[Judged]:
         """A proof, or integers for which it fails."""

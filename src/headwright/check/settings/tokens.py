@@ -10,47 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
-from headwright.check.answer import (
-    Answer,
-    MisfitError,
-    MissingError,
-    Said,
-    comparisons,
-    full_name,
-    label,
-    named,
-    redefined,
-)
+from headwright.check import answer as an
+from headwright.check import scalars as sc
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import Exercise, Tokens, parsed
 from headwright.check.judging import Claim, Judged, at, contrasted, judged
-from headwright.check.scalars import (
-    POSITIVE,
-    Scalar,
-    Where,
-    absolute,
-    exp,
-    limit,
-    ln,
-    number,
-    parameter,
-    pi,
-    sqrt,
-)
 from headwright.check.settings.tending import way
-from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
-ZERO, ONE = number(0), number(1)
+ZERO, ONE = sc.number(0), sc.number(1)
 
 
 @dataclass(frozen=True)
 class Grid:
     """rows x columns of scalars; each side is 1 or the number of directions. 1 x 1 is a number."""
 
-    entries: tuple[tuple[Scalar, ...], ...]
-    rest: Scalar = ZERO
+    entries: tuple[tuple[sc.Scalar, ...], ...]
+    rest: sc.Scalar = ZERO
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -58,7 +35,7 @@ class Grid:
         return len(self.entries), len(self.entries[0])
 
     @property
-    def flat(self) -> tuple[Scalar, ...]:
+    def flat(self) -> tuple[sc.Scalar, ...]:
         """All entries in a row; of a number the only one."""
         return tuple(x for row in self.entries for x in row)
 
@@ -66,7 +43,7 @@ class Grid:
         """The transpose."""
         return Grid(tuple(zip(*self.entries, strict=True)), self.rest)
 
-    def times(self, factor: Scalar) -> Grid:
+    def times(self, factor: sc.Scalar) -> Grid:
         """A multiple."""
         return Grid(tuple(tuple(factor * x for x in row) for row in self.entries), factor * self.rest)
 
@@ -86,7 +63,7 @@ class Grid:
         return Grid(product, self.rest * other.rest)
 
 
-def number_grid(value: Scalar) -> Grid:
+def number_grid(value: sc.Scalar) -> Grid:
     """A number as a grid."""
     return Grid(((value,),))
 
@@ -97,7 +74,7 @@ def identity(size: int) -> Grid:
 
 
 DEEPEST = 20
-ELEMENTARY = {"exp": exp, "ln": ln, "sqrt": sqrt, "abs": absolute}
+ELEMENTARY = {"exp": sc.exp, "ln": sc.ln, "sqrt": sc.sqrt, "abs": sc.absolute}
 PROJECTED = {"q": "Q", "k": "K", "v": "V"}  # q_i is Q x_i, and so on
 
 
@@ -111,24 +88,24 @@ class Reader:
     depth: int = 0
     memo: dict[str, Grid] = field(default_factory=dict, compare=False)  # definitions, once read
 
-    def scalar(self, node: t.Node) -> Scalar:
+    def scalar(self, node: t.Node) -> sc.Scalar:
         """The value of a formula that is a number."""
         value = self.value(node)
         if value.shape != (1, 1):
-            raise MisfitError("this is not a number", node)
+            raise an.MisfitError("this is not a number", node)
         return value.flat[0]
 
     def value(self, node: t.Node) -> Grid:
         """The value of a formula."""
         match node:
             case t.Number(value):
-                return number_grid(number(value))
+                return number_grid(sc.number(value))
             case t.Name():
                 return self.name(node)
             case t.Sum(terms):
                 return self._sum(terms)
             case t.Negative(body):
-                return self.value(body).times(number(-1))
+                return self.value(body).times(sc.number(-1))
             case t.Product(factors):
                 return self._product(factors)
             case t.Inner(left, right):
@@ -136,7 +113,7 @@ class Reader:
             case t.Quotient(over, under):
                 below = self.scalar(under)
                 if below == ZERO:
-                    raise MisfitError("this is 0, and something is divided by it", under)
+                    raise an.MisfitError("this is 0, and something is divided by it", under)
                 return self.value(over).times(ONE / below)
             case t.Power(base, exponent):
                 return number_grid(self.scalar(base) ** self.scalar(exponent))
@@ -145,75 +122,79 @@ class Reader:
             case t.Norm(body):
                 inside = self.value(body)
                 if inside.shape[1] != 1:
-                    raise MisfitError("the norm of a matrix has no meaning here", node)
-                return number_grid(sqrt(inside.turned().on(inside).flat[0]))
+                    raise an.MisfitError("the norm of a matrix has no meaning here", node)
+                return number_grid(sc.sqrt(inside.turned().on(inside).flat[0]))
             case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return number_grid(ELEMENTARY[function](self.scalar(argument)))
             case _:
-                raise MisfitError(f"{t.called(node)} has no meaning in this exercise", node)
+                raise an.MisfitError(f"{t.called(node)} has no meaning in this exercise", node)
 
     def name(self, node: t.Name) -> Grid:
         """The value of a name."""
-        full, size, directions = full_name(node), len(self.setting.directions), self.setting.directions
+        full, size, directions = an.full_name(node), len(self.setting.directions), self.setting.directions
         if full in self.definitions:
             if self.depth > DEEPEST:
-                raise MisfitError(f"{full} is defined by itself", node)
+                raise an.MisfitError(f"{full} is defined by itself", node)
             if full not in self.memo:
                 self.memo[full] = replace(self, depth=self.depth + 1).value(self.definitions[full])
             return self.memo[full]
         if full in self.exercise.parameters:
-            return number_grid(parameter(full, self.exercise.parameters[full].range()))
-        if node.base == self.setting.letter and label(node.index) in directions:
-            place, length = directions.index(label(node.index)), self.setting.length
-            long = parameter(length, self.exercise.parameters[length].range())
+            return number_grid(sc.parameter(full, self.exercise.parameters[full].range()))
+        if node.base == self.setting.letter and an.label(node.index) in directions:
+            place, length = directions.index(an.label(node.index)), self.setting.length
+            long = sc.parameter(length, self.exercise.parameters[length].range())
             return Grid(tuple((long if i == place else ZERO,) for i in range(size)))
         if full in ("I", "I_d", "I_D"):
             return identity(size)
         if node.base == "alpha":
             listed = node.index.items if isinstance(node.index, t.Listing) else ()
-            parts = [label(item) for item in listed] or list(label(node.index))
+            parts = [an.label(item) for item in listed] or list(an.label(node.index))
             if len(parts) != 2:
-                raise MisfitError("expected two indices: alpha_{21} is the weight that token 2 gives to token 1", node)
+                raise an.MisfitError(
+                    "expected two indices: alpha_{21} is the weight that token 2 gives to token 1", node
+                )
             return number_grid(self.pattern(self._place(node, parts[0]))[self._place(node, parts[1])])
-        if node.base in ("c", *PROJECTED) and label(node.index).isdigit():
-            place = self._place(node, label(node.index))
+        if node.base in ("c", *PROJECTED) and an.label(node.index).isdigit():
+            place = self._place(node, an.label(node.index))
             if node.base != "c":
                 return self._projected(PROJECTED[node.base], place)
             outputs = [self._projected("V", j).times(weight) for j, weight in enumerate(self.pattern(place))]
             return reduce(Grid.plus, outputs)
         if full in ("pi", "e"):
-            return number_grid(pi() if full == "pi" else exp(ONE))
+            return number_grid(sc.pi() if full == "pi" else sc.exp(ONE))
         if full in ("Q", "K", "V"):
-            raise MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
+            raise an.MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
         if full != "infinity" and node.index is None and node.base.islower():
-            return number_grid(parameter(full, POSITIVE))  # 'a large number': a name of the answer's own
+            return number_grid(sc.parameter(full, sc.POSITIVE))  # 'a large number': a name of the answer's own
         known = ", ".join((*(f"{self.setting.letter}_{name}" for name in directions), *self.setting.tokens))
-        raise MisfitError(f"{full} is not a name of this exercise", node, fix=f"it has {known}")
+        raise an.MisfitError(f"{full} is not a name of this exercise", node, fix=f"it has {known}")
 
     def _place(self, node: t.Name, which: str) -> int:
         places = [place for place, token in enumerate(self.setting.tokens) if token.partition("_")[2] == which]
         if not places:
             tokens = ", ".join(self.setting.tokens)
-            raise MisfitError(f"there is no token {which}", node, fix=f"the tokens are {tokens}")
+            raise an.MisfitError(f"there is no token {which}", node, fix=f"the tokens are {tokens}")
         return places[0]
 
     def _projected(self, weights: str, place: int) -> Grid:
         """Q x_i, K x_i or V x_i; V = 2 is read as 2 I, and x_i = 0 as a vector."""
-        name, size = named(list(self.setting.tokens)[place]), len(self.setting.directions)
+        name, size = an.named(list(self.setting.tokens)[place]), len(self.setting.directions)
         matrix, token = self.name(t.Name(weights)), self.name(name)
         if matrix.shape == (1, 1):
             matrix = identity(size).times(matrix.flat[0])
         if token.flat == (ZERO,):
             token = Grid(((ZERO,),) * size)
         if token.shape != (size, 1) or matrix.shape != (size, size):
-            raise MisfitError(f"{weights} is not a square matrix, or {full_name(name)} not a vector", t.Name(weights))
+            raise an.MisfitError(
+                f"{weights} is not a square matrix, or {an.full_name(name)} not a vector", t.Name(weights)
+            )
         return matrix.on(token)
 
-    def pattern(self, place: int) -> list[Scalar]:
+    def pattern(self, place: int) -> list[sc.Scalar]:
         """The weights that one token gives to all; those that a mask hides get none."""
         query, count = self._projected("Q", place), len(self.setting.tokens)
         seen = range(place + 1 if self.setting.mask == "causal" else count)
-        weights = [exp(self._projected("K", j).turned().on(query).flat[0]) for j in seen]
+        weights = [sc.exp(self._projected("K", j).turned().on(query).flat[0]) for j in seen]
         total = sum(weights, ZERO)
         return [weight / total for weight in weights] + [ZERO] * (count - len(weights))
 
@@ -222,7 +203,7 @@ class Reader:
         for term in terms[1:]:
             value = self.value(term)
             if value.shape != total.shape:
-                raise MisfitError("these two cannot be added: their shapes differ", term)
+                raise an.MisfitError("these two cannot be added: their shapes differ", term)
             total = total.plus(value)
         return total
 
@@ -234,14 +215,14 @@ class Reader:
                 total = value.times(total.flat[0]) if total.shape == (1, 1) else total.times(value.flat[0])
             elif total.shape[1] != value.shape[0]:
                 fix = "transpose one"
-                raise MisfitError("these two cannot be multiplied: their shapes do not fit", factor, fix=fix)
+                raise an.MisfitError("these two cannot be multiplied: their shapes do not fit", factor, fix=fix)
             else:
                 total = total.on(value)
         return total
 
 
 Told = tuple[
-    list[tuple[Scalar, str, Scalar]], set[str], set[str]
+    list[tuple[sc.Scalar, str, sc.Scalar]], set[str], set[str]
 ]  # what is given, and the names that grow and that vanish
 
 
@@ -255,13 +236,13 @@ class TokensSetting:
 
     def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
-        full = full_name(name)
+        full = an.full_name(name)
         given = {*self.exercise.parameters, *self.setting.tokens, *self.setting.weights, *self.exercise.answer}
         if full in given or full in ("I", "pi", "e", "infinity", "Q", "K", "V"):
             return True
         return name.base in (self.setting.letter, "c", "alpha", "q", "k", "v") and name.index is not None
 
-    def opened(self, answer: Answer) -> TokensCourt:
+    def opened(self, answer: an.Answer) -> TokensCourt:
         """With what the answer defines, and what it says of its own names."""
         weights: dict[str, str] = {**self.setting.weights}  # type: ignore[dict-item]
         given = {**self.setting.tokens, **weights, **self.exercise.definitions}
@@ -291,18 +272,13 @@ class TokensCourt:
     exercise: Exercise
     setting: Tokens
     reader: Reader
-    claims: tuple[Said, ...] = ()
+    claims: tuple[an.Said, ...] = ()
     conditions: tuple[Judged, ...] = ()
     under: tuple[t.Node, ...] = ()  # what the answer says of its own names: s > 0
 
-    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
-        """There is nothing to add."""
-        del judgements
-        return verdict
-
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison, entry by entry."""
-        instead = redefined(claim.under, self.exercise)
+        instead = an.redefined(claim.under, self.exercise)
         under = tuple(part for part in claim.under if part not in instead.values())
         reader = self.reader
         if instead:  # 'if x_2 = u_a + u_d, then ...'
@@ -319,7 +295,7 @@ class TokensCourt:
         left, right = _sides(reader, link)
         sign = link.comparisons[0]
         if left.shape != right.shape:
-            raise MisfitError("the two sides have different shapes", link)
+            raise an.MisfitError("the two sides have different shapes", link)
         pairs = [*zip(left.flat, right.flat, strict=True)]
         pairs += [(left.rest, right.rest)] if left.rest != right.rest else []  # matrices may differ elsewhere
         given, growing, vanishing = self._told(reader, self.under)
@@ -328,7 +304,7 @@ class TokensCourt:
         large = tuple(name for name in large if name not in (held | vanishing) - growing)
         where = where.given(*given)
         if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
-            raise MisfitError("vectors are compared by size", link)
+            raise an.MisfitError("vectors are compared by size", link)
         tends = Tending(large, frozenset(vanishing), given=frozenset(self.exercise.parameters))
         if len(pairs) == 1:
             return decide(pairs[0][0], sign, pairs[0][1], where, tends)
@@ -340,12 +316,14 @@ class TokensCourt:
 
     def _told(self, reader: Reader, conditions: Sequence[t.Node], *, own: bool = False) -> Told:
         """What conditions say; one on a name of the answer's own may only bound it from below, by a number."""
-        given: list[tuple[Scalar, str, Scalar]] = []
+        given: list[tuple[sc.Scalar, str, sc.Scalar]] = []
         moving: dict[str, set[str]] = {"infinity": set(), "0": set()}
         for condition in conditions:
             if not isinstance(condition, t.Relation | t.Name):
-                raise MisfitError("this condition is not understood", condition)
-            for link in comparisons(condition) if isinstance(condition, t.Relation) else ():  # a name: 'for all beta'
+                raise an.MisfitError("this condition is not understood", condition)
+            for link in (
+                an.comparisons(condition) if isinstance(condition, t.Relation) else ()
+            ):  # a name: 'for all beta'
                 found = way(link, self._still, reader.definitions)
                 if found is not None and found.to in moving:
                     moving[found.to].add(found.name)
@@ -354,19 +332,19 @@ class TokensCourt:
                 low = right if sign in (">", ">=") else left
                 bounds = sign in ("=", "<", ">", "<=", ">=") and not (own and (sign == "=" or low.rational is None))
                 if found is not None or not bounds:
-                    raise MisfitError("this condition is not understood", link, fix="write s > 0, or \\to \\infty")
+                    raise an.MisfitError("this condition is not understood", link, fix="write s > 0, or \\to \\infty")
                 given.append((left, sign, right))
         return given, moving["infinity"], moving["0"]
 
     def _still(self, name: t.Name) -> bool:
-        known = self.exercise.parameters.get(full_name(name))
-        return full_name(name) in ("pi", "e") if known is None else not known.large
+        known = self.exercise.parameters.get(an.full_name(name))
+        return an.full_name(name) in ("pi", "e") if known is None else not known.large
 
-    def _where(self, names: set[str]) -> tuple[Where, tuple[str, ...]]:
+    def _where(self, names: set[str]) -> tuple[sc.Where, tuple[str, ...]]:
         given = self.exercise.parameters
-        ranges = {name: given[name].range() if name in given else POSITIVE for name in names}
+        ranges = {name: given[name].range() if name in given else sc.POSITIVE for name in names}
         large = sorted(name for name in names if name not in given or given[name].large)
-        return Where(ranges), tuple(large)
+        return sc.Where(ranges), tuple(large)
 
     def _words(self, reader: Reader, link: t.Relation, decision: Decision) -> str:
         if decision.word != "refuted":
@@ -389,8 +367,10 @@ class TokensCourt:
         """The limit of a vector as a combination of the directions, beside their length; of a row, its entries."""
         row = value.shape[0] == 1
         length = ONE if row else Reader(self.exercise, self.setting, {}).scalar(t.Name(self.setting.length))
-        ends = [limit(entry / length, *self._where(set(entry.names()) | {self.setting.length})) for entry in value.flat]
-        if not all(isinstance(end, Scalar) for end in ends):
+        ends = [
+            sc.limit(entry / length, *self._where(set(entry.names()) | {self.setting.length})) for entry in value.flat
+        ]
+        if not all(isinstance(end, sc.Scalar) for end in ends):
             return None
         if row:
             return f"({', '.join(map(str, ends))})"

@@ -1,8 +1,7 @@
 """Documents, questions and answers mixed: which section answers which exercise.
 
-An id in a heading, or --exercise, says it; else sections are compared with the exercises, and what was chosen is shown.
-(Similarity is tf-idf, with a bonus for the names that an exercise asks for.) A section that fits two exercises about as
-well, or none, is reported and counted.
+An id in a heading, or --exercise, says it; else sections are compared with the exercises (tf-idf, and the names that an
+exercise asks for), and the choice is shown. A section that fits two about as well, or none, is reported and counted.
 """
 
 from __future__ import annotations
@@ -14,20 +13,14 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from headwright.check.exercise import Exercise
-from headwright.check.markdown import Form, Written, find_formulas
+from headwright.check.markdown import Form, Written, find_formulas, of_lines, without_preamble
 from headwright.check.sheets.files import clean, read_text, shortened
 from headwright.check.sheets.outline import DIGIT, MOST_SECTIONS, Line, Section, outline, paragraphs
 from headwright.check.sheets.sheet import AnswerText, Problem, Sheet
-from headwright.formula import FormulaError
-from headwright.formula.parse import Macro, expanded
-from headwright.formula.parse import macros as macros_of
 
-FORMS: tuple[Form, Form] = ("markdown", "latex")
-NOTHING = "no answer was found: write a heading with an exercise's id ('## averaging-two') and formulas below it"
-ASKS = "only questions were found: write the answer below its question, or below a heading with the exercise's id"
+NOTHING = "no answer was found, or only questions: write '## ', an exercise's id, and the answer below it"
 LIMIT = f"more than {MOST_SECTIONS} sections: what comes later was read as a part of the last of them"
-ENOUGH, AHEAD = 0.28, 0.04  # the score that an exercise must have, and how much more than the next
-SHARED = 3  # words or names at least
+ENOUGH, AHEAD, SHARED = 0.28, 0.04, 3  # the least score, how much more than the next, and words in common
 WEIGHTS = {"heading": 1.5, "asked": 1.0, "said": 0.7, "around": 0.3}
 ALL_DEFINED, NONE_DEFINED, KEYS_NAMED = 0.15, -0.2, 0.05
 LONGEST = 20_000  # characters that are looked at
@@ -39,11 +32,9 @@ _TOKEN = re.compile(r"\\?[A-Za-z]+_(?:\{[\w,']{1,6}\}|\w)'?|\\?[A-Za-z]{3,}|\b[A
 _COMMON = re.compile(
     "the|and|for|with|that|this|which|are|from|its|where|then|what|all|one|has|have|let|can|not|but|such|each|every|when"
     "|will|would|than|there|their|them|they|must|may|most|more|some|any|only|also|both|into|our|you|your|see|say|show|find"
-    "|give|name|write|how|why|was|were|been|being|does|did|make|made|namely|since|because|thus|hence|well|same|others?"
-    "|becomes?|rightarrow|approx|top|sum|k_i|v_i|alpha_i|notin"
+    "|give|name|write|how|since|thus|hence|well|same|others?|becomes?|rightarrow|approx|top|sum|k_i|v_i|alpha_i|notin"
 )
 _DEFINES = re.compile(r"(?:^|[,;&]|quad|\\\\|\band\b|\})\s*([A-Za-z]+(?:_\{?\w+\}?|\d)?)\s*&?\s*(?::?=|\\propto)")
-_BEFORE = re.compile(r"^\W*(?:\w+\s+)*?(?:let|set|choose|take|use|try|is|pick|define|and|with|then)\s+", re.IGNORECASE)
 
 
 def read_document(source: str | Path, exercises: Mapping[str, Exercise], exercise: str | None = None) -> Sheet:
@@ -57,15 +48,11 @@ def parse_document(
 ) -> Sheet:
     """The answers in a text; with `exercise`, all of it answers that one."""
     matcher = Matcher(exercises)
-    macros, form = "", FORMS[latex]
-    if latex and "\\begin{document}" in text:
-        macros, _, body = text.partition("\\begin{document}")
-        commands = macros_of(macros)
-        text = "\n" * macros.count("\n") + "\n".join(_expanded(line, commands) for line in body.split("\n"))
+    macros, text = without_preamble(text) if latex else ("", text)
+    form: Form = "latex" if latex else "markdown"
     sections = outline(text, latex=latex, named=matcher.named)
     if exercise is not None and not any(each.named and each.exercise == exercise for each in sections):
         return Sheet(file, (AnswerText(file, 1, exercise, Written(text, 1, form, macros)),))
-    asks = any(each.asked for each in sections)
     found = _matched(matcher, sections)
     answers, notes = [], []
     for place, each in enumerate(found):
@@ -75,39 +62,28 @@ def parse_document(
             notes.append(Problem(file, line, f"not judged ({shortened(what, 60)}): {each.why}"))
         elif exercise in (None, each.exercise):
             lines, more = _carried(each, found[:place], exercises[each.exercise])
-            first = next((number for number, text in lines if text.strip()), lines[-1][0])
-            by_number = dict(lines)
-            words = "\n".join(by_number.get(number, "") for number in range(first, lines[-1][0] + 1)).rstrip()
-            answers.append(AnswerText(file, line, each.exercise, Written(words, first, form, macros), each.why + more))
-    problems = [] if answers or notes else [Problem(file, 1, ASKS if asks else NOTHING)]
+            answers.append(AnswerText(file, line, each.exercise, of_lines(lines, form, macros), each.why + more))
+    problems = [] if answers or notes else [Problem(file, 1, NOTHING)]
     problems += [Problem(file, sections[-1].line, LIMIT)] if len(sections) >= MOST_SECTIONS else []
     return Sheet(file, tuple(answers), tuple(problems), tuple(notes))
-
-
-def _expanded(line: str, commands: Mapping[str, Macro]) -> str:
-    try:
-        return expanded(line, commands)
-    except FormulaError:  # a command that is defined by itself, or grows without bound
-        return line
 
 
 def _matched(matcher: Matcher, sections: Sequence[Section]) -> list[Section]:
     """The sections that may be answers, each with its exercise; items of a list that answer one exercise are one."""
     parents, again = {id(each.path[-2]) for each in sections[1:]}, {each.key for each in sections if each.answers}
-    sheet = any(each.named for each in sections)  # a formula above the first heading may be an answer there
-    loose = sheet and any(not piece.mention for piece in find_formulas(_text(sections[0].said))[0])
-    for each in sections[loose:]:
+    stated = [piece for piece in find_formulas(_text(sections[0].said))[0] if not piece.mention]
+    for each in sections[bool(stated and any(one.named for one in sections)) :]:  # above the headings of a sheet
         if not each.answers and (id(each) in parents or each.key in again):
             each.asked, each.said = [*each.asked, *each.said], []  # above a list, or answered below: it is given
     found: list[Section] = []
     for each in sections:
         by_id = each.named and each.exercise in each.title.lower().replace("_", "-")
-        if not by_id and not any(character.isalnum() for character in _text(each.said)):
+        if not by_id and not re.search(r"\w", _text(each.said)):
             continue
         before: list[Section] = []
         if not each.named:
-            listed = [one for one in found[-8:] if min(each.rank, one.rank) >= DIGIT]
-            before = [one for one in listed if one.path[:-1] == each.path[:-1]]
+            listed = found[-8:] if each.rank >= DIGIT else []
+            before = [one for one in listed if one.rank >= DIGIT and one.path[:-1] == each.path[:-1]]
             asked = [one for one in sections if one is each or (one.key == each.key and one.asked)][:8]
             texts = {
                 "heading": " ".join(one.title for one in asked),
@@ -118,8 +94,7 @@ def _matched(matcher: Matcher, sections: Sequence[Section]) -> list[Section]:
             carried = defined("\n".join(_text(one.said) for one in before), matcher.names)
             each.exercise, each.why = matcher.match(texts, carried, {one.exercise for one in before})
         same = next((one for one in before if one.exercise and one.exercise == each.exercise), None)
-        wanted = matcher.exercises[each.exercise].answer if same else ()
-        if same and not (defined(_text(same.said), wanted) and defined(_text(each.said), wanted)):
+        if same:
             same.said += each.said
         else:
             found.append(each)
@@ -153,8 +128,8 @@ def tokens(text: str) -> Counter[str]:
 
 def defined(text: str, names: Collection[str]) -> tuple[str, ...]:
     """Which of these names a text defines: they stand on the left of an equation."""
-    pieces = [piece.text for piece in find_formulas(text[:LONGEST])[0]]
-    pieces += [_BEFORE.sub("", line[:500]) for line in text[:LONGEST].split("\n")]
+    text = text[:LONGEST]
+    pieces = [*(piece.text for piece in find_formulas(text)[0]), *(line[:500] for line in text.split("\n"))]
     found = {re.sub("[{}]", "", side) for piece in pieces for side in _DEFINES.findall(_PLAIN.sub(r"\1", piece))}
     return tuple(name for name in names if name in found or name.replace("_", "") in found)
 
@@ -169,10 +144,7 @@ class Matcher:
         told: dict[str, Counter[str]] = {}
         for name, each in self.exercises.items():
             right = [formula for answer in each.samples.right for formula in answer]
-            keys = [f"{letter}_{name}" for letter in each.keys.also for name in each.keys.named] if each.keys else []
-            told[name] = tokens(
-                "\n".join([each.title, each.title, each.statement, *each.goals, *each.answer, *right, *keys])
-            )
+            told[name] = tokens("\n".join([each.title, each.title, each.statement, *each.goals, *each.answer, *right]))
         count = Counter(word for words in told.values() for word in words)
         self._rare = {word: math.log(1 + len(told) / number) for word, number in count.items()}
         self._told = {name: self._vector({"asked": words}) for name, words in told.items()}
@@ -186,16 +158,11 @@ class Matcher:
         title = heading.strip(" .:#*").lower()
         return next((name for name, each in self.exercises.items() if each.title.lower() == title), "")
 
-    def match(
-        self, texts: Mapping[str, str], carried: Collection[str] = (), done: Collection[str] = ()
-    ) -> tuple[str, str]:
-        """The exercise that a section answers, by its texts (see WEIGHTS), or ''; and why.
-
-        `carried` names were defined before; of exercises that come near, one that is `done` is not meant again.
-        """
+    def match(self, texts: dict[str, str], before: Collection[str] = (), done: Collection[str] = ()) -> tuple[str, str]:
+        """The exercise that a section answers, or '', and why; `done` are exercises answered before."""
         given = self._vector({kind: tokens(text) for kind, text in texts.items()})
         defines = {*defined(texts["said"], self.names)}
-        known = {*defines, *(carried if texts["said"].strip() else self.names)}
+        known = {*defines, *(before if texts["said"].strip() else self.names)}
         indices = {word.partition("_")[2] for word in given}
         scores: dict[str, float] = {}
         for name, each in self.exercises.items():

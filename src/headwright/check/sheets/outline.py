@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from headwright.check.markdown import as_markdown, left_open, without_comments
+from headwright.check.markdown import ROMANS, left_open, structure_as_markdown, without_comments
+from headwright.check.sentences import asks
 
 Line = tuple[int, str]  # its number in the file, and its words without label and mark
 MOST_SECTIONS, LONGEST_TITLE, LONGEST = 1000, 120, 5000
 TITLED, DIGIT, LETTER, ROMAN = 7, 9, 10, 11  # ranks below the six levels of Markdown
-ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_LISTS = ([str(number) for number in range(1, 100)], "abcdefgh", ROMANS)  # labels of LaTeX, by depth
 _ONE = r"(?:\d{1,2}(?!\d)|[ivx]{2,5}(?![a-z\d])|[a-z](?![a-z\d]))"
 _LABEL = re.compile(
     r"(?i)(?P<word>(?:(?:question|problem|exercise|task|(?:sub-?)?part)s?(?![a-z])|(?:q|ex)(?=[.\s]?[\d(]))[.\s]{0,2}"
@@ -30,16 +29,6 @@ _MARK = re.compile(
     r"(?i)(?:(?:my|our|the|your|model|sample|short|full)\s+)?(?:answers?|solutions?|ans|soln?|response|proof)\b"
     r"(?:\s+(?:sketch|steps|idea))?(?:(?:\s+(?:to|of|for))?\s+(?:(?:question|problem|part|exercise|q)\s*)?(?=[(\d])"
     r"|\s*(?:[:.–—](?:\*\*|__|\})?|(?:\*\*|__|\})\s*[:.]?)\s*|\s*$)|A:[*_]*\s*"
-)
-_ASKS = re.compile(
-    r"(?i)(?:^|, )\W{0,20}(?:(?:then|now|please|next|finally|also|hence|and)\b,?\s*)?(?:\([^)]{0,60}\)\s*)?\W{0,20}"
-    r"(?:find|show|prove|describe|explain|design|construct|give|derive|compute|calculate|determine|state|justify|discuss"
-    r"|verify|summari[sz]e|argue|write down|briefly|think about|identify|name|propose|suggest|provide|compare)\b"
-    r"|\?\W{0,20}$|\bwe want to (?:find|show|prove|choose)|\b(?:justify|explain) your"
-    r"|^\W{0,20}(?:hint|note|figure|recall|footnote|due|to (?:show|prove))\b\W*[:.\d]"
-)
-_LATEX = re.compile(
-    r"\\(?:(begin|end)\{(enumerate|solution|answer|proof|problem|exercise)\*?\}|item\b)\s*(?:\[([^\]]*)\])?\s*"
 )
 
 
@@ -77,9 +66,8 @@ def heading(line: str) -> tuple[int, tuple[str, ...], bool, str, str]:
         rest = text[start:].strip().removeprefix("**").lstrip(" :.–—-")
         title = re.split(r"\*\*|__|\. |$", rest, maxsplit=1)[0][:LONGEST_TITLE].strip(" *}:")
         labels = tuple(one.lower() for one in re.findall(_ONE, label["labels"], re.IGNORECASE))
-        short = label["word"] and len(rest.split()) <= 12 and not re.search(r"[=<>$\\≈≤≥≠^]", rest)
         level = rank or (TITLED if label["word"] and labels[0].isdigit() else DIGIT)
-        return level, labels, bool(mark), title, "" if rank or bold or short else rest
+        return level, labels, bool(mark), title, "" if rank or bold else rest
     if mark:
         return rank or (TITLED + 1 if bold and not text else 0), (), True, "", text
     if rank or bold or (points and 1 < points.start() < points.end() == len(text) and "$" not in text):
@@ -91,7 +79,7 @@ def outline(text: str, *, latex: bool = False, named: Callable[[str], str] = lam
     """The sections of a document; `named` tells the exercise that a title names."""
     text = re.sub(r"\A---\n(?s:.{0,3000}?)\n---(?=\n)", lambda yaml: "\n" * yaml[0].count("\n"), without_comments(text))
     text = re.sub(r"(?m)^(?!\s*[=-]+\s*$)([^$\n]{1,79})\n(?:={3,}|-{3,})[ \t]*$", r"## \1\n", text)
-    lines = list(_from_latex(text.split("\n"))) if latex else text.split("\n")
+    lines = list(structure_as_markdown(text.split("\n"))) if latex else text.split("\n")
     sections, until, before = [Section(1)], "", ""
     sections[0].path = (sections[0],)
     for number, line in enumerate(lines, 1):
@@ -112,21 +100,6 @@ def outline(text: str, *, latex: bool = False, named: Callable[[str], str] = lam
     return sections
 
 
-def _from_latex(lines: list[str]) -> Iterator[str]:
-    """Sections, items and solutions as they would be in Markdown; one line for each line."""
-    lists: list[list[str]] = []  # the labels that are left, for each list that is open
-    for given in lines:
-        line = re.sub(r"^\\(?:sub)?paragraph\*?\{([^{}]{1,120})\}", r"**\1** ", as_markdown(given))
-        found, opening = _LATEX.match(line), ""
-        if found and found[2] == "enumerate":
-            lists = [*lists[-20:], list(_LISTS[len(lists) % 3])] if found[1] == "begin" else lists[:-1]
-        elif found and found[2] is None and lists and lists[-1]:
-            opening = f"({lists[-1].pop(0)})"
-        elif found and found[1] == "begin":
-            opening = "Solution:" if found[2] in ("solution", "answer", "proof") else f"**{found[3] or found[2]}**"
-        yield f"{opening} {line[found.end() :]}".strip() if found else line
-
-
 def _begin(sections: list[Section], number: int, line: str, before: str, named: Callable[[str], str]) -> str:
     """Begin the sections that a line begins; returns what it says besides."""
     here = sections[-1]
@@ -141,14 +114,13 @@ def _begin(sections: list[Section], number: int, line: str, before: str, named: 
             within.answers = number  # below the question
         return rest if labels or marks else line
     fresh = not before or marks or len(labels) > 1 or before.endswith((":", "$$")) or heading(before)[0] > 0
-    fresh = fresh or re.match(r"[\s>]*[-+*•]\s", line) is not None
     if labels and (rank < DIGIT or _in_list(here, labels[0], fresh)):
         for at, label in enumerate(labels, 1):
             level = rank if rank < DIGIT and at == 1 else _rank(label)
             if at == len(labels) or not any((each.label, each.rank) == (label, level) for each in here.path):
                 _add(sections, Section(number, level, label, title if at == len(labels) else ""))
         sections[-1].answers = sections[-1].answers or number * marks
-    elif rank and not labels and not (marks and rank == here.rank):  # '# Answers' and '# Questions' are no titles
+    elif rank and not labels and not (marks and rank == here.rank):
         title = "" if marks or title.lower() in ("questions", "problems", "exercises") else title
         _add(sections, Section(number, rank, "", title, "", number * marks))
     elif marks and not labels and (here.rank or rest or not line.strip().isalpha()):
@@ -173,18 +145,12 @@ def _in_list(here: Section, label: str, fresh: bool) -> bool:
 def _add(sections: list[Section], section: Section) -> None:
     if len(sections) < MOST_SECTIONS:
         above = next(each for each in reversed(sections[-1].path) if not each.rank or each.rank < section.rank)
-        again = section.label and any(
-            each.path[:-1] == above.path and each.label == section.label for each in sections[-99:]
-        )
+        alike = [one for one in sections[-99:] if section.label and one.label == section.label]
+        again = any(one.path[:-1] == above.path for one in alike)
         section.answers = section.answers or (section.line if again or above.answers else 0)
         section.path = (*above.path, section)
         section.key = (*above.key, *filter(None, [section.label or section.title.lower()]))
         sections.append(section)
-
-
-def asks(text: str) -> bool:
-    """Whether a paragraph asks: it has a question, a hint, or an order such as 'Find'."""
-    return any(_ASKS.search(sentence) for sentence in re.split(r"(?<=[.?!:])[*_)\]'\"”]*\s+", text[:LONGEST]))
 
 
 def paragraphs(lines: list[Line]) -> list[list[Line]]:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from headwright.check.markdown import Written
+from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 
 Thing = TypeVar("Thing")
@@ -44,6 +45,16 @@ class AnswerText:
 
 
 @dataclass(frozen=True)
+class Checked:
+    """An answer, the verdict on it, the seconds it took, and whether the check failed: an internal error."""
+
+    answer: AnswerText
+    verdict: Verdict
+    seconds: float = 0.0
+    failed: bool = False
+
+
+@dataclass(frozen=True)
 class Sheet:
     """What was found in a file; `notes` are sections that no exercise was found for, and files that were not read."""
 
@@ -54,12 +65,7 @@ class Sheet:
 
 
 def find(given: str, known: Mapping[str, Thing]) -> Thing:
-    """The exercise with this id, in whatever case it was written.
-
-    >>> find("coping", {"copying": 1})
-    Traceback (most recent call last):
-    headwright.errors.InputError: no exercise coping; did you mean copying?
-    """
+    """The exercise with this id, in whatever case it was written."""
     by_id = {name.lower(): name for name in known}
     wanted = given.strip().lower().replace("_", "-")
     if wanted in by_id:

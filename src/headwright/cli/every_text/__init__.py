@@ -3,6 +3,7 @@
 reading         the options, in the tokens of a model
 first_layer     the first layer on every text: where the sweeps run, and what is asked of them
 deeper_layers   a pair that repeats, through two layers; deeper layers, on the keys of a text
+next_token      whether b is predicted after the second a, through two layers
 printing        the result in words, as data and as a picture
 certificate     the strongest result, as a certificate
 """
@@ -38,6 +39,7 @@ SHORT = "Prove what first-layer heads do on every text of a given length."
 EXAMPLES = (
     "headwright every-text builtin:induction --length 64",
     "headwright every-text builtin:induction --length 16 --key e --out e.json",
+    "headwright every-text builtin:induction16 --length 8 --predict all --out next.json",
     "headwright every-text FOLDER --length 16 --query @text --text book.txt",
 )
 
@@ -48,7 +50,9 @@ def every_text(
     query: Annotated[
         str | None, typer.Option(help="Only texts that end in this token (@text: in one of the text's tokens).")
     ] = None,
-    offset: Annotated[int | None, typer.Option(help="Ask about one more place, this many tokens back.")] = None,
+    offset: Annotated[
+        int | None, typer.Option(help="Also bound the weight on the token this many places back.")
+    ] = None,
     key: Annotated[str | None, typer.Option(help="Bound the weight on all occurrences of this token.")] = None,
     pairs: Annotated[
         Path | None, typer.Option(help="A file of pairs, one per line: query token, key token, distance (1).")
@@ -61,7 +65,12 @@ def every_text(
         int | None, typer.Option(metavar="R", help="Bound the effect of replacing any R tokens of the text.")
     ] = None,
     repeat: Annotated[
-        str | None, typer.Option(metavar="AB", help="Two layers: bound the weight on a pair of tokens that repeats.")
+        str | None,
+        typer.Option(metavar="AB", help="For two layers: bound the weight on the pair of tokens AB where it repeats."),
+    ] = None,
+    predict: Annotated[
+        str | None,
+        typer.Option(metavar="AB", help="Two layers: is B predicted after a second A? A pair of tokens, or all."),
     ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="Also for T = 2, 4, 8, ... up to the length.")] = False,
     layers: Layers = None,
@@ -75,7 +84,7 @@ def every_text(
     json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """Prove the least and the most weight that first-layer heads give a place, over every text of a given length."""
+    """Prove the smallest and the largest attention weight of first-layer heads over every text of a given length."""
     from headwright.cli.every_text.first_layer import show
     from headwright.cli.every_text.reading import EveryTextOptions
     from headwright.models.engine.cluster import Source
@@ -88,7 +97,7 @@ def every_text(
     asked = EveryTextOptions(
         length, read_numbers(layers, "--layers"), read_numbers(heads, "--heads"), offset, query, key, logit,
         None if text is None else read_text(text, "text"), None if pairs is None else read_text(pairs, "pairs"),
-        budget, repeat, curve, plot, out, source, engine is Engine.dask, scheduler, resume, json,
+        budget, repeat, predict, curve, plot, out, source, engine is Engine.dask, scheduler, resume, json,
     )  # fmt: skip
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=source.device, dtype=source.dtype)

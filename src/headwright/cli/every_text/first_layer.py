@@ -11,6 +11,7 @@ import numpy as np
 from headwright.cli.console import keeping, progress, save_picture, show_json
 from headwright.cli.every_text.certificate import write
 from headwright.cli.every_text.deeper_layers import deeper, repeated
+from headwright.cli.every_text.next_token import predicted
 from headwright.cli.every_text.printing import Answered, data, picture, print_result
 from headwright.cli.every_text.reading import OF_TEXT, EveryTextOptions, pairs_of, queries_of, token_of
 from headwright.errors import InputError
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 def show(model: Model, asked: EveryTextOptions) -> None:
     """Look at every text, say what was proved, and write the strongest of it where asked."""
+    if asked.predict is not None:
+        predicted(model, asked, asked.predict)
+        return
     if asked.repeat is not None:
         repeated(model, asked, asked.repeat)
         return

@@ -33,6 +33,7 @@ class EveryTextOptions:
     pairs: str | None = None
     budget: int | None = None
     repeat: str | None = None
+    predict: str | None = None
     curve: bool = False
     plot: Path | None = None
     out: Path | None = None
@@ -43,14 +44,20 @@ class EveryTextOptions:
     json: bool = False
 
 
-def alone(asked: EveryTextOptions, with_: str, others: Sequence[str]) -> None:
+def not_with(asked: EveryTextOptions, with_: str, others: Sequence[str]) -> None:
     """Refuse what would be passed over."""
-    named = [name for name in others if getattr(asked, name) is not None] + ["curve"] * asked.curve
+    named = [name for name in others if getattr(asked, name) not in (None, False)]
     if named:
         raise InputError(f"--{named[0]} is about the first layer: leave it out with {with_}")
-    if asked.on_workers or asked.resume:
-        name = "--engine dask" if asked.on_workers else "--resume"
-        raise InputError(f"{name} is for sweeps over the first layer: leave it out with {with_}")
+    if asked.on_workers:
+        raise InputError(f"--engine dask is for sweeps over the first layer: leave it out with {with_}")
+
+
+def alone(asked: EveryTextOptions, with_: str, others: Sequence[str]) -> None:
+    """Refuse what would be passed over, and what only sweeps take."""
+    not_with(asked, with_, (*others, "curve"))
+    if asked.resume:
+        raise InputError(f"--resume is for sweeps over the first layer: leave it out with {with_}")
 
 
 def queries_of(model: Model, word: str, text: str | None) -> list[int]:

@@ -83,7 +83,7 @@ def explain(request: ExplainRequest) -> dict[str, Any]:
 
     from headwright.models.explain import explain_layer, parse_head
     from headwright.models.findings.first_token import rows_away
-    from headwright.models.findings.rounding import looked_at
+    from headwright.models.findings.rounding import sample_rows
 
     model = _model()
     number, head = parse_head(request.head, model)
@@ -97,7 +97,7 @@ def explain(request: ExplainRequest) -> dict[str, Any]:
             raise InputError(f"row {request.row}, and the text has {len(document.tokens)} tokens: expected 2 to "
                              f"{len(document.tokens) - 1}")  # fmt: skip
     found = explain_layer(model, document, layer, head, rows=1, telling=telling)
-    looked = looked_at(away, head, range(len(away.positions)))
+    looked = sample_rows(away, head, range(len(away.positions)))
     return {
         **asdict(found),
         "tokens": list(model.words(document.tokens)),
@@ -115,10 +115,10 @@ def every_text(request: EveryTextRequest, progress: OnProgress | None = None) ->
     """
     from dataclasses import asdict
 
-    from headwright.models.every_text_summary import everywhere
+    from headwright.models.every_text_summary import first_layer_bounds
 
     model = _model()
-    found = everywhere(model, [0], list(range(model.heads)), request.length, progress=progress)
+    found = first_layer_bounds(model, [0], list(range(model.heads)), request.length, progress=progress)
     if found.missing:
         raise InputError(f"length {request.length}: {found.missing}")
     return {"every_text": [asdict(one) for one in found.places]}

@@ -14,14 +14,14 @@ from headwright.lab.view import Call, RequestModel, View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headwright.check.running import Checked
-    from headwright.check.sheets.sheet import AnswerText, Sheet
+    from headwright.check.exercise import Exercise
+    from headwright.check.sheets.sheet import AnswerText, Checked, Sheet
 
 MOST_TEXT, MOST_ANSWERS = 200_000, 60
 SECONDS = 25.0  # for an answer
 EACH, ALL = 15.0, 90.0  # seconds for an answer of a document, and for all of them
 MOST_TYPESET = 60  # formulas of one answer
-MOST_SHOWN = 8000  # characters of one answer
+MOST_SHOWN, MOST_READ = 8000, 300  # characters of one answer, and of one formula as it was read
 MARKS = ("$", "\\(", "\\[", "\\begin", "```")  # delimiters of formulas
 Id = Annotated[str, Field(min_length=1, max_length=60)]
 
@@ -58,16 +58,22 @@ def exercises(request: ExercisesRequest) -> dict[str, Any]:
     'Average two values'
     """
     from headwright.check.catalogue import load_exercises
-    from headwright.check.report.page import prose
-    from headwright.check.report.typeset import typeset
     from headwright.check.sheets.sheet import find
 
     known = load_exercises()
     if request.exercise is None:
         return {"exercises": [each.as_json() for each in known.values()]}
     one = find(request.exercise, {name: name for name in known})
-    shown = {"statement": prose(known[one].statement), "goals": [typeset(goal) for goal in known[one].goals]}
-    return {"exercises": [{**known[one].as_json(), "shown": shown}]}
+    return {"exercises": [described(known[one])]}
+
+
+def described(exercise: Exercise) -> dict[str, Any]:
+    """An exercise as JSON, with its statement and goals typeset."""
+    from headwright.check.report.page import prose
+    from headwright.check.report.typeset import typeset
+
+    shown = {"statement": prose(exercise.statement), "goals": [typeset(goal) for goal in exercise.goals]}
+    return {**exercise.as_json(), "shown": shown}
 
 
 def check(request: CheckRequest) -> dict[str, Any]:
@@ -79,10 +85,10 @@ def check(request: CheckRequest) -> dict[str, Any]:
     >>> found["answers"][0]["verdict"], found["answers"][0]["asked"][0]["reason"]
     ('refuted', 'it is wrong')
     """
-    sheet = _read(request.text, request.exercise, latex=request.latex)
+    sheet = read(request.text, request.exercise, latex=request.latex)
     if len(sheet.answers) > 1:
         raise InputError(f"text has {len(sheet.answers)} answers: expected one; use the call `document`")
-    return _told(request, sheet, [_alone(each, request.seed) for each in sheet.answers])
+    return told(request, sheet, [alone(each, request.seed) for each in sheet.answers])
 
 
 def document(request: CheckRequest, progress: OnProgress = lambda _: None) -> dict[str, Any]:
@@ -95,24 +101,26 @@ def document(request: CheckRequest, progress: OnProgress = lambda _: None) -> di
     """
     from headwright.check.running import run
 
-    sheet = _read(request.text, request.exercise, latex=request.latex)
+    sheet = read(request.text, request.exercise, latex=request.latex)
     if len(sheet.answers) > MOST_ANSWERS:
         raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}")
-    return _told(request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL, progress=progress))
+    return told(request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL, progress=progress))
 
 
-def _told(request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
+def told(request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
+    """What a page shows of checked answers: the output of `headwright check --json`, and formulas typeset."""
     from headwright.check.report.text import hinted, results
 
-    told = [hinted(each, request.hints) for each in checked]
-    found = results(told, sheet.problems, request.seed, sheet.notes)
-    for answer, each in zip(found["answers"], told, strict=True):
+    shown = [hinted(each, request.hints) for each in checked]
+    found = results(shown, sheet.problems, request.seed, sheet.notes)
+    for answer, each in zip(found["answers"], shown, strict=True):
         answer["text"] = each.answer.written.text[:MOST_SHOWN]
         answer["shown"] = _shown(each)
-    return {**found, "report": _report(told, sheet) if request.report else None}
+    return {**found, "report": _report(shown, sheet) if request.report else None}
 
 
-def _read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
+def read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
+    """The answers in a text; of formulas alone there is one."""
     from headwright.check.catalogue import load_exercises
     from headwright.check.markdown import of_formulas
     from headwright.check.sheets.document import parse_document
@@ -127,11 +135,11 @@ def _read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
     return parse_document(clean(text), "the answer", known, wanted, latex=latex)
 
 
-def _alone(answer: AnswerText, seed: int) -> Checked:
+def alone(answer: AnswerText, seed: int) -> Checked:
     """One answer, checked in this process, which has limits of time and memory."""
     from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer
-    from headwright.check.running import Checked
+    from headwright.check.sheets.sheet import Checked
 
     started = time.monotonic()
     verdict = check_answer(load_exercises()[answer.exercise_id], answer.written, seed=seed)
@@ -143,7 +151,6 @@ def _shown(each: Checked) -> dict[str, Any]:
     from headwright.check.report.page import prose
     from headwright.check.report.text import counted
     from headwright.check.report.typeset import in_words, instance, typeset
-    from headwright.check.verdict import by_what
 
     verdict = each.verdict
     return {
@@ -157,7 +164,8 @@ def _shown(each: Checked) -> dict[str, Any]:
         "formulas": [
             {
                 "formula": typeset(one.latex),
-                "by": by_what(one.used),
+                "read": _read_as(one.latex),
+                "by": f" ({one.used})" if one.used else "",
                 "counterexample": in_words(instance(one.counterexample)),
             }
             for one in verdict.formulas[:MOST_TYPESET]
@@ -165,6 +173,17 @@ def _shown(each: Checked) -> dict[str, Any]:
         "counted": counted(verdict),
         "to_read": [prose(one.text).strip() for one in verdict.to_read[:MOST_TYPESET]],
     }
+
+
+def _read_as(latex: str) -> str:
+    """How a formula was read, in plain spelling; nothing where it could not be."""
+    from headwright.formula import FormulaError, parse
+    from headwright.formula.show import plain
+
+    try:
+        return plain(parse(latex))[:MOST_READ]
+    except FormulaError:
+        return ""
 
 
 def _report(checked: Sequence[Checked], sheet: Sheet) -> str:

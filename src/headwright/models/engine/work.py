@@ -26,7 +26,7 @@ from headwright.models.findings.behaviour import behaviour, induction
 from headwright.models.findings.circuits import mixed, ranks, writing
 from headwright.models.findings.first_token import rows_away
 from headwright.models.findings.fragility import fragility
-from headwright.models.findings.rounding import keep_rounding, looked_at, rounding
+from headwright.models.findings.rounding import keep_rounding, rounding, sample_rows
 from headwright.models.findings.row_statistics import numbers
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.model import Layer, Model
@@ -106,7 +106,7 @@ def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> Non
     fragility(kept, layer.index, rows)
     values, found, written = numbers(layer.values), [], []
     for head in range(plan.heads):  # one at a time: the rows of all heads would take the most memory
-        looked = looked_at(rows, head)
+        looked = sample_rows(rows, head)
         found.append(rounding(rows, head, looked))
         written.append(mixed(looked, values[rows.key_head[head]]))
     keep_rounding(kept, layer.index, np.stack(found))

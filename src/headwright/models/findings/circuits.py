@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from headwright.models.findings.rounding import Looked
+from headwright.models.findings.rounding import RowSample
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.model import Circuits
 
@@ -87,7 +87,7 @@ def _norm(X: Float[np.ndarray, "n d"]) -> float:
     return float(np.linalg.norm(X))
 
 
-def mixed(one: Looked, values: Float[np.ndarray, "keys e"]) -> Float[np.ndarray, "e e"]:
+def mixed(one: RowSample, values: Float[np.ndarray, "keys e"]) -> Float[np.ndarray, "e e"]:
     """C of a head, over the rows looked at."""
     outputs = one.pattern @ values.astype(np.float64)
     result: Float[np.ndarray, "e e"] = outputs.T @ outputs

@@ -49,10 +49,10 @@ def places(model: Model) -> Places | None:
 
 
 @runtime_checkable
-class Placeless(Protocol):
+class RunsWithoutPositions(Protocol):
     """A model that can also run with every token at position 0."""
 
-    def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
+    def run_without_positions(self, tokens: Tokens) -> Iterator[Layer]:
         """The layers, as of a model without positions."""
 
 
@@ -80,9 +80,9 @@ def order(model: Model, tokens: Tokens, opening: int, layers: tuple[int, ...], s
 
     placed = _defects([list(_last(model.run(each), max(layers))) for each in (tokens, *shuffled)])
     without = None
-    if isinstance(model, Placeless) and 0 in layers:
+    if isinstance(model, RunsWithoutPositions) and 0 in layers:
         try:
-            without = _defects([list(_last(model.run_placeless(each), 0)) for each in (tokens, *shuffled)])[0]
+            without = _defects([list(_last(model.run_without_positions(each), 0)) for each in (tokens, *shuffled)])[0]
         except InputError:  # a family that has its positions elsewhere
             without = None
     return Order(placed[list(layers)], without, len(tokens), SHUFFLES)

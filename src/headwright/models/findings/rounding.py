@@ -74,7 +74,7 @@ FORMATS: dict[str, Callable[[Keys], Keys]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class RowSample:
     """Some rows of one head in full: scores and pattern in float64, for rounding and for what the head writes."""
 
     positions: Int[np.ndarray, " rows"]
@@ -86,7 +86,7 @@ class Looked:
     nowhere: Float[np.ndarray, " rows"]  # the weight of the head's own sink, of no key; 0 if it has none
 
 
-def looked_at(rows: Away, head: int, chosen: Sequence[int] | None = None) -> Looked:
+def sample_rows(rows: Away, head: int, chosen: Sequence[int] | None = None) -> RowSample:
     """These rows of a head, or some spread evenly; memory is proportional to their number times that of the keys."""
     if chosen is None:
         chosen = np.unique(np.linspace(0, len(rows.positions) - 1, ROWS).astype(int)).tolist()
@@ -96,7 +96,7 @@ def looked_at(rows: Away, head: int, chosen: Sequence[int] | None = None) -> Loo
     seen = visible(rows.scoring, positions, np.arange(len(keys)))
     s = capped(rows.scoring.scale * (q @ keys.T), rows.scoring)
     alpha, nowhere = softmax(s, seen, None if rows.scoring.sinks is None else float(rows.scoring.sinks[head]))
-    return Looked(positions, q, keys, seen, s, alpha, nowhere)
+    return RowSample(positions, q, keys, seen, s, alpha, nowhere)
 
 
 def softmax(
@@ -113,7 +113,7 @@ def softmax(
     return e / total[:, None], extra / total
 
 
-def rounding(rows: Away, head: int, looked: Looked) -> Float[np.ndarray, "formats 3 rows"]:
+def rounding(rows: Away, head: int, looked: RowSample) -> Float[np.ndarray, "formats 3 rows"]:
     """For each format and each row looked at: the total variation, its bound, and whether another key wins."""
     found = np.stack([_one(rows, head, looked, rounded) for rounded in FORMATS.values()])
     for name, (tv, bound, _) in zip(FORMATS, found, strict=True):
@@ -130,7 +130,7 @@ def keep_rounding(kept: Layered, layer: int, found: Float[np.ndarray, "heads for
         kept.peak(layer, f"tv/{name}", mine[:, 0].max(axis=1))
 
 
-def _one(rows: Away, head: int, one: Looked, rounded: Callable[[Keys], Keys]) -> Float[np.ndarray, "3 rows"]:
+def _one(rows: Away, head: int, one: RowSample, rounded: Callable[[Keys], Keys]) -> Float[np.ndarray, "3 rows"]:
     scoring = rows.scoring
     new = rounded(one.keys)
     change = new - one.keys

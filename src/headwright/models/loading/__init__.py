@@ -1,8 +1,9 @@
 """Models: tokens in; queries, keys and values of each layer out.
 
 model         the interface of a model
-load          from a name to a model: the one that is built in, a folder, a file, a hub id
-induction     the model that is built in: two layers, NumPy only, with known heads
+load          from a name to a model: one that is built in, a folder, a file, a hub id
+induction     a model that is built in: two layers, NumPy only, with known heads
+induction16   the smaller one: 16 tokens, one head a layer, learned positions
 checkpoint    a folder loaded by transformers, without ever running code that came with it
 huggingface   what was loaded, as a model: tokens and words, a run, its parameters
 attention_hook  the attention function that transformers calls; it records what it saw

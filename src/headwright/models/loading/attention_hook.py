@@ -43,7 +43,7 @@ class Seen:
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class AttentionCall:
     """One call of the attention: a batch of one text."""
 
     module: torch.nn.Module
@@ -54,11 +54,11 @@ class Heard:
     scoring: Scoring
 
 
-_listener: ContextVar[Callable[[Heard], None]] = ContextVar("listener")
+_listener: ContextVar[Callable[[AttentionCall], None]] = ContextVar("listener")
 
 
 @contextmanager
-def listening(hear: Callable[[Heard], None]) -> Iterator[None]:
+def listening(hear: Callable[[AttentionCall], None]) -> Iterator[None]:
     """While it lasts, every call of the attention in this thread is told to `hear`."""
     AttentionInterface.register(HOOK, _attention)
     AttentionMaskInterface.register(HOOK, mask_seen)
@@ -92,7 +92,7 @@ def _attention(
     if sliding_window is not None and sliding_window < count and seen.window != sliding_window:
         raise InputError(f"{family} has a window of {sliding_window} and a mask with one of {seen.window}")
     mixed = _mixture(query[0], key[0], value[0], scoring)
-    _listener.get()(Heard(module, query[0], key[0], value[0], mixed, scoring))
+    _listener.get()(AttentionCall(module, query[0], key[0], value[0], mixed, scoring))
     return mixed.transpose(0, 1)[None].contiguous(), None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import io
 import json
 import logging
@@ -14,7 +16,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging as talk
 
 from headwright.errors import InputError, install_line
@@ -61,6 +63,25 @@ def from_folder(
             raise out_of_memory(name, device, 0) from error
         tokenizer, why_not = _tokenizer(folder, where, network)
         return HuggingFaceModel.of(name, digest, network.eval(), tokenizer, why_not, _spelling(folder, network))
+
+
+def from_memory(model: Any, tokenizer: Any = None) -> HuggingFaceModel:
+    """A model that is in memory: a copy of its modules that shares its parameters, so that the model stays as it is."""
+    if not isinstance(model, PreTrainedModel):
+        raise InputError(
+            f"the model is {type(model).__name__}: expected a name, or a model of the transformers library"
+        )
+    name = str(getattr(model.config, "_name_or_path", "") or type(model).__name__)
+    digest = hashlib.sha256()
+    for key, numbers in model.state_dict().items():
+        digest.update(key.encode())
+        digest.update(numbers.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    shared: dict[int, Any] = {id(each): each for each in (*model.parameters(), *model.buffers())}
+    network: Any = copy.deepcopy(model.base_model, shared)
+    with _quiet(), listening(lambda _: None):
+        network = network.get_encoder() if network.config.is_encoder_decoder else network
+        _tried(name, lambda: network.set_attn_implementation(HOOK))
+        return HuggingFaceModel.of(name, digest.hexdigest(), network.eval(), tokenizer, "none was given")
 
 
 def _sized(name: str, folder: Path) -> None:

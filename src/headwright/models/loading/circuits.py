@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headwright.errors import InputError
-from headwright.models.loading.attention_hook import Heard
+from headwright.models.loading.attention_hook import AttentionCall
 from headwright.models.loading.model import Circuits
 
 APART = (("q_proj", "k_proj", "v_proj"), ("query", "key", "value"), ("q_lin", "k_lin", "v_lin"), ("q", "k", "v"))
@@ -50,7 +50,7 @@ class _Linear:
         return y if self.bias is None else y + self.bias
 
 
-def circuits_of(heard: Heard, x: Tensor, output_module: nn.Module, read: Tensor) -> Circuits:
+def circuits_of(heard: AttentionCall, x: Tensor, output_module: nn.Module, read: Tensor) -> Circuits:
     """The matrices of the module that was heard: it had read x, and the module of the output had read `read`."""
     family, scoring = type(heard.module).__name__, heard.scoring
     sizes = (scoring.heads * heard.queries.shape[2], scoring.key_heads * heard.keys.shape[2],
@@ -74,7 +74,7 @@ def circuits_of(heard: Heard, x: Tensor, output_module: nn.Module, read: Tensor)
     )  # fmt: skip
 
 
-def _notes(heard: Heard, x: Tensor, linears: tuple[_Linear, _Linear, _Linear, _Linear]) -> list[str]:
+def _notes(heard: AttentionCall, x: Tensor, linears: tuple[_Linear, _Linear, _Linear, _Linear]) -> list[str]:
     notes = []
     if any(linear.bias is not None for linear in linears):
         notes.append("biases are left out")

@@ -18,7 +18,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headwright.errors import InputError
-from headwright.models.loading.attention_hook import HOOK, Heard, listening
+from headwright.models.loading.attention_hook import HOOK, AttentionCall, listening
 from headwright.models.loading.circuits import circuits_of, output_of
 from headwright.models.loading.float64 import InFloat64
 from headwright.models.loading.model import Circuits, Layer, Tokens, checked_tokens
@@ -208,7 +208,7 @@ class HuggingFaceModel:
             raise InputError(f"{self.name}: its own attention does not say what its pattern is")
         return np.asarray(found[0].cpu().numpy())
 
-    def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
+    def run_without_positions(self, tokens: Tokens) -> Iterator[Layer]:
         """The same with every token at position 0; refused for a family that takes no positions from outside."""
         if not self._takes_positions:
             family = self.network.config.model_type
@@ -281,7 +281,7 @@ class HuggingFaceModel:
         """How many tokens the embedding has."""
         return int(self.network.get_input_embeddings().weight.shape[0])
 
-    def _layer_heard(self, layer: int) -> Heard:
+    def _layer_heard(self, layer: int) -> AttentionCall:
         return next(heard for number, heard in enumerate(self._heard(self._probe())) if number == layer)
 
     def _probe(self) -> Tokens:
@@ -314,7 +314,7 @@ class HuggingFaceModel:
     def _heard(
         self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None, placeless: bool = False,
         wide: bool = False,
-    ) -> Iterator[Heard]:  # fmt: skip
+    ) -> Iterator[AttentionCall]:  # fmt: skip
         return streamed(lambda give: self._forward(tokens, key_mask, placeless, wide, give))
 
     def _forward(
@@ -323,7 +323,7 @@ class HuggingFaceModel:
         key_mask: Bool[np.ndarray, " keys"] | None,
         placeless: bool,
         wide: bool,
-        give: Callable[[Heard], None],
+        give: Callable[[AttentionCall], None],
     ) -> None:
         device = self.network.device
         more = {} if key_mask is None else {"attention_mask": torch.as_tensor(key_mask[None], device=device).long()}

@@ -93,7 +93,7 @@ class InductionModel:
         """The two layers. The tokens are taken as they are: give them an opening, as `encode` does."""
         return self._run(tokens, placed=True)
 
-    def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
+    def run_without_positions(self, tokens: Tokens) -> Iterator[Layer]:
         """The same with every token at position 0, where R is the identity."""
         return self._run(tokens, placed=False)
 

@@ -1,6 +1,6 @@
 """Load a model by its name. Code that comes with a checkpoint is never executed.
 
-builtin:induction       in the package; needs neither torch nor transformers
+builtin:induction       in the package; needs neither torch nor transformers; so is builtin:induction16
 a folder                config.json with model.safetensors (or its shards); pytorch_model.bin with tensors only
 a file                  .gguf, or .safetensors with config.json beside it
 owner/name              a hub id: from the local cache, else from the hub, safetensors only
@@ -15,9 +15,11 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from headwright.errors import InputError, install_line, typed_errors
 from headwright.models.loading.induction import NAME, induction_model
+from headwright.models.loading.induction16 import NAME16, induction16_model
 from headwright.models.loading.model import Model
 
 LOG = logging.getLogger(__name__)
@@ -28,15 +30,23 @@ FROM_HUB = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.m
 
 
 @typed_errors
-def load_model(name: str | Path, *, device: str = "cpu", dtype: str | None = None) -> Model:
-    """The model of that name. The numbers are of type `dtype`: float32 unless given.
+def load_model(
+    name: str | Path | Any, *, device: str = "cpu", dtype: str | None = None, tokenizer: Any = None
+) -> Model:
+    """The model of that name, or a model of transformers that is in memory, with its tokenizer if it has one.
+
+    The numbers of a model that is loaded are of type `dtype`: float32 unless given. One in memory stays as it is.
 
     >>> load_model("builtin:induction").heads
     2
     >>> load_model("builtin:deduction")
     Traceback (most recent call last):
-    headwright.errors.InputError: there is no model builtin:deduction: expected builtin:induction
+    headwright.errors.InputError: there is no model builtin:deduction: expected builtin:induction or builtin:induction16
     """
+    if hasattr(name, "named_parameters"):
+        if device != "cpu" or dtype is not None:
+            raise InputError("the model is in memory: it stays where it is, leave device and dtype out")
+        return _in_memory(name, tokenizer)
     text = str(name)
     LOG.info("loading %s on %s", text, device)
     if device not in DEVICES:
@@ -52,16 +62,24 @@ def load_model(name: str | Path, *, device: str = "cpu", dtype: str | None = Non
         return _file(text, path, device, dtype)
     if not HUB_ID.fullmatch(text) or path.suffix in (".gguf", ".safetensors"):
         raise InputError(f"there is no model {text}: expected a folder, a .gguf or .safetensors file, a hub id such as "
-                         f"owner/name, or {NAME}")  # fmt: skip
+                         f"owner/name, {NAME} or {NAME16}")  # fmt: skip
     return _folder(text, _from_hub(text), device, dtype)
 
 
+def _in_memory(model: Any, tokenizer: Any) -> Model:
+    try:
+        from headwright.models.loading.checkpoint import from_memory
+    except ModuleNotFoundError as error:
+        raise _needs_extra(error) from error
+    return from_memory(model, tokenizer)
+
+
 def _builtin(name: str, device: str, dtype: str | None) -> Model:
-    if name != NAME:
-        raise InputError(f"there is no model {name}: expected {NAME}")
+    if name not in (NAME, NAME16):
+        raise InputError(f"there is no model {name}: expected {NAME} or {NAME16}")
     if device != "cpu" or dtype is not None:
-        raise InputError(f"{NAME} runs in NumPy, on the CPU and in float64: leave device and dtype out")
-    return induction_model()
+        raise InputError(f"{name} runs in NumPy, on the CPU and in float64: leave device and dtype out")
+    return induction_model() if name == NAME else induction16_model()
 
 
 def _folder(name: str, folder: Path, device: str, dtype: str | None) -> Model:

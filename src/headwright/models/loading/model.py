@@ -10,7 +10,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headwright.errors import InputError
-from headwright.models.rows.scoring import Scoring
+from headwright.models.rows.blocked import row_statistics
+from headwright.models.rows.map import AttentionMap, attention_map
+from headwright.models.rows.scoring import RowStatistics, Scoring
 
 Tokens = Int[np.ndarray, " tokens"]
 
@@ -27,6 +29,22 @@ class Layer:
     keys: Any  # key heads, keys, d
     values: Any  # key heads, keys, d of values
     scoring: Scoring
+
+    def statistics(self, **more: Any) -> RowStatistics:
+        """`row_statistics` of this layer, with its own scale, mask, window, softcap and sinks; `more` is as there."""
+        queries, keys = (
+            array.detach().float().cpu().numpy() if hasattr(array, "detach") else array
+            for array in (self.queries, self.keys)
+        )
+        return row_statistics(queries, keys, **self._own(), **more)
+
+    def map(self, bins: int = 512) -> AttentionMap:
+        """`attention_map` of this layer, with its own scoring."""
+        return attention_map(self.queries, self.keys, bins, **self._own())
+
+    def _own(self) -> dict[str, Any]:
+        names = ("scale", "causal", "window", "softcap", "sinks", "key_mask")
+        return {name: getattr(self.scoring, name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable, Iterator, Sequence
 
 from headwright.enclosure import shown_above, shown_below
-from headwright.models.every_text_summary import ByLength, Everywhere, Extreme, OnEveryText, PairsOnEveryText
+from headwright.models.every_text_summary import ByLength, Extreme, FirstLayerBounds, OnEveryText, PairsOnEveryText
 
 DIGITS = 4  # of a proven bound
 WIDE, HIGH = 160, 14  # of the picture of a band
@@ -17,7 +17,7 @@ WHERE = {"self": "the row's own token", "previous": "the previous token", "first
 Word = Callable[[str], str]  # a token as it is shown, safe in HTML
 
 
-def section(found: Everywhere, text: str, word: Word) -> str:
+def section(found: FirstLayerBounds, text: str, word: Word) -> str:
     """Sentences, a table with a band for each head and place, pairs, and the texts themselves."""
     if found.missing:
         return f"<p>Nothing is said of all texts there are: {html.escape(found.missing)}.</p>"
@@ -26,7 +26,7 @@ def section(found: Everywhere, text: str, word: Word) -> str:
     return f"{_about(found, text)}\n{summary}{_bands(found)}\n{_pairs(found, text, word)}{_witnesses(found, word)}"
 
 
-def _about(found: Everywhere, text: str) -> str:
+def _about(found: FirstLayerBounds, text: str) -> str:
     one = found.places[0]
     row = (
         f"whichever of all {found.choices} tokens stands there"
@@ -50,28 +50,28 @@ def _about(found: Everywhere, text: str) -> str:
     )
 
 
-def told(found: Everywhere) -> list[str]:
+def told(found: FirstLayerBounds) -> list[str]:
     """What the numbers come to, in sentences: floors, ceilings, pairs."""
     return [*_floors_told(found), *_ceilings_told(found), *_pairs_told(found)]
 
 
-def headline(found: Everywhere) -> str | None:
+def headline(found: FirstLayerBounds) -> str | None:
     """The one sentence for those who read no further: a floor, or else what pairs keep, or else a ceiling."""
     firm = _pairs_told(found) if any(one.kept for one in found.pairs) else []
     lines = [*_floors_told(found), *firm, *_ceilings_told(found)]
     return f"Proven: {lines[0][0].lower()}{lines[0][1:]}" if lines else None
 
 
-def _by_place(found: Everywhere) -> Iterator[tuple[str, list[OnEveryText]]]:
+def _by_place(found: FirstLayerBounds) -> Iterator[tuple[str, list[OnEveryText]]]:
     yield from ((said, [one for one in found.places if one.place == place]) for place, said in WHERE.items())
 
 
-def _every(found: Everywhere) -> str:
+def _every(found: FirstLayerBounds) -> str:
     which = "" if found.whole else f", whichever of the {found.queries} tokens the row has"
     return f"of {found.places[0].length} tokens{which}" if found.places else ""
 
 
-def _floors_told(found: Everywhere) -> list[str]:
+def _floors_told(found: FirstLayerBounds) -> list[str]:
     lines = []
     for said, mine in _by_place(found):
         floors = [one for one in mine if one.always_half == one.queries]
@@ -84,7 +84,7 @@ def _floors_told(found: Everywhere) -> list[str]:
     return lines
 
 
-def _ceilings_told(found: Everywhere) -> list[str]:
+def _ceilings_told(found: FirstLayerBounds) -> list[str]:
     lines, comma = [], "" if found.whole else ","
     for said, mine in _by_place(found):
         ceilings = [one for one in mine if one.never_half == one.queries]
@@ -104,7 +104,7 @@ def _ceilings_told(found: Everywhere) -> list[str]:
     return lines
 
 
-def _pairs_told(found: Everywhere) -> list[str]:
+def _pairs_told(found: FirstLayerBounds) -> list[str]:
     if not found.pairs:
         return []
     length = found.places[0].length
@@ -137,7 +137,7 @@ def _heads(heads: Sequence[int], one: str = "", many: str = "") -> str:
     return f"heads {named}{f' {many}' if many else ''}"
 
 
-def _bands(found: Everywhere) -> str:
+def _bands(found: FirstLayerBounds) -> str:
     lengths = sorted({point.length for one in found.lengths for point in one.points})
     curves = {(one.head, one.place): one for one in found.lengths if len(lengths) > 1}
     lines = "".join(
@@ -178,7 +178,7 @@ def _band(one: OnEveryText) -> str:
     )
 
 
-def _pairs(found: Everywhere, text: str, word: Word) -> str:
+def _pairs(found: FirstLayerBounds, text: str, word: Word) -> str:
     drawn = {one.head: one.tokens for one in found.drawn}
     if not found.pairs:
         return ""
@@ -231,7 +231,7 @@ def _broken(one: PairsOnEveryText, word: Word) -> str:
     )
 
 
-def _witnesses(found: Everywhere, word: Word) -> str:
+def _witnesses(found: FirstLayerBounds, word: Word) -> str:
     lines = "".join(
         f'<tr><th scope="row">0.{each.head}</th><td class="words">{each.place}</td><td class="words">{name}</td>'
         f"<td>{shown(extreme.bound, DIGITS)}</td><td>{extreme.run:.4g}</td>{_witness(extreme, word)}</tr>"

@@ -34,7 +34,7 @@ def sentences(found: Audit) -> list[str]:
     lines = [line for role in SAID if (line := _role(found.heads, role)) is not None]
     none = [one for role, (one, _) in SAID.items() if _role(found.heads, role) is None and _measured(found.heads, role)]
     if none:
-        lines.append(f"No head {', '.join(none[:-1])}{', and none ' if none[:-1] else ''}{none[-1]}.")
+        lines.append(f"No head {', or '.join(none)}.")
     rest = (
         headline(found.every_text), _fragile(found.heads), _rounded(found.heads), _ranks(found.heads), _order(found),
         _places(found),
@@ -91,13 +91,13 @@ def _fragile(heads: Sequence[Head]) -> str | None:
         return None
     middle, least, most = found
     if math.isinf(middle):
-        return "In the median head, half of the rows see no rival of their winner, and keep it wherever keys move."
+        return "In the median head, half of the rows have no second key to compare with, so no change of keys matters."
     steadiest = ball(most) or 0
-    kept = "which has no rival" if math.isinf(steadiest) else f"{steadiest:.2%}"
+    kept = "any change" if math.isinf(steadiest) else f"{steadiest:.2%}"
     return (
-        f"In the median head, half of the rows keep their winner for certain only while no key moves by {middle:.2%} "
-        f"of the keys' mean length; the most fragile is {least.name} ({ball(least) or 0:.2%}), the steadiest "
-        f"{most.name} ({kept}). Rows that the first token wins are left out."
+        f"In the median head, half of the rows keep their largest weight on the same key if every key changes by less "
+        f"than {middle:.2%} of the mean key length. The least robust head is {least.name} ({ball(least) or 0:.2%}), "
+        f"the most robust {most.name} ({kept}). Rows with the largest weight on the first token are left out."
     )
 
 
@@ -110,7 +110,7 @@ def _rounded(heads: Sequence[Head]) -> str | None:
             return None
         worst = tv[2].rounding[name].tv.value
         parts.append(f"{name} {tv[0]:.3f} (worst head {tv[2].name}: {worst:.3f}; proven bound, median: {bound[0]:.3f})")
-    said = "Keys rounded as in a cache of few bits move the pattern of the median head, in total variation, by"
+    said = "Rounding the keys as in a quantised cache changes the pattern of the median head, in total variation, by"
     return f"{said}: {'; '.join(parts)}."
 
 
@@ -127,14 +127,12 @@ def _ranks(heads: Sequence[Head]) -> str | None:
 def _order(found: Audit) -> str:
     worst = float(found.order.with_positions.max())
     without = found.order.without
-    said = (
-        f"Shuffling the tokens before the last place moves what a head writes there by up to {worst:.2g} times its size"
-    )
+    said = f"Shuffling all tokens but the last changes the last output of a head by up to {worst:.2g} times its norm"
     if without is None:
         return f"{said}."
     least = float(without.max())
     why = ", which is rounding" if least < ROUNDING else ""
-    return f"{said}; in the first layer without positions by {least:.1g}{why}."
+    return f"{said}; in the first layer without position encodings, by {least:.1g}{why}."
 
 
 def _places(found: Audit) -> str | None:

@@ -58,6 +58,10 @@ class AttentionMap:
         share = np.clip(np.log1p(self.values[head] / even) / np.log1p(FULL), 0.0, 1.0)[..., None]
         return png_of(np.round(255 * (1 - share) + INK * share).astype(np.uint8))
 
+    def _repr_png_(self) -> bytes:
+        """For notebooks: the first head, and `png` has the others."""
+        return self.png()
+
 
 def check_head(head: int, count: int) -> None:
     """Refuse a head that is not there."""

@@ -68,13 +68,13 @@ def _about(model: str, layer: FirstLayer, head: int, length: int) -> dict[str, A
     }  # fmt: skip
 
 
-def _query(layer: FirstLayer, looked_at: int, query: int) -> int | None:
+def _query(layer: FirstLayer, sample_rows: int, query: int) -> int | None:
     """The one query token that was looked at; None for all."""
     free = len(layer.tokens) - layer.only_held
-    if looked_at not in (1, free):
-        raise InputError(f"{looked_at} of {free} query tokens were looked at: expected all, or one, for a "
+    if sample_rows not in (1, free):
+        raise InputError(f"{sample_rows} of {free} query tokens were looked at: expected all, or one, for a "
                          "certificate; or pairs of a text, --text FILE")  # fmt: skip
-    return None if looked_at == free else query
+    return None if sample_rows == free else query
 
 
 def _rounded(extreme: Extreme, least: float, most: float) -> str:

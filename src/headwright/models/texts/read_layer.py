@@ -9,9 +9,12 @@ from jaxtyping import Float
 
 from headwright.errors import InputError
 from headwright.models.loading.induction import FREQUENCIES, InductionModel
+from headwright.models.loading.induction16 import Induction16
 from headwright.models.loading.model import Model
 from headwright.models.texts.check_against_model import COARSE, NEAR, held_against
 from headwright.models.texts.first_layer import FirstLayer, Projection, texts_of
+
+BUILTIN = (InductionModel, Induction16)
 
 
 def first_layer(model: Model, length: int) -> FirstLayer:
@@ -23,7 +26,7 @@ def first_layer(model: Model, length: int) -> FirstLayer:
     if model.longest is not None and length > model.longest:
         raise InputError(f"texts of {length} tokens: {model.name} has {model.longest} positions")
     try:
-        layer, near = (_induction(model), NEAR) if isinstance(model, InductionModel) else _of_library(model, length)
+        layer, near = (_builtin(model), NEAR) if isinstance(model, BUILTIN) else _of_library(model, length)
         layer = replace(layer, longest=model.longest)
         texts_of(layer, length)  # refuses a length that says nothing
         return held_against(model, layer, length, near)
@@ -43,7 +46,7 @@ def _of_library(model: Model, length: int) -> tuple[FirstLayer, float]:
 
 def embedding_size(model: Model) -> int:
     """How many numbers the embeddings of a model have, as far as it can be known without a copy of them; else 0."""
-    if isinstance(model, InductionModel):
+    if isinstance(model, BUILTIN):
         return int(model.embed.size)
     network = getattr(model, "network", None)
     return 0 if network is None else int(network.get_input_embeddings().weight.numel())
@@ -53,6 +56,8 @@ def turning(model: Model, index: int, length: int) -> Float[np.ndarray, " half"]
     """The angles by which a layer's keys rotate from one place to the next, in texts of a length; None: not rotary."""
     if isinstance(model, InductionModel):
         return np.array(FREQUENCIES)
+    if isinstance(model, Induction16):
+        return None
     network = getattr(model, "network", None)
     if network is not None:
         from headwright.models.texts.transformers_layers import turning_of_network
@@ -61,12 +66,14 @@ def turning(model: Model, index: int, length: int) -> Float[np.ndarray, " half"]
     raise InputError(f"{model.name}: it is not known how the keys of its layers turn")
 
 
-def _induction(model: InductionModel) -> FirstLayer:
+def _builtin(model: InductionModel | Induction16) -> FirstLayer:
     opening = model.opening()
     tokens = np.concatenate([model.ordinary(), opening])
     circuits = model.circuits(0)
     d = circuits.query.shape[2]
     return FirstLayer(
         tokens, model.embed[tokens], tuple(map(Projection, circuits.query)), tuple(map(Projection, circuits.key)),
-        d**-0.5, angles=np.array(FREQUENCIES), only_held=len(opening), opening=tuple(int(token) for token in opening),
+        d**-0.5, places=model.place if isinstance(model, Induction16) else None,
+        angles=np.array(FREQUENCIES) if isinstance(model, InductionModel) else None, only_held=len(opening),
+        opening=tuple(int(token) for token in opening),
     )  # fmt: skip

@@ -115,7 +115,7 @@ def _by_several(
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class OutputLaw:
     """The Gaussian part of a world: the covariance of key j is ball_j^2 I + stretch_j^2 mu_j mu_j^T + E E^T."""
 
     keys: Float[np.ndarray, "n d"]
@@ -124,7 +124,7 @@ class Chances:
     factors: tuple[tuple[Float[np.ndarray, " n"], Float[np.ndarray, "d width"]], ...]  # 1 for the keys that have it
 
     @classmethod
-    def of(cls, question: Question) -> Chances:
+    def of(cls, question: Question) -> OutputLaw:
         """The random entries of the world of a question."""
         n = question.n
         ball, stretch, factors = np.zeros(n), np.zeros(n), []
@@ -182,7 +182,7 @@ class Search:
 
     def __init__(self, question: Question, shrink: float = 0.0) -> None:
         """All that does not change on the way; with a shrink, as if there were fewer deviations and smaller sets."""
-        self.question, self.chances, self.shrink = question, Chances.of(question), shrink
+        self.question, self.chances, self.shrink = question, OutputLaw.of(question), shrink
         self.z = float(deviations_of_any(question)) * (1 - shrink)
         self.scale, self.sign = abs(float(question.scale)), math.copysign(1.0, question.scale)
         self.log_floors = {a: math.log(p.numerator) - math.log(p.denominator) for a, p in question.wish.least.items()}

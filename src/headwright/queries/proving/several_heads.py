@@ -29,7 +29,7 @@ MOST_SETS = 24  # sets of targets that are tried
 
 
 @dataclass(frozen=True, eq=False)
-class Alone:
+class SingleTarget:
     """One target of a set in one world, as a question of its own: certain keys, some of them left out."""
 
     question: Question
@@ -103,7 +103,9 @@ def _scales(question: Question, query: Float[np.ndarray, " d"]) -> list[dict[int
     return [{}, worst] if worst else [{}]
 
 
-def _each(question: Question, scenario: int, scales: dict[int, Fraction], among: tuple[int, ...]) -> Iterator[Alone]:
+def _each(
+    question: Question, scenario: int, scales: dict[int, Fraction], among: tuple[int, ...]
+) -> Iterator[SingleTarget]:
     keys = question.keys[scenario]
     P, nominal = sum((question.wish.least[a] for a in among), Fraction(0)), np.ones(question.n, dtype=object)
     for entry in question.entries:
@@ -117,7 +119,7 @@ def _each(question: Question, scenario: int, scales: dict[int, Fraction], among:
         place = int(np.flatnonzero(rows == a)[0])
         world = World({k: Noise(scale=OneOf((float(nominal[i]),))) for k, i in enumerate(rows) if nominal[i] != 1})
         small = replace(question, keys=(keys[rows],), wish=Wish({place: least}), world=world, heads=1)
-        yield Alone(small, rows, scenario, a)
+        yield SingleTarget(small, rows, scenario, a)
 
 
 def _least(question: Question, solution: Solution) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.queries.solving.constraints import Program, State, evaluate
-from headwright.queries.solving.equal_scores import NEAR, Equal, Leaning, apart, worst_value
+from headwright.queries.solving.equal_scores import NEAR, Equal, SplitMultipliers, apart, worst_value
 from headwright.queries.solving.log_sum_exp import QUIET, Scenario
 from headwright.queries.solving.problem import Problem, Solution
 from headwright.queries.solving.score_ranges import Uncertainty, Vector
@@ -45,7 +45,7 @@ def dual_bound(problem: Problem, solution: Solution) -> float:
     if equal is None:
         return _bound_of(program, unit, solution)
     state = equal.state(unit.inside(solution.witness) - equal.offset, solution.smoothing)
-    bound = Leaning(solution.shares, solution.leans).bound(equal, state, apart(problem, solution.witness))
+    bound = SplitMultipliers(solution.shares, solution.leans).bound(equal, state, apart(problem, solution.witness))
     return unit.length(bound)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.queries.solving.log_sum_exp import QUIET, Cloud, Pass, Scenario, one_blas_thread
+from headwright.queries.solving.log_sum_exp import QUIET, KeySummary, Pass, Scenario, one_blas_thread
 from headwright.queries.solving.score_ranges import Vector, View
 
 OWN_REFERENCE = 1e4  # size of the scores from which on each target is its own reference
@@ -51,7 +51,7 @@ class Part:
     means: Float[np.ndarray, "c d"]  # of the competing slopes, less the reference
     scores: Float[np.ndarray, " c"]  # of the competing scores, less the target's own
     entries: Float[np.ndarray, "entries d"]
-    cloud: Cloud
+    cloud: KeySummary
     view: View | None
     keys: Float[np.ndarray, "c d"]
     rows: Int[np.ndarray, " c"]

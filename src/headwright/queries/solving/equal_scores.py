@@ -188,13 +188,13 @@ def _excess(equal: Equal, state: State, u: Float[np.ndarray, "scenarios m"]) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Leaning:
+class SplitMultipliers:
     """Multipliers share_w p_a + lean_wa, up to a factor; the leans are small, and matter."""
 
     shares: Float[np.ndarray, " scenarios"]
     leans: Float[np.ndarray, "scenarios m"]
 
-    def matched(self, equal: Equal, state: State, u: Float[np.ndarray, "scenarios m"]) -> Leaning:
+    def matched(self, equal: Equal, state: State, u: Float[np.ndarray, "scenarios m"]) -> SplitMultipliers:
         """The same distance from the pattern that the witness has, which rounding leaves a little off."""
         moved = np.expm1(u) - _excess(equal, state, u)[:, None]
         return replace(self, leans=self.leans + self.shares[:, None] * equal.floors * moved)

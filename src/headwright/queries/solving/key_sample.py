@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headwright.queries.solving.constraints import Part, Program, State, view_of
-from headwright.queries.solving.log_sum_exp import Cloud, Pass, Rest, Scenario
+from headwright.queries.solving.log_sum_exp import KeySummary, Pass, Rest, Scenario
 from headwright.queries.solving.score_ranges import Vector
 
 GONE = 1e-14  # of all that competes: less than this cannot be told from rounding
@@ -105,7 +105,7 @@ def _matched(few: Scenario, first: int, parts: tuple[Part, ...], state: State, m
     return Rest(first, q, logs, slopes)
 
 
-def _left(everything: Cloud, heavy: Cloud, sample: Cloud) -> tuple[float, Vector]:
+def _left(everything: KeySummary, heavy: KeySummary, sample: KeySummary) -> tuple[float, Vector]:
     share = math.exp(min(0.0, heavy.log - everything.log))
     if not 1 - share > GONE or not sample.log > -math.inf:
         return -math.inf, 0 * everything.mean

@@ -54,7 +54,7 @@ class Scenario:
 
 
 @dataclass(frozen=True, eq=False)
-class Cloud:
+class KeySummary:
     """Keys summed up: exp(log) is their sum, the rest are averages in proportion to it."""
 
     log: float
@@ -63,13 +63,13 @@ class Cloud:
     bend: Float[np.ndarray, "d d"]  # of the squared slopes and the curvatures; empty unless asked for
     up: Float[np.ndarray, " n"] | None = None  # the highest scores themselves, less the reference's, where asked for
 
-    def raised(self, log: float, slope: Vector) -> Cloud:
+    def raised(self, log: float, slope: Vector) -> KeySummary:
         """The same with an affine function added to all scores."""
         bend = self.bend
         if bend.size:
             cross = np.outer(slope, self.mean)
             bend = bend + cross + cross.T + np.outer(slope, slope)
-        return Cloud(self.log + log, self.mean + slope, self.score + log, bend)
+        return KeySummary(self.log + log, self.mean + slope, self.score + log, bend)
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
@@ -96,7 +96,7 @@ class Pass:
     plain: bool = False  # scores are so small that the reference can be subtracted after the inner product
     keep: bool = False  # the scores themselves
 
-    def run(self, target: int) -> Cloud:
+    def run(self, target: int) -> KeySummary:
         """All keys that compete with a target (and those of its group)."""
         scenario, rest = self.scenario, self.scenario.rest
         n = len(scenario.keys)
@@ -111,12 +111,12 @@ class Pass:
         with ThreadPoolExecutor(workers) as pool:
             return _together(list(pool.map(self.over, cuts[:-1], cuts[1:])))
 
-    def over(self, start: int, stop: int) -> Cloud:
+    def over(self, start: int, stop: int) -> KeySummary:
         """The keys from start to stop."""
         with QUIET():  # each thread has its own
             return self._over(start, stop)
 
-    def _over(self, start: int, stop: int) -> Cloud:
+    def _over(self, start: int, stop: int) -> KeySummary:
         d = len(self.q)
         block = max(64, BLOCK // d)
         buffer = np.empty((0 if self.plain else min(block, stop - start), d))
@@ -153,8 +153,8 @@ class Pass:
             mean -= total * self.reference
         up = kept if self.keep else None
         if total == 0:
-            return Cloud(-math.inf, mean, 0.0, bend, up)
-        return Cloud(top + math.log(total), mean / total, score / total, bend / total, up)
+            return KeySummary(-math.inf, mean, 0.0, bend, up)
+        return KeySummary(top + math.log(total), mean / total, score / total, bend / total, up)
 
     def _seen(self, rows: slice, buffer: Float[np.ndarray, "block d"]) -> _Seen:
         keys = self.scenario.keys[rows]
@@ -208,7 +208,7 @@ class _Seen:
     worst: Worst | None  # None if the keys are certain
 
 
-def _together(clouds: list[Cloud]) -> Cloud:
+def _together(clouds: list[KeySummary]) -> KeySummary:
     """All of them as one."""
     up = np.concatenate([cloud.up for cloud in clouds if cloud.up is not None]) if clouds[0].up is not None else None
     top = max(cloud.log for cloud in clouds)
@@ -216,7 +216,7 @@ def _together(clouds: list[Cloud]) -> Cloud:
         return replace(clouds[0], up=up)
     masses = np.exp(np.array([cloud.log for cloud in clouds]) - top)
     shares = masses / masses.sum()
-    return Cloud(
+    return KeySummary(
         top + math.log(float(masses.sum())),
         _sum(w * cloud.mean for w, cloud in zip(shares, clouds, strict=True)),
         float(sum(w * cloud.score for w, cloud in zip(shares, clouds, strict=True))),

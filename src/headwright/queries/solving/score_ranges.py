@@ -123,7 +123,7 @@ class Uncertainty:
         )
         return scales
 
-    def at(self, q: Vector, smoothing: float, partner: Partner | None = None) -> View:
+    def at(self, q: Vector, smoothing: float, partner: IndependentTarget | None = None) -> View:
         """All of it at a query, for keys that compete with a target (their partner), if there is one."""
         images = [matrix.T @ q for matrix in self.factors]
         pushed = [matrix @ image for matrix, image in zip(self.factors, images, strict=True)]
@@ -142,17 +142,17 @@ class Uncertainty:
             A += E @ E.T
         return A
 
-    def partner(self, row: int, key: Vector, q: Vector) -> Partner | None:
+    def partner(self, row: int, key: Vector, q: Vector) -> IndependentTarget | None:
         """What a target brings into its comparisons with others; None if it is counted by itself."""
         if not self.joins[row]:
             return None
         A = self.covariance(row, key)
         image = A @ q
-        return Partner(math.sqrt(max(0.0, float(q @ image))), image, A)
+        return IndependentTarget(math.sqrt(max(0.0, float(q @ image))), image, A)
 
 
 @dataclass(frozen=True, eq=False)
-class Partner:
+class IndependentTarget:
     """A target whose deviation is independent of those that join it."""
 
     size: float  # sqrt(q^T A q)
@@ -183,7 +183,7 @@ class View:
     length: float
     factor_sizes: Float[np.ndarray, " factors+1"]  # |E^T q|; the last is 0, for keys without a factor
     factor_images: Float[np.ndarray, "factors+1 d"]  # E E^T q
-    partner: Partner | None
+    partner: IndependentTarget | None
 
     def worst(
         self,

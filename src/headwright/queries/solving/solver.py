@@ -23,7 +23,7 @@ from headwright.queries.solving.bounds import (
     violation,
 )
 from headwright.queries.solving.constraints import Program, State, evaluate
-from headwright.queries.solving.equal_scores import Equal, Leaning, apart, levelled, room
+from headwright.queries.solving.equal_scores import Equal, SplitMultipliers, apart, levelled, room
 from headwright.queries.solving.log_sum_exp import QUIET, Scenario, one_blas_thread
 from headwright.queries.solving.problem import Problem, Solution
 from headwright.queries.solving.progress import Progress
@@ -89,7 +89,9 @@ def _with_equal_scores(
 
     query, granted = _levelled(problem, equal, outside, inside, equal.projected(last.state.query), tolerance)
     at, smoothing = (query, 0.0) if equal.plain.certain else (outside(witness.state.query), witness.smoothing)
-    leaning = Leaning(c / c.sum(), M / c.sum()).matched(equal, equal.state(inside(at), smoothing), apart(problem, at))
+    leaning = SplitMultipliers(c / c.sum(), M / c.sum()).matched(
+        equal, equal.state(inside(at), smoothing), apart(problem, at)
+    )
     scales, own_scales = _scales(program, unit.inside(at), smoothing)
     solution = Solution(
         query=query,

@@ -51,9 +51,7 @@ def test_a_number_of_unknown_sign_is_not_said_to_point_right() -> None:
 
 def test_the_smallest_counterexample_comes_in_plain_words() -> None:
     verdict = check("averaging-two", r"q = \frac{1}{\sqrt 2}(k_a + k_b)")
-    assert verdict.reason == (
-        "with n = 3 and epsilon = 1/10: alpha_a is 0.4011, not at least 0.4762: the other key has 20% of the weight"
-    )
+    assert verdict.reason == ("with n = 3 and epsilon = 1/10: alpha_a is 0.4011, not at least 0.4762")
 
 
 def test_the_first_bad_line_of_a_derivation_is_shown() -> None:

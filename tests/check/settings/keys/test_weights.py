@@ -89,6 +89,7 @@ MOMENTS = EXERCISES["averaging-varies"]
         (r"\mathbb{E}[\alpha_a] \approx 0.505", "proved"),  # within 1/100
         (r"\mathbb{E}[\alpha_a] \to 0.505", "refuted"),
         (r"\operatorname{Var}(\alpha_b) \to \frac13", "refuted"),
+        (r"\mathbb{E}[\alpha_a] \to \lambda", "refuted"),  # which grows beyond all bounds
         (r"\operatorname{Var}(\alpha_a) = \frac14", "undecided"),  # at no length of the query
         (r"\operatorname{Var}(\alpha_a) \to \frac14 \text{ for } g > 1", "undecided"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from headwright.check import check as whole
 from headwright.check.exercise import load_exercises
 from headwright.check.settings.matrices import Given, decide
-from headwright.check.settings.matrices.inequalities import ABEL, SQUARED, TERMS
+from headwright.check.settings.matrices.normal import ABEL, SQUARED, TERMS
 from headwright.errors import InputError
 from headwright.formula.errors import FormulaError
 from headwright.formula.shapes import Shape

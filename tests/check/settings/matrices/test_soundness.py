@@ -48,6 +48,7 @@ from headwright.formula.tree import (
     Transpose,
 )
 from tests.check.settings.matrices.worlds import FREE, SINGULAR
+from tests.effort import tried
 
 Array = NDArray[np.float64]
 
@@ -215,13 +216,13 @@ def number(names: str) -> st.SearchStrategy[Node]:
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=tried(150))
 @given(square("ABMOPRDE"), st.integers(0, 20))
 def test_square_matrices_keep_their_value(node: Node, start: int) -> None:
     agree(Known(FREE.given, node), node, range(start, start + 2))
 
 
-@settings(max_examples=150)
+@settings(max_examples=tried(150))
 @given(number("ABMOPRDE"), st.integers(0, 20))
 def test_numbers_keep_their_value(node: Node, start: int) -> None:
     agree(Known(FREE.given, node), node, range(start, start + 2))
@@ -258,7 +259,7 @@ def summand() -> st.SearchStrategy[Node]:
     )
 
 
-@settings(max_examples=200)
+@settings(max_examples=tried(200))
 @given(
     summand(), ENDS, ENDS, st.sampled_from(["", "<", "<=", ">", ">=", "!="]), st.sampled_from(["", "2", "F", "trace"])
 )
@@ -278,7 +279,7 @@ def test_sums_over_singular_vectors_keep_their_value(
     agree(known, node, range(60))
 
 
-@settings(max_examples=30)
+@settings(max_examples=tried(30))
 @given(st.tuples(*[st.integers(-3, 3)] * 4))
 def test_inequalities_agree_with_all_steps_of_small_sizes(weights: tuple[int, int, int, int]) -> None:
     """sum_i w_i x_i >= 0 for all decreasing x if and only if it is for x = 1, ..., 1, 0, ..., 0: tried one by one."""
@@ -297,7 +298,7 @@ def test_inequalities_agree_with_all_steps_of_small_sizes(weights: tuple[int, in
     assert (decision.word == "refuted") <= (not holds)
 
 
-@settings(max_examples=40)
+@settings(max_examples=tried(40))
 @given(
     st.sampled_from([k, Sum((k, Negative(one)))]),
     st.sampled_from([k, Sum((k, Negative(one))), d]),

@@ -24,20 +24,8 @@ from headwright.check.scalars.forms import Parameter
 from headwright.check.scalars.instances import allowed, choices
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.scalars.proving import isolated, linear, needs
+from headwright.check.settings.keys import scene as s
 from headwright.check.settings.keys.meaning import DEEPEST, Reader
-from headwright.check.settings.keys.scene import (
-    MEMBER,
-    ONE,
-    ZERO,
-    Scene,
-    UndeterminedError,
-    about_indices,
-    apart,
-    is_every_key,
-    is_place,
-    renamed,
-    score_name,
-)
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 from headwright.formula.statements import for_every
@@ -52,7 +40,7 @@ MARGIN, SLACK = "margin", "slack"  # by how much a condition on scores is met: a
 def check_common(reader: Reader, relation: t.Relation) -> None:
     """What holds for all other scores holds for their common score, if it bounds them from one side only."""
     left, right = (reader.scalar(term) for term in relation.terms)
-    gap, name = left - right, score_name(MEMBER)
+    gap, name = left - right, s.score_name(s.MEMBER)
     turned = gap.put({name: ln(parameter(BENT, POSITIVE))})
     if linear(gap, name) is None and linear(turned, BENT) is None:
         raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
@@ -63,7 +51,7 @@ def given_as(decider: Decider, left: Scalar, sign: str, right: Scalar, which: st
 
     'Much larger' is read of the difference of scores, and of the ratio of exponentials.
     """
-    scene, score = decider.scene, score_name(which)
+    scene, score = decider.scene, s.score_name(which)
     if sign in ("<", "<=", "<<"):
         left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]
     own = {atom.name: atom.range for atom in (*left.atoms(), *right.atoms()) if isinstance(atom, Parameter)}
@@ -72,7 +60,7 @@ def given_as(decider: Decider, left: Scalar, sign: str, right: Scalar, which: st
     while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
         name = Symbol(name.kind, f"{name.of}'", "the difference")  # each condition has one of its own
     known = Range(0, lower_open=sign != ">=")
-    slack = ZERO if sign == "=" else parameter(name, known)
+    slack = s.ZERO if sign == "=" else parameter(name, known)
     found = _solved_for(left - right - slack, score)
     if found is None and much and all(prove(side, ">", 0, where) for side in (left, right)):
         found = _solved_for(ln(left) - ln(right) - slack, score)
@@ -81,7 +69,7 @@ def given_as(decider: Decider, left: Scalar, sign: str, right: Scalar, which: st
         if found is None and bound is not None and all(prove(need, kind, 0, where) for need, kind in needs(bound[1])):
             found = bound[1] - slack if "<" in bound[0] else bound[1] + slack
     if found is None:
-        hypothesis = (left - right, "=", slack) if much else (left - right, sign, ZERO)
+        hypothesis = (left - right, "=", slack) if much else (left - right, sign, s.ZERO)
         return replace(decider, solved=(*decider.solved, hypothesis))
     ranges = scene.ranges if much or sign == "=" else {**scene.ranges, name: known}
     return replace(decider, scene=replace(scene, ranges=ranges).knowing(**{score: found}))
@@ -90,7 +78,7 @@ def given_as(decider: Decider, left: Scalar, sign: str, right: Scalar, which: st
 def _solved_for(gap: Scalar, name: str) -> Scalar | None:
     """The gap set to 0 and solved for a score that enters it as itself."""
     found = linear(gap, name)
-    return -found[1] / found[0] if found is not None and found[0] in (ONE, -ONE) else None
+    return -found[1] / found[0] if found is not None and found[0] in (s.ONE, -s.ONE) else None
 
 
 @dataclass(frozen=True)
@@ -115,7 +103,7 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
     before: dict[str, set[str]] = {}
     for said in conditions:
         link = said.node
-        if not isinstance(link, t.Relation) or is_place(link, decider.scene):
+        if not isinstance(link, t.Relation) or s.is_place(link, decider.scene):
             continue
         try:
             after = decider.under(link)
@@ -123,7 +111,7 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
                 decider = after
                 continue
             bound = _bound(after.scene, link, before)
-        except UndeterminedError as error:
+        except s.UndeterminedError as error:
             raise MisfitError(str(error), link) from error
         if bound is None:
             continue
@@ -145,7 +133,11 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
         positive = after.scene.range_of(bound.name) == POSITIVE and bound.value.rational is None
         if bound.sign in ("<", "<=", ">", ">=") and positive and prove(bound.value, ">", 0, where):
             # of positive numbers, tau <= 1/x says that e^(1/tau) >= e^x
-            turned = exp(ONE / after.scene.scalar(bound.name)), MIRRORED[checked(bound.sign)], exp(ONE / bound.value)
+            turned = (
+                exp(s.ONE / after.scene.scalar(bound.name)),
+                MIRRORED[checked(bound.sign)],
+                exp(s.ONE / bound.value),
+            )
             after = replace(after, solved=(*after.solved, turned))
         decider = after
     for place, (bound, said) in enumerate(bounds):
@@ -154,7 +146,7 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
     return decider, doubts
 
 
-def _bound(scene: Scene, link: t.Relation, before: dict[str, set[str]]) -> Bound | None:
+def _bound(scene: s.Scene, link: t.Relation, before: dict[str, set[str]]) -> Bound | None:
     """The link as a bound on one name by names that are chosen before it; None where it is true of what is given.
 
     `before` has the names on which the choice of each depends, so far.
@@ -164,7 +156,7 @@ def _bound(scene: Scene, link: t.Relation, before: dict[str, set[str]]) -> Bound
     gap = reader.scalar(left) - reader.scalar(right)
     own = sorted(gap.names() - set(scene.ranges), reverse=True)
     where = Where({**scene.ranges, **{x: scene.range_of(x) for x in own}})
-    if not own and prove(gap, sign, ZERO, where) is not None:
+    if not own and prove(gap, sign, s.ZERO, where) is not None:
         return None
     alone = [full_name(term) for term in link.terms if isinstance(term, t.Name) and full_name(term) in own]
     for name in (*alone, *own):
@@ -236,7 +228,7 @@ def assuming(decider: Decider, claims: tuple[Said, ...]) -> tuple[Decider, tuple
     return decider, tuple(left), doubts
 
 
-def in_scores(node: t.Node, scene: Scene) -> t.Node:
+def in_scores(node: t.Node, scene: s.Scene) -> t.Node:
     """A statement with scores in place of the names that are defined by them: min_i (k_j - k_i)^T q for Delta."""
 
     def written(part: t.Node, depth: int = 0) -> t.Node:
@@ -255,10 +247,10 @@ def _holds_anyway(decider: Decider, relation: t.Relation) -> bool:
     letters = {
         part.index.base for part in t.walk(relation) if isinstance(part, t.Name) and isinstance(part.index, t.Name)
     }
-    reader = Reader(decider.scene, dict.fromkeys(letters - set(decider.scene.classes.named), MEMBER))
+    reader = Reader(decider.scene, dict.fromkeys(letters - set(decider.scene.classes.named), s.MEMBER))
     try:
         left, right = (reader.value(term) for term in relation.terms)
-    except (MisfitError, UndeterminedError):
+    except (MisfitError, s.UndeterminedError):
         return False
     return relation.comparisons == ("=",) and left == right
 
@@ -290,10 +282,10 @@ def _with_the_exercises_letters(claims: tuple[Said, ...], decider: Decider) -> t
     for said in claims:
         for part in t.walk(said.node):
             conditions = part.conditions if isinstance(part, t.Quantified) else ()
-            for mine, yours in apart(conditions, decider.scene):
+            for mine, yours in s.apart(conditions, decider.scene):
                 if mine in named and len(named) == 1 and yours.isalpha() and _score_relations(said.node):
                     swap = {mine: yours, yours: mine}
-                    return tuple(replace(one, node=renamed(one.node, swap)) for one in claims)
+                    return tuple(replace(one, node=s.renamed(one.node, swap)) for one in claims)
     return claims
 
 
@@ -303,11 +295,11 @@ def _left_out(node: t.Node, decider: Decider) -> list[str]:
     scene, named = decider.scene, decider.scene.classes.named
     for part in t.walk(node) if isinstance(node, t.Logic | t.Quantified) else ():
         conditions = part.conditions if isinstance(part, t.Quantified) else ()
-        different = apart(conditions, scene)
+        different = s.apart(conditions, scene)
         for condition in conditions:
-            fine = isinstance(condition, t.Relation) and about_indices(condition, scene)
+            fine = isinstance(condition, t.Relation) and s.about_indices(condition, scene)
             # 'i = 1, ..., n' would hold of i = j too, where nothing sets that aside
-            if not (fine or isinstance(condition, t.Name) or (is_every_key(condition) and different)):
+            if not (fine or isinstance(condition, t.Name) or (s.is_every_key(condition) and different)):
                 raise MisfitError("this leaves out some of the keys, or of what is given", condition)
         found += [y for x, y in different if x not in named and y not in named]
     return found
@@ -320,10 +312,10 @@ def _of_the_named_key(said: Said, decider: Decider) -> Iterator[t.Relation]:
     """'k_j^T q > k_i^T q + 1 for all i' is said for i = j too: the relations that are not proved to hold then."""
     scene, reader = decider.scene, Reader(decider.scene, {})
     for part in [one for one in t.walk(said.node) if isinstance(one, t.Quantified)]:
-        different = {letter for pair in apart(part.conditions, scene) for letter in pair}
+        different = {letter for pair in s.apart(part.conditions, scene) for letter in pair}
         letters = [one.base for one in part.conditions if isinstance(one, t.Name) and one.base not in different]
         for letter, relation in product(letters, _score_relations(part.body)):
-            there = renamed(relation, {letter: scene.classes.named[0]})
+            there = s.renamed(relation, {letter: scene.classes.named[0]})
             if isinstance(there, t.Relation) and there != relation:
                 left, right = (reader.scalar(term) for term in there.terms)
                 where, _ = decider.where([left, right], decider.solved)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isfinite
 
 from headwright.check.answer import Answer, MisfitError, Said, full_name, label
 from headwright.check.decision import EMPTY, Decision
@@ -13,22 +14,11 @@ from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Claim, Judged, at, claims, contrasted, judged, plain_number, shown
 from headwright.check.scalars import POSITIVE, Scalar, number, parameter
 from headwright.check.scalars.numbers import Symbol, TooLong, shown_name
+from headwright.check.settings.keys import scene as s
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
 from headwright.check.settings.keys.laws import drawn_as_moments, is_random, speaks_of_moments
 from headwright.check.settings.keys.meaning import Reader, scalars_in
-from headwright.check.settings.keys.scene import (
-    FIRST,
-    REST,
-    VARIANCE,
-    ZERO,
-    Scene,
-    UndeterminedError,
-    Vec,
-    opening,
-    score_name,
-    spelt,
-)
 from headwright.check.verdict import Curve, Verdict
 from headwright.errors import InputError
 from headwright.formula import tree as t
@@ -78,8 +68,7 @@ def described(finding: Finding) -> str:
     contrast = contrasted(decision.left, sign, decision.right)
     if sign == "->":
         return f"{where}{what} tends to {contrast.replace('not close to', 'not to')}"
-    text = f"{where}{what} {'is' if _spoken(finding) <= set(values) else 'tends to'} {contrast}"
-    return text + _others(finding, values, free)
+    return f"{where}{what} {'is' if _spoken(finding) <= set(values) else 'tends to'} {contrast}"
 
 
 LIKED = "as large as one likes"
@@ -91,11 +80,11 @@ def explicit(finding: Finding, values: Mapping[str, Fraction]) -> dict[str, Frac
     if scene.setting.are != "any":
         return dict(values)
     there: dict[str, Fraction | str] = {name: value for name, value in values.items() if not isinstance(name, Symbol)}
-    known = {score_name(REST): Fraction(0), **values}  # scores matter up to a constant
+    known = {s.score_name(s.REST): Fraction(0), **values}  # scores matter up to a constant
     for which in scene.classes.all:
-        count, score = scene.classes.count(which), scene.scalar(score_name(which))
+        count, score = scene.classes.count(which), scene.scalar(s.score_name(which))
         if score.names() | count.names() <= set(known) and count.value(known) > 0:
-            whose = "all others" if which == REST and scene.classes.picked else "i" if which == REST else which
+            whose = "all others" if which == s.REST and scene.classes.picked else "i" if which == s.REST else which
             there[f"k_{whose}^T q" if whose != "all others" else "k^T q of all others"] = shown(score.value(known))
     return there
 
@@ -105,32 +94,10 @@ def _spoken(finding: Finding) -> set[str]:
     reader = Reader(finding.scene, {})
     try:
         return {name for term in finding.link.terms for x in scalars_in(reader.value(term)) for name in x.names()}
-    except (UndeterminedError, MisfitError):
+    except (s.UndeterminedError, MisfitError):
         return set()
 
 
-def _others(finding: Finding, values: Mapping[str, Fraction], free: list[str]) -> str:
-    """': the other eight keys share 66% of the weight', where a pattern is spoken of and all is known."""
-    scene = finding.scene
-    spoken = any(isinstance(n, t.Name) and n.base in ("alpha", "c") for n in t.walk(finding.link))
-    if not spoken or free or len(scene.queries) > 1:
-        return ""
-    try:
-        weight = scene.pattern(Reader(scene, {}).query(scene.queries[0]))[REST] * scene.classes.rest
-    except (UndeterminedError, MisfitError):
-        return ""
-    if not weight.names() | scene.classes.rest.names() <= set(values):
-        return ""
-    count, share = scene.classes.rest.value(values), weight.value(values)
-    if not share.is_finite() or scene.classes.rest == ZERO or not (count > 0):
-        return ""
-    number = float(count)
-    many = f"the other {number:.6g} keys" if number < COUNTED else "the other keys"
-    keys = "the other key has" if number == 1 else f"{many} share"
-    return f": {keys} {100 * float(share):.0f}% of the weight"
-
-
-COUNTED = 1e6  # keys that are told by their number
 NO_CASE = "it speaks of no case that can occur"
 
 
@@ -144,25 +111,25 @@ class KeysSetting:
 
     def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
-        noisy = self.setting.noise == "vanishing" and full_name(name) == VARIANCE
-        return noisy or opening(self.exercise, self.setting).gives(name)
+        noisy = self.setting.noise == "vanishing" and full_name(name) == s.VARIANCE
+        return noisy or s.opening(self.exercise, self.setting).gives(name)
 
     def opened(self, answer: Answer) -> KeysCourt:
         """With what the answer defines, what it says of its own names, and the conditions it states."""
         given = {name: parsed(source) for name, source in self.exercise.definitions.items()}
         own = {name: said.node for name, said in answer.definitions.items()}
-        scene = opening(self.exercise, self.setting).defining({**given, **own})
-        scene = scene.defining({name: spelt(node, scene) for name, node in own.items()})
+        scene = s.opening(self.exercise, self.setting).defining({**given, **own})
+        scene = scene.defining({name: s.spelt(node, scene) for name, node in own.items()})
         self._check_fair(scene)
-        told = [replace(said, node=spelt(said.node, scene)) for said in answer.conditions]
+        told = [replace(said, node=s.spelt(said.node, scene)) for said in answer.conditions]
         decider, doubts = stated(Decider(scene), told)
-        claims = tuple(replace(said, node=spelt(drawn_as_moments(said.node), scene)) for said in answer.claims)
+        claims = tuple(replace(said, node=s.spelt(drawn_as_moments(said.node), scene)) for said in answer.claims)
         if self.exercise.condition:
             decider, claims, more = assuming(decider, claims)
             doubts += more
         return KeysCourt(self.exercise, self.setting, decider, claims, tuple(doubts))
 
-    def _check_fair(self, scene: Scene) -> None:
+    def _check_fair(self, scene: s.Scene) -> None:
         """A query is chosen before chance decides on the lengths: it must not depend on them."""
         random = scene.random
         for head in scene.queries if random else ():
@@ -193,7 +160,7 @@ class KeysCourt:
         if any(isinstance(part, t.Call) and part.function == "P" for part in spoken):
             decider = decider.under(*(parsed(source) for source in self.setting.given))
         said = t.said_under(claim.link, claim.under)
-        plainly = spelt(
+        plainly = s.spelt(
             said, decider.scene
         )  # without sets of indices: one claim for each index of a set that is listed
         each = [claim] if plainly == said else claims(plainly, claim.role, claim.said)
@@ -212,7 +179,7 @@ class KeysCourt:
             return replace(verdict, threshold=_threshold([one.decision for one in goals]))
         if failed is None:
             return verdict
-        gifts = (UndeterminedError, MisfitError, InputError, TooLong)  # the verdict stands without advice and picture
+        gifts = (s.UndeterminedError, MisfitError, InputError, TooLong)  # the verdict stands without advice and picture
         with suppress(*gifts):
             verdict = replace(verdict, curve=_curve(self.decider, failed))
         with suppress(*gifts):
@@ -248,31 +215,25 @@ def _judged(finding: Finding, claim: Claim) -> Judged:
         there = explicit(finding, known.values)
         sides = {name: found[name] for name in ("left", "right") if name in found}
         found = {name: v if isinstance(v, str) else plain_number(v) for name, v in there.items()} | sides
-        weights = _weights(finding.scene, known.values)
-        found |= {"weights": weights} if weights else {}
+        with suppress(s.UndeterminedError, MisfitError, TooLong):  # they are for a picture alone
+            weights = _weights(finding.scene, known.values)
+            found |= {"weights": weights} if weights and all(map(isfinite, weights.values())) else {}
     found = {shown_name(name): value for name, value in found.items()}
     return replace(one, part=replace(one.part, counterexample=found or None))
 
 
-def _weights(scene: Scene, values: Mapping[str, Fraction]) -> dict[str, float]:
-    """The weights of the keys at a counterexample, for a picture; {} where they are not numbers there."""
+def _weights(scene: s.Scene, values: Mapping[str, Fraction]) -> dict[str, float]:
+    """The weights of the keys at a counterexample; {} where they are not numbers there."""
     found: dict[str, float] = {}
     for query in scene.queries:
-        try:
-            pattern = scene.pattern(Reader(scene, {}).query(query))
-            counts = {which: scene.classes.count(which) for which in pattern}
-            if not all(x.names() <= set(values) for x in (*pattern.values(), *counts.values())):
-                return {}
-            weights = {
-                which: weight.value(values) for which, weight in pattern.items() if counts[which].value(values) > 0
-            }
-        except (UndeterminedError, MisfitError, TooLong):
-            return {}
-        if not all(weight.is_finite() for weight in weights.values()):
-            return {}
         head = f" ({query})" if len(scene.queries) > 1 else ""
-        names = {REST: "each other", FIRST: "each of the first"}
-        found |= {names.get(which, f"alpha_{which}") + head: float(weight.mid()) for which, weight in weights.items()}
+        for which, weight in scene.pattern(Reader(scene, {}).query(query)).items():
+            count = scene.classes.count(which)
+            if not weight.names() | count.names() <= set(values):
+                return {}
+            if count.value(values) > 0:
+                name = {s.REST: "each other", s.FIRST: "each of the first"}.get(which, f"alpha_{which}")
+                found[name + head] = float(weight.value(values).mid())
     return found
 
 
@@ -296,12 +257,12 @@ def _rescaled(exercise: Exercise, decider: Decider, failed: Judged) -> tuple[str
     if scene.setting.are != "orthonormal" or not set(scene.queries) <= set(exercise.answer):
         return None
     lengths: list[Scalar] = []
-    vectors: dict[str, Vec] = {}
+    vectors: dict[str, s.Vec] = {}
     for head in scene.queries:
         query = Reader(scene, {}).query(head)
-        length = next((x for x in query.coordinates.values() if x != ZERO), ZERO)
+        length = next((x for x in query.coordinates.values() if x != s.ZERO), s.ZERO)
         length = -length if length.rational is not None and length.rational < 0 else length
-        if length == ZERO or length.names() - set(scene.ranges):
+        if length == s.ZERO or length.names() - set(scene.ranges):
             return None
         along = query.times(number(1) / length)
         if any(x.rational is None for x in along.coordinates.values()):
@@ -329,16 +290,16 @@ def _rescaled(exercise: Exercise, decider: Decider, failed: Judged) -> tuple[str
     return wrong, f"{wrong + ': ' if wrong else ''}{works}; yours is {yours}{here}"
 
 
-def _combination(query: Vec, scene: Scene) -> str:
+def _combination(query: s.Vec, scene: s.Scene) -> str:
     setting = scene.setting
     letter = setting.also[0] if setting.also and (setting.scales or setting.noise != "none") else "k"
     first = "" if setting.first is None else setting.first.size
-    told = {REST: f"the sum of all other {letter}_i", FIRST: f"the sum of {letter}_1, ..., {letter}_{first}"}
+    told = {s.REST: f"the sum of all other {letter}_i", s.FIRST: f"the sum of {letter}_1, ..., {letter}_{first}"}
     told |= {place: name for name, place in setting.directions.items()}
     parts = []
     for name, x in query.coordinates.items():
         weight = x / parameter(LAMBDA, POSITIVE)
-        if weight != ZERO:
+        if weight != s.ZERO:
             factor = {number(1): "", number(-1): "-"}.get(weight, f"{weight} ")
             parts.append(f"{factor}{told.get(name, f'{letter}_{name}')}")
     return " + ".join(parts).replace("+ -", "- ")

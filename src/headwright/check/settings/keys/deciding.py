@@ -14,48 +14,17 @@ from fractions import Fraction
 from functools import reduce
 from typing import Literal
 
+from headwright.check import scalars as sc
 from headwright.check.answer import MisfitError, compared, comparisons, full_name, number_of
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import parsed
 from headwright.check.judging import Claim, shown
-from headwright.check.scalars import (
-    POSITIVE,
-    REAL,
-    Range,
-    Scalar,
-    Where,
-    derivative,
-    exp,
-    limit,
-    ln,
-    number,
-    parameter,
-    prove,
-)
 from headwright.check.scalars.assumptions import MIRRORED, checked
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys import laws
+from headwright.check.settings.keys import scene as s
 from headwright.check.settings.keys.conditions import BENT, SLACK, check_common, given_as
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
-from headwright.check.settings.keys.scene import (
-    FIRST,
-    MEMBER,
-    REST,
-    SEPARATED,
-    VARIANCE,
-    ZERO,
-    Hypothesis,
-    Meant,
-    Scene,
-    UndeterminedError,
-    Vec,
-    about_indices,
-    closeness_name,
-    free_indices,
-    meant,
-    places_keys,
-    score_name,
-)
 from headwright.check.settings.matrices.known import names_in
 from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
@@ -63,7 +32,7 @@ from headwright.formula import tree as t
 from headwright.formula.show import plain
 
 
-def bounded(scene: Scene, link: t.Relation) -> Mapping[str, Range]:
+def bounded(scene: s.Scene, link: t.Relation) -> Mapping[str, sc.Range]:
     """What is known of such names once a comparison is told: lambda < 0 makes lambda negative, not positive."""
     (left, right), (sign,) = link.terms, link.comparisons
     for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
@@ -72,14 +41,14 @@ def bounded(scene: Scene, link: t.Relation) -> Mapping[str, Range]:
         value, name = number_of(other), full_name(one)
         if value is None:
             continue
-        said = Range(
+        said = sc.Range(
             value if turned in (">", ">=", "=") else None,
             value if turned in ("<", "<=", "=") else None,
             lower_open=turned == ">",
             upper_open=turned == "<",
         )
         try:
-            return {**scene.own, name: scene.own.get(name, REAL).within(said)}
+            return {**scene.own, name: scene.own.get(name, sc.REAL).within(said)}
         except InputError:
             raise MisfitError(f"no {name} satisfies this and what was said before", link) from None
     return scene.own
@@ -88,43 +57,43 @@ def bounded(scene: Scene, link: t.Relation) -> Mapping[str, Range]:
 TIED = "at the means of the keys the two sides may be equal, and noise can tip that either way, however small it is"
 ORDER = "what else goes where, and whether before or after, is not said"
 CLOSEST, FARTHEST = Fraction(1, 2), Fraction(-1)
-NAME, SCORE = closeness_name(REST), score_name(REST)
+NAME, SCORE = s.closeness_name(s.REST), s.score_name(s.REST)
 
 
-def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:
+def bent(scene: s.Scene) -> tuple[s.Scene, tuple[s.Hypothesis, ...]] | None:
     """The scene with y in place of the closeness, and what is known of y; None where scores are not of that form."""
     try:
-        score = scene.scores(Reader(scene, {}).query(scene.queries[0]))[REST]
-    except UndeterminedError:
+        score = scene.scores(Reader(scene, {}).query(scene.queries[0]))[s.REST]
+    except s.UndeterminedError:
         return None
     rate = score.put({NAME: 1}) - score.put({NAME: 0})
-    if rate == ZERO or NAME in rate.names() or score.put({NAME: 0}) != ZERO:
+    if rate == s.ZERO or NAME in rate.names() or score.put({NAME: 0}) != s.ZERO:
         return None
-    where = Where({**scene.ranges, **{name: scene.range_of(name) for name in rate.names() - set(scene.ranges)}})
-    low, high = exp(rate * FARTHEST), exp(rate * CLOSEST)
-    if prove(rate, ">=", ZERO, where) is None:
-        if prove(rate, "<=", ZERO, where) is None:
+    where = sc.Where({**scene.ranges, **{name: scene.range_of(name) for name in rate.names() - set(scene.ranges)}})
+    low, high = sc.exp(rate * FARTHEST), sc.exp(rate * CLOSEST)
+    if sc.prove(rate, ">=", s.ZERO, where) is None:
+        if sc.prove(rate, "<=", s.ZERO, where) is None:
             return None
         low, high = high, low
-    y = parameter(BENT, POSITIVE)
-    known = replace(scene, ranges={**scene.ranges, BENT: POSITIVE}).knowing(**{NAME: ln(y) / rate})
+    y = sc.parameter(BENT, sc.POSITIVE)
+    known = replace(scene, ranges={**scene.ranges, BENT: sc.POSITIVE}).knowing(**{NAME: sc.ln(y) / rate})
     return known, ((y, ">=", low), (y, "<=", high))
 
 
-def coordinates(scene: Scene, link: t.Relation, left: Value, right: Value) -> dict[str, tuple[Scalar, Scalar]]:
+def coordinates(scene: s.Scene, link: t.Relation, left: Value, right: Value) -> dict[str, tuple[sc.Scalar, sc.Scalar]]:
     """The coordinates of two vectors that are compared, each by what it is called; numbers have one.
 
     A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
     """
-    if isinstance(left, Scalar) and isinstance(right, Scalar):
+    if isinstance(left, sc.Scalar) and isinstance(right, sc.Scalar):
         return {"": (left, right)}
-    known = left if isinstance(left, Vec) else right
-    sides: list[Vec] = []
+    known = left if isinstance(left, s.Vec) else right
+    sides: list[s.Vec] = []
     for side in (left, right):
-        if isinstance(side, Vec):
+        if isinstance(side, s.Vec):
             sides.append(side)
-        elif isinstance(known, Vec) and side == ZERO:
-            sides.append(Vec(known.space, {}, known.row))
+        elif isinstance(known, s.Vec) and side == s.ZERO:
+            sides.append(s.Vec(known.space, {}, known.row))
         else:
             raise MisfitError("a number is compared with a vector", link)
     a, b = sides
@@ -133,8 +102,8 @@ def coordinates(scene: Scene, link: t.Relation, left: Value, right: Value) -> di
     if link.comparisons[0] not in ("=", "~", "->", "!="):
         raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
     what, letter, each = ("weight of", "v", "values") if a.space == "value" else ("part along", "k", "keys")
-    groups = {REST: f"all other {each}", FIRST: f"the first {each}"}
-    pairs: dict[str, tuple[Scalar, Scalar]] = {}
+    groups = {s.REST: f"all other {each}", s.FIRST: f"the first {each}"}
+    pairs: dict[str, tuple[sc.Scalar, sc.Scalar]] = {}
     for name in sorted({*a.coordinates, *b.coordinates}):
         count = scene.classes.count(name)
         pairs[f"the {what} {groups.get(name, f'{letter}_{name}')}"] = count * a.of(name), count * b.of(name)
@@ -142,6 +111,7 @@ def coordinates(scene: Scene, link: t.Relation, left: Value, right: Value) -> di
 
 
 LARGER = "the condition says nothing of the other scores: they may be larger still"
+MOST_HINTS = 5  # integers of an answer that are tried
 
 
 @dataclass(frozen=True)
@@ -150,7 +120,7 @@ class Finding:
 
     link: t.Relation
     decision: Decision
-    scene: Scene
+    scene: s.Scene
     vanishing: frozenset[str] = frozenset()  # names that go to 0
 
     @property
@@ -168,10 +138,10 @@ WAYS: tuple[Moving, ...] = ("sent", "told", "free")
 class Decider:
     """Decides statements in a scene under hypotheses; free names go to infinity unless the answer bounds them."""
 
-    scene: Scene
+    scene: s.Scene
     hypotheses: tuple[t.Relation, ...] = ()
     bounded: frozenset[str] = frozenset()  # free names with a stated range
-    solved: tuple[Hypothesis, ...] = ()  # hypotheses that are scalars already
+    solved: tuple[s.Hypothesis, ...] = ()  # hypotheses that are scalars already
     assumed: tuple[t.Relation, ...] = ()  # conditions on scores: on that of every other key
     growing: frozenset[str] = frozenset()  # names that are said to go to infinity
     vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
@@ -187,15 +157,15 @@ class Decider:
                 case t.Logic("and", items):
                     here = here.under(*items)
                 case t.Quantified(t.Relation() as body, inner) if self.scene.setting.are == "any":
-                    if not all(isinstance(one, t.Relation) and about_indices(one, self.scene) for one in inner):
+                    if not all(isinstance(one, t.Relation) and s.about_indices(one, self.scene) for one in inner):
                         raise MisfitError("this condition is not understood", condition)
                     here = reduce(Decider.assume, comparisons(body), here)
                 case t.Relation():
                     for link in comparisons(condition):
-                        others = set(free_indices(link, self.scene))
+                        others = set(s.free_indices(link, self.scene))
                         if others and not others & self.spoken and self.scene.setting.are == "any":
                             here = here.assume(link)
-                        elif not about_indices(link, self.scene):
+                        elif not s.about_indices(link, self.scene):
                             here = here._told(link)
                 case t.Name():
                     pass  # 'for all n'
@@ -218,19 +188,19 @@ class Decider:
         scene = replace(self.scene, own=bounded(self.scene, link))
         match link:
             case t.Relation((t.Name() as name, t.Number(value)), ("=",)) if full_name(name) in scene.random:
-                scene = scene.knowing(**{full_name(name): number(value)})
+                scene = scene.knowing(**{full_name(name): sc.number(value)})
         return replace(self, scene=scene, hypotheses=(*self.hypotheses, link), bounded=self.bounded | own)
 
     def assume(self, relation: t.Relation) -> Decider:
         """The same under a condition on the scores of all other keys."""
         (a, b), (sign,) = relation.terms, relation.comparisons
-        others = set(free_indices(relation, self.scene))
-        reader = Reader(self.scene, dict.fromkeys(others, MEMBER))
+        others = set(s.free_indices(relation, self.scene))
+        reader = Reader(self.scene, dict.fromkeys(others, s.MEMBER))
         try:
             left, right = reader.value(a), reader.value(b)
-        except UndeterminedError as error:
+        except s.UndeterminedError as error:
             raise MisfitError(str(error), relation, fix="compare scores: k_j^\\top q and k_i^\\top q") from error
-        if isinstance(left, Vec) or isinstance(right, Vec):
+        if isinstance(left, s.Vec) or isinstance(right, s.Vec):
             raise MisfitError("a condition on numbers was expected", relation)
         if sign not in ("=", ">", ">=", ">>", "<", "<=", "<<"):
             raise MisfitError(f"a condition with {sign} is not understood", relation, fix="write >, \\ge or \\gg")
@@ -251,7 +221,7 @@ class Decider:
             return replace(self, vanishing=self.vanishing | {found.name})
         if found.name in self.scene.own:
             raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", t.Name(found.name))
-        minus = parameter(Symbol("minus", found.name, f"-{found.name}"), POSITIVE)
+        minus = sc.parameter(Symbol("minus", found.name, f"-{found.name}"), sc.POSITIVE)
         return replace(self, scene=self.scene.knowing(**{found.name: -minus}))
 
     def _still(self, name: t.Name) -> bool:
@@ -259,16 +229,16 @@ class Decider:
         known = self.scene.exercise.parameters.get(full_name(name))
         return self.scene.gives(name) and (known is None or not known.large)
 
-    def _read(self, node: t.Node, known: Range) -> Scalar:
+    def _read(self, node: t.Node, known: sc.Range) -> sc.Scalar:
         """A formula, where names of the answer's own lie in that range."""
         names = [full_name(name) for name in t.walk(node) if isinstance(name, t.Name) and not self.scene.gives(name)]
         return Reader(replace(self.scene, own={**self.scene.own, **dict.fromkeys(names, known)}), {}).scalar(node)
 
     def findings(self, claim: Claim) -> Iterator[Finding]:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
-        scene, letters = self.scene, free_indices(claim.link, self.scene)
+        scene, letters = self.scene, s.free_indices(claim.link, self.scene)
         here = replace(self, spoken=frozenset(letters))
-        here = here.under(*(one for one in claim.under if not places_keys(one, letters)))
+        here = here.under(*(one for one in claim.under if not s.places_keys(one, letters)))
         if claim.link.comparisons and claim.link.comparisons[0] not in ("~", "->"):
             here = replace(here, growing=here.growing - {name for one in claim.under for name in _from_some_value(one)})
         if claim.said is not None:  # names that nothing said before speaks of may be anything, and need not be large
@@ -278,7 +248,7 @@ class Decider:
             own = {full_name(name) for name in names_in(claim.link) if not scene.gives(name)}
             here = replace(here, bounded=here.bounded | (own - known))
         here = replace(here, sent=self._sent(claim))
-        for finding in (each for one in meant(claim.link, claim.under, scene) for each in here._limits(one)):
+        for finding in (each for one in s.meant(claim.link, claim.under, scene) for each in here._limits(one)):
             yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
 
     def _sent(self, claim: Claim) -> frozenset[str]:
@@ -291,19 +261,19 @@ class Decider:
         links = [part for one in claim.under for part in t.walk(one) if isinstance(part, t.Relation)]
         going = [(one, one.terms[0]) for one in links if one.comparisons == ("->",)]
         sent = {
-            VARIANCE if laws.is_vanishing_noise(one, self.scene) else full_name(name)
+            s.VARIANCE if laws.is_vanishing_noise(one, self.scene) else full_name(name)
             for one, name in going
             if isinstance(name, t.Name)
         }
-        return frozenset(sent if "->" in claim.link.comparisons else sent - {VARIANCE})
+        return frozenset(sent if "->" in claim.link.comparisons else sent - {s.VARIANCE})
 
-    def _limits(self, one: Meant) -> Iterator[Finding]:
+    def _limits(self, one: s.Meant) -> Iterator[Finding]:
         """What is found of a comparison; 'as n grows' sends n alone, and all else that is fixed stays where it is.
 
         What is said to grow too may do so at the same time. A name of which nothing is said may be fixed or large:
         what fails for a fixed one only is not refuted, and what holds for a large one only is not proved.
         """
-        if not self.sent - {VARIANCE}:
+        if not self.sent - {s.VARIANCE}:
             yield from self._cases(one)
             return
         for found, told, free in zip(*(replace(self, moving=moving)._cases(one) for moving in WAYS), strict=True):
@@ -313,7 +283,7 @@ class Decider:
                 found = replace(found, decision=Decision("undecided", ORDER))
             yield found
 
-    def _cases(self, one: Meant) -> Iterator[Finding]:
+    def _cases(self, one: s.Meant) -> Iterator[Finding]:
         """What is found for every value of the lengths that are one of several."""
         scene, (link, homes) = self.scene, one
         for index, home in homes.items():
@@ -333,9 +303,9 @@ class Decider:
         for relation in self.assumed:
             scene = here.scene
             unpicked = replace(scene, classes=replace(scene.classes, picked={}))
-            reader = Reader(scene, dict.fromkeys(free_indices(relation, unpicked), index))
+            reader = Reader(scene, dict.fromkeys(s.free_indices(relation, unpicked), index))
             left, right = (reader.scalar(term) for term in relation.terms)
-            if score_name(index) in (left - right).names():  # else it is not about this key
+            if s.score_name(index) in (left - right).names():  # else it is not about this key
                 here = given_as(here, left, relation.comparisons[0], right, index)
         return here
 
@@ -355,7 +325,7 @@ class Decider:
         """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
         if decision.word != "refuted" or link.comparisons[0] not in ("~", "->"):
             return decision
-        spoken: list[t.Relation | Hypothesis] = [*self.hypotheses, *self.solved]
+        spoken: list[t.Relation | s.Hypothesis] = [*self.hypotheses, *self.solved]
         names = [_names_of(one, self.scene) for one in spoken]
         if any(one & set(self.scene.small) and one - set(self.scene.ranges) for one in names):
             return Decision("undecided", "the limit could not be found")
@@ -375,7 +345,7 @@ class Decider:
         try:
             a, b = reader.value(left), reader.value(right)
             given = self.given(reader)
-        except UndeterminedError as error:
+        except s.UndeterminedError as error:
             return Decision("undecided", str(error))
         if given is None:
             return None
@@ -388,7 +358,7 @@ class Decider:
         pairs = coordinates(scene, link, a, b)
         if scene.setting.are == "any" and sign in ("~", "->"):
             return self._uniformly(pairs, sign, where, tending)
-        if isinstance(a, Scalar) and isinstance(b, Scalar):
+        if isinstance(a, sc.Scalar) and isinstance(b, sc.Scalar):
             if scene.setting.are == "separated" and not large:
                 turned = None if BENT in scene.ranges else bent(scene)
                 found = (
@@ -403,7 +373,7 @@ class Decider:
                 return _outgrown(pairs, sign, where, replace(tending, vanishing=frozenset()), moving)
             return decide(a, sign, b, where, tending)
         found = decide_all(pairs, sign, where, tending)
-        values = any(isinstance(side, Vec) and side.space == "value" for side in (a, b))
+        values = any(isinstance(side, s.Vec) and side.space == "value" for side in (a, b))
         if sign == "!=" and values and found.word == "proved":
             return Decision("undecided", "the mixtures differ, but the values may be alike, or 0")
         return found
@@ -412,7 +382,7 @@ class Decider:
         """What is said of means, variances and covariances: of weights as queries grow, else exactly."""
         (left, right), (sign,) = link.terms, link.comparisons
         weighed = isinstance(left, t.Call) and laws.speaks_of_output(left) and not laws.speaks_of_moments(right)
-        if self.sent - {VARIANCE} and not (weighed and self.scene.setting.scales):
+        if self.sent - {s.VARIANCE} and not (weighed and self.scene.setting.scales):
             return Decision("undecided", ORDER)  # the noise may vanish before, or after
         if isinstance(left, t.Call) and weighed:
             return laws.decide_moment(self, left, sign, right)
@@ -437,7 +407,7 @@ class Decider:
         return found
 
     def _uniformly(
-        self, pairs: Mapping[str, tuple[Scalar, Scalar]], sign: t.Comparison, where: Where, tending: Tending
+        self, pairs: Mapping[str, tuple[sc.Scalar, sc.Scalar]], sign: t.Comparison, where: sc.Where, tending: Tending
     ) -> Decision:
         """Limits where only scores are known: what conditions leave open may depend on what moves.
 
@@ -445,7 +415,7 @@ class Decider:
         both ends of them. Otherwise nothing is proved.
         """
         found = decide_all(pairs, sign, where, tending)
-        moving = [where.name(name) for name in tending.large] + [-ln(where.name(name)) for name in tending.small]
+        moving = [where.name(name) for name in tending.large] + [-sc.ln(where.name(name)) for name in tending.small]
         if found.word != "proved" or not moving:
             return found
         for a, b in pairs.values():
@@ -453,11 +423,11 @@ class Decider:
             for name in sorted(gaps[0].names()):
                 if isinstance(name, Symbol) and name.kind in ("score", SLACK):  # which conditions leave open
                     gaps = [end for gap in gaps for end in _ends(gap, name, where)]
-            if any(decide(gap, sign, ZERO, where, tending).word != "proved" for gap in gaps):
+            if any(decide(gap, sign, s.ZERO, where, tending).word != "proved" for gap in gaps):
                 return _outgrown(pairs, sign, where, tending, moving)
         return found
 
-    def given(self, reader: Reader) -> list[Hypothesis] | None:
+    def given(self, reader: Reader) -> list[s.Hypothesis] | None:
         """The hypotheses as scalars; None if one is false."""
         given = list(self.solved)
         for condition in self.hypotheses:
@@ -470,50 +440,53 @@ class Decider:
             given.append((left, sign, right))
         return given
 
-    def where(self, scalars: list[Scalar], given: Sequence[Hypothesis]) -> tuple[Where, tuple[str, ...]]:
+    def where(self, scalars: list[sc.Scalar], given: Sequence[s.Hypothesis]) -> tuple[sc.Where, tuple[str, ...]]:
         """What is known of the names in some scalars, and which of them are large."""
-        names = set().union(*(s.names() for s in scalars), *(x.names() | y.names() for x, _, y in given))
+        names = set().union(*(one.names() for one in scalars), *(x.names() | y.names() for x, _, y in given))
         ranges = dict(self.scene.ranges)
         large = {name for name, known in self.scene.exercise.parameters.items() if known.large}
         for name in names - set(ranges):
             if isinstance(name, Symbol) and name.kind == "closeness":
-                ranges[name] = SEPARATED
+                ranges[name] = s.SEPARATED
             elif isinstance(name, Symbol) and name.kind == "score":
-                ranges[name] = REAL
+                ranges[name] = sc.REAL
             else:
                 ranges[name] = self.scene.range_of(name)
                 if name not in self.bounded and self.moving == "free":
                     large.add(name)
         large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
         large &= self.sent if self.moving == "sent" else large
-        return Where(ranges).given(*given), tuple(sorted(large))
+        written = (part for node in self.scene.definitions.values() for part in t.walk(node))
+        values = {part.value for part in written if isinstance(part, t.Number)}  # |n - 123457| is 0 where n is that
+        hints = sorted(value for value in values if value.denominator == 1 and value > 1)[:MOST_HINTS]
+        return sc.Where(ranges, hints=tuple(hints)).given(*given), tuple(sorted(large))
 
 
-def _ends(gap: Scalar, name: str, where: Where) -> Iterator[Scalar]:
+def _ends(gap: sc.Scalar, name: str, where: sc.Where) -> Iterator[sc.Scalar]:
     """A number at the ends of what a name may be, between which it rises or falls; 1 where that is not known."""
     if name not in gap.names():
         yield gap
         return
-    slope, known, away = derivative(gap, name), where.range(name).lower, number(1)
-    if name in where.tied() or all(prove(slope, comparison, ZERO, where) is None for comparison in (">=", "<=")):
+    slope, known, away = sc.derivative(gap, name), where.range(name).lower, sc.number(1)
+    if name in where.tied() or all(sc.prove(slope, comparison, s.ZERO, where) is None for comparison in (">=", "<=")):
         yield away
         return
-    below = gap.put({name: -parameter(name, POSITIVE)}), Where({**where.ranges, name: POSITIVE})
-    low = limit(*below, (name,)) if known is None else gap.put({name: known})
-    high = limit(gap, where, (name,))
-    yield from (end if isinstance(end, Scalar) else away for end in (low, high))
+    below = gap.put({name: -sc.parameter(name, sc.POSITIVE)}), sc.Where({**where.ranges, name: sc.POSITIVE})
+    low = sc.limit(*below, (name,)) if known is None else gap.put({name: known})
+    high = sc.limit(gap, where, (name,))
+    yield from (end if isinstance(end, sc.Scalar) else away for end in (low, high))
 
 
 def _outgrown(
-    pairs: Mapping[str, tuple[Scalar, Scalar]],
+    pairs: Mapping[str, tuple[sc.Scalar, sc.Scalar]],
     sign: t.Comparison,
-    where: Where,
+    where: sc.Where,
     tending: Tending,
-    moving: Sequence[Scalar],
+    moving: Sequence[sc.Scalar],
 ) -> Decision:
     """Refuted where the other scores grow along with what is large, and no condition binds them."""
     for mover in moving if SCORE not in where.tied() else ():
-        along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * mover}
+        along: dict[str, sc.Scalar] = {SCORE: where.name(SCORE) + 2 * mover}
         moved = {name: (a.put(along), b.put(along)) for name, (a, b) in pairs.items()}
         found = decide_all(moved, sign, where, tending)
         if found.word == "refuted":  # these scores have no value to be shown
@@ -531,7 +504,7 @@ def _from_some_value(condition: t.Node) -> Iterator[str]:
             yield full_name(name)
 
 
-def _names_of(condition: t.Relation | Hypothesis, scene: Scene) -> set[str]:
+def _names_of(condition: t.Relation | s.Hypothesis, scene: s.Scene) -> set[str]:
     """All names in a condition, in definitions too."""
     if not isinstance(condition, t.Relation):
         return set(condition[0].names() | condition[2].names())

@@ -23,13 +23,14 @@ from flint import arb, fmpq
 
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, Tending, decide, decide_all, most_telling
-from headwright.check.exercise import NormalLaw
+from headwright.check.exercise import NormalLaw, parsed
 from headwright.check.scalars import Range, Scalar, Where, eventually, limit, number, parameter
 from headwright.check.scalars.numbers import Symbol, ball_of
 from headwright.check.settings.keys.meaning import DEEPEST, Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import ONE, REST, VARIANCE, ZERO, Hypothesis, Scene, UndeterminedError, Vec
 from headwright.check.settings.matrices.known import names_in
 from headwright.formula import tree as t
+from headwright.formula.show import plain
 
 if TYPE_CHECKING:
     from headwright.check.settings.keys.deciding import Decider
@@ -175,7 +176,8 @@ def decide_exactly(scene: Scene, link: t.Relation, given: Sequence[Hypothesis], 
     still = [(x.put({VARIANCE: 0}), y) for x, y in pairs.values() if VARIANCE not in y.names()]
     if len(still) < len(pairs) or any(decide(x, "=", y, known).word != "proved" for x, y in still):
         return found
-    return Decision("undecided", NOT_NOTHING if scene.exercise.asks_value_of(left) else UP_TO_NOISE)
+    asked = [parsed(source) for blank in scene.exercise.blanks for source in blank.of]
+    return Decision("undecided", NOT_NOTHING if left in asked else UP_TO_NOISE)
 
 
 def _side(node: t.Node, scene: Scene) -> Value:
@@ -227,7 +229,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Chances:
+class OutputLaw:
     """All regions under a law."""
 
     law: NormalLaw
@@ -277,7 +279,7 @@ class Chances:
         return mean, square - mean * mean
 
 
-def chances(decider: Decider, spoken: t.Node, heads: Sequence[str]) -> Chances | None:
+def output_law(decider: Decider, spoken: t.Node, heads: Sequence[str]) -> OutputLaw | None:
     """The regions of the random length; None where scores are not linear in it, or cannot be ordered."""
     scene, reader = decider.scene, Reader(decider.scene, {})
     random = [scale for scale in scene.setting.scales.values() if scale.normal is not None]
@@ -323,7 +325,7 @@ def chances(decider: Decider, spoken: t.Node, heads: Sequence[str]) -> Chances |
                 return None
             met = met and sign.startswith(found)
         regions.append(Region(low, high, Vec("value", output), met))
-    return Chances(random[0].normal, tuple(regions))
+    return OutputLaw(random[0].normal, tuple(regions))
 
 
 def decide_event(decider: Decider, event: t.Call, sign: t.Comparison, right: t.Node) -> Decision:
@@ -337,7 +339,7 @@ def decide_event(decider: Decider, event: t.Call, sign: t.Comparison, right: t.N
             left, wanted = event, None
     if not isinstance(left, t.Name) or not is_output(left) or not isinstance(wanted, Vec):
         raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
-    found = chances(decider, event, decider.scene.queries if left.index is None else (f"q_{label(left.index)}",))
+    found = output_law(decider, event, decider.scene.queries if left.index is None else (f"q_{label(left.index)}",))
     if found is None or p.names():
         return Decision("undecided", "the probability could not be found exactly")
     value = found.probability(wanted)
@@ -361,9 +363,13 @@ def decide_moment(decider: Decider, moment: t.Call, sign: t.Comparison, right: t
     scene, reader = decider.scene, Reader(decider.scene, {})
     target = reader.value(right)
     wanted = target.coordinates if isinstance(target, Vec) else {label(what.index): target}
+    if isinstance(target, Scalar) and target.names():
+        where, large = decider.where([target], decider.given(reader) or ())
+        if limit(target, where, large) in ("infinity", "-infinity"):
+            return Decision("refuted", f"{plain(right)} grows beyond all bounds, and the other side does not")
     if isinstance(target, Vec) != output or any(x.names() for x in wanted.values()):
         return Decision("undecided", "a number was expected for a weight, or a combination of values for an output")
-    found = chances(
+    found = output_law(
         decider, moment, (f"q_{label(what.index)}",) if output and what.index is not None else scene.queries
     )
     decisions = []

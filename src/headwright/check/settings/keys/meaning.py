@@ -9,28 +9,14 @@ from functools import reduce
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, exp, number, parameter, pi, sqrt
 from headwright.check.scalars.functions import FUNCTIONS
-from headwright.check.settings.keys.scene import (
-    FIRST,
-    MEMBER,
-    ONE,
-    QUERY,
-    REST,
-    VARIANCE,
-    ZERO,
-    Scene,
-    UndeterminedError,
-    Vec,
-    among,
-    closeness_name,
-    score_name,
-)
+from headwright.check.settings.keys import scene as s
 from headwright.formula import tree as t
 
-Value = Scalar | Vec
+Value = Scalar | s.Vec
 DEEPEST = 20  # definitions inside definitions
 MOST_SUMS = 3  # inside one another
 WEIGHT = "gone_weight"  # stands for the weight of one of the other keys
-UNLIKE = {score_name(REST), closeness_name(REST)}  # what may differ from key to key
+UNLIKE = {s.score_name(s.REST), s.closeness_name(s.REST)}  # what may differ from key to key
 ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {"exp": exp, "sqrt": sqrt, **FUNCTIONS}
 
 
@@ -38,7 +24,7 @@ ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {"exp": exp, "sqrt": sqrt
 class Reader:
     """Reads formulas in a scene; `bound` says which key an index stands for inside a sum."""
 
-    scene: Scene
+    scene: s.Scene
     bound: Mapping[str, str]
     depth: int = 0
     sums: int = 0  # around this place
@@ -47,7 +33,7 @@ class Reader:
     def scalar(self, node: t.Node) -> Scalar:
         """The value of a formula that is a number."""
         value = self.value(node)
-        if isinstance(value, Vec):
+        if isinstance(value, s.Vec):
             raise MisfitError("this is a vector, where a number was expected", node)
         return value
 
@@ -66,21 +52,21 @@ class Reader:
                 return self._product(factors)
             case t.Quotient(over, under):
                 below = self.scalar(under)
-                if below == ZERO:
+                if below == s.ZERO:
                     raise MisfitError("this is 0, and something is divided by it", under)
-                return _times(ONE / below, self.value(over))
+                return _times(s.ONE / below, self.value(over))
             case t.Power(base, exponent):
                 return self.scalar(base) ** self.scalar(exponent)
             case t.Transpose(body):
                 turned = self.value(body)
-                return turned.turned() if isinstance(turned, Vec) else turned
+                return turned.turned() if isinstance(turned, s.Vec) else turned
             case t.Inner(left, right):
                 return self._inner(node, self.value(left), self.value(right))
             case t.Norm(body):  # all norms of a vector are the same here
                 inside = self.value(body)
-                if isinstance(inside, Vec) and inside.space != "key":
-                    raise UndeterminedError("the values v_i may have any length")
-                return sqrt(self.scene.inner(inside, inside)) if isinstance(inside, Vec) else absolute(inside)
+                if isinstance(inside, s.Vec) and inside.space != "key":
+                    raise s.UndeterminedError("the values v_i may have any length")
+                return sqrt(self.scene.inner(inside, inside)) if isinstance(inside, s.Vec) else absolute(inside)
             case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return ELEMENTARY[function](self.scalar(argument))
             case t.BigSum():
@@ -95,7 +81,7 @@ class Reader:
             which = self.bound.get(full, full)
             if which.isdigit():  # the number of a key, where i k_i is written: keys of a class differ in that
                 return number(int(which))
-            raise UndeterminedError("it depends on the number of a key, and not only on which kind of key it is")
+            raise s.UndeterminedError("it depends on the number of a key, and not only on which kind of key it is")
         if full in scene.vectors:  # a key that was picked has the factor of those that it was picked from
             vector = scene.vectors[full]
             picked = {which: vector.of(home) for which, home in scene.classes.picked.items()}
@@ -111,23 +97,23 @@ class Reader:
         if full in scene.fixed or full in scene.ranges:
             return scene.scalar(full)
         if full in scene.setting.directions:
-            return Vec("key", {scene.setting.directions[full]: ONE})
+            return s.Vec("key", {scene.setting.directions[full]: s.ONE})
         if node.index is not None and node.base in ("k", *scene.setting.also):
             which = self._which(node)
-            return scene.key(which) if node.base == "k" else Vec("key", {which: ONE})
+            return scene.key(which) if node.base == "k" else s.Vec("key", {which: s.ONE})
         if node.index is not None and node.base == "v":
-            return Vec("value", {self._which(node): ONE})
+            return s.Vec("value", {self._which(node): s.ONE})
         if full in scene.queries:
             if scene.setting.are != "any":
                 raise MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
-            return Vec("key", {QUERY: ONE})
+            return s.Vec("key", {s.QUERY: s.ONE})
         attended = self._attention(node, full)
         return self._constant(node, full) if attended is None else attended
 
     def _which(self, node: t.Name) -> str:
         index = label(node.index)
         which = self.bound.get(index, index)
-        if which not in self.scene.classes.singles and which != MEMBER:
+        if which not in self.scene.classes.singles and which != s.MEMBER:
             known = ", ".join(f"{node.base}_{name}" for name in self.scene.classes.named) or f"sums of {node.base}_i"
             raise MisfitError(f"{full_name(node)} is not a name of this exercise", node, fix=f"it has {known}")
         return which
@@ -145,19 +131,19 @@ class Reader:
             return None
         which = self._which(replace(node, index=index)) if weight else ""
         patterns = [self.scene.pattern(self.query(head)) for head in heads]
-        share = ONE / len(heads)
+        share = s.ONE / len(heads)
         if weight:
-            return sum((pattern[which if which in pattern else REST] for pattern in patterns), ZERO) * share
-        return reduce(Vec.plus, (Vec("value", pattern) for pattern in patterns)).times(share)
+            return sum((pattern[which if which in pattern else s.REST] for pattern in patterns), s.ZERO) * share
+        return reduce(s.Vec.plus, (s.Vec("value", pattern) for pattern in patterns)).times(share)
 
     def _constant(self, node: t.Name, full: str) -> Value:
         if full in ("pi", "e"):
-            return pi() if full == "pi" else exp(ONE)
+            return pi() if full == "pi" else exp(s.ONE)
         if full == "infinity":
             raise MisfitError("infinity is not a number", node, fix="write \\lambda for a large number")
         if full == "ones":
             raise MisfitError("a vector of ones has no meaning here", node, fix="write a sum")
-        if full == VARIANCE and self.scene.setting.noise == "vanishing":
+        if full == s.VARIANCE and self.scene.setting.noise == "vanishing":
             raise MisfitError(f"{full} is the variance, which vanishes", node, fix="choose another name")
         if node.index is None or label(node.index).isdigit():  # 'a large number': a name of the answer's own
             return parameter(full, self.scene.range_of(full))
@@ -165,23 +151,23 @@ class Reader:
         has = f"it has {', '.join([*names, *self.scene.exercise.parameters])}, and free names such as \\lambda"
         raise MisfitError(f"{full} is not a name of this exercise", node, fix=has)
 
-    def query(self, name: str) -> Vec:
+    def query(self, name: str) -> s.Vec:
         """The query of a head."""
         value = replace(self, bound={}).value(named(name))
-        if value == ZERO:
-            return Vec("key", {})  # a written 0 is the zero vector
-        if isinstance(value, Vec) and value.space != "key":
+        if value == s.ZERO:
+            return s.Vec("key", {})  # a written 0 is the zero vector
+        if isinstance(value, s.Vec) and value.space != "key":
             written = self.scene.definitions.get(name, named(name))
             raise WrongKindError(f"{name} is made of values: a query is compared with keys", written)
-        if not isinstance(value, Vec):
+        if not isinstance(value, s.Vec):
             raise MisfitError(f"{name} is a number, expected a vector: a combination of keys", named(name))
         return value
 
     def _product(self, factors: tuple[t.Node, ...]) -> Value:
-        total: Value = ONE
+        total: Value = s.ONE
         for factor in factors:
             value = self.value(factor)
-            if isinstance(total, Vec) and isinstance(value, Vec) and (not total.row or value.row):
+            if isinstance(total, s.Vec) and isinstance(value, s.Vec) and (not total.row or value.row):
                 raise MisfitError("two vectors are multiplied", factor, fix="write k_i^\\top q for an inner product")
             total = self._inner(factor, total, value)
         return total
@@ -206,11 +192,11 @@ class Reader:
                 inside = replace(self, bound={**self.bound, node.index: which}, sums=self.sums + 1)
                 value = inside.value(node.body)
             total = value if total is None else _plus(total, value, node)
-        return ZERO if total is None else total
+        return s.ZERO if total is None else total
 
     def members(self, node: t.BigSum) -> list[str]:
         """The classes of keys over which a sum runs."""
-        members = [which for which in self.scene.classes.all if self.scene.classes.count(which) != ZERO]
+        members = [which for which in self.scene.classes.all if self.scene.classes.count(which) != s.ZERO]
         for condition in node.conditions:
             members = [which for which in members if self._allowed(which, condition, node.index)]
         if node.lower is None:
@@ -234,8 +220,8 @@ class Reader:
     def _run(self, node: t.BigSum, members: list[str], size: str) -> list[str]:
         """The keys from one place to another, where the first m play a part of their own."""
         m, n = self.scene.scalar(size), self.scene.scalar("n")
-        homes = {(ONE, m): (FIRST,), (m + ONE, n): (REST,), (ONE, n): (FIRST, REST)}
-        ends = [ZERO if end is None else self.scalar(end) for end in (node.lower, node.upper)]
+        homes = {(s.ONE, m): (s.FIRST,), (m + s.ONE, n): (s.REST,), (s.ONE, n): (s.FIRST, s.REST)}
+        ends = [s.ZERO if end is None else self.scalar(end) for end in (node.lower, node.upper)]
         wanted = homes.get((ends[0], ends[1]))
         if wanted is None:
             raise MisfitError("a sum over keys was expected", node, fix=f"write \\sum_{{i=1}}^{{{size}}}")
@@ -251,7 +237,7 @@ class Reader:
             case t.Logic("and", items):
                 return all(self._allowed(which, item, index) for item in items)
             case _ if first is not None:
-                return self.scene.classes.picked.get(which, which) in among(condition, index, first.size)
+                return self.scene.classes.picked.get(which, which) in s.among(condition, index, first.size)
         raise MisfitError("this condition on the index is not understood", condition, fix="write i \\ne a")
 
     def _summed(self, node: t.BigSum, which: str) -> Value:
@@ -260,7 +246,7 @@ class Reader:
         if scene.setting.are != "orthonormal":
             return self._summed_unlike(node)
         count = scene.classes.count(which)
-        member = MEMBER
+        member = s.MEMBER
         while member in scene.classes.picked:  # a sum inside a sum: another key
             member += "'"
         bound = {**self.bound, node.index: member}
@@ -269,27 +255,27 @@ class Reader:
         if isinstance(value, Scalar):
             return count * value
         spread = {name: count * x for name, x in value.coordinates.items() if name not in (member, which)}
-        spread[which] = value.of(member) + (count - ONE) * value.of(which)
-        return Vec(value.space, spread, value.row)
+        spread[which] = value.of(member) + (count - s.ONE) * value.of(which)
+        return s.Vec(value.space, spread, value.row)
 
     def _summed_unlike(self, node: t.BigSum) -> Value:
         """The same where the other keys may differ: only sums of exp(score), of weights and of constants are known."""
         weights = self._summed_weights(node)
         if weights is not None:
             return weights
-        if any(which == MEMBER for index, which in self.bound.items() if index != node.index):
-            raise UndeterminedError("it depends on how the other keys lie to one another")
+        if any(which == s.MEMBER for index, which in self.bound.items() if index != node.index):
+            raise s.UndeterminedError("it depends on how the other keys lie to one another")
         weight, mine = t.Name("alpha", t.Name(node.index)), t.Name("v", t.Name(node.index))
         if isinstance(node.body, t.Product) and set(node.body.factors) == {weight, mine}:
-            return Vec("value", {REST: self.scene.pattern(self.query(self.scene.queries[0]))[REST]})  # as in c
-        value = replace(self, bound={**self.bound, node.index: MEMBER}).value(node.body)
-        if isinstance(value, Vec):
-            raise UndeterminedError("the other keys may lie anywhere")
+            return s.Vec("value", {s.REST: self.scene.pattern(self.query(self.scene.queries[0]))[s.REST]})  # as in c
+        value = replace(self, bound={**self.bound, node.index: s.MEMBER}).value(node.body)
+        if isinstance(value, s.Vec):
+            raise s.UndeterminedError("the other keys may lie anywhere")
         own = UNLIKE & value.names()
         if own:
-            score = exp(self.scene.scores(self.query(self.scene.queries[0]))[REST])
+            score = exp(self.scene.scores(self.query(self.scene.queries[0]))[s.REST])
             if UNLIKE & (value / score).names():
-                raise UndeterminedError("the other keys may have different scores")
+                raise s.UndeterminedError("the other keys may have different scores")
         return self.scene.classes.rest * value
 
     def _summed_weights(self, node: t.BigSum) -> Scalar | None:
@@ -313,24 +299,26 @@ class Reader:
 
         inner = replace(self, scene=self.scene.knowing(**{WEIGHT: parameter(WEIGHT)}), sums=self.sums + 1, memo={})
         value = inner.value(stood_for(node.body))
-        if isinstance(value, Vec):
+        if isinstance(value, s.Vec):
             return None
         at_none = value.put({WEIGHT: 0})
         slope = value.put({WEIGHT: 1}) - at_none
         if value != at_none + slope * parameter(WEIGHT):
             return None
-        return self.scene.classes.rest * (at_none + slope * self.scene.pattern(self.query(self.scene.queries[0]))[REST])
+        return self.scene.classes.rest * (
+            at_none + slope * self.scene.pattern(self.query(self.scene.queries[0]))[s.REST]
+        )
 
 
 def scalars_in(value: Value) -> list[Scalar]:
     """All the scalars of a value."""
-    return list(value.coordinates.values()) if isinstance(value, Vec) else [value]
+    return list(value.coordinates.values()) if isinstance(value, s.Vec) else [value]
 
 
 def _plus(one: Value, other: Value, node: t.Node) -> Value:
     if isinstance(one, Scalar) and isinstance(other, Scalar):
         return one + other
-    if not (isinstance(one, Vec) and isinstance(other, Vec)):
+    if not (isinstance(one, s.Vec) and isinstance(other, s.Vec)):
         raise MisfitError("a number and a vector are added", node)
     if one.space != other.space or one.row != other.row:
         raise WrongKindError("these two cannot be added: they are vectors of different kinds", node)
@@ -338,4 +326,4 @@ def _plus(one: Value, other: Value, node: t.Node) -> Value:
 
 
 def _times(factor: Scalar, value: Value) -> Value:
-    return value.times(factor) if isinstance(value, Vec) else factor * value
+    return value.times(factor) if isinstance(value, s.Vec) else factor * value

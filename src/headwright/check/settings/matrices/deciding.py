@@ -20,12 +20,10 @@ from headwright.check.decision import EMPTY, Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Claim, Judged, judged
 from headwright.check.scalars import Scalar, Thing, number, prove
-from headwright.check.settings.matrices import inequalities
 from headwright.check.settings.matrices.forms import Algebra, Form, Sizes, minus, scaled
 from headwright.check.settings.matrices.instances import Trial, foundations, instances
 from headwright.check.settings.matrices.known import Given, Known, NoMember, names_in
-from headwright.check.settings.matrices.normal import Normal, links
-from headwright.check.verdict import Verdict
+from headwright.check.settings.matrices.normal import Normal, at_most, links
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError, ShapeError
@@ -38,7 +36,6 @@ MOST_INSTANCES = 300
 LARGER, FEW = (4, 5, 6, 8), 12  # sizes in which a few matrices more are tried: what holds for small ones may fail there
 SMALL = 8  # up to here matrices are written out
 FORMS = "matrix algebra"
-CUT = {"columns", "singular values"}  # of matrices whose first columns have a name
 DIFFERENT = Decision("proved", "the sides differ by what is given not to be 0", used="a given difference")
 INSTANCE = "a certified instance"
 NO_IDENTITY = "no identity, for the sides differ in an instance; whether they differ in all is not known"
@@ -46,21 +43,11 @@ NOT_ALWAYS = "no identity, but the sides do not differ always: there is an insta
 
 
 def decide(statement: t.Relation, given: Given, *, strict: bool = False) -> Decision:
-    r"""Whether one comparison holds for all matrices that satisfy what is given.
+    """Whether one comparison holds for all matrices that satisfy what is given.
 
     FormulaError where shapes do not fit; of a chain, decide each link by itself. It is about sizes for which all
     members that it speaks of exist; NoMember where it is strict and these are not all sizes, or where they are not
     all matrices.
-
-    >>> from headwright.formula.parse import parse
-    >>> from headwright.formula.shapes import SCALAR, Shape
-    >>> given = Given({"P": Shape("T", "T"), "X": Shape("T", "T")}, facts={"P": frozenset({"permutation"})},
-    ...               sizes={"T": (2, 3)})
-    >>> decide(parse(r"\operatorname{softmax}(P X P^\top) = P \operatorname{softmax}(X) P^\top"), given).word
-    'proved'
-    >>> found = decide(parse(r"P X = X P"), given)
-    >>> found.word, [[int(entry) for entry in row] for row in found.example.matrices["P"]]
-    ('refuted', [[0, 1], [1, 0]])
     """
     case = _Case(statement, given)
     found = case.decided()
@@ -172,7 +159,7 @@ class _Case:
             case t.Norm(body) | t.Power(t.Norm(body), t.Number()) if self.given_apart(normal.of(body), normal):
                 return DIFFERENT  # a length is above 0 where its body is not 0
         low, high = normal.of(self.low).scalar, normal.of(self.high).scalar
-        how = inequalities.at_most(low, high, normal.algebra, strict=self.strict)
+        how = at_most(low, high, normal.algebra, strict=self.strict)
         return None if how is None else Decision("proved", "holds for all sizes and values", used=how)
 
     def equal(self, normal: Normal) -> Decision | None:
@@ -185,7 +172,7 @@ class _Case:
         if self.comparison == "!=":
             return DIFFERENT if self.given_apart(apart, normal) else None
         sides = [(left.scalar, right.scalar), (right.scalar, left.scalar)] if apart.is_scalar else []
-        how = [inequalities.at_most(low, high, normal.algebra, strict=False) for low, high in sides] or [None]
+        how = [at_most(low, high, normal.algebra, strict=False) for low, high in sides] or [None]
         if None in how:
             return None
         return Decision("proved", "each side is at most the other, for all sizes", used=how[0] or "")
@@ -261,8 +248,8 @@ class MatricesSetting:
         """Whether the exercise gives this name."""
         full = full_name(name)
         given = {*self.exercise.definitions, *self.setting.shapes, *given_numbers(self.exercise), *self.exercise.answer}
-        cuttable = {about.split(",")[0] for about, facts in self.setting.facts.items() if {*facts} & CUT}  # U_k, S_k
-        return full in given or name.base in cuttable or f"{name.base}_*" in given or full in ("I", "pi", "e", "ones")
+        parts = {about.split(",")[0] for about in self.setting.facts if about.endswith("_*")}  # U_k, S_k
+        return full in given or name.base in parts or f"{name.base}_*" in given or full in ("I", "pi", "e", "ones")
 
     def opened(self, answer: Answer) -> MatricesCourt:
         """With what the answer defines."""
@@ -288,11 +275,6 @@ class MatricesCourt:
     given: Given
     claims: tuple[Said, ...] = ()
     conditions: tuple[Judged, ...] = ()
-
-    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
-        """There is nothing to add."""
-        del judgements
-        return verdict
 
     def otherwise(self, definitions: Mapping[str, str]) -> MatricesCourt:
         """The same were the question idle: with these definitions, and nothing given to be different."""
@@ -349,11 +331,7 @@ class MatricesCourt:
         """U_k is the first columns of U, and what is false of these may be meant of the k-th alone, or with zeros."""
         known = Known(given, nodes[0])
         cut = next((name for name in t.every_name(*nodes) if known.is_cut(name)), None)
-        if cut is None:
-            return ""
-        return (
-            f"{plain(cut)} was read as the first columns of {cut.base} alone: write it out if something else is meant"
-        )
+        return "" if cut is None else f"{plain(cut)} was read as the first columns of {cut.base}: write it out"
 
     def _unsaid(self, found: Decision, claim: Claim) -> list[str]:
         """Indices of a counterexample that the exercise does not give, and of which nothing is said: A v_i = ..."""

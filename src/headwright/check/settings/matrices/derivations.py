@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from headwright.check.answer import named
 from headwright.check.settings.matrices.deciding import gap, multiple, prepared, proves
-from headwright.check.settings.matrices.forms import Form
-from headwright.check.settings.matrices.inequalities import adds_up
 from headwright.check.settings.matrices.known import Given, Known, names_in
+from headwright.check.settings.matrices.normal import adds_up
+from headwright.formula import FormulaError
 from headwright.formula import tree as t
-from headwright.formula.shapes import spelt
+from headwright.formula.shapes import Shape, spelt
 
 ORDERS = ("<", "<=", ">", ">=")
 
@@ -44,7 +45,11 @@ class Aim:
     def passing(self) -> Given:
         """Without definitions."""
         known, given = Known(self.given), self.given
-        shapes = {name: shape for name in given.definitions if (shape := known.shape_of(named(name))) is not None}
+        shapes: dict[str, Shape] = {}
+        for name in given.definitions:
+            with suppress(FormulaError):  # of a definition that speaks of unknown names nothing follows
+                shape = known.shape_of(named(name))
+                shapes |= {} if shape is None else {name: shape}
         return replace(given, definitions={}, shapes={**shapes, **given.shapes})
 
     @cached_property
@@ -65,17 +70,13 @@ class Aim:
     def is_leap(self, link: t.Relation) -> bool:
         """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
         mine = gap(link.terms, self.bare)
-        if not any(multiple(mine, whole) not in (None, 0) for whole in self.wholes):
+        wholes = (gap(sides, self.bare) for sides in self._times((self.start, self.end)))
+        if not any(multiple(mine, whole) not in (None, 0) for whole in wholes):
             return False
         kept = frozenset({"columns", "singular values", "diagonal", "positive"})  # they make no product shorter
         loose = {about: said & kept for about, said in self.given.facts.items()}
         opened = gap(link.terms, replace(self.given, facts=loose))
         return opened is None or not opened.is_zero  # ||A|| = ||U S V^T|| only says what A is
-
-    @cached_property
-    def wholes(self) -> list[Form | None]:
-        """What is to be shown, and the same times a matrix that has an inverse."""
-        return [gap(sides, self.bare) for sides in self._times((self.start, self.end))]
 
     def _times(self, sides: tuple[t.Node, ...]) -> list[tuple[t.Node, ...]]:
         """The two, and the two times a matrix that has an inverse."""

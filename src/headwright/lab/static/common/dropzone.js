@@ -18,8 +18,8 @@ export async function checkFile(file, place) {
 
 const close = (card) => h("button", { type: "button", class: "quiet", onclick: () => card.remove() }, "Close");
 
-/** Let files be dropped anywhere on the page. */
-export function dropped(page, place) {
+/** Let files be dropped anywhere on the page; `other(file)` takes those that are no certificate, or returns null. */
+export function dropped(page, place, other = () => null) {
   page.addEventListener("dragover", (event) => { if (event.dataTransfer?.types.includes("Files")) { event.preventDefault(); page.classList.add("dropping"); } });
   page.addEventListener("dragleave", (event) => { if (!event.relatedTarget) page.classList.remove("dropping"); });
   page.addEventListener("drop", (event) => {
@@ -27,6 +27,6 @@ export function dropped(page, place) {
     const file = event.dataTransfer?.files[0];
     if (!file) return;
     event.preventDefault();
-    checkFile(file, place);
+    if (!other(file)) checkFile(file, place);
   });
 }

@@ -12,7 +12,7 @@ import { tour } from "./guide.js";
  *   fields    the state (see state.js)
  *   presets   [[title, {field: value, ...}], ...]: other fields get their initial values
  *   validate  (values) => [[field, sentence], ...]: what a link asks for that does not exist
- *   build     (main, state) => {draw(values, names), python(), command(), json(), pictures(), certificate()}; all but draw may be missing
+ *   build     (main, state) => {draw(values, names), python(), command(), json(), pictures(), certificate(), dropped(file)}; all but draw may be missing
  *   steps     [[selector, sentence], ...]: the guided tour
  */
 export function open({ name, fields, presets = [], build, steps = [], validate = () => [] }) {
@@ -26,7 +26,7 @@ export function open({ name, fields, presets = [], build, steps = [], validate =
   tools.append(...undoing(state, window), shareMenu(state), takeMenu(name, parts), ...looks(state));
   if (steps.length) tools.append(button("Tour", () => tour(steps), { title: "A guided tour of this view" }));
   keyboard();
-  dropped(document.body, main);
+  dropped(document.body, main, parts.dropped);
   framed(state, parts.draw);
   complaints(state); // after drawing, which hides controls that do not apply
   document.documentElement.dataset.ready = "yes";

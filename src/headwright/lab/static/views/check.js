@@ -9,31 +9,30 @@ import { lettered, typeset } from "../common/formula.js";
 import { download, here, literal, quoted } from "../common/export.js";
 import { open } from "../common/view.js";
 import { counterView } from "./check/counter.js";
+import { presets, start } from "./check/examples.js";
 
 const fields = {
-  exercise: text("averaging-two", { longest: 60 }),
-  answer: text("q = \\frac{1}{\\sqrt 2}(k_a + k_b)", { longest: 8000 }),
-  hints: choice("direction", ["none", "direction", "full"]),
+  exercise: text(start.exercise, { longest: 60 }),
+  answer: text(start.answer, { longest: 8000 }),
+  hints: choice(start.hints, ["none", "direction", "full"]),
 };
-const presets = [
-  ["Right direction, too short", {}],
-  ["Correct", { answer: "Any $\\lambda$ that is large enough: $q = \\lambda (k_a + k_b)$. If $n = 2$ then even $\\alpha_a = \\frac12$.", hints: "full" }],
-  ["Correct, with a false formula", { answer: "Take $q = \\lambda (k_a + k_b)$ with a large $\\lambda$.\nThen $\\alpha_a = \\alpha_b = \\frac12$." }],
-  ["A missing key", { exercise: "averaging-three", answer: "Let $q = \\lambda (k_a + k_b)$ for a large $\\lambda$." }],
-  ["Not large enough", { exercise: "averaging-two-bounded", answer: "q = \\ln(n)(k_1 + k_2)" }],
-  ["Rank too large", { exercise: "low-rank", answer: "B = \\sum_{i=1}^{k} \\sigma_i u_i v_i^\\top" }],
-  ["Restates the question", { exercise: "permutation", answer: "Z_p = P Z" }],
-  ["Sentences to read", { answer: "Take $q = \\lambda (k_a + k_b)$, where $\\lambda$ is as large as a house.\nA naive idea would be $q = k_a$.", hints: "full" }],
-  ["Syntax error", { answer: "q = \\lambda (k_a + k_b" }],
-];
 const WORDS = {
   proved: "true for all parameters in range, by proof", missing: "no formula has the required name or form",
   refuted: "false, with a rigorously evaluated counterexample", undecided: "no verdict was reached: a person has to decide",
 };
-const STEPS = { none: "verdict only", direction: "verdict and where it fails", full: "everything" };
+const most = ["none", "direction", "full"].indexOf(document.documentElement.dataset.hints ?? "full"); // the most that an assignment shows
+const STEPS = Object.fromEntries([["none", "verdict only"], ["direction", "verdict and where it fails"], ["full", "everything"]].slice(0, most + 1));
 const badge = (word) => h("b", { class: `badge ${word}` }, word);
+/** How a formula was read, in plain spelling. */
+const readBack = (plain) => (plain ? h("div", { class: "note" }, "read as ", h("code", {}, plain)) : "");
 /** A reason with several lines, such as one that points into a formula, keeps them. */
 const because = (reason) => (reason.includes("\n") ? h("pre", { class: "pointing" }, reason) : h("span", {}, ...lettered(reason)));
+
+/** A sheet with the verdict under the heading of each answer; as a comment, which is not checked again. */
+function annotated(text, answers, latex) {
+  const said = new Map(answers.map((one) => [one.line, `${one.verdict}: ${one.reason.replace(/\s+/g, " ").replaceAll("--", "- -")}`]));
+  return text.split("\n").flatMap((line, i) => (said.has(i + 1) ? [line, latex ? `% headwright: ${said.get(i + 1)}` : `<!-- headwright: ${said.get(i + 1)} -->`] : [line])).join("\n");
+}
 
 function build(main, state) {
   let known = null; // all exercises, once they are loaded
@@ -74,7 +73,7 @@ function build(main, state) {
       h("div", { class: "below" },
         h("section", { class: "panel", id: "exercise", "aria-label": "The exercise" }, statement, goals),
         h("section", { class: "panel", id: "answer" }, h("div", { class: "control" }, h("label", { for: "field-answer" }, "Answer: text with formulas between $ signs, or formulas only, one a line"), area, h("p", { class: "error", id: "error-answer", role: "alert", hidden: true })), h("p", { class: "error", id: "error-text", role: "alert", hidden: true }))),
-      refusals(), verdict, picture, counter.figure, reading, papers)));
+      refusals(), verdict, counter.figure, picture, reading, papers)));
 
   function hintButtons() {
     const all = Object.entries(STEPS).map(([step, said]) => [step, button(said, () => state.set({ hints: step }), { class: "step" })]);
@@ -87,6 +86,9 @@ function build(main, state) {
   post("exercises", {}).then((answer) => {
     known = answer.exercises;
     select.replaceChildren(h("option", { value: "" }, "(find it from the answer)"), ...known.map((one) => h("option", { value: one.id }, one.title)));
+    const link = new URLSearchParams(location.hash.slice(1));
+    if (!state.values.answer || (link.has("exercise") && !link.has("answer"))) state.set({ answer: template(state.values.exercise) });
+    if (!blank(state.values)) verdict.replaceChildren(h("p", { class: "headline busy" }, "Checking"));
     draw(state.values, ["exercise", "answer"]);
   }, (error) => { known = []; drawFailed(error.message); });
 
@@ -126,7 +128,8 @@ function build(main, state) {
 
   function drawExercise() {
     statement.replaceChildren(...(about ? [h("h2", {}, about.title), ...typeset(about.shown.statement)] : [h("h2", {}, "No exercise chosen"), h("p", {}, "Paste an answer with its question or heading. The exercise is found from its definitions and words, and the reason is shown.")]));
-    goals.replaceChildren(...(about?.shown.goals.length ? [h("p", { class: "note" }, "Requirements"), h("ul", { class: "goals" }, ...about.shown.goals.map((one) => h("li", {}, ...typeset(one))))] : []));
+    goals.replaceChildren(...(about?.shown.goals.length ? [h("p", { class: "note" }, "Requirements"), h("ul", { class: "goals" }, ...about.shown.goals.map((one) => h("li", {}, ...typeset(one))))] : []),
+      ...(about?.solutions ?? []).map((formulas) => h("details", { class: "solution" }, h("summary", {}, "A solution"), ...formulas.map((one) => h("p", {}, ...typeset(one))))));
   }
 
   /** No answer came from the server, which says nothing about the answer that was written. */
@@ -147,7 +150,7 @@ function build(main, state) {
     }
     put(verdict, { class: `panel verdict ${one.verdict}` });
     const facts = [["valid from", one.threshold], [values.hints === "full" ? "suggestion" : "hint", one.suggestion]].filter(([, said]) => said && !one.reason.includes(said));
-    const next = { none: ["direction", one.verdict === "undecided" ? "Show the reason" : "Show where it fails"], direction: ["full", "Show everything"] }[values.hints];
+    const next = [["direction", one.verdict === "undecided" ? "Show the reason" : "Show where it fails"], ["full", "Show everything"]].slice(0, most)[Object.keys(STEPS).indexOf(values.hints)];
     const parts = one.asked.map((part, i) => h("p", { class: "headline" }, badge(part.verdict), " ", ...(part.line ? [...typeset(one.shown.asked[i].formula), h("span", { class: "note" }, ` line ${part.line}`)] : [part.part]), part.optional ? h("span", { class: "note" }, " (optional)") : "", ": ", because(part.reason)));
     verdict.replaceChildren(
       ...(parts.length ? parts : [h("p", { class: "headline" }, badge(one.verdict), ": ", because(one.reason))]),
@@ -156,7 +159,7 @@ function build(main, state) {
       facts.length ? h("dl", { class: "numbers" }, ...facts.flatMap(([name, said]) => [h("dt", {}, name), h("dd", {}, ...lettered(said))])) : "",
       h("div", { class: "row-of" }, next && (one.verdict !== "proved" || next[0] === "full") ? button(next[1], () => state.set({ hints: next[0] }), { class: "primary", id: "more-hints" }) : ""));
     const table = (label, heads, rows) => h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
-    const formulas = one.formulas.slice(0, one.shown.formulas.length).map((formula, i) => h("tr", {}, h("td", {}, String(formula.line)), h("td", {}, badge(formula.status), formula.status === "false" && !formula.counts ? h("span", { class: "note" }, " as written") : ""), h("td", {}, ...typeset(one.shown.formulas[i].formula)), h("td", { class: "why" }, because(formula.reason || (one.shown.formulas[i].counterexample && `fails for ${one.shown.formulas[i].counterexample}`)), one.shown.formulas[i].by)));
+    const formulas = one.formulas.slice(0, one.shown.formulas.length).map((formula, i) => h("tr", {}, h("td", {}, String(formula.line)), h("td", {}, badge(formula.status), formula.status === "false" && !formula.counts ? h("span", { class: "note" }, " as written") : ""), h("td", {}, ...typeset(one.shown.formulas[i].formula), readBack(one.shown.formulas[i].read)), h("td", { class: "why" }, because(formula.reason || (one.shown.formulas[i].counterexample && `fails for ${one.shown.formulas[i].counterexample}`)), one.shown.formulas[i].by)));
     reading.replaceChildren(
       ...(formulas.length ? [h("h2", {}, `Formulas: ${one.shown.counted}`), table("Formulas", ["line", "status", "formula", "reason"], formulas)] : []),
       ...(one.to_read.length ? [h("h2", { class: "second" }, "To read"), h("p", { class: "note" }, "Sentences are not checked."), h("ul", { id: "to-read" }, ...one.shown.to_read.map((said, i) => h("li", {}, h("span", { class: "note" }, `line ${one.to_read[i].line} `), ...typeset(said))))] : []));
@@ -168,7 +171,7 @@ function build(main, state) {
     const curve = one?.curve;
     picture.hidden = !curve;
     const failing = one?.asked.findIndex((part) => part.verdict === "refuted" && part.counterexample) ?? -1;
-    counter.draw(!curve && failing >= 0 ? one.asked[failing].counterexample : null, one?.shown.asked[failing]?.formula ?? "", true);
+    counter.draw(failing >= 0 && (!curve || one.asked[failing].counterexample.weights) ? one.asked[failing].counterexample : null, one?.shown.asked[failing]?.formula ?? "", true);
     if (!curve) return;
     const all = [...Object.values(curve.series).flat(), ...Object.values(curve.levels)].filter((value) => value !== null);
     const [from, to] = [Math.min(...curve.values), Math.max(...curve.values)];
@@ -184,8 +187,9 @@ function build(main, state) {
   file.addEventListener("change", async () => {
     const chosen = file.files[0];
     file.value = "";
-    if (chosen) whole(chosen.name, chosen.size > 200_000 ? "" : await chosen.text(), chosen.name.endsWith(".tex"), chosen.size, /\.(md|markdown|tex|txt)$/i.test(chosen.name));
+    if (chosen) sheet(chosen);
   });
+  const sheet = async (one) => whole(one.name, one.size > 200_000 ? "" : await one.text(), one.name.endsWith(".tex"), one.size, /\.(md|markdown|tex|txt)$/i.test(one.name));
 
   /** All answers of a text. */
   async function whole(name, given, latex, size = given.length, text = true) {
@@ -193,26 +197,26 @@ function build(main, state) {
     working = new AbortController();
     papers.hidden = false;
     const far = h("p", { role: "status" }, "");
-    papers.replaceChildren(h("h2", {}, name), h("p", { class: "busy" }, "Each answer is checked in its own process."), far, button("Cancel", () => working.abort()));
+    papers.replaceChildren(h("h2", {}, name), h("p", { class: "busy" }, "Each answer is checked within a time limit of its own."), far, button("Cancel", () => working.abort()));
     try {
       if (size > 200_000) throw new Error(`${name} has ${size} bytes: expected at most 200000; the command line has no limit`);
       if (!text) throw new Error(`${name} is not a supported file: expected text, Markdown or LaTeX (.md, .markdown, .tex, .txt)`);
       if (!given.trim()) throw new Error(`${name} is empty`);
       const answer = await post("document", { text: given, exercise: null, hints: state.values.hints, latex, report: true }, working.signal, ({ state: how, done }) => { if (how !== "unknown") far.textContent = how === "waiting" ? "Waiting for a free worker." : how === "disconnected" ? "Waiting for the connection." : done === null ? "" : `${Math.floor(100 * done)}% of the answers are checked.`; });
-      drawPapers(name, answer);
+      drawPapers(name, answer, () => annotated(given, answer.answers, latex));
     } catch (error) {
       papers.replaceChildren(h("h2", {}, name), h("p", { class: "error", role: "alert" }, error.name === "AbortError" ? "Cancelled." : error.message));
     }
   }
 
-  function drawPapers(name, answer) {
+  function drawPapers(name, answer, sheetWithVerdicts) {
     const count = Object.entries(answer.counts).filter(([, many]) => many).map(([word, many]) => `${many} ${word}`).join(", ");
     const { report, ...rest } = answer;
     papers.replaceChildren(h("h2", {}, name), h("p", { class: "headline" }, count || "No answers were found."),
       !answer.answers.length ? "" : h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": "All answers" }, h("table", {}, h("thead", {}, h("tr", {}, ...["line", "exercise", "verdict", "formulas", "to read", "why"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...answer.answers.map((one) => h("tr", {}, h("td", {}, String(one.line)), h("td", {}, button(one.exercise, () => { state.set({ exercise: one.exercise, answer: one.text }); scrollTo({ top: 0 }); }, { class: "quiet", title: "Show it above" })), h("td", {}, badge(one.verdict)), h("td", {}, one.shown.counted), h("td", {}, String(one.to_read.length || "")), h("td", { class: "why" }, because(one.reason))))))),
       ...[...answer.problems, ...answer.notes].map((note) => h("p", { class: "note" }, note.line ? `line ${note.line}: ` : "", ...lettered(note.sentence))),
-      h("div", { class: "row-of" }, button("Download the report", () => download("headwright-report.html", report, "text/html"), { class: "primary" }), button("Download JSON", () => download("headwright-document.json", JSON.stringify(rest, null, 2)))));
+      h("div", { class: "row-of" }, button("Download with verdicts", () => download(name.replace(/(\.\w+)?$/, (end) => `-checked${end || ".md"}`), sheetWithVerdicts(), "text/plain")), button("Download the report", () => download("headwright-report.html", report, "text/html"), { class: "primary" }), button("Download JSON", () => download("headwright-document.json", JSON.stringify(rest, null, 2)))));
     speak(`${name}: ${count || "no answers were found"}`);
     papers.scrollIntoView({ block: "nearest" });
   }
@@ -221,6 +225,7 @@ function build(main, state) {
   const eachLine = (values) => values.answer.split("\n").map((line) => line.trim()).filter(Boolean);
   return {
     draw,
+    dropped: (one) => (/\.json$/i.test(one.name) ? null : sheet(one)),
     command() {
       const { values } = state;
       const which = values.exercise ? ` --exercise ${quoted(values.exercise)}` : "";

@@ -3,6 +3,7 @@ import { h, s, shown } from "../../common/dom.js";
 import { lettered, typeset } from "../../common/formula.js";
 
 const LARGEST = 6; // rows and columns of a matrix that is drawn
+const MOST_BARS = 12;
 
 /** A number as counterexamples write it, such as 3, "0.4011" or "-1/2"; otherwise NaN. */
 function number(given) {
@@ -70,9 +71,16 @@ function grid(name, rows, most) {
     s("text", { class: "label", x: 1, y: 13 }, name), s("rect", { class: "field", x: 0.5, y: top - 0.5, width: across - 1.5, height: tall - top - 1 }), ...cells);
 }
 
+/** What the weights should satisfy, in numbers. */
+const sides = (left, right) => ([number(left), number(right)].every(Number.isFinite) ? `Left side ${left}, right side ${right}.` : "");
+
 /** The picture of a counterexample: elements, or null if there is only text. */
 function drawn(counterexample, wanted) {
-  const { left, right, names = {}, words } = counterexample;
+  const { left, right, names = {}, words, weights, n } = counterexample;
+  if (weights && Object.values(weights).every(Number.isFinite)) {
+    const all = Object.entries(weights).slice(0, MOST_BARS).map(([name, value]) => [name.replace(/^alpha_/, "α_"), [["bar-mine", value]]]);
+    return [bars(all, `Weights: ${all.map(([name, [[, value]]]) => `${name} = ${shown(value, 4)}`).join(", ")}`), h("p", { class: "note" }, ...lettered(`The weights with your answer${n ? ` at n = ${n}` : ""}. ${sides(left, right)}`))];
+  }
   const limits = /^(\w+) tends to (.+), not to (.+)$/.exec(words ?? "");
   if (limits) {
     const [is, said] = [along(limits[2]), along(limits[3])];
@@ -82,11 +90,11 @@ function drawn(counterexample, wanted) {
     return [bars(all.map((name) => [name, [[hue[0], is[name] ?? 0], [other[0], said[name] ?? 0]]]), words),
       h("p", { class: "legend" }, h("span", {}, h("i", { class: hue[1] }), ...lettered(`limit of ${limits[1]}${wanted ? " with your answer" : ""}`)), h("span", {}, h("i", { class: other[1] }), wanted ? "required" : "claimed"))];
   }
-  const sides = [number(left), number(right)];
+  const both = [number(left), number(right)];
   const given = Object.entries(names).map(([name, value]) => [name, matrix(value)]).filter(([, rows]) => rows);
   const most = (several) => Math.max(1e-12, ...several.flatMap(([, rows]) => rows.flat().map(Math.abs)));
   const shownGiven = given.length ? [h("p", { class: "note" }, "given"), h("div", { class: "grids" }, ...given.map(([name, rows]) => grid(name, rows, most(given))))] : [];
-  if (sides.every(Number.isFinite)) return [...shownGiven, bars([["left side", [["bar-key", sides[0]]]], ["right side", [["bar-key", sides[1]]]]], `Left side ${shown(sides[0], 4)}, right side ${shown(sides[1], 4)}`)];
+  if (both.every(Number.isFinite)) return [...shownGiven, bars([["left side", [["bar-key", both[0]]]], ["right side", [["bar-key", both[1]]]]], `Left side ${shown(both[0], 4)}, right side ${shown(both[1], 4)}`)];
   const [a, b] = [matrix(left), matrix(right)];
   if (!a || !b || a.length !== b.length || a[0].length !== b[0].length) return null;
   const gap = a.map((row, i) => row.map((value, j) => value - b[i][j]));

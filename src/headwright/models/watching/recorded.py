@@ -1,0 +1,227 @@
+"""What was seen of a model while it was watched: by part (encoder, decoder, cross), layer and run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headwright.errors import InputError
+from headwright.models.watching.names import RECEIVED, WHOLE, Wanted
+
+KEEP = ("rows", "means", "both")
+
+
+@dataclass(eq=False)
+class Run:
+    """One text of each place of the batch: a first call, and the calls that extend it by way of a cache."""
+
+    batch: int
+    start: int  # the position of its first row; above 0 if the cache was filled before
+    end: int  # behind its last row
+    cache: Any = None  # a weak reference to the cache
+    tokens: Tensor | None = None  # batch, positions; -1 where it was not told
+    padding: Tensor | None = None  # batch, positions: False for padding
+
+
+@dataclass(eq=False)
+class LayerRun:
+    """What is kept of one layer in one run."""
+
+    rows: list[dict[str, Tensor]] = field(default_factory=list)  # one after the other
+    keys: dict[str, Tensor] = field(default_factory=dict)  # by the position of the key
+
+    def back_to(self, count: int) -> None:
+        """Only the first so many rows: a cache was cropped, and what comes next stands in their place."""
+        held = {name: torch.cat([part[name] for part in self.rows], dim=2)[:, :, :count] for name in self.rows[0]}
+        self.rows[:] = [held]
+
+    def receive(self, found: dict[str, Tensor], start: int, rows: int) -> None:
+        """Add what keys from position `start` on received. The last rows are those of the last call of several rows."""
+        for name in RECEIVED:
+            if name not in found or (name == "received_last" and name in self.keys and rows == 1):
+                continue
+            new = torch.nn.functional.pad(found[name], (start, 0))
+            old = self.keys.get(name)
+            if old is not None and name != "received_last":
+                wide = max(old.shape[2], new.shape[2])
+                old, new = (torch.nn.functional.pad(each, (0, wide - each.shape[2])) for each in (old, new))
+                new = torch.maximum(old, new) if name == "received_most" else old + new
+            self.keys[name] = new
+
+
+@dataclass(eq=False)
+class Sums:
+    """Running sums of one layer: constant memory for each head."""
+
+    total: dict[str, Tensor] = field(default_factory=dict)
+    count: dict[str, Tensor] = field(default_factory=dict)
+    rows: Any = 0
+
+    def add(self, found: dict[str, Tensor]) -> None:
+        """Take some rows in. Rows without a number (padding) do not count; of the largest score the largest is kept."""
+        for name, value in found.items():
+            if name in RECEIVED or name in WHOLE or value.ndim != 3:
+                continue
+            finite = torch.isfinite(value)
+            if name == "largest_score":
+                most = value.masked_fill(~finite, -torch.inf).amax((0, 2)).double()
+                self.total[name] = torch.maximum(self.total[name], most) if name in self.total else most
+                self.count[name] = torch.ones_like(most)
+                continue
+            sums = value.masked_fill(~finite, 0.0).sum((0, 2), dtype=torch.float64)
+            self.total[name] = self.total[name] + sums if name in self.total else sums
+            self.count[name] = self.count.get(name, 0) + finite.sum((0, 2))
+        shown = next((value for name, value in found.items() if name not in RECEIVED), None)
+        if shown is not None:
+            shown = shown[..., 0] if shown.ndim == 4 else shown
+            self.rows = self.rows + ((shown != -1) if not shown.is_floating_point() else ~shown.isnan())[:, 0].sum()
+
+
+class LayerSeen:
+    """One layer in one run. Each statistic is an attribute: an array (batch, heads, rows), or of keys or the top k."""
+
+    def __init__(self, kept: LayerRun, run: Run, keys: int | None) -> None:
+        """Of a run; it has so many keys, or as many as were seen."""
+        self._kept, self._keys = kept, keys
+        self.first_position = run.start
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        kept = self.__dict__["_kept"] if "_kept" in self.__dict__ else LayerRun()
+        if name in kept.keys:
+            return _array(kept.keys[name][:, :, : self._keys])
+        if kept.rows and name in kept.rows[0]:
+            if len(kept.rows) > 1:
+                kept.rows[:] = [{each: torch.cat([part[each] for part in kept.rows], 2) for each in kept.rows[0]}]
+            return _array(kept.rows[0][name])
+        raise AttributeError(f"{name} was not kept: {', '.join(self.names) or 'no statistic'} was")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The statistics that were kept."""
+        return (*(self._kept.rows[0] if self._kept.rows else ()), *self._kept.keys)
+
+
+@dataclass(eq=False)
+class Part:
+    """The layers of one stack: of the model, or its encoder, its decoder, or the attention from one to the other."""
+
+    name: str
+    wanted: Wanted
+    keep: str
+    runs: list[Run] = field(default_factory=list)
+    layers: dict[int, list[LayerRun]] = field(default_factory=dict)  # as many as runs
+    sums: dict[int, Sums] = field(default_factory=dict)
+
+    def add(self, run: Run, index: int, found: dict[str, Tensor], key_position: int) -> None:
+        """What one call of the attention was like, in the run of that call."""
+        if run not in self.runs:
+            if self.keep != "rows":
+                self.runs.clear()
+                self.layers.clear()
+            self.runs.append(run)
+        mine = self.layers.setdefault(index, [])
+        mine += [LayerRun() for _ in range(len(self.runs) - len(mine))]
+        rows = {name: value for name, value in found.items() if name not in RECEIVED}
+        self.sums.setdefault(index, Sums())
+        if self.keep != "rows":
+            self.sums[index].add(found)
+        if self.keep != "means" and rows:
+            mine[-1].rows.append(rows)
+        count = next(iter(rows.values())).shape[2] if rows else 2
+        mine[-1].receive(found, key_position, count)
+
+    def layer(self, index: int, run: int = -1) -> LayerSeen:
+        """What was kept of a layer, in the last run unless another one is asked for by its number."""
+        if index not in self.layers:
+            known = f"{min(self.layers)} to {max(self.layers)}" if self.layers else "none: nothing was run"
+            raise InputError(f"layer {index} of {self.name} was not seen: expected {known}")
+        if not -len(self.runs) <= run < len(self.runs):
+            raise InputError(f"run {run}: expected a number from 0 to {len(self.runs) - 1}")
+        held = self.runs[run]  # a static cache has more keys than were seen
+        return LayerSeen(self.layers[index][run], held, None if self.name == "cross" else held.end)
+
+    def summaries(self) -> Iterator[tuple[int, Sums]]:
+        """The sums of each layer: those kept, or of the rows kept."""
+        for index in sorted(self.layers):
+            sums = self.sums[index]
+            if self.keep == "rows":
+                sums = Sums()
+                for run in self.layers[index]:
+                    for rows in run.rows:
+                        sums.add(rows)
+            yield index, sums
+
+
+class Seen:
+    """What was seen of a model."""
+
+    def __init__(self, wanted: Wanted, keep: str, main: str | None) -> None:
+        """Of which statistics, how they are kept, and the part that `layer` is about."""
+        self.wanted, self.keep, self._main = wanted, keep, main
+        self.parts: dict[str, Part] = {}
+
+    def __repr__(self) -> str:
+        """The parts, their layers and runs."""
+        told = [f"{name}: {len(part.layers)} layers, {len(part.runs)} runs" for name, part in self.parts.items()]
+        return f"Seen({'; '.join(told) or 'nothing yet'})"
+
+    def part(self, name: str) -> Part:
+        """A part by its name: `encoder`, `decoder`, `cross`, or the name of the module."""
+        if name not in self.parts:
+            raise InputError(f"{name} was not seen: expected {' or '.join(self.parts) or 'a run of the model first'}")
+        return self.parts[name]
+
+    @property
+    def encoder(self) -> Part:
+        """The encoder of a model that has one."""
+        return self.part("encoder")
+
+    @property
+    def decoder(self) -> Part:
+        """The decoder's attention to its own text."""
+        return self.part("decoder")
+
+    @property
+    def cross(self) -> Part:
+        """The decoder's attention to the encoder's text."""
+        return self.part("cross")
+
+    def layer(self, index: int, run: int = -1) -> LayerSeen:
+        """A layer of the only part, or of the one that reads text."""
+        if len(self.parts) == 1:
+            return next(iter(self.parts.values())).layer(index, run)
+        if self._main in self.parts:
+            return self.parts[self._main].layer(index, run)
+        raise InputError(f"layer {index}: expected {' or '.join(f'{name}.layer({index})' for name in self.parts)}"
+                         if self.parts else f"layer {index} was not seen: nothing was run")  # fmt: skip
+
+    def summary(self) -> dict[str, np.ndarray]:
+        """Columns with one entry for each head: its place, the number of rows, and the mean of each statistic.
+
+        The mean is over rows where the statistic is a finite number; of the largest score it is the largest.
+        """
+        columns: dict[str, list[Any]] = {"part": [], "layer": [], "head": [], "rows": []}
+        means: dict[str, list[Any]] = {}
+        for name, part in self.parts.items():
+            for index, sums in part.summaries():
+                heads = len(next(iter(sums.total.values()))) if sums.total else 0
+                columns["part"] += [name] * heads
+                columns["layer"] += [index] * heads
+                columns["head"] += range(heads)
+                columns["rows"] += [int(sums.rows)] * heads
+                for statistic in self.wanted.rows:
+                    if statistic in sums.total:
+                        mean = sums.total[statistic] / sums.count[statistic]
+                        means.setdefault(statistic, []).extend(mean.tolist())
+                    elif statistic not in WHOLE and statistic != "top_weights":
+                        means.setdefault(statistic, []).extend([np.nan] * heads)
+        return {name: np.array(values) for name, values in (columns | means).items()}
+
+
+def _array(value: Tensor) -> np.ndarray:
+    return value.detach().cpu().numpy()

@@ -1,0 +1,258 @@
+"""Write the page as one static folder, for any web server.
+
+Pyodide comes from npm and the wheels from PyPI, by the user's own npm and pip; both are pinned with checksums. Python's
+modules are compiled once, by Pyodide itself, so that a browser need not. What students must not see (samples, comments,
+examples, exercises that were not chosen) is never copied.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import html
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import headwright
+from headwright import theme
+from headwright.check.catalogue import BUILT_IN
+from headwright.check.exercise import Exercise
+from headwright.check.report.typeset import typeset
+from headwright.errors import InputError
+from headwright.files import write_whole
+from headwright.lab import STATIC as LAB
+from headwright.lab.views.check import described
+from headwright.page.assignment import Assignment, exercises, read_assignment
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+PACKAGE = Path(headwright.__file__).parent
+PYODIDE = ("pyodide@314.0.7", "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0")
+RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+WASM = ("--platform", "pyemscripten_2026_0_wasm32", "--python-version", "3.14", "--only-binary=:all:", "--no-deps")
+OURS = (  # what of this package runs in the browser
+    "__init__.py", "__init__.pyi", "cards.py", "enclosure.py", "errors.py", "theme.py", "validation.py",
+    "verification.py", "check", "formula", "trusted", "lab/__init__.py", "lab/progress.py", "lab/view.py",
+    "lab/views/__init__.py", "lab/views/check.py", "page/__init__.py", "page/answering.py",
+)  # fmt: skip
+FRONT = ("common", "views/check", "views/check.js", "lab.css", "icon.svg")  # what the page shares with the lab
+SOLVER = "z3_solver"
+WITHOUT = ("flint/test/",)  # of the wheels
+FLINT = """from .flint_base.flint_base import Ordering
+from .pyflint import ctx
+from .types.arb import arb
+from .types.arb_mat import arb_mat
+from .types.fmpq import fmpq
+from .types.fmpq_mat import fmpq_mat
+from .types.fmpq_mpoly import fmpq_mpoly, fmpq_mpoly_ctx
+from .types.fmpz import fmpz
+"""  # in place of flint/__init__.py: each of the modules that it loads beyond these delays the first verdict
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Built:
+    """The sizes of a page in bytes, without the solver: as files, and as a server with gzip sends them."""
+
+    raw: int
+    compressed: int
+    exercises: int
+
+
+def build(
+    out: Path, assignment: Path | None = None, *, downloads: Path | None = None, tell: Tell = lambda _: None
+) -> Built:
+    """Write the page into a folder that is new, empty or holds such a page; what was fetched is kept in `downloads`."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file: expected a folder")
+    if out.exists() and any(out.iterdir()) and not (out / "manifest.json").exists():
+        raise InputError(f"{out} is not empty: expected a new folder, or one that holds such a page")
+    chosen = Assignment.model_validate({"solutions": True}) if assignment is None else read_assignment(assignment)
+    asked = exercises(chosen, assignment.parent if assignment else Path())
+    with tempfile.TemporaryDirectory() as scratch:
+        work = Path(scratch)
+        fetched = downloads or work / "fetched"
+        fetched.mkdir(parents=True, exist_ok=True)
+        tell("Fetching Pyodide")
+        runtime = _pyodide(fetched, work)
+        tell("Fetching wheels")
+        wheels = _wheels(fetched, work)
+        made = work / "page"
+        (made / "python").mkdir(parents=True)
+        for name in RUNTIME:
+            shutil.copyfile(runtime / name, made / "python" / name)
+        (solver,) = (wheel for wheel in wheels if wheel.name.startswith(SOLVER))
+        shutil.copyfile(solver, made / "python" / f"{SOLVER}.whl")
+        tell("Compiling Python modules")
+        tree = _tree(work / "tree", [wheel for wheel in wheels if wheel != solver], chosen, asked)
+        _compiled(tree, runtime, work, made / "python" / "modules.zip")
+        _front(made, chosen, asked)
+        sizes = _manifest(made)
+        if out.exists():
+            shutil.rmtree(out)
+        shutil.copytree(made, out)
+    return Built(*sizes, len(asked))
+
+
+def _run(what: str, *command: str, cwd: Path) -> None:
+    try:
+        ran = subprocess.run(command, cwd=cwd, text=True, capture_output=True)  # noqa: S603  our own commands
+    except FileNotFoundError:
+        raise InputError(f"{what} needs {command[0]}, which is not installed here") from None
+    if ran.returncode:
+        raise InputError(f"{what} failed: {(ran.stderr or ran.stdout).strip()[-500:]}")
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _pyodide(fetched: Path, work: Path) -> Path:
+    name, digest = PYODIDE
+    archive = fetched / f"{name.replace('@', '-')}.tgz"
+    if not archive.exists():
+        _run("fetching Pyodide", "npm", "pack", "--silent", name, cwd=work)
+        _keep(work / archive.name, fetched)
+    if _digest(archive) != digest:
+        raise InputError(f"{archive.name} is not the file that was tested: its checksum differs")
+    with tarfile.open(archive) as packed:
+        packed.extractall(work, filter="data")
+    return work / "package"
+
+
+def _keep(path: Path, folder: Path) -> None:
+    """A copy in a folder, whole or not at all."""
+    write_whole(folder / path.name, path.read_bytes())
+
+
+def _wheels(fetched: Path, work: Path) -> list[Path]:
+    """The wheels of wheels.txt, and no others that may lie in the folder."""
+    wanted = set(re.findall(r"sha256:(\w{64})", (HERE / "wheels.txt").read_text(encoding="utf-8")))
+
+    def there() -> list[Path]:
+        return [path for path in sorted(fetched.glob("*.whl")) if _digest(path) in wanted]
+
+    if len(there()) < len(wanted):
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--require-hashes"]
+        _run("fetching wheels", *pip, *WASM, "-d", "wheels", "-r", str(HERE / "wheels.txt"), cwd=work)
+        for path in (work / "wheels").glob("*.whl"):
+            _keep(path, fetched)
+    return there()
+
+
+def _tree(tree: Path, wheels: Sequence[Path], chosen: Assignment, asked: Sequence[Exercise]) -> Path:
+    """All modules but the solver's, in one folder, with the exercises of the assignment alone."""
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as packed:
+            packed.extractall(tree, [name for name in packed.namelist() if not name.startswith(WITHOUT)])  # noqa: S202  checksums are known
+    (tree / "flint" / "__init__.py").write_text(FLINT, encoding="utf-8")
+    ours = tree / "headwright"
+    for path in _ours():
+        target = ours / path.relative_to(PACKAGE)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    folder = ours / "check" / BUILT_IN.name
+    folder.mkdir()
+    for one in asked:
+        (folder / f"{one.id}.toml").write_text(as_toml(given_part(one)), encoding="utf-8")
+    (ours / "page" / "settings.json").write_text(json.dumps({"hints": chosen.hints}), encoding="utf-8")
+    return tree
+
+
+def _ours() -> Iterator[Path]:
+    for name in OURS:
+        place = PACKAGE / name
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.is_file() and path.parent != BUILT_IN and "__pycache__" not in path.parts:
+                yield path
+
+
+def given_part(exercise: Exercise) -> dict[str, Any]:
+    """An exercise as data, without its samples, and without comments, which are no data."""
+    return exercise.model_dump(mode="json", exclude={"samples"}, exclude_defaults=True)
+
+
+def as_toml(given: object) -> str:
+    r"""JSON's own types as TOML: a table's lines, or one value.
+
+    >>> print(as_toml({"id": "copying", "keys": {"named": ["a"], "noise": True}}), end="")
+    "id" = "copying"
+    "keys" = {"named" = ["a"], "noise" = true}
+    """
+    if not isinstance(given, dict):
+        return _value(given)
+    return "".join(f"{json.dumps(key)} = {_value(value)}\n" for key, value in given.items())
+
+
+def _value(given: object) -> str:
+    if isinstance(given, dict):
+        inside = (f"{json.dumps(key)} = {_value(value)}" for key, value in given.items() if value is not None)
+        return "{" + ", ".join(inside) + "}"
+    if isinstance(given, list):
+        return "[" + ", ".join(map(_value, given)) + "]"
+    return json.dumps(given, ensure_ascii=False)
+
+
+def _compiled(tree: Path, runtime: Path, work: Path, archive: Path) -> None:
+    with zipfile.ZipFile(work / "tree.zip", "w", zipfile.ZIP_STORED) as packed:
+        for path in sorted(tree.rglob("*")):
+            if path.is_file():
+                packed.write(path, path.relative_to(tree))
+    script = [str(STATIC / "compile.mjs"), str(runtime), str(work / "tree.zip"), str(work / "compiled.zip")]
+    _run("compiling", "node", *script, cwd=work)
+    with zipfile.ZipFile(work / "compiled.zip") as given, zipfile.ZipFile(archive, "w") as packed:
+        for name in sorted(given.namelist()):
+            packed.writestr(zipfile.ZipInfo(name), given.read(name), zipfile.ZIP_DEFLATED, 9)
+
+
+def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
+    """The page itself, with the lab's modules, and the exercises for reading before Python is there."""
+    static = made / "static"
+    for name in FRONT:
+        target = static / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (LAB / name).is_dir() else shutil.copyfile)(LAB / name, target)
+    (static / "theme.css").write_text(theme.css(), encoding="utf-8")
+    for name in ("common/transport.js", "loading.js", "verify.js"):
+        shutil.copyfile(STATIC / Path(name).name, static / name)
+    if not chosen.solutions:  # the examples are answers
+        start = json.dumps({"exercise": asked[0].id, "answer": "", "hints": "none"})
+        examples = f"// Where this page begins.\nexport const start = {start};\nexport const presets = [];\n"
+        (static / "views/check/examples.js").write_text(examples, encoding="utf-8")
+    told = {"exercises": [{**described(one), **_solutions(one, chosen)} for one in asked]}
+    (made / "exercises.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+    names = {"title": html.escape(chosen.title), "version": headwright.__version__, "hints": chosen.hints}
+    for name in ("index", "verify"):
+        page = Template((STATIC / f"{name}.html").read_text(encoding="utf-8"))
+        (made / f"{name}.html").write_text(page.substitute(names), encoding="utf-8")
+    shutil.copyfile(STATIC / "worker.js", made / "worker.js")
+
+
+def _solutions(exercise: Exercise, chosen: Assignment) -> dict[str, Any]:
+    right = exercise.samples.right if chosen.solutions else ()
+    return {"solutions": [[typeset(formula) for formula in one] for one in right[:1]]}
+
+
+def _manifest(made: Path) -> tuple[int, int]:
+    """The list of all files, which the page and its service worker read; the sizes of all but the solver."""
+    paths = {path.relative_to(made).as_posix(): path for path in sorted(made.rglob("*")) if path.is_file()}
+    raw = {name: path.stat().st_size for name, path in paths.items()}
+    version = hashlib.sha256(b"".join(path.read_bytes() for path in paths.values())).hexdigest()[:16]
+    first = sum(size for name, size in raw.items() if name.startswith("python/") and SOLVER not in name)
+    manifest = {"version": version, "bytes": first, "files": list(raw)}
+    (made / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    worker = (STATIC / "offline.js").read_text(encoding="utf-8").replace("VERSION", version)
+    (made / "offline.js").write_text(worker, encoding="utf-8")
+    small = [len(gzip.compress(path.read_bytes())) for name, path in paths.items() if SOLVER not in name]
+    return sum(size for name, size in raw.items() if SOLVER not in name), sum(small)

@@ -1,0 +1,47 @@
+// Python in a worker: loads itself with progress in bytes, then answers one question after the other.
+const counted = self.fetch.bind(self);
+let loaded = 0;
+
+/** Count what arrives, for the page's progress bar. */
+self.fetch = async (...asked) => {
+  const response = await counted(...asked);
+  if (!response.body) return response;
+  const count = new TransformStream({ transform(chunk, out) { loaded += chunk.byteLength; self.postMessage({ loaded }); out.enqueue(chunk); } });
+  return new Response(response.body.pipeThrough(count), { status: response.status, headers: response.headers });
+};
+
+const bytes = async (name) => {
+  const response = await self.fetch(new URL(`python/${name}`, self.location.href));
+  if (!response.ok) throw new Error(`${name} could not be loaded (${response.status})`);
+  return response.arrayBuffer();
+};
+
+async function start() {
+  const archive = bytes("modules.zip");
+  const { loadPyodide } = await import("./python/pyodide.mjs");
+  const python = await loadPyodide({ indexURL: new URL("python/", self.location.href).href });
+  const place = python.runPython("import site; site.getsitepackages()[0]");
+  python.unpackArchive(await archive, "zip", { extractDir: place });
+  const { answer, solver_loaded: solverLoaded } = python.pyimport("headwright.page.answering");
+  return { python, place, answer, solverLoaded };
+}
+
+const lastLine = (error) => String(error.message ?? error).trim().split("\n").at(-1).slice(0, 200);
+const ready = start();
+ready.then(() => self.postMessage({ ready: true }), (error) => self.postMessage({ failed: lastLine(error) }));
+
+self.onmessage = async ({ data: question }) => {
+  try {
+    const { python, place, answer, solverLoaded } = await ready;
+    let found = JSON.parse(answer(question));
+    if (found.needs) {
+      self.postMessage({ needs: found.needs });
+      python.unpackArchive(await bytes("z3_solver.whl"), "wheel", { extractDir: place });
+      solverLoaded();
+      found = JSON.parse(answer(question));
+    }
+    self.postMessage({ found });
+  } catch (error) { // Python itself has failed, as where its stack or memory is full
+    self.postMessage({ found: { error: `this could not be computed in a browser (${lastLine(error)}); the command line may` }, broken: true });
+  }
+};

@@ -1,0 +1,125 @@
+"""The checker of next tokens: certificates that are true, and the same changed in every field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb
+
+from headwright.errors import InputError
+from headwright.models.loading.induction16 import induction16_model
+from headwright.models.texts.checker import DoubtError
+from headwright.models.texts.checker.next_token import EXP_ERROR, _exp, check_margins
+from headwright.models.texts.next_token_proof import predictions, run_against_margins, statement_of
+from headwright.models.texts.next_token_statement import NextToken, read, weights_of, written
+
+MODEL = induction16_model()
+FOUND = predictions(MODEL, 6, [(0, 1), (13, 8)])
+
+
+def stated() -> NextToken:
+    statement = statement_of(MODEL, 6, FOUND)
+    assert statement is not None
+    return statement
+
+
+STATEMENT = stated()
+TEXT = written(STATEMENT)
+
+
+def changed(change: Callable[[dict[str, Any]], Any]) -> str:
+    given = json.loads(TEXT)
+    change(given)
+    return json.dumps(given)
+
+
+def test_what_was_proved_is_verified() -> None:
+    assert read(TEXT) == STATEMENT
+    check_margins(read(TEXT), weights_of(MODEL))
+    assert run_against_margins(MODEL, read(TEXT)) == len(STATEMENT.margins) == 8
+
+
+def test_a_group_may_be_cut_by_hand() -> None:
+    one = STATEMENT.margins[0]  # j = 1: places 2 to 4 are free
+    cut = [3, [[4, [0] * 15], *[0] * 14]]
+    check_margins(replace(STATEMENT, margins=(replace(one, cuts=cut),)), weights_of(MODEL))
+
+
+def test_the_words_say_all_groups_by_a_digest() -> None:
+    other = read(changed(lambda given: given["statement"]["groups"][7].__setitem__(3, "0.5")))
+    assert other.words() != STATEMENT.words()
+
+
+def least(given: dict[str, Any], index: int) -> None:
+    given["statement"]["groups"][index][3] = f"{FOUND[index].run + 0.001:.3f}"
+
+
+REJECTED: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "a margin above a run": lambda given: least(given, 0),
+    "the last margin above a run": lambda given: least(given, 7),
+    "another place": lambda given: given["statement"]["groups"][0].__setitem__(2, 5),
+    "place 0": lambda given: given["statement"]["groups"][0].__setitem__(2, 0),
+    "a pair of one token": lambda given: given["statement"]["groups"][0].__setitem__(1, 0),
+    "a token there is not": lambda given: given["statement"]["groups"][0].__setitem__(1, 16),
+    "longer than the model": lambda given: given["statement"].update(length=11),
+    "too short": lambda given: given["statement"].update(length=2),
+    "fewer tokens": lambda given: given["statement"].update(tokens=15),
+    "other weights": lambda given: given["statement"].update(weights="0" * 64),
+    "no cuts": lambda given: given["cuts"].__setitem__(0, None),
+    "true for cuts": lambda given: given["cuts"].__setitem__(0, False),
+    "parts left out": lambda given: given["cuts"].__setitem__(0, [3, [0] * 14]),
+    "no parts": lambda given: given["cuts"].__setitem__(0, [3, []]),
+    "cut where no token is free": lambda given: given["cuts"].__setitem__(0, [0, [0]]),
+    "cut at no place": lambda given: given["cuts"].__setitem__(0, [6, [0] * 15]),
+    "cut before the first": lambda given: given["cuts"].__setitem__(0, [-2, [0] * 15]),
+    "cut twice at a place": lambda given: given["cuts"].__setitem__(0, [3, [[3, [0] * 15]] * 15]),
+    "a part that is no part": lambda given: given["cuts"].__setitem__(0, [3, [1] * 15]),
+}
+UNREADABLE: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "another format": lambda given: given.update(format="headwright every-text certificate"),
+    "another version": lambda given: given.update(version=2),
+    "true for a version": lambda given: given.update(version=True),
+    "a name too many": lambda given: given.update(note="x"),
+    "a name too few": lambda given: given["statement"].pop("tokens"),
+    "a group twice": lambda given: given["statement"]["groups"].__setitem__(1, given["statement"]["groups"][0]),
+    "no groups": lambda given: (given["statement"].update(groups=[]), given.update(cuts=[])),
+    "cuts too few": lambda given: given["cuts"].pop(),
+    "a margin of 0": lambda given: given["statement"]["groups"][0].__setitem__(3, "0.000"),
+    "a margin below 0": lambda given: given["statement"]["groups"][0].__setitem__(3, "-1"),
+    "a margin that is no decimal": lambda given: given["statement"]["groups"][0].__setitem__(3, "1e-3"),
+    "a margin that is a number": lambda given: given["statement"]["groups"][0].__setitem__(3, 1.5),
+    "a token that is true": lambda given: given["statement"]["groups"][0].__setitem__(1, True),
+    "a token below 0": lambda given: given["statement"]["groups"][0].__setitem__(1, -1),
+    "a name that is a sentence": lambda given: given["statement"].update(model="all models. Verified"),
+}
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_a_changed_certificate_is_rejected(name: str) -> None:
+    with pytest.raises(DoubtError):
+        check_margins(read(changed(REJECTED[name])), weights_of(MODEL))
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_is_not_of_the_format_is_refused(name: str) -> None:
+    with pytest.raises(InputError):
+        read(changed(UNREADABLE[name]))
+
+
+@pytest.mark.parametrize("name", ["embed", "place", "query", "key", "value", "output", "unembed"])
+def test_it_is_about_these_weights(name: str) -> None:
+    array = getattr(MODEL, name).copy()
+    array.flat[0] = np.nextafter(array.flat[0], 9)
+    with pytest.raises(DoubtError, match="other weights"):
+        check_margins(STATEMENT, weights_of(replace(MODEL, **{name: array})))
+
+
+def test_exp_is_as_near_as_it_says() -> None:
+    x = np.concatenate([np.random.default_rng(0).uniform(-700, 700, 2000), [-700.0, 0.0, 700.0, 1e-300]])
+    for number, found in zip(x, _exp(x), strict=True):
+        assert abs(arb(found) / arb(float(number)).exp() - 1) < EXP_ERROR

@@ -1,0 +1,106 @@
+"""The page as it is built, served by a plain web server, and opened in a real browser."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from headwright.errors import InputError
+from headwright.page.build import build
+
+DOWNLOADS = Path(__file__).parents[2] / "out" / "downloads"  # fetched once
+PATIENCE = 120_000  # milliseconds, on a busy machine
+ASK = "([call, given]) => import('./static/common/transport.js').then(({ post }) => post(call, given))"
+
+
+def built(out: Path, assignment: Path | None = None) -> Path:
+    """A page, or a skipped test where it cannot be built."""
+    for tool in ("npm", "node"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"NO {tool.upper()} HERE: the page is not built and not tested (Debian: apt-get install npm)")
+    try:
+        build(out, assignment, downloads=DOWNLOADS)
+    except InputError as error:
+        if str(error).startswith("fetching"):
+            pytest.skip(f"NO REGISTRY HERE: the page is not built and not tested ({error})")
+        raise
+    return out
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of a folder, as `python -m http.server` serves it."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://localhost:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class Opened:
+    """A page in which Python is ready, with what its console said and what it asked the network for."""
+
+    def __init__(self, context: BrowserContext, address: str, path: str = "") -> None:
+        self.address, self.said, self.asked = address, list[str](), list[str]()
+        context.on("request", lambda request: self.asked.append(request.url))
+        self.page: Page = context.new_page()
+        self.page.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
+        self.page.goto(address + path)
+        self.ready()
+
+    def ready(self) -> None:
+        self.page.wait_for_selector("html[data-python=ready]", timeout=PATIENCE)
+
+    def ask(self, call: str, **given: Any) -> Any:
+        """What Python in the tab answers, by the way that the page itself asks."""
+        return self.page.evaluate(ASK, [call, given])
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("page") / "page")
+
+
+@pytest.fixture(scope="session")
+def address(folder: Path) -> Iterator[str]:
+    with serving(folder) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def shared(browser: Browser, address: str) -> Iterator[Opened]:
+    """One tab for all tests that leave it as it was."""
+    context = browser.new_context()
+    opened = Opened(context, address)
+    yield opened
+    context.close()
+    assert opened.said == []
+    assert {url for url in opened.asked if not url.startswith((address, "data:", "blob:"))} == set()
+
+
+@pytest.fixture
+def opened(browser: Browser, address: str) -> Iterator[Opened]:
+    """A tab of one's own."""
+    context = browser.new_context(accept_downloads=True)
+    found = Opened(context, address)
+    yield found
+    context.close()
+    assert found.said == []
