@@ -39,7 +39,7 @@ def turning_of_network(model: Model, network: Any, index: int, length: int) -> F
     _ran(model, length)
     angles: Float[np.ndarray, " half"] = _angles(model, network, index)
     rotary, kind = network.rotary_emb, _kind(network, index)
-    with torch.inference_mode(), InFloat64():
+    with torch.no_grad(), InFloat64():
         places = torch.arange(max(1, length), device=network.device)[None]
         own = rotary(torch.zeros(1, device=network.device), places, **({} if kind is None else {"layer_type": kind}))
     turns = np.arange(max(1, length))[:, None] * np.concatenate([angles, angles])

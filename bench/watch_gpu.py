@@ -1,0 +1,54 @@
+"""`generate` of 512 tokens after a prompt of 8,192, watched beside not watched: python bench/watch_gpu.py, on a GPU.
+
+A llama of 16 layers with 16 heads, d = 64, random weights, bfloat16, SDPA. The tokens must be the same.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+PROMPT, NEW = 8192, 512
+
+
+def main() -> None:
+    """Print seconds and ratios."""
+    import torch
+    import transformers
+
+    from headwright.models.watching import watch
+
+    hf: Any = transformers
+    torch.manual_seed(0)
+    config = hf.LlamaConfig(
+        hidden_size=1024, num_hidden_layers=16, num_attention_heads=16, num_key_value_heads=16, intermediate_size=2816,
+        vocab_size=1000, max_position_embeddings=2 * PROMPT, attn_implementation="sdpa",
+    )  # fmt: skip
+    model = hf.LlamaForCausalLM(config).to("cuda", torch.bfloat16).eval()
+    tokens = torch.randint(3, 1000, (1, PROMPT), device="cuda")
+    given = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "do_sample": False, "pad_token_id": 0}
+
+    def timed(statistics: tuple[str, ...] | None) -> tuple[float, Any]:
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        with torch.inference_mode():
+            if statistics is None:
+                found = model.generate(**given, max_new_tokens=NEW, min_new_tokens=NEW)
+            else:
+                with watch(model, statistics):
+                    found = model.generate(**given, max_new_tokens=NEW, min_new_tokens=NEW)
+        torch.cuda.synchronize()
+        return time.perf_counter() - start, found
+
+    timed(None)
+    base, wanted = min((timed(None) for _ in range(3)), key=lambda one: one[0])
+    print(f"not watched: {base:.2f} s")
+    for statistics in (("entropy",), ("largest", "winner", "entropy", "first", "largest_score")):
+        timed(statistics)
+        seconds, found = min((timed(statistics) for _ in range(2)), key=lambda one: one[0])
+        same = bool((found == wanted).all())
+        print(f"watched, {', '.join(statistics)}: {seconds:.2f} s, {seconds / base:.2f} times; the same tokens: {same}")
+
+
+if __name__ == "__main__":
+    main()
