@@ -89,8 +89,8 @@ def test_an_unknown_exercise_is_named() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"exercise": 3}, "given was 3: expected the id of an exercise"),
-        ({"exercises": 3}, "exercises is 3: expected a path"),
+        ({"exercise": 3}, "there is no exercise 3"),
+        ({"exercises": 3}, "exercises is 3: expected text or a path"),
     ],
 )
 def test_an_argument_of_another_type_is_refused_by_a_sentence(given: dict[str, Any], said: str) -> None:

@@ -192,7 +192,7 @@ SIMULATE = ("simulate", "--keys", "K.npy", "--query", "q.npy", "--targets", "0,1
         (("attend", "--keys", "K.npy", "--query", "q.npy", "--scale", "nan"), "--scale nan"),
         (("attend", "--keys", "K.npy", "--query", "q.npy", "--scale", "x"), "--scale x"),
         (
-            ("attend", "--keys", "K.npy", "--query", "q.npy", "--plot", "a.pdf"),
+            ("attend", "--keys", "K.npy", "--query", "q.npy", "--plot", "a.gif"),
             "suffix '.pdf', expected one of .svg",
         ),
         (("attend", "--keys", "K.npy", "--query", "q.npy", "--plot", "no/a.svg"), "there is no folder no"),

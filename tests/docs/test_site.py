@@ -98,7 +98,7 @@ def test_mathematics_is_typeset(pages: dict[Path, _Page]) -> None:
 
 def test_every_chapter_is_a_notebook_too(pages: dict[Path, _Page]) -> None:
     chapters = [path for path in pages if path.parent.name == "tutorial"]
-    assert len(chapters) == 5
+    assert len(chapters) == 6
     assert all(path.with_suffix(".ipynb").is_file() for path in chapters)
 
 

@@ -18,7 +18,7 @@ SOME = NAMES if ALL else ["design", "check", "order"]  # for what all views shar
 
 
 @pytest.mark.parametrize(("width", "look"), [(1440, "light"), (390, "dark")])
-@pytest.mark.parametrize("name", ["", "api", *NAMES])
+@pytest.mark.parametrize("name", ["", *NAMES])
 def test_a_page_shows_itself_without_complaint_in_its_width_and_to_a_screen_reader(
     view: View, name: str, width: int, look: Literal["light", "dark"]
 ) -> None:  # fmt: skip

@@ -130,7 +130,9 @@ class _Checked:
         for one in found:
             node = t.unquantified(one.claimed.node)
             left = names_on_the_left(node) if isinstance(node, t.Relation) and node.comparisons[0] == "=" else ()
-            others += [one.claimed.statement for name in left if full_name(name) in asked and one.status != "true"]
+            special = [isinstance(part, t.Relation) and set(part.comparisons) == {"="} for part in one.claimed.under]
+            if one.status != "true" and not (special and all(special)):  # 'if n = 3, this is q = ...' is no rival
+                others += [one.claimed.statement for name in left if full_name(name) in asked]
         later = [one.line for one in others if one.number > first]
         reason = f"line {max(later)} may be meant instead of line {part.line}" if later else ""
         return replace(part, word="undecided", reason=reason) if later else part

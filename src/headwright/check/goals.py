@@ -71,8 +71,7 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
         unclear = f"{min(used & contents.unclear)} is described in words or case by case, which is not read"
         return replace(start, reason=unclear, answer=chosen.answer)
     if chosen.word == "refuted" and used & contents.several:
-        which = min(used & contents.several)
-        reason = f"it is refuted for one value of {which} ({chosen.reason}), and another one is written"
+        reason = f"refuted for one value of {min(used & contents.several)} ({chosen.reason}); another is written"
         return replace(start, reason=reason, answer=chosen.answer)
     for line, name in ((one.line, _FIRST_NAME.match(one.text)) for one in contents.unread):
         if name is not None and name[1] in used:

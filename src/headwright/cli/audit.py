@@ -58,7 +58,7 @@ EXAMPLES = (
     "headwright audit builtin:induction --out report.html",
     "headwright audit FOLDER --text book.txt --max-length 2048",
     "headwright audit builtin:induction --explain 1.0",
-    "headwright audit FOLDER --tokens ids.npy --max-length 8192 --out heads.csv --plot heads.pdf",
+    "headwright audit FOLDER --tokens ids.npy --out heads.csv --plot heads.pdf",
 )
 MOST_LINES = 48  # of the table on a terminal; the report and --json have all heads
 BUILT_IN = "builtin:"

@@ -39,7 +39,7 @@ SHORT = "Prove what first-layer heads do on every text of a given length."
 EXAMPLES = (
     "headwright every-text builtin:induction --length 64",
     "headwright every-text builtin:induction --length 16 --key e --out e.json",
-    "headwright every-text builtin:induction16 --length 8 --predict all --out next.json",
+    "headwright every-text builtin:induction16 --length 8 --predict all",
     "headwright every-text FOLDER --length 16 --query @text --text book.txt",
 )
 

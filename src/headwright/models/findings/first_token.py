@@ -106,7 +106,7 @@ def duplicate_weight(rows: Away, tokens: Tokens, after: int = 0) -> Rows:
     scoring, found = rows.scoring, np.zeros_like(rows.first)
     start, group = int(rows.positions[0]), scoring.heads // scoring.key_heads
     order = np.argsort(tokens, kind="stable")
-    order = order[order > scoring.first]
+    order = order[order + after > scoring.first]
     for places in np.split(order, np.flatnonzero(np.diff(tokens[order])) + 1):
         for part in (places[k : k + PART] for k in range(0, len(places), PART)):
             mine = part[part >= start]

@@ -40,6 +40,14 @@ def watch(
         special: the ids of special tokens; those that the model's configuration names unless given.
         keys: the positions that `keys` is about.
         memory: bytes that rows may take; what is free unless given.
+
+    >>> import torch, transformers as hf
+    >>> config = hf.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=9)
+    >>> model = hf.GPT2LMHeadModel(config)
+    >>> with watch(model) as seen_there:
+    ...     logits = model(input_ids=torch.tensor([[1, 2, 3]])).logits
+    >>> seen_there.layer(0).largest.shape
+    (1, 2, 3)
     """
     wanted = Wanted.of(statistics, top, ends, last_rows)
     found: AbstractContextManager[Seen] = _hook().watching(model, wanted, keep, special, keys, memory)
@@ -52,6 +60,14 @@ def seen(model: Any) -> Seen:
 
     That implementation is there once `register` or `watch` was called. Models of an encoder and a decoder, and other
     statistics, need `watch`.
+
+    >>> import torch, transformers as hf
+    >>> config = hf.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=9)
+    >>> register()
+    >>> model = hf.GPT2LMHeadModel._from_config(config, attn_implementation="headwright")
+    >>> logits = model(input_ids=torch.tensor([[1, 2, 3]])).logits
+    >>> seen(model).layer(0).largest.shape
+    (1, 2, 3)
     """
     found: Seen = _hook().standing(model)
     return found

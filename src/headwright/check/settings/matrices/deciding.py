@@ -343,7 +343,8 @@ class MatricesCourt:
         """What is given with the conditions 'for all i <= k', and whether these are all."""
         said = [link for part in under if isinstance(part, t.Relation) for link in comparisons(part)]
         said = [link for link in said if not self._is_given(link)]
-        matrices = {name for name, shape in self.given.shapes.items() if shape != SCALAR}
+        kinds = [name for name, shape in self.given.shapes.items() if shape != SCALAR]
+        matrices = {part for name in kinds for part in (name, name.partition("_")[2])}  # 't = s' makes R_t and R_s one
         about = [link for link in said if not any(plain(name) in matrices or name.index for name in names_in(link))]
         about = [link for link in about if link.comparisons[0] in ("=", "<", ">", "<=", ">=")]
         others = [part for part in under if not isinstance(part, t.Name | t.Relation)]
