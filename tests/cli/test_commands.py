@@ -193,7 +193,7 @@ SIMULATE = ("simulate", "--keys", "K.npy", "--query", "q.npy", "--targets", "0,1
         (("attend", "--keys", "K.npy", "--query", "q.npy", "--scale", "x"), "--scale x"),
         (
             ("attend", "--keys", "K.npy", "--query", "q.npy", "--plot", "a.gif"),
-            "suffix '.pdf', expected one of .svg",
+            "suffix '.gif', expected one of .svg",
         ),
         (("attend", "--keys", "K.npy", "--query", "q.npy", "--plot", "no/a.svg"), "there is no folder no"),
         (("attend", "--keys", "K.npy"), "Missing option '--query'"),
