@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -156,3 +157,12 @@ def test_finished_parts_are_kept_and_taken(tmp_path: Path) -> None:
 def test_refused(model: str, length: int, pairs: list[tuple[int, int]] | None, why: str) -> None:
     with pytest.raises(InputError, match=why):
         predictions(load_model(model), length, pairs)
+
+
+def test_a_kept_part_that_claims_too_much_is_not_proved(tmp_path: Path) -> None:
+    model = fewer(4)
+    predictions(model, 5, kept=Kept(tmp_path))
+    for path in tmp_path.iterdir():
+        rows = json.loads(path.read_text())
+        path.write_text(json.dumps([row | {"least": "900.000", "cuts": 0} for row in rows]))
+    assert all(one.word != "proved" for one in predictions(model, 5, kept=Kept(tmp_path, resume=True)))

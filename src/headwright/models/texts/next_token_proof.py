@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,9 +118,9 @@ def predictions(
                 if progress is not None:
                     progress((before + share * part) / whole)
 
-            done = _part(found_model, tables, part, most, told)
+            done = _searched(found_model, tables, part, most, told)
             kept.put(name, done)
-        found += done
+        found += _checked_part(found_model, length, done)
         if progress is not None:
             progress(len(found) / len(asked))
     return found
@@ -135,8 +135,8 @@ def _checked(model: Model, length: int) -> Induction16:
     return model
 
 
-def _part(model: Induction16, tables: Tables, part: Sequence[Group], most: int, told: Progress) -> list[Predicted]:
-    """Search each group, then check what was claimed: about half of the work each."""
+def _searched(model: Induction16, tables: Tables, part: Sequence[Group], most: int, told: Progress) -> list[Predicted]:
+    """The worst text that was found of each group, and what is claimed of it: nothing is proved yet."""
     found = []
     for number, group in enumerate(part):
         text = worst_text(tables, group)
@@ -145,8 +145,14 @@ def _part(model: Induction16, tables: Tables, part: Sequence[Group], most: int, 
         least = None if made is None else f"{np.floor(made[0] * 1000) / 1000:.3f}"
         cuts = None if made is None else made[1]
         found.append(Predicted(group.a, group.b, group.j, least, cuts, tuple(map(int, text)), run))
-        told((number + 1) / len(part) / 2)
-    proved = _verified(model, tables.length, found, lambda share: told((1 + share) / 2))
+        told((number + 1) / len(part) / 2)  # to check it is about half of the work
+    return found
+
+
+def _checked_part(model: Induction16, length: int, found: Sequence[Predicted]) -> list[Predicted]:
+    """What was claimed, now or before an interruption: run again, and verified."""
+    ran = [replace(one, run=run_margin(model, one.text, one.b)) for one in found]
+    proved = _verified(model, length, ran)
     for one in proved:
         if one.least is not None:
             what = f"the margin of token {one.b} on {list(one.text)}, run in float64"
@@ -154,16 +160,16 @@ def _part(model: Induction16, tables: Tables, part: Sequence[Group], most: int, 
     return proved
 
 
-def _verified(model: Induction16, length: int, found: list[Predicted], told: Progress) -> list[Predicted]:
+def _verified(model: Induction16, length: int, found: list[Predicted]) -> list[Predicted]:
     """What the checker does not accept is not proved."""
     weights = weights_of(model)
     try:
         claimed = statement_of(model, length, found)
         if claimed is not None:
-            check_margins(claimed, weights, told)
+            check_margins(claimed, weights)
     except DoubtError:
         if len(found) > 1:
-            return [kept for one in found for kept in _verified(model, length, [one], told)]
+            return [kept for one in found for kept in _verified(model, length, [one])]
         return [Predicted(one.a, one.b, one.j, None, None, one.text, one.run) for one in found]
     return found
 
