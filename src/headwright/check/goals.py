@@ -225,7 +225,7 @@ def blank_part(
     links = {id(one): [part for part in one.claimed.under if isinstance(part, t.Relation)] for one in found}
     here = [one for one in found if one.status == "false" or not any(x.terms[0] in anew for x in links[id(one)])]
     fitting = [(one, _filling(exercise, blank, one, bench.answer.definitions)) for one in here]
-    filled = [(one, link) for one, link in fitting if link is not None and _covers(one, case)]
+    filled = [(one, link) for one, link in fitting if link is not None and _covers(exercise, one, bench, case)]
     told = [
         (one, link)
         for one, link in filled
@@ -237,7 +237,7 @@ def blank_part(
     if not told:
         reason = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
         names = {an.full_name(name) for source in blank.of for name in names_in(parsed(source))}
-        elsewhere = [one for one, link in fitting if link is not None and not _covers(one, case)]
+        elsewhere = [one for one, link in fitting if link is not None and not _covers(exercise, one, bench, case)]
         near = [one.claimed.statement for one in found if names & _spoken_of(one.node) and one not in elsewhere]
         bases = {name.partition("_")[0] for name in names}
         near += [one for one in mentioned if one.node is None or bases & {name.base for name in t.every_name(one.node)}]
@@ -303,14 +303,14 @@ def _true_link(one: Finding, link: t.Relation | None) -> str | None:
     return found[0].part.reason if found else None
 
 
-def _covers(one: Finding, case: t.Node | None) -> bool:
+def _covers(exercise: Exercise, one: Finding, bench: Bench, case: t.Node | None) -> bool:
     """Whether a formula is said for a case, perhaps among others."""
     match case:
         case t.Relation((t.Name() as name, value), ("=",)) if (number := an.number_of(value)) is not None:
             world = IntegersWorld({}, {an.full_name(name): number})
             under = one.node.conditions if isinstance(one.node, t.Quantified) else ()
             return all(isinstance(part, t.Name) or holds(part, world) is not False for part in under)
-    return True
+    return case is not None or all("=" not in part.comparisons for part in _narrowing(exercise, one, bench))
 
 
 def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
