@@ -225,10 +225,10 @@ def _one_key(
 
 @triton.jit
 def _again(
-    Q, K, ALLOWED, OFFSETS, LSE, BEST, SECOND, TILE, LARGEST, MARGIN, WINNER, SCORE, SENSITIVITY, WEIGHTS, rows, keys,
+    Q, K, ALLOWED, LSE, BEST, SECOND, TILE, LARGEST, MARGIN, WINNER, SCORE, SENSITIVITY, WEIGHTS, rows, keys,
     heads, scale, softcap, window, stride, group: tl.constexpr, D: tl.constexpr, DP: tl.constexpr, BM: tl.constexpr,
     BN: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, MASK: tl.constexpr,
-    GROUPS: tl.constexpr, PLACES: tl.constexpr,
+    GROUPS: tl.constexpr, OFFSETS: tl.constexpr,
 ):  # fmt: skip
     """The keys of the winning group, and those at known offsets, scored again: few products for each row."""
     head = tl.program_id(1)
@@ -273,9 +273,9 @@ def _again(
     tl.store(MARGIN + at, tl.where(sees, margin, 0.0), mask=inside)
     tl.store(SCORE + at, tl.where(sees, high * unit, float("-inf")), mask=inside)
     tl.store(SENSITIVITY + at, tl.where(sees, largest * (1 - largest) * slope, 0.0), mask=inside)
-    for n in tl.static_range(PLACES):
+    for n in tl.static_range(len(OFFSETS)):
         s = _one_key(
-            q, mine, mask, row, row + shift - tl.load(OFFSETS + n), inside & sees, keys, shift, window, scale, softcap,
+            q, mine, mask, row, row + shift - OFFSETS[n], inside & sees, keys, shift, window, scale, softcap,
             D, DP, CAUSAL, WINDOW, SOFTCAP, MASK,
         )  # fmt: skip
         weight = tl.where(s > UNSEEN / 2, tl.exp(tl.minimum(s * unit - lse, 0.0)), 0.0)
@@ -356,11 +356,11 @@ def _columns(
 
 @triton.jit
 def _cells(
-    Q, K, ALLOWED, LSE, MAP, rows, keys, heads, scale, softcap, window, group: tl.constexpr, D: tl.constexpr,
+    Q, K, ALLOWED, LSE, MAP, rows, keys, heads, scale, softcap, window, share, group: tl.constexpr, D: tl.constexpr,
     DP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr,
     SOFTCAP: tl.constexpr, MASK: tl.constexpr, PRECISION: tl.constexpr, HIGH: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    """Sums of the weights in cells of HIGH rows and WIDE keys, both powers of two, added to MAP."""
+    """Sums of the weights in cells of HIGH rows and WIDE keys, both powers of two, times `share`, in MAP."""
     block = tl.num_programs(0) - 1 - tl.program_id(0)
     head = tl.program_id(1)
     row = block * BM + tl.arange(0, BM)
@@ -377,9 +377,13 @@ def _cells(
     if SOFTCAP:
         unit = 1.0
     step = unit * LOG2E
-    wide: tl.constexpr = min(WIDE, BN)
-    high: tl.constexpr = min(HIGH, 16 if WIDE >= BN else BM)  # a warp has 16 rows, and adds them up without the others
+    high: tl.constexpr = min(HIGH, 16)  # a warp has 16 rows, and adds them up without the others
     down = (block * BM + tl.arange(0, BM // high) * high) // HIGH
+    # In a tile, column 8 a + 2 l + c is the key l BN / 4 + 2 a + c: a thread holds BN / 4 keys in a row, and adds up
+    # cells of up to so many by itself.
+    per: tl.constexpr = BN // 4
+    within = within % 8 // 2 * per + within // 8 * 2 + within % 2
+    wide: tl.constexpr = min(WIDE, per)
     begin, whole, until, last = _range(block, rows, keys, shift, window, BM, BN, CAUSAL, WINDOW, MASK)
     cells = MAP + head.to(tl.int64) * (rows // HIGH) * (keys // WIDE)
     sums = tl.zeros((BM, 4), tl.float32)
@@ -407,16 +411,27 @@ def _cells(
                 p = tl.math.exp2(s * step - lse[:, None])
                 if WIDE >= BN:
                     sums += _folded(p, BM, BN)
-                    if (at + BN) % WIDE == 0 or at + BN >= last:
-                        found = tl.sum(tl.reshape(tl.sum(sums, axis=1), (BM // high, high)), axis=1)
+                    if WIDE == BN or (at + BN) % WIDE == 0 or at + BN >= last:
+                        found = tl.sum(tl.reshape(tl.sum(sums, axis=1), (BM // high, high)), axis=1) * share
                         tl.atomic_add(cells + down * (keys // WIDE) + at // WIDE, found, mask=down < rows // HIGH)
                         sums = tl.zeros((BM, 4), tl.float32)
                 else:
-                    line = tl.sum(tl.reshape(p, (BM, BN // wide, wide)), axis=2)
-                    found = tl.sum(tl.reshape(line, (BM // high, high, BN // wide)), axis=1)
-                    across = at // WIDE + tl.arange(0, BN // wide)
+                    if WIDE == 1:
+                        line = tl.permute(tl.reshape(p, (BM, per // 2, 4, 2)), (0, 2, 1, 3))
+                    else:
+                        line = tl.reshape(p, (BM, per // wide, wide // 2, 4, 2))
+                        line = tl.permute(tl.sum(tl.sum(line, axis=4), axis=2), (0, 2, 1))  # l, then the cell in it
+                    if WIDE > per:
+                        line = tl.sum(tl.reshape(line, (BM, BN // WIDE, WIDE // per)), axis=2)
+                    line = tl.reshape(line, (BM // high, high, BN // WIDE))
+                    found = tl.sum(line, axis=1) * share
+                    across = at // WIDE + tl.arange(0, BN // WIDE)
                     there = (down[:, None] < rows // HIGH) & (across[None, :] < keys // WIDE)
-                    tl.atomic_add(cells + down[:, None] * (keys // WIDE) + across[None, :], found, mask=there)
+                    where = cells + down[:, None] * (keys // WIDE) + across[None, :]
+                    if HIGH <= high:  # no other program adds to it
+                        tl.store(where, found, mask=there)
+                    else:
+                        tl.atomic_add(where, found, mask=there)
 
 
 class _Call:
@@ -484,11 +499,10 @@ def statistics(
     if track:
         largest, margin, score, sensitivity, *weights = call.new(4 + len(offsets), call.rows)
         (winner,) = call.new(1, call.rows, torch.int32)
-        places = torch.tensor(offsets or (0,), dtype=torch.int32).to(lse.device, non_blocking=True)
         _again[(triton.cdiv(call.rows, AGAIN), call.programs)](
-            call.q, call.k, call.allowed, places, lse, best, second, tile, largest, margin, winner, score, sensitivity,
+            call.q, call.k, call.allowed, lse, best, second, tile, largest, margin, winner, score, sensitivity,
             weights[0] if weights else lse, *call.numbers, lse.numel(), **call.settings, BM=AGAIN, BN=call.bn,
-            GROUPS=call.groups, PLACES=len(offsets),
+            GROUPS=call.groups, OFFSETS=offsets,
         )  # fmt: skip
         found |= {"largest": largest, "winner": winner, "margin": margin, "distance": distance}
         found |= {"largest_score": score, "sensitivity": sensitivity}
@@ -523,7 +537,7 @@ def cells(
     call = _Call(queries, keys, **scoring)
     found = torch.zeros((*call.batch, call.heads, call.rows // high, call.keys // wide), device=lse.device)
     _cells[(triton.cdiv(call.rows, call.bm), call.programs)](
-        call.q, call.k, call.allowed, lse.float().contiguous(), found, *call.numbers, **call.settings, **call.precise,
-        BM=call.bm, BN=call.bn, HIGH=high, WIDE=wide, **call.launch,
+        call.q, call.k, call.allowed, lse.float().contiguous(), found, *call.numbers, 1 / (high * wide), **call.settings,
+        **call.precise, BM=call.bm, BN=call.bn, HIGH=high, WIDE=wide, **call.launch,
     )  # fmt: skip
-    return found / (high * wide)
+    return found

@@ -4,6 +4,9 @@ Each configuration of a watched model gets an attention implementation of its ow
 It calls the implementation that was there before, with the mask that it would have had, so that the output is the same
 to the last bit; then it computes statistics of the queries and keys under what that implementation makes of the mask.
 Recording is keyed by the model, whatever thread it runs in. On exit the names are as they were.
+
+The rows of decode steps are computed later, many at once: a step keeps its query, and the keys of the last step hold
+those of all steps before it. That is so as long as the cache only grows, which is checked before each step.
 """
 
 from __future__ import annotations
@@ -23,13 +26,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.cache_utils import DynamicLayer
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 
 from headwright.errors import InputError
 from headwright.models.loading.attention_hook import HARMLESS, visible
 from headwright.models.watching.names import DEFAULT, RECEIVED, TOP, Wanted
 from headwright.models.watching.recorded import KEEP, Part, Run, Seen
-from headwright.models.watching.statistics import Attention, statistics_of
+from headwright.models.watching.statistics import Attention, statistics_of, steps_together
 
 NAME = "headwright"
 CROSS = ("encoder_attn", "crossattention", "encdecattention", "cross_attn", "encoder_attention", "cross_attention")
@@ -38,6 +42,7 @@ NO_MATTER = HARMLESS | {
     "num_items_in_batch", "encoder_hidden_states", "encoder_attention_mask", "head_mask", "past_key_values",
     "token_type_ids", "labels", "sliding_window", "dropout", "output_router_logits",
 }  # fmt: skip
+MOST_STEPS = 128  # decode steps of a layer whose statistics are computed at once
 _lock = threading.RLock()
 _numbers = itertools.count()
 
@@ -52,9 +57,26 @@ class Told:
     cache: Any = None
     past: int = 0
     run: Run | None = None  # once a layer has been called
-    counted: Tensor | None = None  # batch, rows: False for padding; None if there is none
-    first: Tensor | None = None  # for each text, the position of its first token
     calls: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Steps:
+    """Decode steps of one layer whose statistics are not computed yet."""
+
+    part: Part
+    run: Run
+    index: int
+    cache: Any
+    keys: Tensor  # as the cache holds them after the last step
+    calls: list[Attention] = field(default_factory=list)  # one row each
+
+    def go_on(self, cache: Any) -> bool:
+        """Whether the cache holds the same keys as after the last step: the next step can only add to them."""
+        if cache is not self.cache:
+            return False
+        held = cache.layers[self.index].keys
+        return held.data_ptr() == self.keys.data_ptr() and held.shape == self.keys.shape
 
 
 @dataclass(eq=False)
@@ -88,19 +110,27 @@ class Recorder:
         self.stacks = {module: name for name, module in model.named_modules() if isinstance(module, PreTrainedModel)}
         self.told: dict[str, Told] = {}
         self.owner: dict[nn.Module, str] = {}
-        self.names = {module: name.lower() for name, module in model.named_modules()}
-        for module, name in self.names.items():
+        self.cross: dict[nn.Module, bool] = {}
+        self.steps: dict[tuple[str, int], Steps] = {}  # by part and layer
+        self.signatures = {stack: inspect.signature(stack.forward) for stack in self.stacks}
+        self.lock = threading.RLock()
+        seen.finish = self.finish
+        for path, module in model.named_modules():
+            name = path.lower()
             inside = [path for path in self.stacks.values() if not path or (name + ".").startswith(path.lower() + ".")]
             self.owner[module] = max(inside, key=len, default="")
+            self.cross[module] = any(word in name for word in CROSS)
 
     def before(self, stack: PreTrainedModel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Called before a stack runs: which tokens, which padding, which cache."""
-        given = inspect.signature(stack.forward).bind_partial(*args, **kwargs).arguments
+        given = self.signatures[stack].bind_partial(*args, **kwargs).arguments
         given = given | given.pop("kwargs", {})
         if given.get("output_attentions") or getattr(stack.config, "output_attentions", False):
             raise InputError("output_attentions=True stores every pattern, and a watched model does not: expected one "
                              "of them")  # fmt: skip
         cache, mask = given.get("past_key_values"), given.get("attention_mask")
+        if not all(steps.go_on(cache) for steps in self.steps.values()):
+            self.finish()
         past = 0 if cache is None or not hasattr(cache, "get_seq_length") else int(cache.get_seq_length())
         if not (isinstance(mask, Tensor) and mask.ndim == 2):  # it was made before, of a mask of two dimensions
             held = _watched.get(id(stack.config))
@@ -115,32 +145,60 @@ class Recorder:
     def record(self, module: nn.Module, call: Attention) -> None:
         """Called after the attention of a layer has run."""
         told = self.told.setdefault(self.owner.get(module, ""), Told())
-        cross = any(word in self.names.get(module, "") for word in CROSS) or bool(
-            getattr(module, "is_cross_attention", False)
-        )
+        cross = self.cross.get(module, False) or bool(getattr(module, "is_cross_attention", False))
         batch, _, rows, _ = call.query.shape
-        keys = call.key.shape[2]
         stack = self.owner.get(module, "").rpartition(".")[2] or "model"
         name = "cross" if cross else stack
-        run = told.run
-        if run is None:
-            run = told.run = self._begin(told, self.seen.parts.get(stack), batch, rows)
-            self._check_memory(module, call, rows)
-        order = told.calls[name] = told.calls.get(name, -1) + 1
-        index = getattr(module, "layer_idx", None)
-        part = self.seen.parts.setdefault(name, Part(name, self.seen.wanted, self.seen.keep))
-        key_position = 0 if cross else max(0, run.end - keys)
-        key_run = self._run_of_encoder() if cross else run
-        first = told.first
-        if cross:
-            first = None if told.encoder_padding is None else told.encoder_padding.int().argmax(1)
+        with self.lock:
+            run = told.run
+            if run is None:
+                run = told.run = self._begin(told, self.seen.computed.get(stack), batch, rows)
+                if rows > 1:
+                    self._check_memory(module, call, rows)
+            order = told.calls[name] = told.calls.get(name, -1) + 1
+            index = getattr(module, "layer_idx", None)
+            index = order if index is None else int(index)
+            part = self.seen.computed.setdefault(name, Part(name, self.seen.wanted, self.seen.keep))
+            padding = told.encoder_padding if cross else run.padding
+            call = replace(
+                call, cross=cross, row_position=run.end - rows,
+                key_position=0 if cross else max(0, run.end - call.key.shape[2]),
+                counted=None if run.padding is None else run.padding[:, run.end - rows :], padding=padding,
+            )  # fmt: skip
+            if rows == 1 and not cross and told.past and _only_grows(told.cache, index, call):
+                held = self.steps.get((name, index))
+                if held is not None and held.run is not run:
+                    self.finish()
+                    held = None
+                held = held or self.steps.setdefault((name, index), Steps(part, run, index, told.cache, call.key))
+                held.keys = call.key
+                held.calls.append(replace(call, key=call.key[:, :, -1:]))
+                if len(held.calls) == MOST_STEPS:
+                    self._compute(self.steps.pop((name, index)))
+            else:
+                self.finish()
+                self._add(part, run, index, call, rows)
+
+    def finish(self) -> None:
+        """Compute the statistics of all decode steps that are kept."""
+        with self.lock:
+            while self.steps:
+                self._compute(self.steps.popitem()[1])
+
+    def _compute(self, steps: Steps) -> None:
+        with torch.no_grad():
+            self._add(steps.part, steps.run, steps.index, steps_together(steps.calls, steps.keys), 1)
+
+    def _add(self, part: Part, run: Run, index: int, call: Attention, rows: int) -> None:
+        """The statistics of a call that had so many rows at a time."""
+        key_run = self._run_of_encoder() if call.cross else run
+        counted = call.counted
         call = replace(
-            call, cross=cross, counted=told.counted, first=first,
-            row_position=run.end - rows, key_position=key_position,
-            sets=self._sets(key_run, batch, key_position, keys, call.key.device),
+            call, sets=self._sets(key_run, len(call.query), call.key_position, call.key.shape[2], call.key.device),
+            counted=None if counted is None or bool(counted.all()) else counted,
+            first=None if call.padding is None else call.padding.int().argmax(1),
         )  # fmt: skip
-        found = statistics_of(call, self.seen.wanted)
-        part.add(run, order if index is None else int(index), found, key_position)
+        part.add(run, index, statistics_of(call, self.seen.wanted), call.key_position, rows)
 
     def _begin(self, told: Told, part: Part | None, batch: int, rows: int) -> Run:
         """The run that a call belongs to: the last one, if it goes on with the same cache, else a new one."""
@@ -157,10 +215,6 @@ class Recorder:
         if told.tokens is not None and told.tokens.shape[1] == rows:
             known = told.tokens.new_full((batch, told.past), -1) if last.tokens is None else last.tokens
             last.tokens = torch.cat([known[:, : told.past], told.tokens], dim=1)
-        if last.padding is not None:
-            told.first = last.padding.int().argmax(1)
-            counted = last.padding[:, told.past :]
-            told.counted = None if bool(counted.all()) else counted
         return last
 
     def _back_to(self, run: Run, end: int) -> None:
@@ -168,13 +222,13 @@ class Recorder:
             raise InputError("the cache was cropped (assisted decoding), and rows that count no more cannot be taken "
                              "out of running means or received weights: expected keep='rows' and statistics of rows"
                              )  # fmt: skip
-        for part in self.seen.parts.values():
+        for part in self.seen.computed.values():
             if part.runs and part.runs[-1] is run:
                 for layers in part.layers.values():
                     layers[-1].back_to(end - run.start)
 
     def _run_of_encoder(self) -> Run | None:
-        part = self.seen.parts.get("encoder")
+        part = self.seen.computed.get("encoder")
         return part.runs[-1] if part is not None and part.runs else None
 
     def _sets(self, run: Run | None, batch: int, start: int, keys: int, device: Any) -> dict[str, Tensor]:
@@ -212,6 +266,16 @@ class Recorder:
             )
 
 
+def _only_grows(cache: Any, index: int, call: Attention) -> bool:
+    """Whether the keys of a decode step are those that the cache holds, and a later step will hold them too."""
+    layers = getattr(cache, "layers", ())
+    if index >= len(layers) or type(layers[index]) is not DynamicLayer:
+        return False
+    held = layers[index].keys
+    plain = call.bias is None and call.window is None and call.key_mask is None and not call.causal
+    return plain and held.data_ptr() == call.key.data_ptr() and held.shape == call.key.shape
+
+
 def free_memory(device: torch.device) -> int | None:
     """In bytes, where the statistics are kept; None if the system does not say."""
     if device.type == "cuda":
@@ -235,6 +299,7 @@ def watching(
     ids = _special(model) if special is None else special
     recorder = Recorder(model, Seen(wanted, keep, _main(model)), ids, keys, memory)
     with ExitStack() as undo:
+        undo.callback(recorder.finish)
         for stack in recorder.stacks:
             undo.callback(stack.register_forward_pre_hook(recorder.before, with_kwargs=True).remove)
         configs = {id(held): held for held in (getattr(module, "config", None) for module in model.modules())}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,8 +117,8 @@ class Part:
     layers: dict[int, list[LayerRun]] = field(default_factory=dict)  # as many as runs
     sums: dict[int, Sums] = field(default_factory=dict)
 
-    def add(self, run: Run, index: int, found: dict[str, Tensor], key_position: int) -> None:
-        """What one call of the attention was like, in the run of that call."""
+    def add(self, run: Run, index: int, found: dict[str, Tensor], key_position: int, count: int) -> None:
+        """The statistics of the attention in a run, where each call had `count` rows."""
         if run not in self.runs:
             if self.keep != "rows":
                 self.runs.clear()
@@ -132,7 +132,6 @@ class Part:
             self.sums[index].add(found)
         if self.keep != "means" and rows:
             mine[-1].rows.append(rows)
-        count = next(iter(rows.values())).shape[2] if rows else 2
         mine[-1].receive(found, key_position, count)
 
     def layer(self, index: int, run: int = -1) -> LayerSeen:
@@ -163,7 +162,14 @@ class Seen:
     def __init__(self, wanted: Wanted, keep: str, main: str | None) -> None:
         """Of which statistics, how they are kept, and the part that `layer` is about."""
         self.wanted, self.keep, self._main = wanted, keep, main
-        self.parts: dict[str, Part] = {}
+        self.computed: dict[str, Part] = {}  # without the decode steps that wait to be computed together
+        self.finish: Callable[[], None] = lambda: None  # computes those
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """All that was seen so far, by the name of the part."""
+        self.finish()
+        return self.computed
 
     def __repr__(self) -> str:
         """The parts, their layers and runs."""

@@ -7,7 +7,8 @@ kernel knows the scoring.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ class Attention:
     window: int | None = None
     key_mask: Tensor | None = None  # batch, keys
     counted: Tensor | None = None  # batch, rows: False for padding
+    padding: Tensor | None = None  # batch, positions of keys: False for padding
     first: Tensor | None = None  # for each text, the position of its first token
     row_position: int = 0  # of the first row
     key_position: int = 0  # of the first key
@@ -77,6 +79,27 @@ def statistics_of(call: Attention, wanted: Wanted) -> dict[str, Tensor]:
             total["received_last"] += (alpha * latest[:, None, part, None]).sum(2)
     joined = {name: torch.cat([part[name] for part in parts], dim=2) for name in parts[0]}
     return joined | {name: total[name] for name in RECEIVED if name in wanted.names}
+
+
+def steps_together(steps: Sequence[Attention], keys: Tensor) -> Attention:
+    """Decode steps, each of one row, as one call: `keys` are those of the last step, and each saw one more."""
+    first, count = steps[0], keys.shape[2]
+    mask = None
+    if any(step.mask is not None for step in steps):
+        masks = []
+        for number, step in enumerate(steps):
+            seen = count - len(steps) + number + 1
+            mine = keys.new_ones((1, 1, 1, seen), dtype=torch.bool) if step.mask is None else step.mask[..., :seen]
+            hidden = False if mine.dtype == torch.bool else torch.finfo(mine.dtype).min
+            mine = torch.nn.functional.pad(mine, (0, count - mine.shape[3]), value=hidden)
+            masks.append(mine.expand(len(keys), -1, -1, -1))
+        mask = torch.cat(masks, dim=2)
+    counted = [step.counted for step in steps if step.counted is not None]
+    return replace(
+        first, query=torch.cat([step.query for step in steps], dim=2), key=keys, mask=mask, causal=mask is None,
+        counted=torch.cat(counted, dim=1) if len(counted) == len(steps) else None, padding=steps[-1].padding,
+        key_position=steps[-1].key_position,
+    )  # fmt: skip
 
 
 def _latest(call: Attention, count: int) -> Tensor:
