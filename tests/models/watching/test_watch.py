@@ -14,6 +14,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from headwright.errors import InputError
 from headwright.models.watching import register, watch
 from headwright.models.watching import seen as standing
+from headwright.models.watching.hook import MOST_STEPS
 from headwright.models.watching.names import ALL
 from tests.models.loading.tiny import CONFIGS
 from tests.models.watching.eager import CAUSAL, FULL, SPECIAL, batch, compare, from_pattern, stored, tiny
@@ -86,6 +87,46 @@ def test_decode_steps_extend_the_prefill(family: str, cache: str) -> None:
     extended = {"input_ids": tokens, "attention_mask": mask}
     positions = {} if family in ("opt",) else {"position_ids": (mask.cumsum(1) - 1).clamp_min(0)}
     _check(seen, _patterns(model, extended, use_cache=False, **positions), extended)
+
+
+def test_many_decode_steps_are_computed_together_and_can_be_read_between_them() -> None:
+    model, inputs = tiny("llama"), batch("left")
+    read: list[int] = []
+
+    class Read(hf.StoppingCriteria):
+        def __call__(self, ids: torch.Tensor, *_: Any, **__: Any) -> Any:
+            if ids.shape[1] in (14, 100):
+                read.append(seen.layer(1).entropy.shape[2])
+            return torch.zeros(len(ids), dtype=torch.bool)
+
+    new = MOST_STEPS + 20
+    how = {"max_new_tokens": new, "min_new_tokens": new, "do_sample": False, "pad_token_id": 0}
+    with watch(model, ROWS, special=SPECIAL, **HOW) as seen:
+        tokens = model.generate(**inputs, **how, stopping_criteria=hf.StoppingCriteriaList([Read()]))[:, :-1]
+    assert read == [13, 99]
+    mask = torch.cat([inputs["attention_mask"], torch.ones(2, new - 1, dtype=torch.long)], dim=1)
+    extended = {"input_ids": tokens, "attention_mask": mask}
+    positions = {"position_ids": (mask.cumsum(1) - 1).clamp_min(0)}
+    _check(seen, _patterns(model, extended, use_cache=False, **positions), extended)
+
+
+def test_a_cache_that_is_changed_between_steps_does_not_change_what_was_seen() -> None:
+    model, inputs = tiny("llama"), batch(None)
+    step = {"input_ids": torch.tensor([[5], [7]])}
+
+    def watched(read: bool) -> list[np.ndarray]:
+        with torch.no_grad(), watch(model, ("entropy", "received")) as seen:
+            cache = hf.DynamicCache()
+            model(**inputs, past_key_values=cache)
+            model(**step, past_key_values=cache)
+            if read:
+                assert seen.layer(0).entropy.shape[2] == 13
+            cache.reorder_cache(torch.tensor([1, 0]))
+            model(**step, past_key_values=cache)
+        return [getattr(seen.layer(1), name) for name in ("entropy", "received")]
+
+    for late, now in zip(watched(read=False), watched(read=True), strict=True):
+        np.testing.assert_allclose(late, now, rtol=1e-9)
 
 
 @pytest.mark.parametrize("family", ["bart-encoder", "t5"])

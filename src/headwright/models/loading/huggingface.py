@@ -194,7 +194,7 @@ class HuggingFaceModel:
         handle = module.register_forward_hook(keep)
         self.network.set_attn_implementation("eager")
         try:
-            with torch.inference_mode(), InFloat64(), suppress(_SeenError):
+            with torch.no_grad(), InFloat64(), suppress(_SeenError):
                 given = torch.as_tensor(tokens[None], device=self.network.device)
                 self.network(input_ids=given, output_attentions=True)
         except BROKEN as error:
@@ -330,7 +330,7 @@ class HuggingFaceModel:
         if placeless:
             more["position_ids"] = torch.zeros((1, len(tokens)), dtype=torch.long, device=device)
         try:
-            with torch.inference_mode(), listening(give), InFloat64() if wide else nullcontext():
+            with torch.no_grad(), listening(give), InFloat64() if wide else nullcontext():
                 self.network(input_ids=torch.as_tensor(tokens[None], device=device), **more)
         except InputError as error:
             raise InputError(f"{self.name}: {error}") from error

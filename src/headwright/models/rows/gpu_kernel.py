@@ -421,14 +421,14 @@ def _cells(
                     else:
                         line = tl.reshape(p, (BM, per // wide, wide // 2, 4, 2))
                         line = tl.permute(tl.sum(tl.sum(line, axis=4), axis=2), (0, 2, 1))  # l, then the cell in it
-                    if WIDE > per:
+                    if per < WIDE:
                         line = tl.sum(tl.reshape(line, (BM, BN // WIDE, WIDE // per)), axis=2)
                     line = tl.reshape(line, (BM // high, high, BN // WIDE))
                     found = tl.sum(line, axis=1) * share
                     across = at // WIDE + tl.arange(0, BN // WIDE)
                     there = (down[:, None] < rows // HIGH) & (across[None, :] < keys // WIDE)
                     where = cells + down[:, None] * (keys // WIDE) + across[None, :]
-                    if HIGH <= high:  # no other program adds to it
+                    if high >= HIGH:  # no other program adds to it
                         tl.store(where, found, mask=there)
                     else:
                         tl.atomic_add(where, found, mask=there)
@@ -537,7 +537,7 @@ def cells(
     call = _Call(queries, keys, **scoring)
     found = torch.zeros((*call.batch, call.heads, call.rows // high, call.keys // wide), device=lse.device)
     _cells[(triton.cdiv(call.rows, call.bm), call.programs)](
-        call.q, call.k, call.allowed, lse.float().contiguous(), found, *call.numbers, 1 / (high * wide), **call.settings,
-        **call.precise, BM=call.bm, BN=call.bn, HIGH=high, WIDE=wide, **call.launch,
+        call.q, call.k, call.allowed, lse.float().contiguous(), found, *call.numbers, 1 / (high * wide),
+        **call.settings, **call.precise, BM=call.bm, BN=call.bn, HIGH=high, WIDE=wide, **call.launch,
     )  # fmt: skip
     return found

@@ -33,7 +33,7 @@ from headwright.errors import InputError
 from headwright.models.loading.attention_hook import HARMLESS, visible
 from headwright.models.watching.names import DEFAULT, RECEIVED, TOP, Wanted
 from headwright.models.watching.recorded import KEEP, Part, Run, Seen
-from headwright.models.watching.statistics import Attention, statistics_of, steps_together
+from headwright.models.watching.statistics import Attention, Step, statistics_of, steps_together
 
 NAME = "headwright"
 CROSS = ("encoder_attn", "crossattention", "encdecattention", "cross_attn", "encoder_attention", "cross_attention")
@@ -68,15 +68,16 @@ class Steps:
     run: Run
     index: int
     cache: Any
-    keys: Tensor  # as the cache holds them after the last step
-    calls: list[Attention] = field(default_factory=list)  # one row each
+    start: int  # the position of the first
+    last: Attention  # its keys are those that the cache holds
+    rows: list[Step] = field(default_factory=list)
 
     def go_on(self, cache: Any) -> bool:
         """Whether the cache holds the same keys as after the last step: the next step can only add to them."""
         if cache is not self.cache:
             return False
         held = cache.layers[self.index].keys
-        return held.data_ptr() == self.keys.data_ptr() and held.shape == self.keys.shape
+        return held.data_ptr() == self.last.key.data_ptr() and held.shape == self.last.key.shape
 
 
 @dataclass(eq=False)
@@ -159,25 +160,24 @@ class Recorder:
             index = getattr(module, "layer_idx", None)
             index = order if index is None else int(index)
             part = self.seen.computed.setdefault(name, Part(name, self.seen.wanted, self.seen.keep))
-            padding = told.encoder_padding if cross else run.padding
-            call = replace(
-                call, cross=cross, row_position=run.end - rows,
-                key_position=0 if cross else max(0, run.end - call.key.shape[2]),
-                counted=None if run.padding is None else run.padding[:, run.end - rows :], padding=padding,
-            )  # fmt: skip
             if rows == 1 and not cross and told.past and _only_grows(told.cache, index, call):
                 held = self.steps.get((name, index))
                 if held is not None and held.run is not run:
                     self.finish()
                     held = None
-                held = held or self.steps.setdefault((name, index), Steps(part, run, index, told.cache, call.key))
-                held.keys = call.key
-                held.calls.append(replace(call, key=call.key[:, :, -1:]))
-                if len(held.calls) == MOST_STEPS:
+                if held is None:
+                    held = self.steps[name, index] = Steps(part, run, index, told.cache, run.end - 1, call)
+                held.last = call
+                counted = None if run.padding is None else run.padding[:, run.end - 1 :]
+                held.rows.append((call.query, call.mask, counted))
+                if len(held.rows) == MOST_STEPS:
                     self._compute(self.steps.pop((name, index)))
             else:
                 self.finish()
-                self._add(part, run, index, call, rows)
+                counted = None if run.padding is None else run.padding[:, run.end - rows :]
+                padding = told.encoder_padding if cross else run.padding
+                call = replace(call, cross=cross, counted=counted, padding=padding)
+                self._add(part, run, index, call, run.end - rows, rows)
 
     def finish(self) -> None:
         """Compute the statistics of all decode steps that are kept."""
@@ -187,18 +187,21 @@ class Recorder:
 
     def _compute(self, steps: Steps) -> None:
         with torch.no_grad():
-            self._add(steps.part, steps.run, steps.index, steps_together(steps.calls, steps.keys), 1)
+            call = replace(steps_together(steps.rows, steps.last), padding=steps.run.padding)
+            self._add(steps.part, steps.run, steps.index, call, steps.start, 1)
 
-    def _add(self, part: Part, run: Run, index: int, call: Attention, rows: int) -> None:
-        """The statistics of a call that had so many rows at a time."""
+    def _add(self, part: Part, run: Run, index: int, call: Attention, start: int, rows: int) -> None:
+        """The statistics of rows from a position on, of calls that had so many rows each."""
+        counted, count = call.counted, call.key.shape[2]
+        key_position = 0 if call.cross else max(0, start + call.query.shape[2] - count)
         key_run = self._run_of_encoder() if call.cross else run
-        counted = call.counted
         call = replace(
-            call, sets=self._sets(key_run, len(call.query), call.key_position, call.key.shape[2], call.key.device),
+            call, row_position=start, key_position=key_position,
+            sets=self._sets(key_run, len(call.query), key_position, count, call.key.device),
             counted=None if counted is None or bool(counted.all()) else counted,
             first=None if call.padding is None else call.padding.int().argmax(1),
         )  # fmt: skip
-        part.add(run, index, statistics_of(call, self.seen.wanted), call.key_position, rows)
+        part.add(run, index, statistics_of(call, self.seen.wanted), key_position, rows)
 
     def _begin(self, told: Told, part: Part | None, batch: int, rows: int) -> Run:
         """The run that a call belongs to: the last one, if it goes on with the same cache, else a new one."""

@@ -53,6 +53,9 @@ class Attention:
     cross: bool = False
 
 
+Step = tuple[Tensor, Tensor | None, Tensor | None]  # of one row: the query, the mask, which texts count
+
+
 def statistics_of(call: Attention, wanted: Wanted) -> dict[str, Tensor]:
     """By name: (batch, heads, rows), (batch, heads, rows, k) or (batch, heads, keys). NaN for rows that see nothing."""
     quick = _by_kernel if _kernel_fits(call, wanted) else _compiled if _compiled_fits(call, wanted) else None
@@ -81,24 +84,22 @@ def statistics_of(call: Attention, wanted: Wanted) -> dict[str, Tensor]:
     return joined | {name: total[name] for name in RECEIVED if name in wanted.names}
 
 
-def steps_together(steps: Sequence[Attention], keys: Tensor) -> Attention:
-    """Decode steps, each of one row, as one call: `keys` are those of the last step, and each saw one more."""
-    first, count = steps[0], keys.shape[2]
-    mask = None
-    if any(step.mask is not None for step in steps):
+def steps_together(steps: Sequence[Step], last: Attention) -> Attention:
+    """Decode steps as one call: the keys are those of the last step, and each step saw one more."""
+    keys, count, mask = last.key, last.key.shape[2], None
+    if any(mine is not None for _, mine, _ in steps):
         masks = []
-        for number, step in enumerate(steps):
+        for number, (_, mine, _) in enumerate(steps):
             seen = count - len(steps) + number + 1
-            mine = keys.new_ones((1, 1, 1, seen), dtype=torch.bool) if step.mask is None else step.mask[..., :seen]
+            mine = keys.new_ones((1, 1, 1, seen), dtype=torch.bool) if mine is None else mine[..., :seen]
             hidden = False if mine.dtype == torch.bool else torch.finfo(mine.dtype).min
             mine = torch.nn.functional.pad(mine, (0, count - mine.shape[3]), value=hidden)
             masks.append(mine.expand(len(keys), -1, -1, -1))
         mask = torch.cat(masks, dim=2)
-    counted = [step.counted for step in steps if step.counted is not None]
+    counted = [one for _, _, one in steps if one is not None]
     return replace(
-        first, query=torch.cat([step.query for step in steps], dim=2), key=keys, mask=mask, causal=mask is None,
-        counted=torch.cat(counted, dim=1) if len(counted) == len(steps) else None, padding=steps[-1].padding,
-        key_position=steps[-1].key_position,
+        last, query=torch.cat([query for query, _, _ in steps], dim=2), mask=mask, causal=mask is None,
+        counted=torch.cat(counted, dim=1) if len(counted) == len(steps) else None,
     )  # fmt: skip
 
 
