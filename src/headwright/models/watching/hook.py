@@ -19,7 +19,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -434,8 +434,7 @@ def _as_before(
     original: str, module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Any, given: dict[str, Any]
 ) -> Any:
     """What the module would have called: its own eager attention, or an implementation that is registered."""
-    around = inspect.unwrap(type(module).forward).__globals__
-    registry, eager = around["ALL_ATTENTION_FUNCTIONS"], around.get("eager_attention_forward")
+    registry, eager = _around(type(module))
     function = registry.get_interface(original, eager)
     if "flash" not in original:
         return function(module, query, key, value, mask, **given)
@@ -446,6 +445,13 @@ def _as_before(
         return function(module, query, key, value, mask, **given)
     finally:
         config._attn_implementation_internal = name
+
+
+@cache
+def _around(family: type[nn.Module]) -> tuple[Any, Any]:
+    """The registry of implementations, and the eager one, in the module of a class."""
+    around = inspect.unwrap(family.forward).__globals__
+    return around["ALL_ATTENTION_FUNCTIONS"], around.get("eager_attention_forward")
 
 
 def described(
