@@ -24,7 +24,7 @@ import triton.language as tl
 TILES = {64: (64, 128, 4, 3), 128: (64, 128, 4, 3), 256: (64, 128, 4, 3), 512: (64, 64, 4, 2)}
 WIDEST = (32, 32, 4, 2)
 GROUPS = 32  # of the scores of a row in a tile
-AGAIN = 16  # rows of a program that scores the winning groups again
+AGAIN, AGAIN_WARPS = 16, 4  # rows and warps of a program that scores the winning groups again
 NARROWEST, WIDEST_HEAD = 16, 256
 UNSEEN = tl.constexpr(-1e30)
 LOG2E = tl.constexpr(1.4426950408889634)
@@ -321,7 +321,7 @@ def _columns(
     if MASK or D != DP:
         until = begin
     whole = tl.minimum(whole, tl.maximum(last, begin))
-    until = tl.maximum(whole, tl.minimum(until, last))
+    until = tl.maximum(whole, tl.minimum(tl.minimum(until, last), tl.maximum(0, late) // BM * BM))
     total = tl.zeros((BN, 4), tl.float32)
     recent = tl.zeros((BN,), tl.float32)
     most = tl.zeros((BN, 4), tl.float32)
@@ -346,7 +346,7 @@ def _columns(
             p = tl.math.exp2(s * step - lse[None, :])
             total += _folded(p, BN, BM)
             most = tl.maximum(most, tl.max(tl.max(tl.reshape(p, (BN, BM // 8, 4, 2)), axis=3), axis=1))
-            if at + BM > late:
+            if part != 1:
                 recent += tl.sum(tl.where(row[None, :] >= late, p, 0.0), axis=1)
     there = head.to(tl.int64) * keys + column
     tl.store(SUM + there, tl.sum(total, axis=1), mask=column < keys)
@@ -502,7 +502,7 @@ def statistics(
         _again[(triton.cdiv(call.rows, AGAIN), call.programs)](
             call.q, call.k, call.allowed, lse, best, second, tile, largest, margin, winner, score, sensitivity,
             weights[0] if weights else lse, *call.numbers, lse.numel(), **call.settings, BM=AGAIN, BN=call.bn,
-            GROUPS=call.groups, OFFSETS=offsets,
+            GROUPS=call.groups, OFFSETS=offsets, num_warps=AGAIN_WARPS,
         )  # fmt: skip
         found |= {"largest": largest, "winner": winner, "margin": margin, "distance": distance}
         found |= {"largest_score": score, "sensitivity": sensitivity}
