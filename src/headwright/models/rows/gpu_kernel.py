@@ -24,7 +24,7 @@ import triton.language as tl
 TILES = {64: (64, 128, 4, 3), 128: (64, 128, 4, 3), 256: (64, 128, 4, 3), 512: (64, 64, 4, 2)}
 WIDEST = (32, 32, 4, 2)
 GROUPS = 32  # of the scores of a row in a tile
-AGAIN, AGAIN_WARPS = 16, 4  # rows and warps of a program that scores the winning groups again
+AGAIN = 16  # rows of a program that scores the winning groups again
 NARROWEST, WIDEST_HEAD = 16, 256
 UNSEEN = tl.constexpr(-1e30)
 LOG2E = tl.constexpr(1.4426950408889634)
@@ -502,7 +502,7 @@ def statistics(
         _again[(triton.cdiv(call.rows, AGAIN), call.programs)](
             call.q, call.k, call.allowed, lse, best, second, tile, largest, margin, winner, score, sensitivity,
             weights[0] if weights else lse, *call.numbers, lse.numel(), **call.settings, BM=AGAIN, BN=call.bn,
-            GROUPS=call.groups, OFFSETS=offsets, num_warps=AGAIN_WARPS,
+            GROUPS=call.groups, OFFSETS=offsets,
         )  # fmt: skip
         found |= {"largest": largest, "winner": winner, "margin": margin, "distance": distance}
         found |= {"largest_score": score, "sensitivity": sensitivity}
