@@ -31,7 +31,6 @@ from headwright.models.texts.logits import on_logit
 from headwright.models.texts.next_token_proof import predictions
 from headwright.models.texts.occurrences import on_token
 from headwright.models.texts.read_layer import first_layer
-from headwright.models.texts.recombined_keys import recombined
 from headwright.models.texts.replaced_tokens import on_budget
 from headwright.models.texts.run_statement import run_against
 from headwright.models.texts.statement import Statement
@@ -131,8 +130,6 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
     "a logit": (
         "headwright.models.texts.logits.largest_output", lambda found: replace(found, bound=found.bound - 1.0),
         lambda: on_logit(MODEL, LENGTH, 5, queries=[3])),
-    "a deeper layer": (
-        "headwright.models.texts.recombined_keys.share", higher, lambda: recombined(MODEL, 1, TEXT)),
     "two layers": (
         "headwright.models.texts.two_layers._chain", lambda found: Floor(0.9999, found.text),
         lambda: repeated_pair(MODEL, 6, (5, 6), heads=[0], places=[2])),

@@ -142,7 +142,6 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
         (["--length", "8", "--offset", "20"], "expected a place"),
         (["--length", "8", "--budget", "2"], "--text FILE"),
         (["--length", "8", "--key", "#99"], "token 99"),
-        (["--length", "8", "--layer", "1"], "--text FILE"),
         (["--length", "8", "--logit", "ab"], "--logit 'ab' is 2 tokens"),
         (["--length", "8", "--repeat", "ab", "--logit", "a"], "--logit is about the first layer"),
         (["--length", "8", "--device", "cuda"], "on the CPU"),
@@ -160,20 +159,6 @@ def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], 
     ran = headwright("every-text", "builtin:induction", *options)
     assert ran.code == 2
     assert sentence in " ".join(ran.err.split())
-
-
-def test_a_deeper_layer_recombines_the_keys_of_a_text(headwright: Headwright, tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("the quick brown fox jumps over the quick dog")
-    options = ["--length", "20", "--layers", "0-1", "--text", str(text)]
-    ran = headwright("every-text", "builtin:induction", *options)
-    assert ran.code == 0
-    assert "20 tokens of the text" in ran.out and "firm" in ran.out
-    heads = json.loads(headwright("every-text", "builtin:induction", *options, "--json").out)["heads"]
-    assert [(head["layer"], head["head"]) for head in heads] == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    assert heads[0]["places"][1]["kind"] == "firm"
-    ran = headwright("every-text", "builtin:induction", *options, "--key", "e")
-    assert ran.code == 2 and "--key is about the first layer" in " ".join(ran.err.split())
 
 
 def test_a_pair_that_repeats_is_kept_through_two_layers(headwright: Headwright) -> None:

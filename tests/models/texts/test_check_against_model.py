@@ -20,7 +20,6 @@ from headwright.models.texts.check_against_model import run_in_float64, run_patt
 from headwright.models.texts.every_text import along_text, every_length, every_text
 from headwright.models.texts.first_layer import texts_of
 from headwright.models.texts.read_layer import first_layer, turning
-from headwright.models.texts.recombined_keys import recombined
 
 V, SWITCH, LONG = 7, 16, 24
 ROPES: dict[str, dict[str, Any]] = {
@@ -112,7 +111,6 @@ def test_curves_and_bands_along_a_text_are_read_at_each_length(tmp_path: Path) -
     bands = along_text(model, 0, np.arange(20) % V)
     assert all(band.least - 1e-9 <= band.measured <= band.most + 1e-9 for band in bands)
     assert [band.place for band in bands if band.least > 0.5][-1] == SWITCH - 1
-    recombined(model, 0, np.arange(20) % V)
     short, long = turning(model, 0, SWITCH), turning(model, 0, SWITCH + 1)
     assert short is not None and long is not None and not np.array_equal(short, long)
 

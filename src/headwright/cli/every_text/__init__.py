@@ -2,7 +2,7 @@
 
 reading         the options, in the tokens of a model
 first_layer     the first layer on every text: where the sweeps run, and what is asked of them
-deeper_layers   a pair that repeats, through two layers; deeper layers, on the keys of a text
+repeated_pair   the weight on a pair that repeats, through two layers
 next_token      whether b is predicted after the second a, through two layers
 printing        the result in words, as data and as a picture
 certificate     the strongest result, as a certificate
@@ -24,7 +24,6 @@ from headwright.cli.options import (
     EngineName,
     HeadNumbers,
     Json,
-    Layers,
     ModelName,
     Out,
     Plot,
@@ -60,7 +59,7 @@ def every_text(
     logit: Annotated[
         str | None, typer.Option(metavar="TOKEN", help="Bound the direct effects of heads on this token's logit.")
     ] = None,
-    text: Annotated[Path | None, typer.Option(help="A text, for --query @text, --budget and deeper layers.")] = None,
+    text: Annotated[Path | None, typer.Option(help="A text, for --query @text and --budget.")] = None,
     budget: Annotated[
         int | None, typer.Option(metavar="R", help="Bound the effect of replacing any R tokens of the text.")
     ] = None,
@@ -73,7 +72,6 @@ def every_text(
         typer.Option(metavar="AB", help="Two layers: is B predicted after a second A? A pair of tokens, or all."),
     ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="Also for T = 2, 4, 8, ... up to the length.")] = False,
-    layers: Layers = None,
     heads: HeadNumbers = None,
     device: DeviceName = Device.cpu,
     dtype: DTypeName = None,
@@ -95,7 +93,7 @@ def every_text(
     check_picture(plot)
     source = Source(model, device.value, None if dtype is None else dtype.value)
     asked = EveryTextOptions(
-        length, read_numbers(layers, "--layers"), read_numbers(heads, "--heads"), offset, query, key, logit,
+        length, read_numbers(heads, "--heads"), offset, query, key, logit,
         None if text is None else read_text(text, "text"), None if pairs is None else read_text(pairs, "pairs"),
         budget, repeat, predict, curve, plot, out, source, engine is Engine.dask, scheduler, resume, json,
     )  # fmt: skip

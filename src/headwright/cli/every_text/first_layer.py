@@ -10,10 +10,10 @@ import numpy as np
 
 from headwright.cli.console import keeping, progress, save_picture, show_json
 from headwright.cli.every_text.certificate import write
-from headwright.cli.every_text.deeper_layers import deeper, repeated
 from headwright.cli.every_text.next_token import predicted
 from headwright.cli.every_text.printing import Answered, data, picture, print_result
 from headwright.cli.every_text.reading import OF_TEXT, EveryTextOptions, pairs_of, queries_of, token_of
+from headwright.cli.every_text.repeated_pair import repeated
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ def show(model: Model, asked: EveryTextOptions) -> None:
         return
     if asked.repeat is not None:
         repeated(model, asked, asked.repeat)
-        return
-    if asked.layers is not None and asked.layers != [0]:
-        deeper(model, asked, asked.layers)
         return
     if asked.budget is not None and asked.text is None:
         raise InputError(f"--budget {asked.budget}: expected the text whose tokens are replaced, --text FILE")

@@ -23,7 +23,6 @@ class EveryTextOptions:
     """What the command line asks about every text."""
 
     length: int
-    layers: list[int] | None = None
     heads: list[int] | None = None
     offset: int | None = None
     query: str | None = None

@@ -16,7 +16,6 @@ logits               the direct effect of a head on a logit
 two_layers           an induction head on a repeated pair, through two layers
 next_token           the next token through two layers of one head: the search for margins and worst texts
 next_token_statement  such margins as a document; next_token_proof searches, checks and runs
-recombined_keys      heads above the first layer, under any recombination of a text's keys
 check_against_model  whether the layer as read does what the model does, and whether bounds hold where it runs
 statement            a statement as a document; make_statement makes one from a result
 run_statement        texts that a statement is about, run in the model
