@@ -26,7 +26,7 @@ from headwright.models.loading import load_model
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring
 from headwright.models.texts import make_statement
-from headwright.models.texts.every_text import Pair, along_text, every_text, kept_by_pairs
+from headwright.models.texts.every_text import Pair, every_text, kept_by_pairs
 from headwright.models.texts.logits import on_logit
 from headwright.models.texts.next_token_proof import predictions
 from headwright.models.texts.occurrences import on_token
@@ -114,9 +114,6 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
         "headwright.models.texts.every_text.band",
         lambda found: Band(found.least, Between(found.most.lower, found.most.upper / 2)),
         lambda: every_text(MODEL, LENGTH)),
-    "along a text": (
-        "headwright.models.texts.every_text.band", lambda found: Band(higher(found.least), found.most),
-        lambda: along_text(MODEL, 0, TEXT)),
     "pairs": (
         "headwright.models.texts.every_text.pair_band", lambda found: Band(higher(found.least), found.most),
         lambda: kept_by_pairs(MODEL, LENGTH, [Pair(int(TEXT[3]), int(TEXT[2]))])),

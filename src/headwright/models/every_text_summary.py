@@ -18,7 +18,7 @@ from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.check_against_model import Attained
 from headwright.models.texts.every_text import AtLength, HeadOnEveryText, OnPlaces, every_length, every_text
 from headwright.models.texts.first_layer import FirstLayer
-from headwright.models.texts.read_layer import embedding_size, first_layer, turning
+from headwright.models.texts.read_layer import embedding_size, first_layer
 from headwright.models.texts.sweep import Progress
 
 LENGTH = 16  # of the texts
@@ -129,7 +129,6 @@ def first_layer_bounds(
                                   f"'headwright every-text {model.name} --length {length}' does it")  # fmt: skip
     try:
         length = length if model.longest is None else min(length, model.longest)
-        turning(model, 0, length)  # refuses a family that is not covered, at no cost
         layer = first_layer(model, length)
         free = [int(token) for token in layer.tokens[: len(layer.tokens) - layer.only_held]]
         queries, chosen = _bounded(layer, free, heads, length, text)

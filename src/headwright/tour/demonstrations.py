@@ -21,11 +21,11 @@ from headwright.models import audit, load_model
 from headwright.models.report.page import page
 from headwright.models.report.sentences import sentences
 from headwright.models.texts.checker import check as check_statement
-from headwright.models.texts.every_text import along_text, every_text
+from headwright.models.texts.every_text import every_length, every_text
 from headwright.models.texts.make_statement import statement_of
 from headwright.models.texts.read_layer import first_layer
 from headwright.models.texts.statement import written
-from headwright.queries import Design, Wish, average, copy, design
+from headwright.queries import Design, average, copy, design
 from headwright.tour.chapter import Chapter, save
 from headwright.verification import verify
 from headwright.weights.export import export
@@ -53,7 +53,7 @@ output = "b"
 tolerance = 0.01
 """
 MODEL, TOKENS = "builtin:induction", 2000
-LENGTH, SENTENCE = 64, "the keeper counted the boats, and the boats counted the keeper"
+LENGTH = 64
 SHOWN = {
     "first": "sink", "previous": "previous_away", "own": "self_away", "equal": "duplicate_away",
     "what followed": "induction_away",
@@ -131,7 +131,7 @@ def robust(out: Path) -> Chapter:
         "\n\n"
         f"Keys of a known length need no more than «{shown_above(fixed.norm)}@2»; but that query fails as soon as the "
         f"length is another. Two heads do it with queries of length «{shown_above(two.norm)}@3».",
-        _compared({"designed for one length": fixed, "designed for both lengths": one, "two heads": two}, wish),
+        _compared({"designed for one length": fixed, "designed for both lengths": one, "two heads": two}),
         "robust",
         (
             f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml",
@@ -141,22 +141,17 @@ def robust(out: Path) -> Chapter:
     )
 
 
-def _compared(designs: dict[str, Design], wish: Wish) -> pictures.Chart:
-    """What each of the designs does, key A half and one and a half times as long."""
-    shares = {
-        name: {f"key {A} × {scale}": _weights(found.queries, scale) for scale in LENGTHS}
-        for name, found in designs.items()
-    }
-    return pictures.worlds_picture(
-        shares, (f"key {A}", f"key {B}"), float(wish.least[A]), f"Key {A} half and one and a half times as long"
-    )
-
-
-def _weights(queries: np.ndarray, scale: float) -> tuple[float, float]:
-    keys = np.eye(N)
-    keys[A] *= scale
-    pattern = attention.attend(keys, queries).pattern.mean(axis=0)
-    return float(pattern[A]), float(pattern[B])
+def _compared(designs: dict[str, Design]) -> pictures.Chart:
+    """The pattern of each of the designs, with key A half and one and a half times as long."""
+    rows, names = [], []
+    for name, found in designs.items():
+        for scale in LENGTHS:
+            keys = np.eye(N)
+            keys[A] *= scale
+            rows.append(attention.attend(keys, found.queries).pattern.mean(axis=0))
+            names.append(f"{name}, key {A} × {scale}")
+    title = f"Key {A} half and one and a half times as long"
+    return pictures.pattern_bars(np.stack(rows), title, names, targets=[A, B])
 
 
 def one_head(out: Path) -> Chapter:
@@ -296,14 +291,19 @@ def trained(out: Path) -> Chapter:
     command = f"headwright audit {MODEL} --tokens {TOKENS} --out {report}"
     found = audit(load_model(MODEL), tokens=TOKENS, command=command)
     write_whole(report, page(found).encode())
-    values = {head.name: {what: head.value(name) or 0.0 for what, name in SHOWN.items()} for head in found.heads}
+    layers, heads = (range(count) for count in found.shape)
+    at = {(head.layer, head.head): head for head in found.heads}
+    maps = {
+        what: ([[at[layer, head].value(name) for head in heads] for layer in layers], 1.0)
+        for what, name in SHOWN.items()
+    }
     said = [line for line in sentences(found) if "previous-token" in line or "induction" in line]
     return Chapter(
         "What the heads of a trained model do",
         f"Headwright brings a model of two layers, trained to continue sequences that repeat. Read on «{found.rows}» "
         f"rows of random tokens: {' '.join(said)} The first layer looks one place back; so the second finds where its "
         f"token stood before, and reads what followed. The report, with margins, rounding and ranks: {report}.",
-        pictures.heads_chart(values, "Where attention goes", "away from the first token, but for the first column"),
+        pictures.maps_chart(maps, layers, heads, "Where attention goes; all but 'first': away from the first token"),
         "audit",
         (command,),
     )
@@ -319,8 +319,8 @@ def every(out: Path) -> Chapter:
     statement = statement_of(model.name, layer, found, previous, "least")
     write_whole(path, written(statement).encode())
     check_statement(statement, layer)
-    tokens = model.encode(SENTENCE)
-    bands = along_text(model, 0, tokens)
+    curve = next(one for one in every_length(model, LENGTH, heads=[0]) if one.name == "previous")
+    lengths, least, most = zip(*((point.length, point.least, point.most) for point in curve.points), strict=True)
     worst = "".join(model.words(previous.least.text[-12:]))
     return Chapter(
         "For every text",
@@ -329,11 +329,9 @@ def every(out: Path) -> Chapter:
         f"weight on the previous token below «{shown_below(previous.least.bound, 4)}», and the one that ends in "
         f"{worst} comes that far (the model, run on it, says {previous.least.run:.4f}). A second checker has looked "
         f"at every token at every place again; the statement is in {path}.",
-        pictures.band_picture(
-            [band.place for band in bands], [band.least for band in bands], [band.most for band in bands],
-            [band.measured for band in bands], [model.words(tokens)[band.place] for band in bands],
-            "On one text, and on every text that shares a token with it",
-            "blue: the weight on this text; green: on every text that has the same token at this place",
+        pictures.length_picture(
+            [("0.0", "previous token", lengths, least, most)], "Head 0.0 on every text",
+            "where its weight on the previous token lies, by the length of the text (proven)",
         ),
         "every-text",
         (f"headwright every-text {MODEL} --length {LENGTH} --out {path}",),
@@ -352,24 +350,28 @@ def order() -> Chapter:
         f"all «{without.tried}» other orders of 5 tokens the worst defect is «{without.relative:.0e}» of its output, "
         f"which is rounding. With sinusoids added it is «{placed.relative:.2f}», at the permutation "
         f"{list(placed.permutation)}.",
-        pictures.order_picture(
-            {
-                "without positions": _defects(layer.random_layer(16), tokens),
-                "with sinusoids": _defects(layer.random_layer(16, positions=scheme), tokens),
-            },
-            without.epsilon,
+        pictures.curve_picture(
+            Curve(
+                "permutations P, by the difference",
+                tuple(range(1, without.tried + 1)),
+                {
+                    "without positions": _defects(layer.random_layer(16), tokens),
+                    "with sinusoids": _defects(layer.random_layer(16, positions=scheme), tokens),
+                },
+                {},
+                "|Z(PX) - P Z(X)|, relative to Z(X)",
+            ),
             "Does the order of the tokens matter?",
-            f"how far Z(PX) is from P Z(X), for all {without.tried} permutations P that move a token",
         ),
         "order",
         (f"python -c '{ORDER}'",),
     )
 
 
-def _defects(module: layer.Layer, tokens: np.ndarray) -> list[float]:
-    """The relative defect of each permutation but the identity."""
+def _defects(module: layer.Layer, tokens: np.ndarray) -> tuple[float, ...]:
+    """The relative defect of each permutation but the identity, the smallest first."""
     orders = itertools.islice(itertools.permutations(range(len(tokens))), 1, None)
-    return [layer.equivariance_defect(module, tokens, np.array(order)).relative for order in orders]
+    return tuple(sorted(layer.equivariance_defect(module, tokens, np.array(order)).relative for order in orders))
 
 
 def coinciding() -> Chapter:

@@ -22,12 +22,11 @@ from headwright.models.texts.check_against_model import (
     not_beyond,
     random_texts,
     run_patterns,
-    run_weight,
 )
 from headwright.models.texts.extreme_texts import Attractor, attractors, extremes, witness
 from headwright.models.texts.first_layer import FirstLayer, head_of, texts_of
 from headwright.models.texts.head import Head, Texts
-from headwright.models.texts.read_layer import first_layer, turning
+from headwright.models.texts.read_layer import first_layer
 from headwright.models.texts.sweep import Band, Between, Extreme, Progress, Sweep, Sweeper, band, pair_band, sweep
 
 HALF = 0.5
@@ -242,39 +241,6 @@ def counted(layer: FirstLayer, queries: Sequence[int]) -> Int[np.ndarray, " quer
     if not len(queries):
         raise InputError("no query token that a text may hold: expected at least one")
     return np.array([at[token] for token in queries])
-
-
-@dataclass(frozen=True)
-class PlaceBand:
-    """The weight on the previous token at one place of a text, and its bounds over every text that ends there."""
-
-    place: int
-    least: float
-    most: float
-    measured: float
-
-
-def along_text(model: Model, head: int, tokens: Tokens) -> list[PlaceBand]:
-    """A head's weight on the previous token, place by place along a text, inside the band over every text."""
-    layer = first_layer(model, len(tokens))
-    if not layer.causal:
-        raise InputError(f"{model.name} sees both ways: a band along a text is for models that look back only")
-    one = head_of(layer, head)
-    found = []
-    for place in range(len(layer.opening) + 1, len(tokens)):
-        angles = turning(model, 0, place + 1)
-        if angles is not None and layer.angles is not None and not np.array_equal(angles, layer.angles):
-            layer = replace(layer, angles=angles)  # they depend on the length
-            one = head_of(layer, head)
-        texts = texts_of(layer, place + 1)
-        swept = sweep(one, texts, {"previous": [place - 1]}, counted(layer, [int(tokens[place])]))
-        bounds = band(swept, "previous")
-        measured = run_weight(model, head, tokens[: place + 1], texts, [place - 1])
-        least, most = float(bounds.least.lower[0]), float(bounds.most.upper[0])
-        not_beyond(measured, least, "least", f"head {head}, place {place - 1}")
-        not_beyond(measured, most, "most", f"head {head}, place {place - 1}")
-        found.append(PlaceBand(place, least, most, measured))
-    return found
 
 
 @dataclass(frozen=True)
