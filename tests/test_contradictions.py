@@ -31,7 +31,6 @@ from headwright.models.texts.logits import on_logit
 from headwright.models.texts.next_token_proof import predictions
 from headwright.models.texts.occurrences import on_token
 from headwright.models.texts.read_layer import first_layer
-from headwright.models.texts.replaced_tokens import on_budget
 from headwright.models.texts.run_statement import run_against
 from headwright.models.texts.statement import Statement
 from headwright.models.texts.sweep import Band, Between
@@ -120,10 +119,6 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
     "occurrences": (
         "headwright.models.texts.occurrences.occurrences", lambda found: replace(found, least=higher(found.least)),
         lambda: on_token(MODEL, LENGTH, 5)),
-    "a budget": (
-        "headwright.models.texts.replaced_tokens.budgeted",
-        lambda found: replace(found, least=1 - (1 - found.least) / 2),
-        lambda: on_budget(MODEL, LENGTH, TEXT, 2)),
     "a logit": (
         "headwright.models.texts.logits.largest_output", lambda found: replace(found, bound=found.bound - 1.0),
         lambda: on_logit(MODEL, LENGTH, 5, queries=[3])),
@@ -172,11 +167,10 @@ def statements() -> list[Statement]:
         make_statement.pairs_statement("a", layer, one, pairs, 1, least),
         make_statement.token_statement("a", layer, LENGTH, token, "least"),
         make_statement.token_statement("a", layer, LENGTH, token, "most"),
-        make_statement.budget_statement("a", layer, on_budget(MODEL, LENGTH, TEXT, 2)[0]),
     ]
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(6))
 def test_statements_about_every_text_are_run_against_the_model(number: int) -> None:
     statement, layer = statements()[number], first_layer(MODEL, LENGTH)
     assert run_against(MODEL, layer, statement) >= 5

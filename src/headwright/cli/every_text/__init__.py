@@ -59,10 +59,7 @@ def every_text(
     logit: Annotated[
         str | None, typer.Option(metavar="TOKEN", help="Bound the direct effects of heads on this token's logit.")
     ] = None,
-    text: Annotated[Path | None, typer.Option(help="A text, for --query @text and --budget.")] = None,
-    budget: Annotated[
-        int | None, typer.Option(metavar="R", help="Bound the effect of replacing any R tokens of the text.")
-    ] = None,
+    text: Annotated[Path | None, typer.Option(help="Also look at the adjacent pairs of this text.")] = None,
     repeat: Annotated[
         str | None,
         typer.Option(metavar="AB", help="For two layers: bound the weight on the pair of tokens AB where it repeats."),
@@ -95,7 +92,7 @@ def every_text(
     asked = EveryTextOptions(
         length, read_numbers(heads, "--heads"), offset, query, key, logit,
         None if text is None else read_text(text, "text"), None if pairs is None else read_text(pairs, "pairs"),
-        budget, repeat, predict, curve, plot, out, source, engine is Engine.dask, scheduler, resume, json,
+        repeat, predict, curve, plot, out, source, engine is Engine.dask, scheduler, resume, json,
     )  # fmt: skip
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=source.device, dtype=source.dtype)

@@ -30,10 +30,10 @@ def write(model: Model, found: Answered, path: Path, about_pairs: bool) -> None:
 
 
 def _statement(model: Model, layer: FirstLayer, found: Answered, about_pairs: bool) -> Statement:
-    """The head that keeps most of what was asked about: pairs, a token, a budget, the text's pairs; or any place."""
-    from headwright.models.texts.make_statement import budget_statement, pairs_statement, statement_of, token_statement
+    """The head that keeps most of what was asked about: pairs, a token, the text's pairs; or any place."""
+    from headwright.models.texts.make_statement import pairs_statement, statement_of, token_statement
 
-    asked = {"--pairs": found.pairs, "--key": found.token, "--budget": found.budget}
+    asked = {"--pairs": found.pairs, "--key": found.token}
     named = [name for name, each in asked.items() if each]
     if len(named) > 1:
         raise InputError(f"{' and '.join(named)}: a certificate states one thing, expected one of these beside it")
@@ -42,8 +42,6 @@ def _statement(model: Model, layer: FirstLayer, found: Answered, about_pairs: bo
     if found.token:
         best = max(found.token, key=lambda one: one.least.bound)
         return token_statement(model.name, layer, found.heads[0].length, best, "least")
-    if found.budget:
-        return budget_statement(model.name, layer, max(found.budget, key=lambda one: one.after.bound))
     if about_pairs:
         guaranteed = [(one, one.guarantee) for one in found.heads if one.guarantee is not None]
         if not guaranteed:

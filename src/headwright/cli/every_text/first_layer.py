@@ -29,14 +29,12 @@ def show(model: Model, asked: EveryTextOptions) -> None:
     if asked.repeat is not None:
         repeated(model, asked, asked.repeat)
         return
-    if asked.budget is not None and asked.text is None:
-        raise InputError(f"--budget {asked.budget}: expected the text whose tokens are replaced, --text FILE")
     with _sweeper(model, asked) as sweeper:
         found = _answered(model, asked, sweeper)
     if asked.json:
         show_json(data(model, found))
     else:
-        print_result(model, found, _asked_about(model, asked), asked.budget)
+        print_result(model, found, _asked_about(model, asked))
     if asked.plot is not None:
         save_picture(asked.plot, picture(model, found.curves))
     if asked.out is not None:
@@ -56,7 +54,6 @@ def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper) -> Answer
     from headwright.models.texts.every_text import every_length, every_text, kept_by_pairs
     from headwright.models.texts.logits import on_logit
     from headwright.models.texts.occurrences import on_token
-    from headwright.models.texts.replaced_tokens import on_budget
 
     length, heads = asked.length, asked.heads
     queries = None if asked.query is None else queries_of(model, asked.query, asked.text)
@@ -78,7 +75,6 @@ def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper) -> Answer
         () if key is None else on_token(model, length, key, heads=heads, queries=queries),
         () if logit is None else bar("effects on a logit", lambda done: on_logit(
             model, length, logit, heads=heads, queries=queries, progress=done)),
-        () if asked.budget is None or tokens is None else on_budget(model, length, tokens, asked.budget, heads),
         () if not asked.curve and asked.plot is None else bar("T = 2, 4, 8, ...", lambda done: every_length(
             model, length, heads=heads, queries=queries, sweeper=sweeper, progress=done)),
     )  # fmt: skip

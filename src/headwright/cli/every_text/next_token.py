@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 LISTED = 8  # triples that are false or open, on a screen
-FIRST_LAYER = ("heads", "offset", "query", "key", "logit", "text", "pairs", "budget", "repeat", "plot")
+FIRST_LAYER = ("heads", "offset", "query", "key", "logit", "text", "pairs", "repeat", "plot")
 
 
 def predicted(model: Model, asked: EveryTextOptions, words: str) -> None:

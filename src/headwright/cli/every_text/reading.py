@@ -30,7 +30,6 @@ class EveryTextOptions:
     logit: str | None = None
     text: str | None = None
     pairs: str | None = None
-    budget: int | None = None
     repeat: str | None = None
     predict: str | None = None
     curve: bool = False

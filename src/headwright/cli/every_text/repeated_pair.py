@@ -21,7 +21,7 @@ def repeated(model: Model, asked: EveryTextOptions, words: str) -> None:
     """A pair that repeats, through two layers."""
     from headwright.models.texts.two_layers import repeated_pair
 
-    alone(asked, "--repeat", ("query", "key", "logit", "text", "pairs", "budget", "plot", "out"))
+    alone(asked, "--repeat", ("query", "key", "logit", "text", "pairs", "plot", "out"))
     spelt(model, words, "--repeat")
     opening = {int(token) for token in model.opening()}
     tokens = [int(token) for token in model.encode(words) if int(token) not in opening]

@@ -11,7 +11,6 @@ resumable_sweep      the sweep in parts, on workers or here, that can be resumed
 extreme_texts        the texts that attain extremes; a few query tokens, all heads in one pass
 every_text           the public functions: sets of places, pairs of tokens, bounds by length
 occurrences          the weight on every occurrence of a token
-replaced_tokens      one text, a few of whose tokens may be replaced
 logits               the direct effect of a head on a logit
 two_layers           an induction head on a repeated pair, through two layers
 next_token           the next token through two layers of one head: the search for margins and worst texts
