@@ -114,14 +114,3 @@ def test_the_section_is_markup_that_closes(tmp_path: Path) -> None:
     tree = _Tree()
     tree.feed(section(first_layer_bounds(model, [0], [0, 1], length=8, text=np.arange(V)), "the text", word))
     assert tree.open == []
-
-
-def test_a_small_vocabulary_has_its_curve_by_length_in_the_report() -> None:
-    found = first_layer_bounds(load_model("builtin:induction"), [0], [0, 1])
-    assert [(one.head, one.place) for one in found.lengths] == [(one.head, one.place) for one in found.places]
-    for one, whole in zip(found.lengths, found.places, strict=True):
-        assert [point.length for point in one.points] == [4, 8, 16]
-        assert one.points[-1].least == pytest.approx(whole.least.bound, rel=1e-9)
-        assert one.points[-1].most == pytest.approx(whole.most.bound, rel=1e-9)
-    page = section(found, "a text", word)
-    assert "4 to 16 tokens" in page and page.count("<title>4 tokens: ") == len(found.places)

@@ -64,13 +64,6 @@ def print_result(model: Model, answered: Answered, there: str) -> None:
             for a, b, floor in one.guarantee.broken[:3]:
                 before, after = model.words(np.array([b, a]))
                 show_line(f"  not {before} {after}: {shown_below(floor, DIGITS)}")
-    for one in found:
-        drawn = [f"{model.words(np.array([each.token]))[0]} ({each.wins / each.of:.0%})" for each in one.attractors[:3]]
-        if drawn:
-            show_line(
-                f"Head 0.{one.head}: the largest score at a place is most often that of {', '.join(drawn)}; "
-                "counted in floating point."
-            )
     _print_more(model, answered)
     slack = max(one.slack for one in found)
     show_line(

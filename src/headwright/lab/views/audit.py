@@ -158,7 +158,6 @@ VIEW = View(
                 "examples": "rows that show what heads do",
                 "every_text": "proved bounds for the first layer over all texts",
                 "every_text_pairs": "pairs of adjacent tokens with more than 1/2 on the previous one (proved)",
-                "every_text_drawn": "tokens that most often have the largest score (floating-point)",
                 "every_text_left_out": "heads that were left out because of the cost",
                 "no_every_text": "why there are no such bounds, if there are none",
                 "meanings": "what each name means",

@@ -23,7 +23,7 @@ from headwright.models.texts.check_against_model import (
     random_texts,
     run_patterns,
 )
-from headwright.models.texts.extreme_texts import Attractor, attractors, extremes, witness
+from headwright.models.texts.extreme_texts import extremes, witness
 from headwright.models.texts.first_layer import FirstLayer, head_of, texts_of
 from headwright.models.texts.head import Head, Texts
 from headwright.models.texts.read_layer import first_layer
@@ -57,15 +57,6 @@ class Guarantee:
     firm: tuple[tuple[int, int, float], ...]  # as `broken`, those that keep more than 1/2
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A token's id, and at how many of the (query token, place) couples looked at its score is the largest."""
-
-    token: int
-    wins: int
-    of: int
-
-
 @dataclass(frozen=True, eq=False)
 class HeadOnEveryText:
     """One head on all texts of a length."""
@@ -77,7 +68,6 @@ class HeadOnEveryText:
     slack: float  # no score used is further than this from the exact one
     places: tuple[OnPlaces, ...]
     guarantee: Guarantee | None
-    attractors: tuple[Drawn, ...]  # the tokens that draw it most, in floating point
 
     def __repr__(self) -> str:
         """The least and the most weight of each place, rounded outwards."""
@@ -144,14 +134,13 @@ def _inside(layer: FirstLayer, swept: Sweep, number: int, ids: Tokens, pattern: 
 
 @dataclass(frozen=True, eq=False)
 class _Looked:
-    """One head, swept: how the text of an extreme is found, and which tokens draw it."""
+    """One head, swept, and how the text of an extreme is found."""
 
     head: Head
     swept: Sweep
     text: Callable[
         [int, Sequence[int], Extreme], Tokens
     ]  # of a query token (where it stands among the rows) and places
-    drawn: Sequence[Attractor]
 
 
 def _looked(
@@ -162,7 +151,7 @@ def _looked(
     if sweeper is None and (free if rows is None else len(rows)) <= FEW:
         asking = np.arange(free) if rows is None else rows
         for one in extremes(layer, chosen, texts, asking, progress):
-            yield _Looked(one.head, one.swept(sets), one.text, one.attractors())
+            yield _Looked(one.head, one.swept(sets), one.text)
         return
     for number, which in enumerate(chosen):
         head = head_of(layer, which)
@@ -172,17 +161,15 @@ def _looked(
         def text(row: int, places: Sequence[int], extreme: Extreme, head: Head = head, swept: Sweep = swept) -> Tokens:
             return witness(head, texts, int(swept.rows[row]), places, extreme).text
 
-        yield _Looked(head, swept, text, attractors(head, texts, rows))
+        yield _Looked(head, swept, text)
 
 
 def _one(model: Model, layer: FirstLayer, number: int, looked: _Looked, text: Tokens | None) -> HeadOnEveryText:
     swept = looked.swept
     places = tuple(_on_places(model, layer, looked, number, name, band(swept, name)) for name in swept.sets)
     guarantee = None if text is None or "previous" not in swept.sets else _guarantee(layer, looked.head, swept, text)
-    drawn = tuple(Drawn(int(layer.tokens[one.token]), one.wins, one.of) for one in looked.drawn)
     return HeadOnEveryText(
         number, swept.texts.length, swept.texts.place, len(swept.rows), float(swept.slack.max()), places, guarantee,
-        drawn,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The texts that attain extremes, and the tokens with the largest scores.
+"""The texts that attain extremes.
 
 For a few query tokens, all heads are swept together. Where positions are learned, every place has its own vectors for
 the whole vocabulary, and making them is most of the work: so the heads go through the places together, and share them.
@@ -17,7 +17,6 @@ from headwright.models.texts.first_layer import FirstLayer, head_of
 from headwright.models.texts.head import Head, Texts
 from headwright.models.texts.sweep import Extreme, Sweep, accumulate, place_extremes, scores_along
 
-MOST_ROWS = 256
 SHARED = 2**29  # bytes of vectors that heads which go together may hold
 MOST_NUMBERS = 2**24  # of a block of scores
 
@@ -52,38 +51,6 @@ def witness(head: Head, texts: Texts, query: int, places: Sequence[int], extreme
     return Witness(text, float(pattern[inside].sum() / pattern.sum()))
 
 
-@dataclass(frozen=True)
-class Attractor:
-    """A token (as the head counts them) and of how many couples of a query token and a place it has the top score."""
-
-    token: int
-    wins: int
-    of: int
-
-
-def attractors(
-    head: Head, texts: Texts, rows: Int[np.ndarray, " queries"] | None = None, most: int = 5
-) -> list[Attractor]:
-    """Counted at the distances 1, 2, 4, ... where places are free; at most 256 query tokens, evenly spread.
-
-    In floating point: where two tokens score alike, one of them is named.
-    """
-    rows = np.arange(head.free) if rows is None else np.asarray(rows)
-    rows = rows[:: -(-len(rows) // MOST_ROWS)]
-    places = [texts.place - 2**k for k in range(texts.place.bit_length()) if texts.place - 2**k in texts.free]
-    winners = [
-        (head.queries(texts.place, at, rows).rows @ head.keys(at).rows[: head.free].T).argmax(axis=1) for at in places
-    ]
-    return _most_often(np.array(winners, dtype=np.int64), most)
-
-
-def _most_often(winners: Int[np.ndarray, "places queries"], most: int = 5) -> list[Attractor]:
-    """The tokens that win most often; of those that win alike, the one counted first."""
-    tokens, wins = np.unique(winners, return_counts=True)
-    first = np.argsort(-wins, kind="stable")[:most]
-    return [Attractor(int(tokens[index]), int(wins[index]), winners.size) for index in first]
-
-
 @dataclass(frozen=True, eq=False)
 class Extremes:
     """One head: a line for each place that the query sees, a column for each query token."""
@@ -113,12 +80,6 @@ class Extremes:
             smallest = (at in places) == (extreme == "least")
             text[at] = (self.smallest if smallest else self.largest)[line, row]
         return text
-
-    def attractors(self, most: int = 5) -> list[Attractor]:
-        """As those of `attractors`, of these query tokens."""
-        far = [self.texts.place - 2**k for k in range(self.texts.place.bit_length())]
-        lines = [line for line, at in enumerate(self.texts.seen) if at in far and at in self.texts.free]
-        return _most_often(self.largest[lines], most)
 
 
 def extremes(
