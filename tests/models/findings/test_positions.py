@@ -1,4 +1,4 @@
-"""Order, in models of transformers: with every token at position 0 a first layer sees a set of keys."""
+"""Order and positions, in models of transformers."""
 
 from __future__ import annotations
 
@@ -12,21 +12,6 @@ from headwright.models import load_model
 from headwright.models.findings.positions import order, places
 from headwright.positions import Learned, Rotary
 from tests.models.loading.tiny import saved, some_tokens
-
-
-@pytest.mark.parametrize("family", ["llama", "gpt2", "bert"])
-def test_without_positions_the_first_layer_does_not_see_order(family: str, tmp_path: Path) -> None:
-    model = load_model(saved(family, tmp_path))
-    seen = order(model, some_tokens(), 0, (0, 1), seed=0)
-    assert seen.without is not None
-    assert float(seen.without.max()) < 1e-4
-    assert float(seen.with_positions.max()) > 0.01
-
-
-def test_a_window_is_order_even_without_positions(tmp_path: Path) -> None:
-    seen = order(load_model(saved("mistral", tmp_path)), some_tokens(), 0, (0,), seed=0)
-    assert seen.without is not None
-    assert float(seen.without.max()) > 0.01
 
 
 def test_positions_are_told_or_refused_by_name(tmp_path: Path) -> None:

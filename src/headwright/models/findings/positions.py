@@ -9,7 +9,6 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError
 from headwright.models.findings.first_token import capped, visible
 from headwright.models.findings.rounding import softmax
 from headwright.models.findings.row_statistics import numbers
@@ -48,23 +47,11 @@ def places(model: Model) -> Places | None:
     return Places(scheme, precision, length, report(scheme, length, precision))
 
 
-@runtime_checkable
-class RunsWithoutPositions(Protocol):
-    """A model that can also run with every token at position 0."""
-
-    def run_without_positions(self, tokens: Tokens) -> Iterator[Layer]:
-        """The layers, as of a model without positions."""
-
-
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Relative defects, (layers, heads), floating-point: the largest of several shuffles.
+    """How far outputs move, relatively, when tokens are shuffled: the largest of several shuffles, floating-point."""
 
-    `without` is for the first layer, where the theorem speaks; None if the model cannot run without positions.
-    """
-
-    with_positions: Float[np.ndarray, "layers heads"]
-    without: Float[np.ndarray, " heads"] | None
+    moved: Float[np.ndarray, "layers heads"]
     tokens: int
     shuffles: int
 
@@ -78,14 +65,8 @@ def order(model: Model, tokens: Tokens, opening: int, layers: tuple[int, ...], s
         middle = rng.permutation(np.arange(fixed, len(tokens) - 1))
         shuffled.append(tokens[np.concatenate([np.arange(fixed), middle, [len(tokens) - 1]]).astype(int)])
 
-    placed = _defects([list(_last(model.run(each), max(layers))) for each in (tokens, *shuffled)])
-    without = None
-    if isinstance(model, RunsWithoutPositions) and 0 in layers:
-        try:
-            without = _defects([list(_last(model.run_without_positions(each), 0)) for each in (tokens, *shuffled)])[0]
-        except InputError:  # a family that has its positions elsewhere
-            without = None
-    return Order(placed[list(layers)], without, len(tokens), SHUFFLES)
+    moved = _defects([list(_last(model.run(each), max(layers))) for each in (tokens, *shuffled)])
+    return Order(moved[list(layers)], len(tokens), SHUFFLES)
 
 
 def _last(run: Iterator[Layer], last: int) -> Iterator[Float[np.ndarray, "heads e"]]:

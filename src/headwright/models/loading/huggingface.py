@@ -208,27 +208,11 @@ class HuggingFaceModel:
             raise InputError(f"{self.name}: its own attention does not say what its pattern is")
         return np.asarray(found[0].cpu().numpy())
 
-    def run_without_positions(self, tokens: Tokens) -> Iterator[Layer]:
-        """The same with every token at position 0; refused for a family that takes no positions from outside."""
-        if not self._takes_positions:
-            family = self.network.config.model_type
-            raise InputError(f"{self.name}: its family ({family}) counts positions on its own, and has no run without")
-        # With a mask, even one that hides nothing, transformers does not read positions as where packed texts begin.
-        return self._run(tokens, np.ones(len(tokens), dtype=bool), placeless=True)
-
-    @cached_property
-    def _takes_positions(self) -> bool:
-        """Whether one token has the same key at every place when all are told to stand at position 0."""
-        heard = next(self._heard(np.repeat(self._probe()[:1], 3), np.ones(3, dtype=bool), placeless=True))
-        return bool((heard.keys - heard.keys[:, :1]).abs().max() <= 1e-3 * heard.keys.abs().max())
-
-    def _run(
-        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, placeless: bool = False, wide: bool = False
-    ) -> Iterator[Layer]:
+    def _run(self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, wide: bool = False) -> Iterator[Layer]:
         given = checked_tokens(tokens, self.vocabulary, self.longest)
         key_mask = None if key_mask is None else checked_mask(key_mask, len(given), "tokens")
         count = 0
-        for heard in self._heard(given, key_mask, placeless, wide):
+        for heard in self._heard(given, key_mask, wide):
             if heard.scoring.heads != self.heads:
                 raise InputError(f"layer {count} of {self.name} has {heard.scoring.heads} heads and others have "
                                  f"{self.heads}: not known here")  # fmt: skip
@@ -312,23 +296,19 @@ class HuggingFaceModel:
         return any(word.startswith(BYTE_SPACE) for word in self.tokenizer.get_vocab())
 
     def _heard(
-        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None, placeless: bool = False,
-        wide: bool = False,
-    ) -> Iterator[AttentionCall]:  # fmt: skip
-        return streamed(lambda give: self._forward(tokens, key_mask, placeless, wide, give))
+        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None, wide: bool = False
+    ) -> Iterator[AttentionCall]:
+        return streamed(lambda give: self._forward(tokens, key_mask, wide, give))
 
     def _forward(
         self,
         tokens: Tokens,
         key_mask: Bool[np.ndarray, " keys"] | None,
-        placeless: bool,
         wide: bool,
         give: Callable[[AttentionCall], None],
     ) -> None:
         device = self.network.device
         more = {} if key_mask is None else {"attention_mask": torch.as_tensor(key_mask[None], device=device).long()}
-        if placeless:
-            more["position_ids"] = torch.zeros((1, len(tokens)), dtype=torch.long, device=device)
         try:
             with torch.inference_mode(), listening(give), InFloat64() if wide else nullcontext():
                 self.network(input_ids=torch.as_tensor(tokens[None], device=device), **more)

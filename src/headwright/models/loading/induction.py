@@ -91,11 +91,11 @@ class InductionModel:
 
     def run(self, tokens: Tokens) -> Iterator[Layer]:
         """The two layers. The tokens are taken as they are: give them an opening, as `encode` does."""
-        return self._run(tokens, placed=True)
-
-    def run_without_positions(self, tokens: Tokens) -> Iterator[Layer]:
-        """The same with every token at position 0, where R is the identity."""
-        return self._run(tokens, placed=False)
+        x = self._start(tokens)
+        for index in range(LAYERS):
+            layer = self._layer(index, x)
+            yield layer
+            x = self._after(layer, x)
 
     def places(self) -> tuple[Scheme, Precision]:
         """A position is known by the angles it is turned by: their sines and cosines, in float64."""
@@ -118,16 +118,9 @@ class InductionModel:
     def _start(self, tokens: Tokens) -> Float[np.ndarray, "places width"]:
         return np.asarray(self.embed[checked_tokens(tokens, len(VOCABULARY), LONGEST)])
 
-    def _run(self, tokens: Tokens, placed: bool) -> Iterator[Layer]:
-        x = self._start(tokens)
-        for index in range(LAYERS):
-            layer = self._layer(index, x, placed)
-            yield layer
-            x = self._after(layer, x)
-
-    def _layer(self, index: int, x: Float[np.ndarray, "places width"], placed: bool = True) -> Layer:
+    def _layer(self, index: int, x: Float[np.ndarray, "places width"]) -> Layer:
         q, k, v = (x @ matrix[index] for matrix in (self.query, self.key, self.value))  # heads, places, d
-        q, k = (turned(q), turned(k)) if placed else (q, k)
+        q, k = turned(q), turned(k)
         return Layer(index, q, k, v, Scoring.of(q.shape, k.shape, causal=True))
 
     def _after(self, layer: Layer, x: Float[np.ndarray, "places width"]) -> Float[np.ndarray, "places width"]:

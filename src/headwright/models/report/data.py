@@ -39,10 +39,7 @@ def data(found: Audit) -> dict[str, Any]:
             "rows": found.rows, "context": found.context,
         },
         "heads": [_head(head) | {"order": _order(found, head)} for head in found.heads],
-        "order": {
-            "tokens": found.order.tokens, "shuffles": found.order.shuffles,
-            "first_layer_without_positions": None if found.order.without is None else found.order.without.tolist(),
-        },
+        "order": {"tokens": found.order.tokens, "shuffles": found.order.shuffles},
         "positions": None if found.places is None else _places(found.places),
         "not_measured": found.not_measured,
         "circuits_leave_out": list(found.circuits_leave_out),
@@ -105,7 +102,7 @@ def no_parquet() -> InputError:
 
 
 def _order(found: Audit, head: Head) -> float:
-    return float(found.order.with_positions[found.layers.index(head.layer), head.head])
+    return float(found.order.moved[found.layers.index(head.layer), head.head])
 
 
 def _head(head: Head) -> dict[str, Any]:

@@ -382,18 +382,12 @@ def _ranks(heads: Sequence[Head], left_out: Sequence[str]) -> str:
 
 
 def _order(found: Audit) -> str:
-    worst = found.order.with_positions.max(axis=1)
+    worst = found.order.moved.max(axis=1)
     layers = ", ".join(f"layer {layer}: {value:.2g}" for layer, value in zip(found.layers, worst, strict=True))
-    without = found.order.without
     parts = [
         f"<p>{found.order.shuffles} shuffles of the tokens between the first and the last of {found.order.tokens}: "
         f"what a head writes at the last place moves, relatively, by up to this much. {layers}.</p>"
     ]
-    if without is not None:
-        parts.append(
-            f"<p>With every token at position 0, the first layer moves by {float(without.max()):.1e}: without "
-            "positions a head sees a set of keys, not a sequence.</p>"
-        )
     if found.places is not None:
         told, where = found.places.report, found.places
         kind = type(where.scheme).__name__.lower()

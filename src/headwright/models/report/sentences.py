@@ -14,7 +14,6 @@ from headwright.models.report.every_text import headline
 if TYPE_CHECKING:
     from headwright.models.auditor import Audit
 
-ROUNDING = 1e-4  # a smaller relative difference is what floats lose
 FEW = 4  # heads named in a sentence
 SAID = {
     "first token": ("gives the first token more than half of its attention, on average",
@@ -125,14 +124,8 @@ def _ranks(heads: Sequence[Head]) -> str | None:
 
 
 def _order(found: Audit) -> str:
-    worst = float(found.order.with_positions.max())
-    without = found.order.without
-    said = f"Shuffling all tokens but the last changes the last output of a head by up to {worst:.2g} times its norm"
-    if without is None:
-        return f"{said}."
-    least = float(without.max())
-    why = ", which is rounding" if least < ROUNDING else ""
-    return f"{said}; in the first layer without position encodings, by {least:.1g}{why}."
+    worst = float(found.order.moved.max())
+    return f"Shuffling all tokens but the last changes the last output of a head by up to {worst:.2g} times its norm."
 
 
 def _places(found: Audit) -> str | None:
