@@ -35,7 +35,6 @@ def test_the_built_in_model_does_what_it_was_trained_for(headwright: Headwright)
     assert any("previous token" in roles for name, roles in words.items() if name.startswith("0."))
     assert any("induction" in roles for name, roles in words.items() if name.startswith("1."))
     assert not any("induction" in roles for name, roles in words.items() if name.startswith("0."))
-    assert told["positions"]["collisions"] == 0
     assert told["reproduce"]["command"] == f"headwright audit {MODEL} --tokens 1000 --json"
 
 

@@ -8,7 +8,7 @@ import pytest
 from headwright.models.auditor import Audit, audit
 from headwright.models.findings.circuits import shares
 from headwright.models.findings.heads import Head
-from headwright.models.findings.positions import order
+from headwright.models.findings.shuffling import order
 from headwright.models.findings.summary import Summary
 from tests.models.handmade import LAYERS, Handmade
 

@@ -7,7 +7,7 @@ behaviour       first, previous, own and equal tokens, induction; copying and av
 fragility       margins; the ball of key changes that cannot change the largest weight
 rounding        keys in few bits: total variation measured, and its proven bound
 circuits        singular values of QK and OV, enclosed; the size of a head's output: dead heads
-positions       the model's positions after rounding; the effect of shuffling the tokens
+shuffling       the effect of shuffling the tokens
 heads           all of it, head by head
 definitions     what each number means
 """

@@ -23,7 +23,6 @@ from headwright.models.loading.circuits import circuits_of, output_of
 from headwright.models.loading.float64 import InFloat64
 from headwright.models.loading.model import Circuits, Layer, Tokens, checked_tokens
 from headwright.models.rows.scoring import checked_mask
-from headwright.positions import Learned, Precision, Rotary, Scheme
 
 Item = TypeVar("Item")
 UNUSED = re.compile(r"[\[<]\|?((unused|reserved|extra_id|dummy)[^\]>]*|pad|unk|cls|sep|mask)\|?[\]>]", re.IGNORECASE)
@@ -236,23 +235,6 @@ class HuggingFaceModel:
         with _inputs_of({output}) as mixed:
             calls = [number for number, each in enumerate(self._heard(self._probe())) if each.module is heard.module]
         return circuits_of(heard, inputs[layer], output, mixed[calls.index(layer)])
-
-    def places(self) -> tuple[Scheme, Precision]:
-        """Rotary positions, or a table of learned ones; others are refused by name.
-
-        transformers keeps indices and angles in float32, and rounds sines, cosines and tables to the model's type.
-        """
-        config, dtype = self.network.config.get_text_config(), str(self.network.dtype).removeprefix("torch.")
-        rope = getattr(config, "rope_parameters", None)
-        if isinstance(rope, dict) and rope.get("rope_type") == "default" and rope.get("partial_rotary_factor", 1) == 1:
-            d = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-            precision = Precision(index="float32", angle="float32", rows=dtype)  # type: ignore[arg-type]
-            return Rotary(int(d), float(rope["rope_theta"])), precision
-        for name, module in self.network.named_modules():
-            if name.endswith(("position_embeddings", "wpe")) and isinstance(module, nn.Embedding):
-                table = module.weight.detach().double().cpu().numpy()
-                return Learned(table[len(table) - (self.longest or len(table)) :]), Precision()
-        raise InputError(f"the positions of its family ({self.network.config.model_type}) are of a kind not known here")
 
     @property
     def settings(self) -> str:

@@ -28,7 +28,6 @@ from headwright.attention import causal, output, pattern, scores
 from headwright.errors import InputError
 from headwright.models.loading.model import Circuits, Layer, Tokens, checked_tokens
 from headwright.models.rows.scoring import Scoring
-from headwright.positions import Learned, Precision, Scheme
 
 NAME = "builtin:induction"
 OPENING, OTHER = "<s>", "?"
@@ -96,11 +95,6 @@ class InductionModel:
             layer = self._layer(index, x)
             yield layer
             x = self._after(layer, x)
-
-    def places(self) -> tuple[Scheme, Precision]:
-        """A position is known by the angles it is turned by: their sines and cosines, in float64."""
-        angles = np.arange(LONGEST)[:, None] * np.array(FREQUENCIES)
-        return Learned(np.concatenate([np.sin(angles), np.cos(angles)], axis=1)), Precision()
 
     def logits(self, tokens: Tokens) -> Float[np.ndarray, "places tokens"]:
         """The scores of the next token at each place."""

@@ -16,7 +16,6 @@ from headwright.models.explain import Example
 from headwright.models.findings.circuits import Spectrum
 from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.models.findings.heads import Head, Quantiles
-from headwright.models.findings.positions import Places
 from headwright.models.report.sentences import sentences
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ def data(found: Audit) -> dict[str, Any]:
         },
         "heads": [_head(head) | {"order": _order(found, head)} for head in found.heads],
         "order": {"tokens": found.order.tokens, "shuffles": found.order.shuffles},
-        "positions": None if found.places is None else _places(found.places),
         "not_measured": found.not_measured,
         "circuits_leave_out": list(found.circuits_leave_out),
         "examples": [_example(example) for example in found.examples],
@@ -141,21 +139,4 @@ def _spectrum(one: Spectrum) -> dict[str, Any]:
              "guarantee": one.frobenius / math.sqrt(k)}
             for k in ks
         ],
-    }  # fmt: skip
-
-
-def _places(found: Places) -> dict[str, Any]:
-    report = found.report
-    return {
-        "scheme": repr(found.scheme) if not hasattr(found.scheme, "table") else type(found.scheme).__name__,
-        "precision": vars(found.precision),
-        "length": found.length,
-        "collisions": report.collisions,
-        "first_pair": report.first_pair,
-        "closest_pair": report.closest_pair,
-        "distance": [report.distance.lower, report.distance.upper]
-        if math.isfinite(report.distance.upper)
-        else None,
-        "how_collisions": report.how_collisions,
-        "how_distance": report.how_distance,
     }  # fmt: skip

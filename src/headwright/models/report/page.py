@@ -122,7 +122,7 @@ def page(found: Audit) -> str:
         ("heads", "All heads", _table(found)),
         ("rounding", "Rounding the keys", _rounding(found.heads)),
         ("rank", "Rank of the circuits", _ranks(found.heads, found.circuits_leave_out)),
-        ("order", "Order and positions", _order(found)),
+        ("order", "Order of the tokens", _order(found)),
         ("texts", "For every text", every_text(found.every_text, _texts_name(found), word)),
         ("definitions", "What the numbers mean", _definitions()),
         ("again", "How to reproduce", _again(found)),
@@ -384,20 +384,10 @@ def _ranks(heads: Sequence[Head], left_out: Sequence[str]) -> str:
 def _order(found: Audit) -> str:
     worst = found.order.moved.max(axis=1)
     layers = ", ".join(f"layer {layer}: {value:.2g}" for layer, value in zip(found.layers, worst, strict=True))
-    parts = [
+    return (
         f"<p>{found.order.shuffles} shuffles of the tokens between the first and the last of {found.order.tokens}: "
         f"what a head writes at the last place moves, relatively, by up to this much. {layers}.</p>"
-    ]
-    if found.places is not None:
-        told, where = found.places.report, found.places
-        kind = type(where.scheme).__name__.lower()
-        rounded = ", ".join(f"{name} {value}" for name, value in vars(where.precision).items())
-        parts.append(
-            f"<p>Positions are {kind} ({rounded}). Of {where.length}, {told.collisions} coincide with an earlier one "
-            f"({_text(told.how_collisions)}); the closest two, {told.closest_pair}, are {told.distance} apart "
-            f"({_text(told.how_distance)}).</p>"
-        )
-    return "\n".join(parts)
+    )
 
 
 def _texts_name(found: Audit) -> str:

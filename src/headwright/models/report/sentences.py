@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from headwright.enclosure import shown_below
 from headwright.models.findings.heads import BY_MEAN, Head
 from headwright.models.report.every_text import headline
 
@@ -36,7 +35,6 @@ def sentences(found: Audit) -> list[str]:
         lines.append(f"No head {', or '.join(none)}.")
     rest = (
         headline(found.every_text), _fragile(found.heads), _rounded(found.heads), _ranks(found.heads), _order(found),
-        _places(found),
     )  # fmt: skip
     return [*lines, *(line for line in rest if line)]
 
@@ -126,18 +124,3 @@ def _ranks(heads: Sequence[Head]) -> str | None:
 def _order(found: Audit) -> str:
     worst = float(found.order.moved.max())
     return f"Shuffling all tokens but the last changes the last output of a head by up to {worst:.2g} times its norm."
-
-
-def _places(found: Audit) -> str | None:
-    if found.places is None:
-        return None
-    report, length = found.places.report, found.places.length
-    if report.collisions:
-        return (
-            f"{report.collisions} of {length} positions coincide with an earlier one in the model's number type, "
-            f"first {report.first_pair}."
-        )
-    return (
-        f"No two of {length} positions coincide in the model's number type; the closest two, {report.closest_pair}, "
-        f"are {shown_below(report.distance.lower, 4)} apart or more."
-    )

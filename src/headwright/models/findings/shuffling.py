@@ -1,10 +1,9 @@
-"""The model's positions: which coincide after rounding, and whether a head depends on the order of the tokens."""
+"""How much the output of a head depends on the order of the tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -13,38 +12,9 @@ from headwright.models.findings.first_token import capped, visible
 from headwright.models.findings.rounding import softmax
 from headwright.models.findings.row_statistics import numbers
 from headwright.models.loading.model import Layer, Model, Tokens
-from headwright.positions import Precision, Report, Scheme, report
 
-LENGTH = 8192  # how many positions are compared where a model has no end of them
 SHUFFLES = 4
 LONGEST = 128  # tokens; order needs no long text
-
-
-@runtime_checkable
-class Placed(Protocol):
-    """A model that says how positions enter it, and where their numbers are rounded."""
-
-    def places(self) -> tuple[Scheme, Precision]:
-        """The scheme; refused with a sentence where it is none that is known here."""
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """The scheme, what rounding does to its positions, and up to which length that was looked at."""
-
-    scheme: Scheme
-    precision: Precision
-    length: int
-    report: Report
-
-
-def places(model: Model) -> Places | None:
-    """What is known of the model's positions; None where it says nothing about them."""
-    if not isinstance(model, Placed):
-        return None
-    scheme, precision = model.places()
-    length = model.longest or LENGTH
-    return Places(scheme, precision, length, report(scheme, length, precision))
 
 
 @dataclass(frozen=True, eq=False)
