@@ -90,9 +90,9 @@ def every_text(
     check_picture(plot)
     source = Source(model, device.value, None if dtype is None else dtype.value)
     asked = EveryTextOptions(
-        length, read_numbers(heads, "--heads"), offset, query, key, logit,
+        length, source, read_numbers(heads, "--heads"), offset, query, key, logit,
         None if text is None else read_text(text, "text"), None if pairs is None else read_text(pairs, "pairs"),
-        repeat, predict, curve, plot, out, source, engine is Engine.dask, scheduler, resume, json,
+        repeat, predict, curve, plot, out, engine is Engine.dask, scheduler, resume, json,
     )  # fmt: skip
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=source.device, dtype=source.dtype)

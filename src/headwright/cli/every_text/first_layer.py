@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwright.cli.console import keeping, progress, save_picture, show_json
+from headwright.cli.console import progress, save_picture, show_json
 from headwright.cli.every_text.certificate import write
 from headwright.cli.every_text.next_token import predicted
 from headwright.cli.every_text.printing import Answered, data, picture, print_result
@@ -29,6 +29,8 @@ def show(model: Model, asked: EveryTextOptions) -> None:
     if asked.repeat is not None:
         repeated(model, asked, asked.repeat)
         return
+    if asked.resume:
+        raise InputError("--resume continues an interrupted --predict: leave it out")
     with _sweeper(model, asked) as sweeper:
         found = _answered(model, asked, sweeper)
     if asked.json:
@@ -50,10 +52,11 @@ def _asked_about(model: Model, asked: EveryTextOptions) -> str:
     return f"was asked about there, {model.words(np.array([token_of(model, asked.query, '--query')]))[0]}"
 
 
-def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper) -> Answered:
+def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper | None) -> Answered:
     from headwright.models.texts.every_text import every_length, every_text, kept_by_pairs
     from headwright.models.texts.logits import on_logit
     from headwright.models.texts.occurrences import on_token
+    from headwright.models.texts.sweep import sweep
 
     length, heads = asked.length, asked.heads
     queries = None if asked.query is None else queries_of(model, asked.query, asked.text)
@@ -68,43 +71,32 @@ def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper) -> Answer
 
     return Answered(
         bar(f"every text of {length} tokens", lambda done: every_text(
-            model, length, heads=heads, offset=asked.offset, queries=queries, text=tokens,
-            sweeper=None if _quick(asked, queries) else sweeper, progress=done)),
+            model, length, heads=heads, offset=asked.offset, queries=queries, text=tokens, sweeper=sweeper,
+            progress=done)),
         () if pairs is None else bar("pairs", lambda done: kept_by_pairs(
-            model, length, pairs, heads=heads, sweeper=sweeper, progress=done)),
+            model, length, pairs, heads=heads, sweeper=sweeper or sweep, progress=done)),
         () if key is None else on_token(model, length, key, heads=heads, queries=queries),
         () if logit is None else bar("effects on a logit", lambda done: on_logit(
             model, length, logit, heads=heads, queries=queries, progress=done)),
         () if not asked.curve and asked.plot is None else bar("T = 2, 4, 8, ...", lambda done: every_length(
-            model, length, heads=heads, queries=queries, sweeper=sweeper, progress=done)),
+            model, length, heads=heads, queries=queries, sweeper=sweeper or sweep, progress=done)),
     )  # fmt: skip
 
 
-def _quick(asked: EveryTextOptions, queries: Sequence[int] | None) -> bool:
-    """Whether so few query tokens are asked about, here, that nothing need be cut into parts or kept."""
-    from headwright.models.texts.every_text import FEW
-
-    here = asked.source is None or asked.source.device == "cpu"
-    return queries is not None and len(queries) <= FEW and here and not (asked.on_workers or asked.resume)
-
-
 @contextmanager
-def _sweeper(model: Model, asked: EveryTextOptions) -> Iterator[Sweeper]:
-    """Who sweeps: the GPU; or parts here or on workers, kept until all is done."""
-    if asked.source is not None and asked.source.device != "cpu":
+def _sweeper(model: Model, asked: EveryTextOptions) -> Iterator[Sweeper | None]:
+    """The GPU or the workers, where they were asked for."""
+    if asked.source.device != "cpu":
         from headwright.models.texts.gpu_sweep import sweep_on_gpu
 
-        if asked.on_workers or asked.resume:
-            name = "--engine dask" if asked.on_workers else "--resume"
-            raise InputError(f"--device cuda sweeps a layer in seconds on its own: leave out {name}")
+        if asked.on_workers:
+            raise InputError("--device cuda sweeps a layer in seconds on its own: leave out --engine dask")
         yield sweep_on_gpu
-        return
-    from headwright.models.engine.work import cache_folder
-    from headwright.models.texts.resumable_sweep import InParts
-    from headwright.workers import executor
+    elif asked.on_workers:
+        from headwright.models.texts.worker_sweep import WorkerSweep
+        from headwright.workers import executor
 
-    with executor(asked.scheduler) if asked.on_workers else nullcontext() as workers:
-        parts = InParts(model, cache_folder() / "texts", asked.resume, workers, asked.source)
-        with keeping(lambda: len(set(parts.names))):
-            yield parts
-    parts.clear()
+        with executor(asked.scheduler) as workers:
+            yield WorkerSweep(model, workers, asked.source)
+    else:
+        yield None

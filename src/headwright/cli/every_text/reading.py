@@ -23,6 +23,7 @@ class EveryTextOptions:
     """What the command line asks about every text."""
 
     length: int
+    source: Source
     heads: list[int] | None = None
     offset: int | None = None
     query: str | None = None
@@ -35,7 +36,6 @@ class EveryTextOptions:
     curve: bool = False
     plot: Path | None = None
     out: Path | None = None
-    source: Source | None = None
     on_workers: bool = False
     scheduler: str | None = None
     resume: bool = False
@@ -55,7 +55,7 @@ def alone(asked: EveryTextOptions, with_: str, others: Sequence[str]) -> None:
     """Refuse what would be passed over, and what only sweeps take."""
     not_with(asked, with_, (*others, "curve"))
     if asked.resume:
-        raise InputError(f"--resume is for sweeps over the first layer: leave it out with {with_}")
+        raise InputError(f"--resume continues an interrupted --predict: leave it out with {with_}")
 
 
 def queries_of(model: Model, word: str, text: str | None) -> list[int]:

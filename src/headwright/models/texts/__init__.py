@@ -7,7 +7,7 @@ head                 the scores of a first-layer head, by token and place
 first_layer          a first layer as numbers; read_layer and transformers_layers read it from models
 sweep                the least and most weight for every query token: the protocol `Sweeper`, and the sweep in NumPy
 gpu_sweep            the sweep on a GPU, with gpu_kernel
-resumable_sweep      the sweep in parts, on workers or here, that can be resumed
+worker_sweep         the sweep in parts, on workers
 extreme_texts        the texts that attain extremes; a few query tokens, all heads in one pass
 every_text           the public functions: sets of places, pairs of tokens, bounds by length
 occurrences          the weight on every occurrence of a token
