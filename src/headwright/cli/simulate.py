@@ -15,7 +15,6 @@ from headwright.cli.options import (
     AtLeast,
     Average,
     Copy,
-    Engine,
     EngineName,
     Eps,
     ExactScale,
@@ -72,7 +71,7 @@ def simulate(
     samples: Annotated[int, typer.Option(help="Number of random draws.")] = 100_000,
     seed: Seed = 0,
     scale: ExactScale = None,
-    engine: EngineName = Engine.local,
+    engine: EngineName = "local",
     scheduler: Scheduler = None,
     json: Json = False,
     plot: Plot = None,
@@ -115,8 +114,8 @@ def simulate(
         save_picture(plot, noise_picture(result))
 
 
-def _executor(engine: Engine, scheduler: str | None) -> AbstractContextManager[Executor | None]:
-    if engine is Engine.local:
+def _executor(engine: str, scheduler: str | None) -> AbstractContextManager[Executor | None]:
+    if engine == "local":
         return nullcontext()
     from headwright.workers import executor
 

@@ -17,10 +17,8 @@ import typer
 
 from headwright.cli.console import TALK, check_picture, check_writable
 from headwright.cli.options import (
-    Device,
     DeviceName,
     DTypeName,
-    Engine,
     EngineName,
     HeadNumbers,
     Json,
@@ -70,10 +68,10 @@ def every_text(
     ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="Also for T = 2, 4, 8, ... up to the length.")] = False,
     heads: HeadNumbers = None,
-    device: DeviceName = Device.cpu,
+    device: DeviceName = "cpu",
     dtype: DTypeName = None,
     out: Out = None,
-    engine: EngineName = Engine.local,
+    engine: EngineName = "local",
     scheduler: Scheduler = None,
     resume: Resume = False,
     json: Json = False,
@@ -88,11 +86,11 @@ def every_text(
     check_engine(engine, scheduler)
     check_writable(out, "--out")
     check_picture(plot)
-    source = Source(model, device.value, None if dtype is None else dtype.value)
+    source = Source(model, device, dtype)
     asked = EveryTextOptions(
         length, source, read_numbers(heads, "--heads"), offset, query, key, logit,
         None if text is None else read_text(text, "text"), None if pairs is None else read_text(pairs, "pairs"),
-        repeat, predict, curve, plot, out, engine is Engine.dask, scheduler, resume, json,
+        repeat, predict, curve, plot, out, engine == "dask", scheduler, resume, json,
     )  # fmt: skip
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=source.device, dtype=source.dtype)
