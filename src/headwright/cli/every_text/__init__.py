@@ -1,11 +1,10 @@
 """headwright every-text.
 
 reading         the options, in the tokens of a model
-first_layer     the first layer on every text: where the sweeps run, and what is asked of them
+first_layer     the first layer on every text: where the sweeps run, what is asked of them, and the certificate
 repeated_pair   the weight on a pair that repeats, through two layers
 next_token      whether b is predicted after the second a, through two layers
 printing        the result in words, as data and as a picture
-certificate     the strongest result, as a certificate
 """
 
 from __future__ import annotations

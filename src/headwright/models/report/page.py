@@ -350,35 +350,10 @@ def _rounding(heads: Sequence[Head]) -> str:
 
 
 def _ranks(heads: Sequence[Head], left_out: Sequence[str]) -> str:
-    mine = [head for head in heads if head.spectra]
-    if not mine:
+    if not any(head.spectra for head in heads):
         return ""
     told = f" In this model, {'; '.join(left_out)}." if left_out else ""
-    longest = min(len(head.spectra["qk"].lower) for head in mine)
-    lines = []
-    for k in (k for k in (1, 2, 4, 8, 16, 32, 64, 128) if k <= longest):
-        cells = []
-        for name in ("qk", "ov"):
-            shares = [
-                float(head.spectra[name].upper[k - 1]) / head.spectra[name].frobenius
-                for head in mine
-                if head.spectra[name].frobenius > 0
-            ]
-            cells.append(
-                f"<td>{median(shares):.4f}</td><td>{max(shares):.4f}</td>" if shares else "<td>–</td><td>–</td>"
-            )
-        lines.append(f'<tr><th scope="row">{k}</th>{"".join(cells)}<td>{k**-0.5:.4f}</td></tr>')
-    heading = "".join(
-        f'<th scope="col">{said}</th>'
-        for said in ("k", "QK, median head", "QK, largest", "OV, median head", "OV, largest", "never above 1/sqrt(k)")
-    )
-    return (
-        "<p>The k-th singular value of a circuit as a part of its Frobenius norm, sigma_k / |A|_F, beside what theory "
-        "allows. Singular values are enclosed from both sides (proven for the matrices as they are, whatever the SVD "
-        f"routine says); positions and biases are left out.{_text(told)}</p>\n"
-        f'<div class="wide" tabindex="0" role="region" aria-label="Rank"><table><thead><tr>{heading}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-    )
+    return f"<p>{_text(MEANINGS['rank']).capitalize()}.{_text(told)}</p>"
 
 
 def _order(found: Audit) -> str:
