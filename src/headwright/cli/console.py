@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from headwright.pictures import Chart
 
 UNBROKEN = 10**6  # columns
-NARROW = 30  # columns: less than that is no room to break a line well
 UNHEARD = 141  # as a process that SIGPIPE ends; rich and typer would say 1, which means 'no'
 
 
@@ -87,7 +85,7 @@ def interrupted() -> str:
 
 def complain(sentence: str) -> None:
     """Say what went wrong."""
-    _lines(TALK, Text.assemble(("error:", "bold red"), f" {_shown(brief(sentence))}"))
+    TALK.print(Text.assemble(("error:", "bold red"), f" {_shown(brief(sentence))}"))
 
 
 def say(sentence: str, command: str = "") -> None:
@@ -98,34 +96,12 @@ def say(sentence: str, command: str = "") -> None:
         say(sentence)
         TALK.print(Text(_shown(f"  {command}")), soft_wrap=True)
     else:
-        _lines(TALK, Text(_shown(whole)))
+        TALK.print(Text(_shown(whole)))
 
 
 def show_line(line: str | Text) -> None:
     """A result in words, of bounded length; a terminal gets it broken between words, everybody else whole."""
-    _lines(OUT, line if isinstance(line, Text) else Text(_shown(brief(line))))
-
-
-def _lines(console: Console, text: Text) -> None:
-    for line in text.split("\n", allow_blank=True):
-        room = console.width - _hang(line.plain)
-        if line.cell_len <= console.width or room < NARROW:
-            console.print(line, soft_wrap=True)
-            continue
-        first, rest = line[: _hang(line.plain)], line[_hang(line.plain) :]
-        for number, piece in enumerate(rest.wrap(console, room)):
-            piece.rstrip()
-            console.print((first if number == 0 else Text(" " * len(first))) + piece, soft_wrap=True)
-
-
-def _hang(line: str) -> int:
-    """Where a line that is broken goes on: below its first word, or below what stands beside a label.
-
-    >>> _hang("  refuted: with n = 3"), _hang("  suggestion      the direction"), _hang("- a line")
-    (2, 18, 2)
-    """
-    begin = re.match(r" *(?:- |[^\s:]{1,16}(?: [^\s:]{1,12}){0,2} {2,})?", line)
-    return begin.end() if begin else 0
+    OUT.print(line if isinstance(line, Text) else Text(_shown(brief(line))))
 
 
 def next_step(*arguments: object) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 
@@ -34,7 +32,6 @@ N, A, B = 10, 0, 1  # ten orthonormal keys, two of them to be averaged
 EPS = 0.01
 LENGTHS = (0.5, 1.5)  # of key A, in the chapter about worlds
 LAMBDA = math.log((N - 2) / EPS)  # the shortest multiple of k_a + k_b that grants 1/(2 + eps) to both
-COPIED = 0.95  # a key with so much weight is as good as copied
 BRITTLE = noise.World({A: noise.Noise(scale=noise.Normal(1.0, 0.5))})
 RIGHT, WRONG = r"q = \lambda(k_a + k_b)", r"q = \frac{1}{\sqrt{2}}(k_a + k_b)"
 RULES = """\
@@ -162,8 +159,7 @@ def one_head(out: Path) -> Chapter:
         "One head is brittle",
         f"Now the length of key {A} is random, with mean 1 and variance 1/2. The same long query averages them, "
         f"each within 0.05 of 1/2, with probability «{near}» (proven); {result.samples} draws say "
-        f"«{result.near_average:.4f}». It copies one of them, with a weight of {COPIED} or more, with "
-        f"probability {_copied():.2f} (floating-point); in between, it mixes them unevenly.",
+        f"«{result.near_average:.4f}». Otherwise it copies one of them, or mixes them unevenly.",
         pictures.noise_picture(result, "One head, one key of random length"),
         "one-head",
         (f"{_simulate(out)} --query {out}/long.npy --targets {A},{B}",),
@@ -195,16 +191,6 @@ def _simulate(out: Path) -> str:
     return f"headwright simulate --keys {out}/keys.npy --world {out}/world.toml"
 
 
-def _copied() -> float:
-    """How likely the long query copies key A or key B, when key A is g times as long and g is normal.
-
-    Key A has the weight c where e^(lambda g) = c/(1 - c) (e^lambda + n - 2), and key B where the two change places.
-    """
-    odds, other, law = COPIED / (1 - COPIED), math.exp(LAMBDA), NormalDist(1, math.sqrt(0.5))
-    long, short = math.log(odds * (other + N - 2)) / LAMBDA, math.log(other / odds - (N - 2)) / LAMBDA
-    return law.cdf(short) + 1 - law.cdf(long)
-
-
 def _near_average(queries: np.ndarray) -> tuple[noise.Simulation, str]:
     result = noise.simulate(np.eye(N), queries, BRITTLE, [A, B])
     near = result.exact.near_average.midpoint if result.exact else result.near_average
@@ -226,24 +212,10 @@ def right_and_wrong(out: Path) -> Chapter:
         "\n\n"
         f"The second is {bad.word}: with n = «{where['n']}» and epsilon = {where['epsilon']} key a has weight "
         f"«{where['left']}», and should have «{where['right']}». Suggested repair: {bad.suggestion}.",
-        pictures.curve_picture(_beside(bad.curve), "A published answer and its repair"),
+        pictures.curve_picture(bad.curve, "A published answer"),
         "answers",
         (f"headwright check {out}/answers.md",),
     )
-
-
-def _beside(curve: Curve) -> Curve:
-    """The curve of the wrong answer, and that of the same direction at the length from which it is right."""
-    (name,), eps = curve.series, 1 / curve.levels["wanted"] - 2
-    repaired = tuple(_weight(int(n), eps) for n in curve.values)
-    return replace(curve, series={"q = (k_a + k_b)/√2": curve.series[name], "q = ln((n−2)/ε) (k_a + k_b)": repaired})
-
-
-def _weight(n: int, eps: float) -> float:
-    """What key a gets from ln((n - 2)/eps)(k_a + k_b), for n orthonormal keys."""
-    keys = np.eye(n)
-    query = math.log((n - 2) / eps) * (keys[0] + keys[1]) if n > 2 else keys[0] + keys[1]
-    return float(attention.attend(keys, query).pattern[0, 0])
 
 
 def whole_head(out: Path) -> Chapter:

@@ -27,9 +27,8 @@ from headwright.models.findings.circuits import mixed, ranks, writing
 from headwright.models.findings.first_token import rows_away
 from headwright.models.findings.fragility import fragility
 from headwright.models.findings.rounding import keep_rounding, rounding, sample_rows
-from headwright.models.findings.row_statistics import numbers
 from headwright.models.findings.summary import Layered, Summary
-from headwright.models.loading.model import Layer, Model
+from headwright.models.loading.model import Layer, Model, numbers
 from headwright.workers import code
 
 Progress = Callable[[float], None]

@@ -1,7 +1,6 @@
 """Measurements of each head, and how they are accumulated over texts.
 
 summary         sums, counts and peaks that merge; means with intervals, quantiles
-row_statistics  row statistics where the tensors are
 first_token     the rows of a layer, with the first token and without it
 behaviour       first, previous, own and equal tokens, induction; copying and averaging; how sharp, how far
 fragility       margins; the ball of key changes that cannot change the largest weight

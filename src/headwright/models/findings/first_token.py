@@ -15,15 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from headwright.models.findings.row_statistics import numbers, statistics
-from headwright.models.loading.model import Layer, Tokens
+from headwright.models.loading.model import Layer, Tokens, numbers
+from headwright.models.rows.blocked import row_statistics
 from headwright.models.rows.scoring import RowStatistics, Scoring
 
 Rows = Float[np.ndarray, "heads rows"]
+WIDEST = 256  # numbers of a head's query, for which the kernel's tiles fit
 FROM = 2  # the first position whose row is measured: the key before it is not the first token
 
 
@@ -149,3 +151,20 @@ def _sigmoid(x: Rows) -> Rows:
 def _plogp(p: Rows) -> Rows:
     result: Rows = -np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0)
     return result
+
+
+def statistics(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]) -> RowStatistics:
+    """`row_statistics` of arrays or tensors, with the scoring of their layer but for its shapes."""
+    if bool(getattr(queries, "is_cuda", False)) and queries.shape[-1] <= WIDEST and queries.element_size() <= 4:
+        return by_kernel(queries, keys, scoring, offsets)
+    return row_statistics(numbers(queries), numbers(keys), **scoring.options, offsets=tuple(offsets))
+
+
+def by_kernel(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]) -> RowStatistics:
+    """The same, of torch tensors, by the Triton kernels; float32 is multiplied in three parts, so that it stays so."""
+    from headwright.models.rows import gpu_kernel
+
+    told = gpu_kernel.statistics(queries, keys, offsets=tuple(offsets), **scoring.options)
+    found: dict[str, Any] = {name: tensor.double().cpu().numpy() for name, tensor in told.items()}
+    weights = {offset: found.pop(f"offset {offset}") for offset in offsets}
+    return RowStatistics(**found | {"winner": found["winner"].astype(np.int64), "offsets": weights})

@@ -10,8 +10,7 @@ from jaxtyping import Float
 
 from headwright.models.findings.first_token import capped, visible
 from headwright.models.findings.rounding import softmax
-from headwright.models.findings.row_statistics import numbers
-from headwright.models.loading.model import Layer, Model, Tokens
+from headwright.models.loading.model import Layer, Model, Tokens, numbers
 
 SHUFFLES = 4
 LONGEST = 128  # tokens; order needs no long text

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from headwright.errors import InputError
-from headwright.models.texts.first_layer import FirstLayer, Norm, Projection
+from headwright.models.texts.first_layer import FirstLayer
 
 FORMAT, VERSION = "headwright every-text certificate", 4
 LISTED = 8  # pairs that the words have; the digest stands for all
@@ -97,33 +97,9 @@ def _places(where: str) -> str:
 def weights_digest(layer: FirstLayer) -> str:
     """Of all numbers that decide the scores: SHA-256 of their names, shapes and float64 bytes, in this order."""
     total = hashlib.sha256()
-
-    def add(name: str, numbers: Any) -> None:
+    for name, numbers in layer.arrays():
         array = np.ascontiguousarray(numbers, dtype="<f8")
         total.update(f"{name} {array.shape}\n".encode() + array.tobytes())
-
-    def add_norm(name: str, norm: Norm | None) -> None:
-        if norm is not None:
-            add(f"{name} {norm.kind} gain", norm.gain)
-            add(f"{name} eps", norm.eps)
-            if norm.bias is not None:
-                add(f"{name} bias", norm.bias)
-
-    def add_projections(name: str, projections: tuple[Projection, ...]) -> None:
-        for number, projection in enumerate(projections):
-            add(f"{name} {number}", projection.weight)
-            if projection.bias is not None:
-                add(f"{name} {number} bias", projection.bias)
-            add_norm(f"{name} {number} norm", projection.norm)
-
-    add("tokens", layer.tokens)
-    add("embedding", layer.embedding)
-    add_norm("norm", layer.norm)
-    add_projections("query", layer.queries)
-    add_projections("key", layer.keys)
-    for name in ("scale", "places", "always", "angles", "opening", "closing", "causal", "window", "only_held"):
-        if getattr(layer, name) is not None:
-            add(name, getattr(layer, name))
     return total.hexdigest()
 
 
