@@ -16,8 +16,8 @@ from headwright.cli.console import (
     TALK,
     check_picture,
     check_writable,
-    keeping,
     progress,
+    resumable,
     save_picture,
     say,
     show_json,
@@ -46,9 +46,7 @@ if TYPE_CHECKING:
 
     from headwright.models.auditor import Audit
     from headwright.models.documents import Document
-    from headwright.models.engine.work import Kept, Plan, Progress
     from headwright.models.explain import Explained, Row
-    from headwright.models.findings.summary import Summary
     from headwright.models.loading.model import Model
 
 SHORT = "Measure what every head of a trained model does, with a report."
@@ -122,18 +120,12 @@ def audit(
     if reason is not None:
         say(f"{keep}: finished parts cannot be kept there ({reason}), so this audit cannot be resumed if it is killed.")
     cluster = Cluster(Source(model, device, dtype), scheduler)
-    parts: list[Kept] = []
-
-    def working(model: Model, plan: Plan, progress: Progress | None, kept: Kept | None) -> Summary:
-        parts.extend([] if kept is None else [kept])
-        return (cluster if engine == "dask" else here)(model, plan, progress, kept)
-
-    with keeping(lambda: sum(kept.count() for kept in parts)), progress(f"auditing {loaded.name}") as fraction:
+    with resumable(), progress(f"auditing {loaded.name}") as fraction:
         found = run(
             loaded, text=given, text_name=str(tokens if text is None else text), tokens=ids, max_length=max_length,
-            layers=chosen, heads_wanted=mine, seed=seed,
-            command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction, engine=working,
-            keep=keep if reason is None else None, resume=resume, every_text=not no_every_text,
+            layers=chosen, heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]),
+            progress=fraction, engine=cluster if engine == "dask" else here, keep=keep if reason is None else None,
+            resume=resume, every_text=not no_every_text,
         )  # fmt: skip
     if json:
         from headwright.models.report.data import data

@@ -63,24 +63,22 @@ PICTURES = (".svg", ".png", ".pdf", ".html")
 DIGITS = 4  # of a number for people
 
 
-_left: list[str] = []  # what an interruption leaves behind
+_hints: list[str] = []  # what is said after an interruption
 
 
 @contextmanager
-def keeping(parts: Callable[[], int]) -> Iterator[None]:
-    """Work whose finished parts are kept: an interruption says how many there are, and how to go on."""
+def resumable() -> Iterator[None]:
+    """Work whose finished parts are kept: after an interruption, a hint names --resume."""
     try:
         yield
     except KeyboardInterrupt:
-        if count := parts():
-            _left.append(f"{count} finished {'part is' if count == 1 else 'parts are'} kept, and the same command with "
-                         "--resume goes on from there; no result was written")  # fmt: skip
+        _hints.append("finished parts are kept, and the same command with --resume goes on from there")
         raise
 
 
 def interrupted() -> str:
     """What is said after Ctrl-C."""
-    return f"interrupted; {_left.pop() if _left else 'nothing was written'}"
+    return f"interrupted; {_hints.pop() if _hints else 'nothing was written'}"
 
 
 def complain(sentence: str) -> None:

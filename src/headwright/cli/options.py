@@ -141,7 +141,7 @@ def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: 
     if copy is not None:
         return wish.copy(copy, slack)
     if average is not None:
-        return wish.average(read_indices(average, "--average"), slack)
+        return wish.average(read_numbers(average, "--average") or [], slack)
     if at_least is None:
         return None
     bounds: dict[int, str] = {}
@@ -192,11 +192,3 @@ def read_certificate(path: Path) -> Certificate:
         return read(said, proof)
     except Reject as error:
         raise InputError(f"certificate {path}: {error}") from error
-
-
-def read_indices(text: str, what: str) -> list[int]:
-    """Indices written as 0,1,2."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise InputError(f"{what} {text!r}: expected indices such as 0,1") from error

@@ -24,9 +24,9 @@ from headwright.cli.options import (
     Seed,
     check_engine,
     read_certificate,
-    read_indices,
     read_keys,
     read_number,
+    read_numbers,
     read_queries,
     read_wish,
 )
@@ -86,7 +86,7 @@ def simulate(
         least = given.wish
     if least is None and (wish or targets is None):
         raise InputError("expected --targets to watch, or a wish: --copy, --average or --at-least")
-    watched = read_indices(targets, "--targets") if targets is not None else sorted(least or ())
+    watched = read_numbers(targets, "--targets") or sorted(least or ())
     check_engine(engine, scheduler)
     with progress("drawing") as report, _executor(engine, scheduler) as executor:
         result = simulate(

@@ -84,14 +84,12 @@ def parse_head(text: str, model: Model) -> tuple[int, int]:
     return layer, head
 
 
-def explain(
-    model: Model, document: Document, layer: int, head: int, *, rows: int = 3, queries: bool = True
-) -> Explained:
+def explain(model: Model, document: Document, layer: int, head: int) -> Explained:
     """Rows of a head that show what it does: those that give one key, not the first, the most; spread over the text.
 
-    With `queries`, each says how short a query could be that does the same.
+    Each says how short a query could be that does the same.
     """
-    return explain_layer(model, document, _layer(model, document, layer), head, rows=rows, queries=queries)
+    return explain_layer(model, document, _layer(model, document, layer), head)
 
 
 def explain_layer(
@@ -108,12 +106,9 @@ def explain_layer(
     found = rows_away(layer, (0,))
     words = tuple(model.words(document.tokens))
     shown = found.rest[head] * found.away.largest[head] if telling is None else telling
-    chosen = _telling(shown, rows)
-    looked = sample_rows(found, head, chosen)
-    return Explained(
-        layer.index, head, document.name,
-        tuple(_row(layer, looked, index, words, queries) for index in range(len(chosen))),
-    )  # fmt: skip
+    looked = sample_rows(found, head, _telling(shown, rows))
+    explained = tuple(_row(layer, looked, index, words, queries) for index in range(len(looked.positions)))
+    return Explained(layer.index, head, document.name, explained)
 
 
 def _layer(model: Model, document: Document, index: int) -> Layer:

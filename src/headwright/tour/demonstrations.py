@@ -310,7 +310,7 @@ def every(out: Path) -> Chapter:
     )  # fmt: skip
 
 
-def order() -> Chapter:
+def order(_: Path) -> Chapter:
     """A layer sees the order only through positions."""
     tokens = np.random.default_rng(0).normal(size=(5, 16))
     scheme = positions.Sinusoidal(16)
@@ -346,7 +346,7 @@ def _defects(module: layer.Layer, tokens: np.ndarray) -> tuple[float, ...]:
     return tuple(sorted(layer.equivariance_defect(module, tokens, np.array(order)).relative for order in orders))
 
 
-def coinciding() -> Chapter:
+def coinciding(_: Path) -> Chapter:
     """Positions that rounding makes equal."""
     scheme, length, start = positions.Sinusoidal(64), 4096, 240
     coarse = positions.Precision(index="bfloat16")

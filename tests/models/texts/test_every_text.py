@@ -62,9 +62,9 @@ def test_bands_are_the_extremes_over_all_texts(texts: Texts, seed: int, size: fl
             assert found.most.lower[query] <= max(weights) * (1 + 1e-12)
             assert max(weights) <= found.most.upper[query] * (1 + 1e-12)
             assert found.least.upper[query] - found.least.lower[query] < 1e-9
-            assert witness(head, texts, query, places, "least").weight == pytest.approx(min(weights), rel=1e-9)
-            shown = witness(head, texts, query, places, "most")
-            assert pattern(head, texts, tuple(int(t) for t in shown.text))[places[0]] == pytest.approx(max(weights))
+            for side, truth in (("least", min(weights)), ("most", max(weights))):
+                text = tuple(int(token) for token in witness(head, texts, query, places, side))
+                assert pattern(head, texts, text)[places[0]] == pytest.approx(truth, rel=1e-9)
 
 
 @given(seed=st.integers(0, 10**6))

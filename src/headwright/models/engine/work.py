@@ -68,13 +68,13 @@ def cost(plan: Plan, piece: Piece) -> float:
     return float(len(piece.layers) * (64 if piece.document is None else len(plan.documents[piece.document].tokens)))
 
 
-def parts(model: Model, plan: Plan, piece: Piece, progress: Progress | None = None) -> Iterator[tuple[int, Summary]]:
+def parts(model: Model, plan: Plan, piece: Piece) -> Iterator[tuple[int, Summary]]:
     """Work one piece off: each of its layers, in order and in one run of the model, with the summary of it alone."""
     with threadpool_limits(1, "blas"):  # the matrices of a head are small, and threads would wait for each other
-        yield from _parts(model, plan, piece, progress)
+        yield from _parts(model, plan, piece)
 
 
-def _parts(model: Model, plan: Plan, piece: Piece, progress: Progress | None) -> Iterator[tuple[int, Summary]]:
+def _parts(model: Model, plan: Plan, piece: Piece) -> Iterator[tuple[int, Summary]]:
     if piece.document is None:
         for index in piece.layers:
             kept = Layered((index,), plan.heads)
@@ -89,8 +89,6 @@ def _parts(model: Model, plan: Plan, piece: Piece, progress: Progress | None) ->
             kept = Layered((layer.index,), plan.heads)
             _measure(kept, plan, document, layer)
             yield layer.index, kept.summary()
-        if progress is not None:
-            progress((layer.index + 1) / (last + 1))
         if layer.index == last:
             break
 
@@ -160,10 +158,6 @@ class Kept:
             self.folder.mkdir(parents=True, exist_ok=True)  # another audit of the same may have ended, and cleaned up
             write_whole(self.folder / f"{name}.npz", content.getvalue())
 
-    def count(self) -> int:
-        """How many parts are there."""
-        return 0 if self.folder is None else len(list(self.folder.glob("[!.]*.npz")))
-
     def clear(self) -> None:
         """The audit is done: nothing needs to be kept."""
         if self.folder is None:
@@ -204,23 +198,15 @@ def run(model: Model, plan: Plan, progress: Progress | None = None, kept: Kept |
     work = pieces(plan)
     total, done, merged = sum(cost(plan, piece) for piece in work), 0.0, Layered(plan.layers, plan.heads)
     for piece in work:
-        share = cost(plan, piece) / total
-        before = done
-
-        def within(part: float, before: float = before, share: float = share) -> None:
-            if progress is not None:
-                progress(before + share * part)
-
         there = kept.of_piece(model, plan, piece)
         for layer, part in there.items():
             merged.merge(layer, part)
         missing = tuple(layer for layer in piece.layers if layer not in there)
         if missing:
-            for layer, part in parts(model, plan, Piece(piece.document, missing), within):
+            for layer, part in parts(model, plan, Piece(piece.document, missing)):
                 kept.put(part_name(model, plan, piece.document, layer), part)
                 merged.merge(layer, part)
-        done += share
-        within(1.0)
-    if progress is not None:
-        progress(1.0)
+        done += cost(plan, piece)
+        if progress is not None:
+            progress(done / total)
     return merged.summary()

@@ -54,6 +54,8 @@ class Away:
 
 def rows_away(layer: Layer, offsets: Sequence[int]) -> Away:
     """The statistics of a layer's rows; `offsets` are those of `row_statistics`."""
+    from scipy.special import entr, expit
+
     scoring = layer.scoring
     after = scoring.first + 1  # nothing before the first token is seen
     start = max(0, scoring.first + FROM - scoring.shift)
@@ -65,14 +67,14 @@ def rows_away(layer: Layer, offsets: Sequence[int]) -> Away:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         gap = np.where(np.isfinite(away.lse), away.lse - s0, -np.inf)
         gap = np.where(np.isfinite(s0), gap, np.inf)  # a row that sees neither counts as one that does not rest
-        first, rest = _sigmoid(-gap), _sigmoid(gap)
+        first, rest = expit(-gap), expit(gap)
         top = np.where(away.largest > 0, away.lse + np.log(away.largest), -np.inf)
         resting = s0 > top  # an equal score is no win
         second = top - away.margin
         rival = np.where(resting, top, np.maximum(s0, second))
         best = np.maximum(s0, top)
         margin = np.where(np.isfinite(rival), best - rival, np.inf)
-    h = _plogp(first) + _plogp(rest)
+    h = entr(first) + entr(rest)
     return Away(
         positions, queries, keys, scoring, away, first, rest, resting, best, margin,
         np.maximum(first, rest * away.largest), h + rest * away.entropy,
@@ -141,16 +143,6 @@ def visible(
     if scoring.key_mask is not None:
         seen &= scoring.key_mask[keys]
     return seen
-
-
-def _sigmoid(x: Rows) -> Rows:
-    result: Rows = np.exp(-np.logaddexp(0.0, -x))
-    return result
-
-
-def _plogp(p: Rows) -> Rows:
-    result: Rows = -np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0)
-    return result
 
 
 def statistics(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]) -> RowStatistics:

@@ -93,13 +93,6 @@ def _ceilings_told(found: FirstLayerBounds) -> list[str]:
                 f"No text {_every(found)}{comma} lets {_heads([one.head for one in ceilings])} give {said} one half; "
                 f"the most there is {shown_above(highest.most.bound, DIGITS)}{_weakest(ceilings, highest)}."
             )
-        mostly = [one for one in mine if one.queries / 2 < one.never_half < one.queries]
-        if mostly:
-            largest = max(mostly, key=lambda one: one.never_half)
-            lines.append(
-                f"For {largest.never_half} of {largest.queries} tokens of the row no text of {largest.length} tokens "
-                f"lets head 0.{largest.head} give {said} one half."
-            )
     return lines
 
 

@@ -159,7 +159,7 @@ def _looked(
         swept = (sweeper or sweep)(head, texts, sets, rows, part)
 
         def text(row: int, places: Sequence[int], extreme: Extreme, head: Head = head, swept: Sweep = swept) -> Tokens:
-            return witness(head, texts, int(swept.rows[row]), places, extreme).text
+            return witness(head, texts, int(swept.rows[row]), places, extreme)
 
         yield _Looked(head, swept, text)
 
@@ -281,7 +281,7 @@ def kept_by_pairs(
             held = replace(texts, held={**texts.held, at: int(key)})
 
             def shown(extreme: Extreme, bound: float) -> Attained:
-                ids: Tokens = layer.tokens[witness(head, held, int(query), [at], extreme).text]  # noqa: B023
+                ids: Tokens = layer.tokens[witness(head, held, int(query), [at], extreme)]  # noqa: B023
                 return attained(model, number, ids, texts, [at], extreme, bound)  # noqa: B023
 
             found.append(KeptByPair(number, pair, shown("least", float(both.least.lower[0])),

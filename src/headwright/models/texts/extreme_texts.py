@@ -26,29 +26,18 @@ Chosen = Int[np.ndarray, "places queries"]
 Line = tuple[Float[np.ndarray, " queries"], Float[np.ndarray, " queries"], Rows, Rows, float]
 
 
-@dataclass(frozen=True, eq=False)
-class Witness:
-    """A text (tokens as the head counts them) and the weight that the head gives to the places there."""
-
-    text: Int[np.ndarray, " length"]
-    weight: float  # in floating point: the bounds are the band's
-
-
-def witness(head: Head, texts: Texts, query: int, places: Sequence[int], extreme: Extreme) -> Witness:
+def witness(
+    head: Head, texts: Texts, query: int, places: Sequence[int], extreme: Extreme
+) -> Int[np.ndarray, " length"]:
     """Place by place the token of the largest or smallest score; places that are not seen hold the query token."""
-    text = np.full(texts.length, query)
+    text, free = np.full(texts.length, query), set(texts.free)
     for at, token in texts.held.items():
         text[at] = token
-    chosen = []
-    free = set(texts.free)
     for at, scores in scores_along(head, texts, query):
         if at in free:
             smallest = (at in places) == (extreme == "least")
             text[at] = int((scores if smallest else -scores)[: head.free].argmin())
-        chosen.append(scores[text[at]])
-    pattern = np.exp(np.array(chosen) - max(chosen))
-    inside = [at in places for at in texts.seen]
-    return Witness(text, float(pattern[inside].sum() / pattern.sum()))
+    return text
 
 
 @dataclass(frozen=True, eq=False)

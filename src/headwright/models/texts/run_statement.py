@@ -58,7 +58,7 @@ def _texts(layer: FirstLayer, statement: Statement, texts: Texts) -> Iterator[Te
         pairs = rng.permutation(np.array(statement.pairs))[:RANDOM]
         for query, key in (counted(layer, [int(a), int(b)]) for a, b in pairs):
             held = replace(texts, held={**texts.held, places[0]: int(key)})
-            yield witness(head, held, int(query), places, extreme).text
+            yield witness(head, held, int(query), places, extreme)
             drawn = random(int(query))
             drawn[places[0]] = key
             yield drawn
