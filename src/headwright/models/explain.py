@@ -84,12 +84,12 @@ def parse_head(text: str, model: Model) -> tuple[int, int]:
     return layer, head
 
 
-def explain(model: Model, document: Document, layer: int, head: int) -> Explained:
+def explain(model: Model, document: Document, layer: int, head: int, rows: int = 3) -> Explained:
     """Rows of a head that show what it does: those that give one key, not the first, the most; spread over the text.
 
     Each says how short a query could be that does the same.
     """
-    return explain_layer(model, document, _layer(model, document, layer), head)
+    return explain_layer(model, document, _layer(model, document, layer), head, rows=rows)
 
 
 def explain_layer(

@@ -1,6 +1,6 @@
 """The tour: a demonstration of each command on generated data; every number is computed when it runs.
 
-demonstrations  queries, answers, whole heads, trained models, order, positions and rank
+demonstrations  queries, answers, whole heads, trained models, positions and rank
 chapter         a chapter as text and as HTML, and the tour as a page
 """
 
@@ -28,7 +28,7 @@ def chapters(out: Path) -> Iterator[Chapter]:
     story = (
         demonstrations.large_enough, demonstrations.right_and_wrong, demonstrations.shortest, demonstrations.one_head,
         demonstrations.two_heads, demonstrations.robust, demonstrations.whole_head, demonstrations.trained,
-        demonstrations.every, demonstrations.order, demonstrations.coinciding, demonstrations.rank,
+        demonstrations.every, demonstrations.coinciding, demonstrations.rank,
     )  # fmt: skip
     for number, demonstrate in enumerate(story, 1):
         chapter = demonstrate(out)

@@ -1,17 +1,15 @@
-"""The chapters of the tour: queries, answers, whole heads, trained models, order, positions and rank."""
+"""The chapters of the tour: queries, answers, whole heads, trained models, positions and rank."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
-from headwright import attention, layer, lowrank, noise, pictures, positions, weights
+from headwright import attention, lowrank, noise, pictures, positions, weights
 from headwright.check import check
-from headwright.check.verdict import Curve
 from headwright.enclosure import shown_above, shown_below
 from headwright.errors import HeadwrightError
 from headwright.files import write_whole
@@ -55,10 +53,6 @@ SHOWN = {
     "first": "sink", "previous": "previous_away", "own": "self_away", "equal": "duplicate_away",
     "what followed": "induction_away",
 }  # fmt: skip
-ORDER = (
-    "import numpy as np, headwright as hw; X = np.random.default_rng(0).normal(size=(5, 16)); "
-    "[print(hw.equivariance_defect(hw.random_layer(16, positions=p), X)) for p in (None, hw.Sinusoidal(16))]"
-)
 
 
 def large_enough(out: Path) -> Chapter:
@@ -227,7 +221,7 @@ def whole_head(out: Path) -> Chapter:
     folder = out / "route"
     export(built, folder)
     tokens = built.rules.sequences[0]
-    library, ran = _run(built.layer, folder, tokens)
+    library, ran = _run(folder, tokens)
     worst = float(np.abs(ran - weights.outputs(built.layer, tokens)).max())
     return Chapter(
         "A whole head from rules",
@@ -243,7 +237,7 @@ def whole_head(out: Path) -> Chapter:
     )
 
 
-def _run(layer: weights.HeadLayer, folder: Path, tokens: np.ndarray) -> tuple[str, np.ndarray]:
+def _run(folder: Path, tokens: np.ndarray) -> tuple[str, np.ndarray]:
     """The outputs of the exported weights: by PyTorch where it is installed, otherwise by NumPy."""
     if find_spec("torch") is None:
         from headwright.weights.export import load_layer
@@ -253,7 +247,6 @@ def _run(layer: weights.HeadLayer, folder: Path, tokens: np.ndarray) -> tuple[st
     from headwright.weights.export.torch_layer import TORCH
 
     module, shape = load_torch(folder / TORCH)
-    del layer
     return "a stock torch.nn.MultiheadAttention", np.asarray(run_torch(module, shape, tokens)[0])
 
 
@@ -308,42 +301,6 @@ def every(out: Path) -> Chapter:
         "every-text",
         (f"headwright every-text {MODEL} --length {LENGTH} --out {path}",),
     )  # fmt: skip
-
-
-def order(_: Path) -> Chapter:
-    """A layer sees the order only through positions."""
-    tokens = np.random.default_rng(0).normal(size=(5, 16))
-    scheme = positions.Sinusoidal(16)
-    without = layer.equivariance_defect(layer.random_layer(16), tokens)
-    placed = layer.equivariance_defect(layer.random_layer(16, positions=scheme), tokens)
-    return Chapter(
-        "Order enters only through positions",
-        f"A layer without positions has $Z(PX) = P\\,Z(X)|Z(PX) = P Z(X)$ for every permutation P of its tokens: over "
-        f"all «{without.tried}» other orders of 5 tokens the worst defect is «{without.relative:.0e}» of its output, "
-        f"which is rounding. With sinusoids added it is «{placed.relative:.2f}», at the permutation "
-        f"{list(placed.permutation)}.",
-        pictures.curve_picture(
-            Curve(
-                "permutations P, by the difference",
-                tuple(range(1, without.tried + 1)),
-                {
-                    "without positions": _defects(layer.random_layer(16), tokens),
-                    "with sinusoids": _defects(layer.random_layer(16, positions=scheme), tokens),
-                },
-                {},
-                "|Z(PX) - P Z(X)|, relative to Z(X)",
-            ),
-            "Does the order of the tokens matter?",
-        ),
-        "order",
-        (f"python -c '{ORDER}'",),
-    )
-
-
-def _defects(module: layer.Layer, tokens: np.ndarray) -> tuple[float, ...]:
-    """The relative defect of each permutation but the identity, the smallest first."""
-    orders = itertools.islice(itertools.permutations(range(len(tokens))), 1, None)
-    return tuple(sorted(layer.equivariance_defect(module, tokens, np.array(order)).relative for order in orders))
 
 
 def coinciding(_: Path) -> Chapter:

@@ -9,7 +9,7 @@ import numpy as np
 
 from headwright.cli.console import DIGITS, progress, show_json, show_line
 from headwright.cli.every_text.printing import plain
-from headwright.cli.every_text.reading import EveryTextOptions, alone, spelt
+from headwright.cli.every_text.reading import EveryTextOptions, not_with, spelt
 from headwright.enclosure import shown_below
 from headwright.errors import InputError
 
@@ -21,7 +21,7 @@ def repeated(model: Model, asked: EveryTextOptions, words: str) -> None:
     """A pair that repeats, through two layers."""
     from headwright.models.texts.two_layers import repeated_pair
 
-    alone(asked, "--repeat", ("query", "key", "logit", "text", "pairs", "plot", "out"))
+    not_with(asked, "--repeat", ("query", "key", "logit", "text", "pairs", "plot", "out", "curve", "resume"))
     spelt(model, words, "--repeat")
     opening = {int(token) for token in model.opening()}
     tokens = [int(token) for token in model.encode(words) if int(token) not in opening]

@@ -42,7 +42,8 @@ class ExportRequest(HeadsRequest):
 def heads(request: HeadsRequest) -> dict[str, Any]:
     """The output of `headwright heads --json`, with patterns and planes for pictures.
 
-    >>> found = heads(HeadsRequest(rules=presets()["induction"]))
+    >>> from headwright.lab import STATIC
+    >>> found = heads(HeadsRequest(rules=(STATIC / "rules" / "induction.toml").read_text()))
     >>> found["verdict"], found["head_dim"]
     ('designed', 3)
     """
@@ -57,7 +58,9 @@ def heads(request: HeadsRequest) -> dict[str, Any]:
 def export(request: ExportRequest) -> dict[str, Any]:
     """The files that `--export` writes, in one archive.
 
-    >>> export(ExportRequest(rules=presets()["route"], format="arrays"))["files"]
+    >>> from headwright.lab import STATIC
+    >>> rules = (STATIC / "rules" / "route.toml").read_text()
+    >>> export(ExportRequest(rules=rules, format="arrays"))["files"]
     ['README.md', 'weights.json', 'weights.safetensors']
     """
     import base64
@@ -77,22 +80,6 @@ def export(request: ExportRequest) -> dict[str, Any]:
         for path, inside in zip(paths, names, strict=True):
             archive.write(path, inside)
     return {"files": names, "zip": base64.b64encode(held.getvalue()).decode("ascii")}
-
-
-def presets() -> dict[str, str]:
-    """The rules of the presets, by name.
-
-    >>> sorted(presets())
-    ['first', 'induction', 'lookup', 'majority', 'previous', 'route']
-    """
-    from importlib.resources import files
-
-    folder = files("headwright.lab") / "static" / "rules"
-    return {
-        entry.name.removesuffix(".toml"): entry.read_text(encoding="utf-8")
-        for entry in folder.iterdir()
-        if entry.name.endswith(".toml")
-    }
 
 
 def _built(request: HeadsRequest) -> Built:

@@ -71,26 +71,22 @@ def cost(plan: Plan, piece: Piece) -> float:
 def parts(model: Model, plan: Plan, piece: Piece) -> Iterator[tuple[int, Summary]]:
     """Work one piece off: each of its layers, in order and in one run of the model, with the summary of it alone."""
     with threadpool_limits(1, "blas"):  # the matrices of a head are small, and threads would wait for each other
-        yield from _parts(model, plan, piece)
-
-
-def _parts(model: Model, plan: Plan, piece: Piece) -> Iterator[tuple[int, Summary]]:
-    if piece.document is None:
-        for index in piece.layers:
-            kept = Layered((index,), plan.heads)
-            circuits = model.circuits(index)
-            ranks(kept, index, circuits)
-            writing(kept, index, circuits)
-            yield index, kept.summary()
-        return
-    document, last = plan.documents[piece.document], max(piece.layers)
-    for layer in model.run(document.tokens):
-        if layer.index in piece.layers:
-            kept = Layered((layer.index,), plan.heads)
-            _measure(kept, plan, document, layer)
-            yield layer.index, kept.summary()
-        if layer.index == last:
-            break
+        if piece.document is None:
+            for index in piece.layers:
+                kept = Layered((index,), plan.heads)
+                circuits = model.circuits(index)
+                ranks(kept, index, circuits)
+                writing(kept, index, circuits)
+                yield index, kept.summary()
+            return
+        document, last = plan.documents[piece.document], max(piece.layers)
+        for layer in model.run(document.tokens):
+            if layer.index in piece.layers:
+                kept = Layered((layer.index,), plan.heads)
+                _measure(kept, plan, document, layer)
+                yield layer.index, kept.summary()
+            if layer.index == last:
+                break
 
 
 def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> None:

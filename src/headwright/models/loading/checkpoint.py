@@ -10,6 +10,7 @@ import logging
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
+from importlib.util import find_spec
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -49,7 +50,8 @@ def from_folder(
         raise InputError("device cuda: there is no GPU that torch can use here; take cpu")
     where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     if gguf is not None:
-        _needs_gguf()
+        if find_spec("gguf") is None:
+            raise InputError(f"a .gguf file needs gguf, which is not installed: {install_line('audit')}")
         where["gguf_file"] = gguf
     else:
         _sized(name, folder)
@@ -189,13 +191,6 @@ def _spelling(folder: Path, network: Any) -> tuple[str, ...]:
     except (OSError, UnicodeDecodeError):
         return ()
     return tuple(lines) if len(lines) == network.get_input_embeddings().weight.shape[0] else ()
-
-
-def _needs_gguf() -> None:
-    try:
-        import gguf  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise InputError(f"a .gguf file needs gguf, which is not installed: {install_line('audit')}") from error
 
 
 @contextmanager

@@ -123,7 +123,7 @@ def page(found: Audit) -> str:
         ("rounding", "Rounding the keys", _rounding(found.heads)),
         ("rank", "Rank of the circuits", _ranks(found.heads, found.circuits_leave_out)),
         ("order", "Order of the tokens", _order(found)),
-        ("texts", "For every text", every_text(found.every_text, _texts_name(found), word)),
+        ("texts", "For every text", every_text(found.every_text, found.text or "the random tokens", word)),
         ("definitions", "What the numbers mean", _definitions()),
         ("again", "How to reproduce", _again(found)),
     ]
@@ -363,11 +363,6 @@ def _order(found: Audit) -> str:
         f"<p>{found.order.shuffles} shuffles of the tokens between the first and the last of {found.order.tokens}: "
         f"what a head writes at the last place moves, relatively, by up to this much. {layers}.</p>"
     )
-
-
-def _texts_name(found: Audit) -> str:
-    """What the pairs were taken from."""
-    return "the random tokens" if found.text is None else found.text
 
 
 def _definitions() -> str:

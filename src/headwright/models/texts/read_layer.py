@@ -38,9 +38,10 @@ def _of_library(model: Model, length: int) -> tuple[FirstLayer, float]:
     network = getattr(model, "network", None)
     if network is None:
         raise InputError(f"{model.name}: it is not known how the scores of its first layer come about")
-    from headwright.models.texts.transformers_layers import of_network, rounds_coarsely
+    from headwright.models.texts.transformers_layers import of_network
 
-    return of_network(model, network, length), COARSE if rounds_coarsely(network) else NEAR
+    wide = str(network.dtype) in ("torch.float32", "torch.float64")
+    return of_network(model, network, length), NEAR if wide else COARSE
 
 
 def embedding_size(model: Model) -> int:

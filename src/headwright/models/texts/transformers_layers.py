@@ -26,11 +26,6 @@ def of_network(model: Model, network: Any, length: int) -> FirstLayer:
     return READERS[family](model, network)
 
 
-def rounds_coarsely(network: Any) -> bool:
-    """Whether its numbers are narrower than float32."""
-    return network.dtype not in (torch.float32, torch.float64)
-
-
 def _covered(model: Model, network: Any) -> str:
     family = str(network.config.model_type)
     if family not in READERS:
