@@ -88,7 +88,7 @@ def _first_scores(
     """The score of the first token in each row; -inf where it is not seen."""
     mine = keys[np.arange(scoring.heads) * scoring.key_heads // scoring.heads, scoring.first]
     s = capped(np.einsum("hid,hd->hi", queries, mine).astype(np.float64) * scoring.scale, scoring)
-    seen = visible(scoring, positions, np.array([scoring.first]))[:, 0]
+    seen = scoring.sees(positions, scoring.first)
     found: Rows = np.where(seen, s, -np.inf)
     return found
 
@@ -119,7 +119,7 @@ def duplicate_weight(rows: Away, tokens: Tokens, after: int = 0) -> Rows:
                 continue
             q = rows.queries[:, mine - start].reshape(scoring.key_heads, group, len(mine), -1)
             raw = (q @ rows.keys[:, None, earlier + after].swapaxes(-1, -2)).reshape(scoring.heads, len(mine), -1)
-            seen = (earlier < mine[:, None]) & visible(scoring, mine, earlier + after)
+            seen = (earlier < mine[:, None]) & scoring.sees(mine[:, None], earlier + after)
             s = capped(raw.astype(np.float64) * scoring.scale, scoring)
             lse = rows.away.lse[:, mine - start]
             less = np.where(np.isfinite(lse), lse, 0.0)[..., None]
@@ -128,21 +128,6 @@ def duplicate_weight(rows: Away, tokens: Tokens, after: int = 0) -> Rows:
 
 
 PART = 256  # rows scored at a time
-
-
-def visible(
-    scoring: Scoring, positions: Int[np.ndarray, " rows"], keys: Int[np.ndarray, " keys"]
-) -> Bool[np.ndarray, "rows keys"]:
-    """Which of these keys the rows at these positions see."""
-    apart = keys - positions[:, None]
-    seen = np.ones(apart.shape, dtype=bool)
-    if scoring.causal:
-        seen &= apart <= 0
-    if scoring.window is not None:
-        seen &= abs(apart) < scoring.window
-    if scoring.key_mask is not None:
-        seen &= scoring.key_mask[keys]
-    return seen
 
 
 def statistics(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]) -> RowStatistics:

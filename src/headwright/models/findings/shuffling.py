@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from headwright.models.findings.first_token import capped, visible
+from headwright.models.findings.first_token import capped
 from headwright.models.findings.rounding import softmax
 from headwright.models.loading.model import Layer, Model, Tokens, numbers
 
@@ -45,7 +45,7 @@ def _last(run: Iterator[Layer], last: int) -> Iterator[Float[np.ndarray, "heads 
         q, k, v = (numbers(array).astype(np.float64) for array in (layer.queries, layer.keys, layer.values))
         mine = np.arange(scoring.heads) * scoring.key_heads // scoring.heads
         s = capped(scoring.scale * np.einsum("hd,hjd->hj", q[:, -1], k[mine]), scoring)
-        seen = np.broadcast_to(visible(scoring, np.array([scoring.keys - 1]), np.arange(scoring.keys)), s.shape)
+        seen = np.broadcast_to(scoring.sees(scoring.keys - 1, np.arange(scoring.keys)), s.shape)
         alpha = np.stack([
             softmax(s[h : h + 1], seen[h : h + 1], None if scoring.sinks is None else float(scoring.sinks[h]))[0][0]
             for h in range(scoring.heads)

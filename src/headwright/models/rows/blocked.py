@@ -338,13 +338,7 @@ def _weights(
 ) -> Float[np.ndarray, " rows"]:  # fmt: skip
     """The weight that each row from `start` on gives to one key of its own; 0 where it does not see it."""
     position = np.arange(start, start + len(key)) + scoring.shift
-    seen = np.isfinite(lse)
-    if scoring.causal:
-        seen &= key <= position
-    if scoring.window is not None:
-        seen &= abs(key - position) < scoring.window
-    if scoring.key_mask is not None:
-        seen &= scoring.key_mask[key]
+    seen = np.isfinite(lse) & scoring.sees(position, key)
     s = s.astype(np.float64)
     if scoring.softcap is not None:
         s = scoring.softcap * np.tanh(s / scoring.softcap)

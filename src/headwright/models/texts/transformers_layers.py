@@ -42,8 +42,8 @@ def _ran(model: Model, length: int) -> None:
 def _angles(model: Model, network: Any) -> Any:
     """By how much pairs turn from one place to the next, as the network has it after a run."""
     rotary, kinds = network.rotary_emb, getattr(network.config, "layer_types", None)
-    own = kinds is not None and hasattr(rotary, f"{kinds[0]}_inv_freq")  # the layer has frequencies of its own
-    prefix = f"{kinds[0]}_" if own else ""
+    own = f"{kinds[0]}_" if kinds else ""  # where a kind of layer has frequencies of its own
+    prefix = own if hasattr(rotary, f"{own}inv_freq") else ""
     if float(getattr(rotary, f"{prefix}attention_scaling", 1.0)) != 1.0:
         raise InputError(f"{model.name}: its rotary positions scale scores, which is not covered for every text")
     return _numbers(getattr(rotary, f"{prefix}inv_freq"))
