@@ -13,7 +13,7 @@ import torch
 from headwright.models import every_text_summary as module
 from headwright.models.every_text_summary import first_layer_bounds
 from headwright.models.loading import load_model
-from headwright.models.report.every_text import headline, section, told
+from headwright.models.report.every_text import bound_sentences, headline, section
 from headwright.models.report.page import word
 from tests.models.texts.test_models import V, tiny
 
@@ -24,7 +24,9 @@ def test_a_small_vocabulary_is_looked_at_whole_whatever_the_text() -> None:
     assert found.whole and found.queries == 47 and not found.left_out
     assert [(one.head, one.kept == one.pairs) for one in found.pairs] == [(0, True), (1, False)]
     assert all(len(one.floors) == one.pairs for one in found.pairs)
-    assert "In every text of 16 tokens, head 0.0 gives the previous token at least 0.87" in " ".join(told(found))
+    assert "In every text of 16 tokens, head 0.0 gives the previous token at least 0.87" in " ".join(
+        bound_sentences(found)
+    )
     assert str(headline(found)).startswith("Proven: in every text of 16 tokens, head 0.0 gives the previous token at")
     assert headline(first_layer_bounds(model, [1], [0])) is None
 
@@ -39,7 +41,7 @@ def test_of_a_large_vocabulary_only_texts_that_end_in_a_token_of_the_text_are_sp
     assert (found.queries, found.choices, found.whole) == (3, 47, False)
     assert {one.queries for one in found.places} == {3}
     assert found.pairs[0].pairs == 3  # th, he, eh
-    sentences = told(found)
+    sentences = bound_sentences(found)
     assert sentences[0].startswith("In every text of 16 tokens, whichever of the 3 tokens the row has, head 0.0 gives")
     assert any(
         line.startswith("No text of 16 tokens, whichever of the 3 tokens the row has, lets") for line in sentences

@@ -25,7 +25,7 @@ import numpy as np
 from headwright.cards import card, lines
 from headwright.errors import InputError, typed_errors
 from headwright.models.documents import Document, default_text, repeated_documents, text_documents
-from headwright.models.engine.work import Kept, Plan, Progress, run
+from headwright.models.engine.work import PartFiles, Plan, Progress, run
 from headwright.models.every_text_summary import FirstLayerBounds, first_layer_bounds
 from headwright.models.explain import Example, gallery
 from headwright.models.findings.heads import Head, heads
@@ -37,7 +37,7 @@ from headwright.models.report.data import data
 from headwright.models.report.sentences import sentences
 
 ENGINE, GALLERY = 0.7, 0.8  # about where these parts of the work end, for a bar that tells the truth
-Engine = Callable[[Model, Plan, Progress | None, Kept | None], Summary]
+Engine = Callable[[Model, Plan, Progress | None, PartFiles | None], Summary]
 LIBRARIES = ("headwright", "numba", "numpy", "torch", "transformers", "safetensors")
 
 
@@ -165,7 +165,7 @@ def audit(
     notes, no_circuits = _circuits(model, chosen[0])
     plan = Plan(tuple(documents), chosen, model.heads, no_circuits)
     tell = progress or (lambda _: None)
-    kept = Kept(None) if keep is None else Kept.of(keep, model, plan, resume=resume)
+    kept = PartFiles(None) if keep is None else PartFiles.of(keep, model, plan, resume=resume)
     found = heads(engine(model, plan, lambda done: tell(ENGINE * done), kept), chosen, mine)
     shuffled = order(model, documents[0].tokens, documents[0].opening, chosen, seed)
     tell((GALLERY + ENGINE) / 2)

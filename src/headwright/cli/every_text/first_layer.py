@@ -11,7 +11,7 @@ import numpy as np
 
 from headwright.cli.console import progress, save_picture, say, show_json
 from headwright.cli.every_text.next_token import predicted
-from headwright.cli.every_text.printing import Answered, data, picture, print_result, strongest
+from headwright.cli.every_text.printing import EveryTextResult, data, picture, print_result, strongest
 from headwright.cli.every_text.reading import OF_TEXT, EveryTextOptions, pairs_of, queries_of, token_of
 from headwright.cli.every_text.repeated_pair import repeated
 from headwright.errors import InputError
@@ -34,7 +34,7 @@ def show(model: Model, asked: EveryTextOptions) -> None:
     if asked.resume:
         raise InputError("--resume continues an interrupted --predict: leave it out")
     with _sweeper(model, asked) as sweeper:
-        found = _answered(model, asked, sweeper)
+        found = _find(model, asked, sweeper)
     if asked.json:
         show_json(data(model, found))
     else:
@@ -54,7 +54,7 @@ def _asked_about(model: Model, asked: EveryTextOptions) -> str:
     return f"was asked about there, {model.words(np.array([token_of(model, asked.query, '--query')]))[0]}"
 
 
-def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper | None) -> Answered:
+def _find(model: Model, asked: EveryTextOptions, sweeper: Sweeper | None) -> EveryTextResult:
     from headwright.models.texts.every_text import every_length, every_text, kept_by_pairs
     from headwright.models.texts.logits import on_logit
     from headwright.models.texts.occurrences import on_token
@@ -71,7 +71,7 @@ def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper | None) ->
         with progress(what) as fraction:
             return work(fraction)
 
-    return Answered(
+    return EveryTextResult(
         bar(f"every text of {length} tokens", lambda done: every_text(
             model, length, heads=heads, offset=asked.offset, queries=queries, text=tokens, sweeper=sweeper,
             progress=done)),
@@ -104,7 +104,7 @@ def _sweeper(model: Model, asked: EveryTextOptions) -> Iterator[Sweeper | None]:
         yield None
 
 
-def _write(model: Model, found: Answered, path: Path, about_pairs: bool) -> None:
+def _write(model: Model, found: EveryTextResult, path: Path, about_pairs: bool) -> None:
     """Into a file, and say what it states."""
     from headwright.files import write_whole
     from headwright.models.texts.read_layer import first_layer
@@ -118,7 +118,7 @@ def _write(model: Model, found: Answered, path: Path, about_pairs: bool) -> None
     say(f"{path}: {statement.words()}.")
 
 
-def _statement(model: Model, layer: FirstLayer, found: Answered, about_pairs: bool) -> Statement:
+def _statement(model: Model, layer: FirstLayer, found: EveryTextResult, about_pairs: bool) -> Statement:
     """The head that keeps most of what was asked about: pairs, a token, the text's pairs; or any place."""
     from headwright.models.texts.make_statement import pairs_statement, statement_of, token_statement
 
@@ -142,7 +142,7 @@ def _statement(model: Model, layer: FirstLayer, found: Answered, about_pairs: bo
     return statement_of(model.name, layer, head, places, "least")
 
 
-def _of_pairs(model: Model, layer: FirstLayer, found: Answered) -> Statement:
+def _of_pairs(model: Model, layer: FirstLayer, found: EveryTextResult) -> Statement:
     from headwright.models.texts.make_statement import pairs_statement
 
     distances = {kept.pair.distance for kept in found.pairs}

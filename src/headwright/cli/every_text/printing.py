@@ -23,8 +23,8 @@ LISTED = 20  # pairs on a screen
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
-    """And what was found."""
+class EveryTextResult:
+    """What was found about every text, for each question that was asked."""
 
     heads: Sequence[HeadOnEveryText]
     pairs: Sequence[KeptByPair]
@@ -33,11 +33,11 @@ class Answered:
     curves: Sequence[Curve]
 
 
-def print_result(model: Model, answered: Answered, there: str) -> None:
+def print_result(model: Model, result: EveryTextResult, there: str) -> None:
     """On the screen; `there` says which query tokens were looked at."""
     from rich.table import Table
 
-    found = answered.heads
+    found = result.heads
     first = found[0]
     where = f"every text of {first.length} tokens, seen from place {first.place}"
     tokens = "token" if first.queries == 1 else "tokens"
@@ -64,7 +64,7 @@ def print_result(model: Model, answered: Answered, there: str) -> None:
             for a, b, floor in one.guarantee.broken[:3]:
                 before, after = model.words(np.array([b, a]))
                 show_line(f"  not {before} {after}: {shown_below(floor, DIGITS)}")
-    _print_more(model, answered)
+    _print_more(model, result)
     slack = max(one.slack for one in found)
     show_line(
         f"Proved for the weights in exact arithmetic (scores are known to {slack:.1e}). Never, always: tokens at "
@@ -79,7 +79,7 @@ def _print_attained(model: Model, found: Attained) -> None:
     show_line(f"  proved: at least {shown_below(found.bound, 8)}; the model, run on it in float64: {found.run:.8g}")
 
 
-def _print_more(model: Model, found: Answered) -> None:
+def _print_more(model: Model, found: EveryTextResult) -> None:
     for kept in found.pairs[:LISTED]:
         a, b = model.words(np.array([kept.pair.query, kept.pair.key]))
         show_line(
@@ -115,7 +115,7 @@ def strongest(found: Sequence[HeadOnEveryText]) -> tuple[HeadOnEveryText, OnPlac
     return max(((one, places) for one in found for places in one.places), key=lambda pair: pair[1].least.bound)
 
 
-def data(model: Model, found: Answered) -> dict[str, Any]:
+def data(model: Model, found: EveryTextResult) -> dict[str, Any]:
     """Everything."""
     more = {
         name: [plain(model, asdict(each)) for each in getattr(found, name)]

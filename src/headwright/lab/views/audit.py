@@ -89,13 +89,13 @@ def explain(request: ExplainRequest) -> dict[str, Any]:
     document = _document(model, request.text)
     layer = next(layer for layer in model.run(document.tokens) if layer.index == number)
     away = rows_away(layer, (0,))
-    telling = None
+    clarity = None
     if request.row is not None:
-        telling = (away.positions == request.row).astype(np.float64)
-        if not telling.any():
+        clarity = (away.positions == request.row).astype(np.float64)
+        if not clarity.any():
             raise InputError(f"row {request.row}, and the text has {len(document.tokens)} tokens: expected 2 to "
                              f"{len(document.tokens) - 1}")  # fmt: skip
-    found = explain_layer(model, document, layer, head, rows=1, telling=telling)
+    found = explain_layer(model, document, layer, head, rows=1, clarity=clarity)
     looked = sample_rows(away, head, range(len(away.positions)))
     return {
         **asdict(found),

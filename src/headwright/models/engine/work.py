@@ -112,14 +112,14 @@ def cache_folder() -> Path:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The folder of one audit; made by `of`. Without a folder nothing is kept; without `resume` nothing is read."""
+class PartFiles:
+    """Finished parts of an audit, in files of a folder; without a folder none are written, without `resume` none read."""
 
     folder: Path | None
     resume: bool = False
 
     @classmethod
-    def of(cls, folder: Path, model: Model, plan: Plan, *, resume: bool) -> Kept:
+    def of(cls, folder: Path, model: Model, plan: Plan, *, resume: bool) -> PartFiles:
         """The folder for this model and this plan, inside the one given; refused in a sentence if it cannot be made."""
         names = (part_name(model, plan, k, layer) for k in range(len(plan.documents)) for layer in plan.layers)
         inside = folder / hashlib.sha256("\n".join(names).encode()).hexdigest()[:32]
@@ -188,9 +188,9 @@ def _document(document: Document) -> str:
     return json.dumps([tokens, document.opening, document.period, document.repeats, document.everything])
 
 
-def run(model: Model, plan: Plan, progress: Progress | None = None, kept: Kept | None = None) -> Summary:
+def run(model: Model, plan: Plan, progress: Progress | None = None, kept: PartFiles | None = None) -> Summary:
     """The summary of all pieces; memory for one document and one layer at a time. Parts that were kept are taken."""
-    kept = kept or Kept(None)
+    kept = kept or PartFiles(None)
     work = pieces(plan)
     total, done, merged = sum(cost(plan, piece) for piece in work), 0.0, Layered(plan.layers, plan.heads)
     for piece in work:

@@ -21,7 +21,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging as talk
 
 from headwright.errors import InputError, install_line
-from headwright.models.loading.attention_hook import HOOK, listening
+from headwright.models.loading.attention_hook import HOOK, recording
 from headwright.models.loading.huggingface import HuggingFaceModel, out_of_memory
 
 BROKEN = (
@@ -55,7 +55,7 @@ def from_folder(
         where["gguf_file"] = gguf
     else:
         _sized(name, folder)
-    with _quiet(), listening(lambda _: None):
+    with _quiet(), recording(lambda _: None):
         config = _tried(name, lambda: AutoConfig.from_pretrained(folder, **where))
         _tried(name, lambda: _fits(name, config, held))
         network = _tried(name, lambda: _network(name, folder, config, dtype, where))
@@ -80,7 +80,7 @@ def from_memory(model: Any, tokenizer: Any = None) -> HuggingFaceModel:
         digest.update(numbers.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
     shared: dict[int, Any] = {id(each): each for each in (*model.parameters(), *model.buffers())}
     network: Any = copy.deepcopy(model.base_model, shared)
-    with _quiet(), listening(lambda _: None):
+    with _quiet(), recording(lambda _: None):
         network = network.get_encoder() if network.config.is_encoder_decoder else network
         _tried(name, lambda: network.set_attn_implementation(HOOK))
         return HuggingFaceModel.of(name, digest.hexdigest(), network.eval(), tokenizer, "none was given")

@@ -20,7 +20,7 @@ def section(found: FirstLayerBounds, text: str, word: Word) -> str:
     """Sentences, a table with a band for each head and place, pairs, and the texts themselves."""
     if found.missing:
         return f"<p>Nothing is said of all texts there are: {html.escape(found.missing)}.</p>"
-    lines = "".join(f"<li>{line}</li>" for line in told(found))
+    lines = "".join(f"<li>{line}</li>" for line in bound_sentences(found))
     summary = f'<ul class="summary">{lines}</ul>\n' if lines else ""
     return f"{_about(found, text)}\n{summary}{_bands(found)}\n{_pairs(found, text, word)}{_witnesses(found, word)}"
 
@@ -49,7 +49,7 @@ def _about(found: FirstLayerBounds, text: str) -> str:
     )
 
 
-def told(found: FirstLayerBounds) -> list[str]:
+def bound_sentences(found: FirstLayerBounds) -> list[str]:
     """What the numbers come to, in sentences: floors, ceilings, pairs."""
     return [*_floors_told(found), *_ceilings_told(found), *_pairs_told(found)]
 
