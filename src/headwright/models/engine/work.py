@@ -113,7 +113,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class PartFiles:
-    """Finished parts of an audit in files of a folder; without a folder none are written, without `resume` none read."""
+    """Parts of an audit in files of a folder; without a folder none are written, without `resume` none read."""
 
     folder: Path | None
     resume: bool = False
