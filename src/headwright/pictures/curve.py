@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
@@ -26,15 +26,17 @@ def curve_picture(curve: Curve, title: str = "How the answer does") -> Chart:
     >>> [layer["mark"]["type"] for layer in picture.to_dict()["layer"]]
     ['line', 'point', 'rule', 'point', 'text']
     """
-    points = [
+    points: list[dict[str, Any]] = [
         {"name": name, "x": float(x), "y": float(y)}
         for name, values in curve.series.items()
         for x, y in zip(curve.values, values, strict=False)
         if math.isfinite(x) and math.isfinite(y)
     ]
-    levels = [{"name": f"{name}: {level:.3g}", "y": float(level)} for name, level in curve.levels.items()]
-    across = [float(point["x"]) for point in points] or [0.0, 1.0]
-    heights = [float(point["y"]) for point in (*points, *levels)] or [1.0]
+    levels: list[dict[str, Any]] = [
+        {"name": f"{name}: {level:.3g}", "y": float(level)} for name, level in curve.levels.items()
+    ]
+    across = [point["x"] for point in points] or [0.0, 1.0]
+    heights = [point["y"] for point in (*points, *levels)] or [1.0]
     low, high = min(0.0, *heights), max(heights)
     shares = low == 0 and 0.4 < high <= 1  # weights and probabilities: seen against the whole
     top = 1.0 if shares else (high + 0.08 * (high - low) if high > low else low + 1)

@@ -13,7 +13,7 @@ from headwright.errors import InputError
 from headwright.models.texts.extreme_texts import witness
 from headwright.models.texts.head import Head, Placed, Rotary, Texts, Vectors
 from headwright.models.texts.logits import largest_output
-from headwright.models.texts.sweep import band, pair_band, sweep
+from headwright.models.texts.sweep import Extreme, band, pair_band, sweep
 
 V, D = 3, 4
 
@@ -62,7 +62,8 @@ def test_bands_are_the_extremes_over_all_texts(texts: Texts, seed: int, size: fl
             assert found.most.lower[query] <= max(weights) * (1 + 1e-12)
             assert max(weights) <= found.most.upper[query] * (1 + 1e-12)
             assert found.least.upper[query] - found.least.lower[query] < 1e-9
-            for side, truth in (("least", min(weights)), ("most", max(weights))):
+            ends: dict[Extreme, float] = {"least": min(weights), "most": max(weights)}
+            for side, truth in ends.items():
                 text = tuple(int(token) for token in witness(head, texts, query, places, side))
                 assert pattern(head, texts, text)[places[0]] == pytest.approx(truth, rel=1e-9)
 
