@@ -86,7 +86,7 @@ quick: lint  ## lint and the heart of the tests, for a first look at a change
 
 # 'lowest-direct' or 'highest' of what pyproject.toml allows; tools for tests are the newest. Needs uv, and GBs for torch.
 RESOLUTION ?= lowest-direct
-USED := audit cluster compiled export gpu lab notebook site
+USED := audit cluster compiled export gpu lab site
 quick-versions:  ## the same tests with the lowest versions that are allowed (RESOLUTION=highest: the newest)
 	@mkdir -p out && uv venv --quiet --clear out/versions
 	@uv pip compile --quiet --python-version 3.11.7 --resolution $(RESOLUTION) $(USED:%=--extra %) pyproject.toml -o out/versions.txt

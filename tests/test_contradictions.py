@@ -26,13 +26,11 @@ from headwright.models.loading import load_model
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring
 from headwright.models.texts import make_statement
-from headwright.models.texts.every_text import Pair, along_text, every_text, kept_by_pairs
+from headwright.models.texts.every_text import Pair, every_text, kept_by_pairs
 from headwright.models.texts.logits import on_logit
 from headwright.models.texts.next_token_proof import predictions
 from headwright.models.texts.occurrences import on_token
 from headwright.models.texts.read_layer import first_layer
-from headwright.models.texts.recombined_keys import recombined
-from headwright.models.texts.replaced_tokens import on_budget
 from headwright.models.texts.run_statement import run_against
 from headwright.models.texts.statement import Statement
 from headwright.models.texts.sweep import Band, Between
@@ -115,24 +113,15 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
         "headwright.models.texts.every_text.band",
         lambda found: Band(found.least, Between(found.most.lower, found.most.upper / 2)),
         lambda: every_text(MODEL, LENGTH)),
-    "along a text": (
-        "headwright.models.texts.every_text.band", lambda found: Band(higher(found.least), found.most),
-        lambda: along_text(MODEL, 0, TEXT)),
     "pairs": (
         "headwright.models.texts.every_text.pair_band", lambda found: Band(higher(found.least), found.most),
         lambda: kept_by_pairs(MODEL, LENGTH, [Pair(int(TEXT[3]), int(TEXT[2]))])),
     "occurrences": (
         "headwright.models.texts.occurrences.occurrences", lambda found: replace(found, least=higher(found.least)),
         lambda: on_token(MODEL, LENGTH, 5)),
-    "a budget": (
-        "headwright.models.texts.replaced_tokens.budgeted",
-        lambda found: replace(found, least=1 - (1 - found.least) / 2),
-        lambda: on_budget(MODEL, LENGTH, TEXT, 2)),
     "a logit": (
         "headwright.models.texts.logits.largest_output", lambda found: replace(found, bound=found.bound - 1.0),
         lambda: on_logit(MODEL, LENGTH, 5, queries=[3])),
-    "a deeper layer": (
-        "headwright.models.texts.recombined_keys.share", higher, lambda: recombined(MODEL, 1, TEXT)),
     "two layers": (
         "headwright.models.texts.two_layers._chain", lambda found: Floor(0.9999, found.text),
         lambda: repeated_pair(MODEL, 6, (5, 6), heads=[0], places=[2])),
@@ -178,11 +167,10 @@ def statements() -> list[Statement]:
         make_statement.pairs_statement("a", layer, one, pairs, 1, least),
         make_statement.token_statement("a", layer, LENGTH, token, "least"),
         make_statement.token_statement("a", layer, LENGTH, token, "most"),
-        make_statement.budget_statement("a", layer, on_budget(MODEL, LENGTH, TEXT, 2)[0]),
     ]
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(6))
 def test_statements_about_every_text_are_run_against_the_model(number: int) -> None:
     statement, layer = statements()[number], first_layer(MODEL, LENGTH)
     assert run_against(MODEL, layer, statement) >= 5

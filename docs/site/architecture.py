@@ -21,7 +21,6 @@ PACKAGE = ROOT / "src" / "headwright"
 DRAWING = ROOT / "docs" / "contributing" / "architecture.svg"
 TELLS = {
     "cli": "the command line",
-    "widgets": "the lab in a notebook",
     "lab": "a page on this machine",
     "tour": "the demo",
     "check": "answers, proved or refuted",

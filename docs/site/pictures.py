@@ -23,7 +23,7 @@ FOLDER = ROOT / "docs" / "pictures"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OF_TOUR = {
     "large-enough": "pattern", "answers": "published-answer", "shortest": "plane", "one-head": "one-head",
-    "two-heads": "two-heads", "robust": "robust", "every-text": "every-text", "order": "order",
+    "two-heads": "two-heads", "robust": "robust",
     "positions": "positions", "rank": "spectrum",
 }  # fmt: skip
 HEADS = ("route", "previous", "induction", "lookup", "majority")

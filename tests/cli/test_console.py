@@ -135,8 +135,6 @@ def _on_a_terminal(columns: int, *arguments: str) -> list[str]:
 def test_a_terminal_gets_lines_that_are_broken_between_words() -> None:
     lines = _on_a_terminal(60, "check", "--exercise", "averaging-two", "--formula", r"q = \frac{1}{\sqrt 2}(k_a + k_b)")
     assert max(map(len, lines)) <= 60
-    number = next(k for k, line in enumerate(lines) if line.strip().startswith("suggestion: "))
-    assert lines[number + 1].startswith(" " * 13)  # it goes on below where it began
     words = " ".join(" ".join(lines).split())
     assert "alpha_a is 0.4011, not at least 0.4762" in words
 

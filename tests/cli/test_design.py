@@ -114,7 +114,7 @@ def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: 
         (("design", "--keys", "K.npy", "--copy", "0", "--average", "0,1"), "expected one wish"),
         (("design", "--keys", "K.npy", "--copy", "9"), "target 9, and there are 4 keys"),
         (("design", "--keys", "K.npy", "--average", "0,0"), "each key once"),
-        (("design", "--keys", "K.npy", "--average", "a"), "expected indices"),
+        (("design", "--keys", "K.npy", "--average", "a"), "expected numbers"),
         (("design", "--keys", "K.npy", "--copy", "0", "--eps", "0"), "eps is 0"),
         (("design", "--keys", "K.npy", "--copy", "0", "--eps", "x"), "eps is 'x'"),
         (("design", "--keys", "K.npy", "--copy", "0", "--eps", ""), "eps is ''"),

@@ -9,12 +9,12 @@ import threading
 import time
 from typing import Any
 
-from headwright.running.worker import Tell, listen
+from headwright.running.worker import listen
 
 COUNT = [0]
 
 
-def handle(job: dict[str, Any], tell: Tell) -> dict[str, Any]:
+def handle(job: dict[str, Any]) -> dict[str, Any]:
     COUNT[0] += 1
     match job["call"]:
         case "exit":
@@ -35,10 +35,6 @@ def handle(job: dict[str, Any], tell: Tell) -> dict[str, Any]:
             time.sleep(60)
         case "nap":
             time.sleep(0.5)
-        case "steps":
-            for step in range(1, 5):
-                tell(step / 4)
-                time.sleep(0.1)
         case "pid":
             return {"answer": os.getpid()}
         case "count":

@@ -9,14 +9,16 @@ import pytest
 from playwright.sync_api import expect
 
 from headwright.errors import InputError
-from headwright.lab.views.heads import HeadsRequest, heads, presets
+from headwright.lab import STATIC
+from headwright.lab.views.heads import HeadsRequest, heads
 from tests.lab.browser import View
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "heads"
+PRESETS = {path.stem: path.read_text() for path in (STATIC / "rules").glob("*.toml")}
 
 
 def test_the_presets_are_the_examples() -> None:
-    assert presets() == {path.stem: path.read_text() for path in EXAMPLES.glob("*.toml")}
+    assert {path.stem: path.read_text() for path in EXAMPLES.glob("*.toml")} == PRESETS
 
 
 def test_rules_with_layers_are_left_to_the_command_line() -> None:
@@ -41,7 +43,7 @@ def test_rules_are_chosen_and_the_weights_are_downloaded(view: View, tmp_path: P
     page = view.enter("/heads")
     page.get_by_role("button", name="Previous token").click()
     view.settled()
-    expect(page.locator("#field-rules")).to_have_value(presets()["previous"])
+    expect(page.locator("#field-rules")).to_have_value(PRESETS["previous"])
     expect(page.locator("#verdict .badge")).to_have_text("Designed.")
     with page.expect_download() as taken:
         page.locator("#away").get_by_role("button", name="torch").click()

@@ -13,7 +13,6 @@ import pytest
 
 from headwright.lab import pool as pools
 from headwright.lab.pool import BusyError, Pool
-from headwright.lab.progress import Progress
 
 STANDIN = (sys.executable, str(Path(__file__).with_name("standin.py")))
 
@@ -56,22 +55,6 @@ def test_a_worker_that_ended_while_idle_costs_nobody_an_answer() -> None:
 
     first, second = with_pool(use)
     assert (first["answer"], second.get("answer")) == ("soon", "hello")
-
-
-def test_how_much_is_done_is_heard_while_it_is_done() -> None:
-    async def use(pool: Pool) -> tuple[str, set[float | None], Any]:
-        asking, seen = Progress(), set[float | None]()
-        before = asking.state
-        asked = asyncio.create_task(pool.ask(do("steps"), 10.0, asking))
-        while not asked.done():
-            await asyncio.sleep(0.02)
-            seen.add(asking.done)
-        return f"{before}, {asking.state}", seen, asked.result()["answer"]
-
-    states, seen, answer = with_pool(use)
-    assert (states, answer) == ("waiting, working", "steps")
-    assert {0.25, 0.5, 0.75} & seen
-    assert max(done for done in seen if done is not None) == 1.0
 
 
 def test_who_leaves_the_queue_is_not_served_and_blocks_nobody() -> None:

@@ -103,11 +103,3 @@ class Handmade:
             query[token, :V], key[token, :V] = SHARP * np.eye(V), np.eye(V)
             value[token, :V], output[:V, token] = np.eye(V), np.eye(V)
         return query, key, value, output
-
-
-@dataclass(frozen=True, eq=False)
-class RunsWithoutPositions(Handmade):
-    """The same, and it can run with every token at position 0."""
-
-    def run_without_positions(self, tokens: Tokens) -> Iterator[Layer]:
-        return self._run(tokens, np.zeros(len(tokens), dtype=int))

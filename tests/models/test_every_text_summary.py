@@ -13,7 +13,7 @@ import torch
 from headwright.models import every_text_summary as module
 from headwright.models.every_text_summary import first_layer_bounds
 from headwright.models.loading import load_model
-from headwright.models.report.every_text import headline, section, told
+from headwright.models.report.every_text import bound_sentences, headline, section
 from headwright.models.report.page import word
 from tests.models.texts.test_models import V, tiny
 
@@ -24,7 +24,9 @@ def test_a_small_vocabulary_is_looked_at_whole_whatever_the_text() -> None:
     assert found.whole and found.queries == 47 and not found.left_out
     assert [(one.head, one.kept == one.pairs) for one in found.pairs] == [(0, True), (1, False)]
     assert all(len(one.floors) == one.pairs for one in found.pairs)
-    assert "In every text of 16 tokens, head 0.0 gives the previous token at least 0.87" in " ".join(told(found))
+    assert "In every text of 16 tokens, head 0.0 gives the previous token at least 0.87" in " ".join(
+        bound_sentences(found)
+    )
     assert str(headline(found)).startswith("Proven: in every text of 16 tokens, head 0.0 gives the previous token at")
     assert headline(first_layer_bounds(model, [1], [0])) is None
 
@@ -39,7 +41,7 @@ def test_of_a_large_vocabulary_only_texts_that_end_in_a_token_of_the_text_are_sp
     assert (found.queries, found.choices, found.whole) == (3, 47, False)
     assert {one.queries for one in found.places} == {3}
     assert found.pairs[0].pairs == 3  # th, he, eh
-    sentences = told(found)
+    sentences = bound_sentences(found)
     assert sentences[0].startswith("In every text of 16 tokens, whichever of the 3 tokens the row has, head 0.0 gives")
     assert any(
         line.startswith("No text of 16 tokens, whichever of the 3 tokens the row has, lets") for line in sentences
@@ -114,14 +116,3 @@ def test_the_section_is_markup_that_closes(tmp_path: Path) -> None:
     tree = _Tree()
     tree.feed(section(first_layer_bounds(model, [0], [0, 1], length=8, text=np.arange(V)), "the text", word))
     assert tree.open == []
-
-
-def test_a_small_vocabulary_has_its_curve_by_length_in_the_report() -> None:
-    found = first_layer_bounds(load_model("builtin:induction"), [0], [0, 1])
-    assert [(one.head, one.place) for one in found.lengths] == [(one.head, one.place) for one in found.places]
-    for one, whole in zip(found.lengths, found.places, strict=True):
-        assert [point.length for point in one.points] == [4, 8, 16]
-        assert one.points[-1].least == pytest.approx(whole.least.bound, rel=1e-9)
-        assert one.points[-1].most == pytest.approx(whole.most.bound, rel=1e-9)
-    page = section(found, "a text", word)
-    assert "4 to 16 tokens" in page and page.count("<title>4 tokens: ") == len(found.places)

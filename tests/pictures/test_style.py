@@ -14,19 +14,15 @@ from headwright.check.verdict import Curve
 from headwright.lowrank import truncate
 from headwright.pictures import (
     Chart,
-    band_picture,
     curve_picture,
     head_picture,
-    heads_chart,
     length_picture,
     noise_picture,
-    order_picture,
     pattern_bars,
     position_picture,
     render,
     spectrum,
     told,
-    worlds_picture,
 )
 from headwright.queries import copy, design
 from headwright.theme import COLOURS
@@ -58,11 +54,6 @@ PICTURES: dict[str, tuple[Callable[[], Chart], Callable[[], Chart]]] = {
     "head": (lambda: _head(0.9), lambda: _head(0.1)),
     "noise": (lambda: _noise(0.0), lambda: _noise(1.0)),
     "positions": (lambda: _positions(400), lambda: _positions(250)),
-    "order": (lambda: order_picture({"plain": [1e-16]}, 2e-16), lambda: order_picture({"plain": [0.5]}, 2e-16)),
-    "worlds": (
-        lambda: worlds_picture({"q": {"half": (0.4, 0.5)}}, ("a", "b"), 0.45, "Two"),
-        lambda: worlds_picture({"q": {"half": (0.5, 0.5)}}, ("a", "b"), 0.45, "Two"),
-    ),
     "curve": (
         lambda: curve_picture(Curve("n", (2, 3), {"weight": (0.5, 0.4)}, {"wanted": 0.45})),
         lambda: curve_picture(Curve("n", (2, 3), {"weight": (0.5, 0.46)}, {"wanted": 0.45})),
@@ -71,17 +62,9 @@ PICTURES: dict[str, tuple[Callable[[], Chart], Callable[[], Chart]]] = {
         lambda: spectrum(truncate(np.diag([3.0, 2.0, 1.0]), rank=1)),
         lambda: spectrum(truncate(np.diag([3.0, 2.0, 1.0]), rank=2)),
     ),
-    "band": (
-        lambda: band_picture([1, 2], [0.5, 0.4], [0.9, 0.9], [0.8, 0.7], ["a", "b"], "Band", ""),
-        lambda: band_picture([1, 2], [0.5, 0.4], [0.9, 0.9], [0.8, 0.5], ["a", "b"], "Band", ""),
-    ),
     "length": (
         lambda: length_picture([("0.0", "own", [2, 4], [0.5, 0.4], [0.9, 0.8])] * 3, "Heads", ""),
         lambda: length_picture([("0.0", "own", [2, 4], [0.5, 0.1], [0.9, 0.8])] * 3, "Heads", ""),
-    ),
-    "heads": (
-        lambda: heads_chart({"0.0": {f"column {k}": 0.1 * k for k in range(5)}}, "Heads"),
-        lambda: heads_chart({"0.0": {f"column {k}": 0.5 - 0.1 * k for k in range(5)}}, "Heads"),
     ),
 }  # fmt: skip
 

@@ -22,7 +22,6 @@ from headwright.models.texts.checker import judged
 from headwright.models.texts.every_text import every_text
 from headwright.models.texts.occurrences import on_token
 from headwright.models.texts.read_layer import first_layer
-from headwright.models.texts.replaced_tokens import on_budget
 from headwright.models.texts.statement import read, tokens_digest, weights_digest, written
 from tests.models.texts.test_models import TINY, tiny
 from tests.referee.answer import TRUE, Answer
@@ -142,8 +141,6 @@ def judge(document: Any, model: Known) -> Answer:
         fits &= texts[:, at] == held[at] if at in held else np.isin(texts[:, at], model.free)
     weights = patterns[:, said["head"], place]
     total = weights[:, said["places"]].sum(axis=1)
-    if said.get("text") or said.get("budget") is not None:
-        return _replaced(said, texts, total, fits, held)
     if said.get("token") is not None:
         marked = (texts == said["token"]) & np.isin(np.arange(said["length"]), [j for j in seen if j not in held])
         fits &= marked.any(axis=1)
@@ -161,17 +158,6 @@ def judge(document: Any, model: Known) -> Answer:
             rows |= some
         fits &= rows
     return _compared(said, total[fits])
-
-
-def _replaced(said: Any, texts: np.ndarray, total: np.ndarray, fits: np.ndarray, held: dict[int, int]) -> Answer:
-    if len(said["text"]) != said["length"] or said["token"] is not None or said["budget"] is None:
-        return Answer("unknown", "an odd text")
-    text = np.array(said["text"])
-    fixed = {said["place"], *said["places"]}
-    for at in fixed:
-        fits &= texts[:, at] == (held[at] if at in held else text[at])
-    free = [at for at in range(len(text)) if at not in fixed and at not in held]
-    return _compared(said, total[fits & ((texts[:, free] != text[free]).sum(axis=1) <= said["budget"])])
 
 
 def _compared(said: Any, weights: np.ndarray) -> Answer:
@@ -216,8 +202,6 @@ def _documents(model: Any, name: str) -> list[str]:
                     found.append(certified.pairs_statement(name, layer, one, [(a, b) for a, b, _ in pairs], 1, least))
         for on in on_token(model, T, first) if T > 2 else []:
             found += [certified.token_statement(name, layer, T, on, side) for side in ("least", "most")]
-        if T > 2:
-            found += [certified.budget_statement(name, layer, one) for one in on_budget(model, T, text, 1)]
     return [written(statement) for statement in found]
 
 
@@ -236,8 +220,8 @@ def mutant(seed: int, number: int) -> tuple[Any, Known, list[str]]:
     said, names = document["statement"], []
     for _ in range(chance.choice([1, 1, 2, 3])):
         field = chance.choice([
-            "bound", "bound", "bound", "bound", "head", "place", "places", "query", "extreme", "pairs", "token", "text",
-            "budget", "held", "model", "length",
+            "bound", "bound", "bound", "bound", "head", "place", "places", "query", "extreme", "pairs", "token",
+            "held", "model", "length",
         ])  # fmt: skip
         names.append(field)
         _change(said, field, model, chance)
@@ -276,11 +260,6 @@ def _change(said: Any, field: str, model: Known, chance: random.Random) -> None:
     elif field == "token":
         said["token"] = chance.choice([None, chance.choice(tokens)])
         said["places"] = [] if said["token"] is not None and chance.random() < 0.7 else said["places"]
-    elif field == "text":
-        said["text"] = [chance.choice(model.free) for _ in range(said["length"])] if chance.random() < 0.7 else []
-        said["budget"] = chance.choice([0, 1, 2]) if said["text"] else None
-    elif field == "budget":
-        said["budget"] = chance.choice([None, 0, 1, 2, 3])
     elif field == "held":
         said["held"] = chance.choice([{}, {"0": 0}, {"0": chance.choice(tokens)}, {"1": chance.choice(tokens)}])
     elif field == "length":

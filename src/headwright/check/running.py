@@ -19,7 +19,7 @@ from headwright.check.sheets.sheet import AnswerText, Checked
 from headwright.check.verdict import Verdict, from_json, to_json
 from headwright.errors import InputError
 from headwright.running.process import StoppedError, Worker, cores
-from headwright.running.worker import Handle, Tell, listen
+from headwright.running.worker import Handle, listen
 
 TIMEOUT = 20.0  # seconds for one answer
 MEMORY = 2 * 2**30  # bytes for one check
@@ -127,7 +127,7 @@ def serve(prepare: Callable[[], Check], memory: int) -> None:
     def prepared() -> Handle:
         check = prepare()
 
-        def handle(job: dict[str, Any], _: Tell) -> dict[str, Any]:
+        def handle(job: dict[str, Any]) -> dict[str, Any]:
             memory_ended, failed = False, False
             try:
                 verdict = check(job["exercise"], Written(*job["written"]), job["seed"])

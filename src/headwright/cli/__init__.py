@@ -53,9 +53,7 @@ COMMANDS = (  # in the order of the help page; each has a module of its name, wi
 _EVERY_TEXT, _HEADS = "headwright every-text MODEL --length T", "headwright heads RULES.toml"
 MOVED = {  # options of older versions, by command: what replaces them
     "audit": {
-        **dict.fromkeys(
-            ("--query", "--offset", "--pairs", "--key", "--logit", "--budget", "--repeat", "--curve"), _EVERY_TEXT
-        ),
+        **dict.fromkeys(("--query", "--offset", "--pairs", "--key", "--logit", "--repeat", "--curve"), _EVERY_TEXT),
         "--every-text": _EVERY_TEXT,
         "--certificate": f"{_EVERY_TEXT} --out FILE",
     },

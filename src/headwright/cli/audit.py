@@ -16,18 +16,16 @@ from headwright.cli.console import (
     TALK,
     check_picture,
     check_writable,
-    keeping,
     progress,
+    resumable,
     save_picture,
     say,
     show_json,
     show_line,
 )
 from headwright.cli.options import (
-    Device,
     DeviceName,
     DTypeName,
-    Engine,
     EngineName,
     HeadNumbers,
     Json,
@@ -48,9 +46,7 @@ if TYPE_CHECKING:
 
     from headwright.models.auditor import Audit
     from headwright.models.documents import Document
-    from headwright.models.engine.work import Kept, Plan, Progress
     from headwright.models.explain import Explained, Row
-    from headwright.models.findings.summary import Summary
     from headwright.models.loading.model import Model
 
 SHORT = "Measure what every head of a trained model does, with a report."
@@ -76,7 +72,7 @@ def audit(
     max_length: Annotated[int | None, typer.Option(help="Cut documents to this many tokens.")] = None,
     layers: Layers = None,
     heads: HeadNumbers = None,
-    device: DeviceName = Device.cpu,
+    device: DeviceName = "cpu",
     dtype: DTypeName = None,
     explain: Annotated[
         str | None, typer.Option(metavar="LAYER.HEAD", help="Explain rows of this head, and write no report.")
@@ -86,7 +82,7 @@ def audit(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the result (.html, .json, .csv, .parquet).")] = None,
     plot: Plot = None,
-    engine: EngineName = Engine.local,
+    engine: EngineName = "local",
     scheduler: Scheduler = None,
     resume: Resume = False,
     seed: Seed = 0,
@@ -113,9 +109,8 @@ def audit(
     ids = None if tokens is None else _tokens(tokens)
     given = None if text is None else read_text(text, "text")
     chosen, mine = read_numbers(layers, "--layers"), read_numbers(heads, "--heads")
-    number_type = None if dtype is None else dtype.value
     with TALK.status(f"loading {model}"):
-        loaded = load_model(model, device=device.value, dtype=number_type)
+        loaded = load_model(model, device=device, dtype=dtype)
     if given is None and ids is None and model.startswith(BUILT_IN):
         ids = TOKENS
     if explain is not None:
@@ -124,19 +119,13 @@ def audit(
     keep, reason = cache_folder(), why_not_kept(cache_folder())
     if reason is not None:
         say(f"{keep}: finished parts cannot be kept there ({reason}), so this audit cannot be resumed if it is killed.")
-    cluster = Cluster(Source(model, device.value, number_type), scheduler)
-    parts: list[Kept] = []
-
-    def working(model: Model, plan: Plan, progress: Progress | None, kept: Kept | None) -> Summary:
-        parts.extend([] if kept is None else [kept])
-        return (cluster if engine is Engine.dask else here)(model, plan, progress, kept)
-
-    with keeping(lambda: sum(kept.count() for kept in parts)), progress(f"auditing {loaded.name}") as fraction:
+    cluster = Cluster(Source(model, device, dtype), scheduler)
+    with resumable(), progress(f"auditing {loaded.name}") as fraction:
         found = run(
             loaded, text=given, text_name=str(tokens if text is None else text), tokens=ids, max_length=max_length,
-            layers=chosen, heads_wanted=mine, seed=seed,
-            command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction, engine=working,
-            keep=keep if reason is None else None, resume=resume, every_text=not no_every_text,
+            layers=chosen, heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]),
+            progress=fraction, engine=cluster if engine == "dask" else here, keep=keep if reason is None else None,
+            resume=resume, every_text=not no_every_text,
         )  # fmt: skip
     if json:
         from headwright.models.report.data import data

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from headwright.pictures import Chart
 
 UNBROKEN = 10**6  # columns
-NARROW = 30  # columns: less than that is no room to break a line well
 UNHEARD = 141  # as a process that SIGPIPE ends; rich and typer would say 1, which means 'no'
 
 
@@ -65,29 +63,27 @@ PICTURES = (".svg", ".png", ".pdf", ".html")
 DIGITS = 4  # of a number for people
 
 
-_left: list[str] = []  # what an interruption leaves behind
+_hints: list[str] = []  # what is said after an interruption
 
 
 @contextmanager
-def keeping(parts: Callable[[], int]) -> Iterator[None]:
-    """Work whose finished parts are kept: an interruption says how many there are, and how to go on."""
+def resumable() -> Iterator[None]:
+    """Work whose finished parts are kept: after an interruption, a hint names --resume."""
     try:
         yield
     except KeyboardInterrupt:
-        if count := parts():
-            _left.append(f"{count} finished {'part is' if count == 1 else 'parts are'} kept, and the same command with "
-                         "--resume goes on from there; no result was written")  # fmt: skip
+        _hints.append("finished parts are kept, and the same command with --resume goes on from there")
         raise
 
 
 def interrupted() -> str:
     """What is said after Ctrl-C."""
-    return f"interrupted; {_left.pop() if _left else 'nothing was written'}"
+    return f"interrupted; {_hints.pop() if _hints else 'nothing was written'}"
 
 
 def complain(sentence: str) -> None:
     """Say what went wrong."""
-    _lines(TALK, Text.assemble(("error:", "bold red"), f" {_shown(brief(sentence))}"))
+    TALK.print(Text.assemble(("error:", "bold red"), f" {_shown(brief(sentence))}"))
 
 
 def say(sentence: str, command: str = "") -> None:
@@ -98,34 +94,12 @@ def say(sentence: str, command: str = "") -> None:
         say(sentence)
         TALK.print(Text(_shown(f"  {command}")), soft_wrap=True)
     else:
-        _lines(TALK, Text(_shown(whole)))
+        TALK.print(Text(_shown(whole)))
 
 
 def show_line(line: str | Text) -> None:
     """A result in words, of bounded length; a terminal gets it broken between words, everybody else whole."""
-    _lines(OUT, line if isinstance(line, Text) else Text(_shown(brief(line))))
-
-
-def _lines(console: Console, text: Text) -> None:
-    for line in text.split("\n", allow_blank=True):
-        room = console.width - _hang(line.plain)
-        if line.cell_len <= console.width or room < NARROW:
-            console.print(line, soft_wrap=True)
-            continue
-        first, rest = line[: _hang(line.plain)], line[_hang(line.plain) :]
-        for number, piece in enumerate(rest.wrap(console, room)):
-            piece.rstrip()
-            console.print((first if number == 0 else Text(" " * len(first))) + piece, soft_wrap=True)
-
-
-def _hang(line: str) -> int:
-    """Where a line that is broken goes on: below its first word, or below what stands beside a label.
-
-    >>> _hang("  refuted: with n = 3"), _hang("  suggestion      the direction"), _hang("- a line")
-    (2, 18, 2)
-    """
-    begin = re.match(r" *(?:- |[^\s:]{1,16}(?: [^\s:]{1,12}){0,2} {2,})?", line)
-    return begin.end() if begin else 0
+    OUT.print(line if isinstance(line, Text) else Text(_shown(brief(line))))
 
 
 def next_step(*arguments: object) -> str:

@@ -23,7 +23,6 @@ EXTRAS = {
     "gpu": ("row statistics and every text on a GPU", "triton"),
     "cluster": ("audits on many workers", "distributed"),
     "lab": ("the lab", "starlette"),
-    "notebook": ("views in notebooks", "anywidget"),
 }
 PROGRAMS = {
     "a browser": ("the lab", ("chromium", "chromium-browser", "google-chrome", "firefox")),

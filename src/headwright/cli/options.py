@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -29,28 +28,6 @@ MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or buil
 DESIGN_EXIT = {"designed": 0, "impossible": 1, "longer": 1, "undecided": 3}
 
 
-class Engine(StrEnum):
-    """Where work runs."""
-
-    local = "local"
-    dask = "dask"
-
-
-class Device(StrEnum):
-    """Where a model can run."""
-
-    cpu = "cpu"
-    cuda = "cuda"
-
-
-class DType(StrEnum):
-    """The number types that a model can run in."""
-
-    float32 = "float32"
-    bfloat16 = "bfloat16"
-    float16 = "float16"
-
-
 def _finite(number: float) -> float:
     if not math.isfinite(number):
         raise InputError(f"--scale {number}: expected a finite number")
@@ -71,7 +48,9 @@ Eps = Annotated[
     typer.Option(help="Tolerance: each target gets at least 1/(targets + eps).", show_default="0.01"),
 ]
 World = Annotated[Path | None, typer.Option(help="Uncertainty model for the keys (.toml).")]
-EngineName = Annotated[Engine, typer.Option(help="Run in this process (local) or on Dask workers (dask).")]
+EngineName = Annotated[
+    Literal["local", "dask"], typer.Option(help="Run in this process (local) or on Dask workers (dask).")
+]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler.")]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Checker = Annotated[
@@ -88,8 +67,11 @@ Out = Annotated[Path | None, typer.Option(help="Write the certificate into this 
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=MODELS, show_default=False)]
 Layers = Annotated[str | None, typer.Option("--layers", "--layer", help="Only these layers, such as 0,4-7.")]
 HeadNumbers = Annotated[str | None, typer.Option(help="Only these heads of each layer, such as 0,4-7.")]
-DeviceName = Annotated[Device, typer.Option(help="Where the model runs.")]
-DTypeName = Annotated[DType | None, typer.Option(help="Number type the model runs in.", show_default="float32")]
+DeviceName = Annotated[Literal["cpu", "cuda"], typer.Option(help="Where the model runs.")]
+DTypeName = Annotated[
+    Literal["float32", "bfloat16", "float16"] | None,
+    typer.Option(help="Number type the model runs in.", show_default="float32"),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")]
 
 
@@ -116,9 +98,9 @@ def read_numbers(text: str | None, option: str) -> list[int] | None:
     return found
 
 
-def check_engine(engine: Engine, scheduler: str | None) -> None:
+def check_engine(engine: str, scheduler: str | None) -> None:
     """Refuse a scheduler that would not be asked."""
-    if scheduler is not None and engine is not Engine.dask:
+    if scheduler is not None and engine != "dask":
         raise InputError(f"--scheduler {scheduler}: expected --engine dask with it")
 
 
@@ -159,7 +141,7 @@ def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: 
     if copy is not None:
         return wish.copy(copy, slack)
     if average is not None:
-        return wish.average(read_indices(average, "--average"), slack)
+        return wish.average(read_numbers(average, "--average") or [], slack)
     if at_least is None:
         return None
     bounds: dict[int, str] = {}
@@ -203,7 +185,6 @@ def read_certificate(path: Path) -> Certificate:
     from headwright.trusted.keys import Reject
 
     text = read_text(path, "certificate")
-    refuse_older(text, path)
     try:
         said, proof = document(text)
         if about_heads(said):
@@ -211,29 +192,3 @@ def read_certificate(path: Path) -> Certificate:
         return read(said, proof)
     except Reject as error:
         raise InputError(f"certificate {path}: {error}") from error
-
-
-def refuse_older(text: str, path: Path) -> None:
-    """Say of a certificate of an older version that it is one, and what to do."""
-    import json
-
-    from headwright.trusted.certificate import FORMAT, VERSION
-
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return  # whoever reads it will say why it cannot be read
-    version = document.get("version") if isinstance(document, dict) and document.get("format") == FORMAT else VERSION
-    if type(version) is int and version < VERSION:
-        raise InputError(
-            f"certificate {path}: is of version {version}, and this headwright reads version {VERSION}; "
-            "what it says may well be true, but it has to be designed again"
-        )
-
-
-def read_indices(text: str, what: str) -> list[int]:
-    """Indices written as 0,1,2."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise InputError(f"{what} {text!r}: expected indices such as 0,1") from error

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,35 +17,19 @@ if TYPE_CHECKING:
 
 SHORT = "Find position encodings that coincide after rounding."
 EXAMPLES = ("headwright positions --dim 512 --length 100000 --dtype bfloat16",)
-
-
-class Name(StrEnum):
-    """The schemes by name."""
-
-    sinusoidal = "sinusoidal"
-    rotary = "rotary"
-    alibi = "alibi"
-    learned = "learned"
-
-
-class DType(StrEnum):
-    """The number types by name; exact means not rounded."""
-
-    exact = "exact"
-    float32 = "float32"
-    float16 = "float16"
-    bfloat16 = "bfloat16"
+Name = Literal["sinusoidal", "rotary", "alibi", "learned"]
+DType = Literal["exact", "float32", "float16", "bfloat16"]  # exact: not rounded
 
 
 def positions(
-    scheme: Annotated[Name, typer.Option(help="Position encoding.")] = Name.sinusoidal,
+    scheme: Annotated[Name, typer.Option(help="Position encoding.")] = "sinusoidal",
     length: Annotated[int | None, typer.Option(help="Number of positions.")] = None,
     dim: Annotated[int | None, typer.Option(help="Dimension of the encoding; for alibi, the number of heads.")] = None,
     base: Annotated[float, typer.Option(help="Base of the frequencies (sinusoidal, rotary).")] = 10000.0,
     table: Annotated[Path | None, typer.Option(help=f"The table of the learned scheme {ARRAY}.")] = None,
-    dtype: Annotated[DType, typer.Option(help="Number type of the encodings.")] = DType.exact,
-    index_dtype: Annotated[DType, typer.Option(help="Number type of the position index.")] = DType.exact,
-    angle_dtype: Annotated[DType, typer.Option(help="Number type of the angles.")] = DType.exact,
+    dtype: Annotated[DType, typer.Option(help="Number type of the encodings.")] = "exact",
+    index_dtype: Annotated[DType, typer.Option(help="Number type of the position index.")] = "exact",
+    angle_dtype: Annotated[DType, typer.Option(help="Number type of the angles.")] = "exact",
     json: Json = False,
     plot: Plot = None,
 ) -> None:
@@ -58,7 +41,7 @@ def positions(
     length = length if length is not None or table is None else len(chosen.table)  # type: ignore[attr-defined]
     if length is None:
         raise InputError("--length is missing: expected the number of positions")
-    precision = Precision(index=index_dtype.value, angle=angle_dtype.value, rows=dtype.value)
+    precision = Precision(index=index_dtype, angle=angle_dtype, rows=dtype)
     with progress("comparing positions") as fraction:
         found = report(chosen, length, precision, progress=fraction)
     if json:
@@ -70,7 +53,7 @@ def positions(
         from headwright.positions import preview
 
         start = max(0, min(found.first_pair[1] - 16, length - 50)) if found.first_pair else 0
-        title = f"{scheme.value.capitalize()} positions"
+        title = f"{scheme.capitalize()} positions"
         subtitle = f"{found.collisions} of {length} positions coincide with an earlier one"
         drawn = preview(chosen, length, precision, start)
         save_picture(plot, position_picture(drawn, title, subtitle, found.first_pair))
@@ -80,15 +63,15 @@ def _scheme(name: Name, dim: int | None, base: float, table: Path | None) -> Sch
     from headwright.files import read_array
     from headwright.positions import Alibi, Learned, Rotary, Sinusoidal
 
-    if name is Name.learned:
+    if name == "learned":
         if table is None:
             raise InputError("--table is missing: the learned scheme needs its table")
         return Learned(read_array(table, what="table", axes=2))
     if dim is None:
-        raise InputError(f"--dim is missing: the {name.value} scheme needs it")
-    if name is Name.alibi:
+        raise InputError(f"--dim is missing: the {name} scheme needs it")
+    if name == "alibi":
         return Alibi(dim)
-    return Rotary(dim, base) if name is Name.rotary else Sinusoidal(dim, base)
+    return Rotary(dim, base) if name == "rotary" else Sinusoidal(dim, base)
 
 
 def _print(found: Report, length: int) -> None:

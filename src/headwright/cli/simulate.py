@@ -15,7 +15,6 @@ from headwright.cli.options import (
     AtLeast,
     Average,
     Copy,
-    Engine,
     EngineName,
     Eps,
     ExactScale,
@@ -25,9 +24,9 @@ from headwright.cli.options import (
     Seed,
     check_engine,
     read_certificate,
-    read_indices,
     read_keys,
     read_number,
+    read_numbers,
     read_queries,
     read_wish,
 )
@@ -72,7 +71,7 @@ def simulate(
     samples: Annotated[int, typer.Option(help="Number of random draws.")] = 100_000,
     seed: Seed = 0,
     scale: ExactScale = None,
-    engine: EngineName = Engine.local,
+    engine: EngineName = "local",
     scheduler: Scheduler = None,
     json: Json = False,
     plot: Plot = None,
@@ -87,7 +86,7 @@ def simulate(
         least = given.wish
     if least is None and (wish or targets is None):
         raise InputError("expected --targets to watch, or a wish: --copy, --average or --at-least")
-    watched = read_indices(targets, "--targets") if targets is not None else sorted(least or ())
+    watched = read_numbers(targets, "--targets") or sorted(least or ())
     check_engine(engine, scheduler)
     with progress("drawing") as report, _executor(engine, scheduler) as executor:
         result = simulate(
@@ -115,8 +114,8 @@ def simulate(
         save_picture(plot, noise_picture(result))
 
 
-def _executor(engine: Engine, scheduler: str | None) -> AbstractContextManager[Executor | None]:
-    if engine is Engine.local:
+def _executor(engine: str, scheduler: str | None) -> AbstractContextManager[Executor | None]:
+    if engine == "local":
         return nullcontext()
     from headwright.workers import executor
 

@@ -21,7 +21,6 @@ COLOUR = {
     "true": "green", "false": "red", "open": "yellow", "quoted": "dim",
 }  # fmt: skip
 WIDEST_PLACE = 28
-ROOMY = 100  # columns of a terminal from which on the table has room for reasons
 _WORD = re.compile(rf"\s+(?:line \d+\s+)?({'|'.join(COLOUR)})\b")
 
 
@@ -78,33 +77,22 @@ def _print_notes(notes: Sequence[Problem]) -> None:
 
 def _table(checked: Sequence[Checked]) -> Table:
     """A line for each answer: the reasons were given in full above."""
-    from headwright.check.sheets.files import clean, shortened
-
     rows = []
     for each in checked:
         place, word = each.answer.place, each.verdict.word
         false = len(each.verdict.false_formulas)
         numbers = (Text(str(false or ""), "red"), Text(str(len(each.verdict.to_read) or "")))
-        rows.append((Text(_fitting(place)), Text(each.answer.exercise_id), Text(word, COLOUR[word]), *numbers))
+        rows.append(
+            (
+                Text(place if len(place) <= WIDEST_PLACE else f"...{place[3 - WIDEST_PLACE :]}"),
+                Text(each.answer.exercise_id),
+                Text(word, COLOUR[word]),
+                *numbers,
+            )
+        )
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for k, name in enumerate(("answer", "exercise", "verdict", "false", "to read")):
         table.add_column(name, no_wrap=True, min_width=max(len(name), *(len(row[k]) for row in rows)))
-    room = OUT.width >= ROOMY
-    if room:
-        table.add_column("why", no_wrap=True, overflow="ellipsis")
-    for row, each in zip(rows, checked, strict=True):
-        table.add_row(*row, *([Text(clean(shortened(each.verdict.reason, 200)))] if room else []))
+    for row in rows:
+        table.add_row(*row)
     return table
-
-
-def _fitting(place: str) -> str:
-    """The end of a long path, cut between folders where that leaves something.
-
-    >>> _fitting("a-folder-with-a-long-name/of-the-course/answers/worked-solutions.md:19")
-    '.../worked-solutions.md:19'
-    """
-    if len(place) <= WIDEST_PLACE:
-        return place
-    end = place[3 - WIDEST_PLACE :]
-    _, between, name = end.partition("/")
-    return f".../{name}" if between else f"...{end}"

@@ -23,7 +23,6 @@ from headwright.cli.options import (
     read_number,
     read_text,
     read_wish,
-    refuse_older,
 )
 from headwright.errors import InputError
 
@@ -84,7 +83,6 @@ def verify(
         (_every_text if EVERY_TEXT[0] in text else _next_token)(text, model, json=json)
     if model is not None:
         raise InputError("--model beside a certificate about keys or heads: it goes with one about every text")
-    refuse_older(text, certificate)
     check_writable(rocq, "--rocq")
     if rocq is not None and not re.fullmatch(r"[A-Za-z]\w*\.v", rocq.name, re.ASCII):
         raise InputError(f"--rocq {rocq}: Rocq reads files named as a letter, letters and digits, and .v")

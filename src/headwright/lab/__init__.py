@@ -4,7 +4,6 @@ view              what a view is: a page, and the API calls it makes
 views             one module a view: its request models, and the functions that answer them (in a worker)
 calls             all views and their calls, by name
 worker            the process that answers requests, within limits of time and memory
-progress          how much of each running request is done
 pool              several workers; one that was stopped is replaced
 guard             access control: Host, Origin and token checks, and the headers of every reply
 request_body      strict reading of request bodies; errors as JSON

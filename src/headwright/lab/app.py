@@ -23,7 +23,6 @@ from headwright.lab.calls import VIEWS
 from headwright.lab.guard import Guard
 from headwright.lab.openapi import openapi_document
 from headwright.lab.pool import BusyError, Pool
-from headwright.lab.progress import HEADER, ProgressBoard
 from headwright.lab.request_body import RefusedError, read_json, refusal, reply
 from headwright.lab.view import Call, View
 from headwright.validation import sentence
@@ -50,8 +49,6 @@ def create_app(
     calls = [call for view in views for call in view.calls]
     document = openapi_document(calls)
 
-    board = ProgressBoard()
-
     async def openapi(_: Request) -> Response:
         return reply(document)
 
@@ -69,9 +66,6 @@ def create_app(
         sentence = f"{request.url.path[:200]} does not accept {request.method}: see /api/openapi.json"
         return error_reply(request, "Method not allowed", RefusedError(405, sentence))
 
-    async def progress(request: Request) -> Response:
-        return reply(board.look_up(request.path_params["question"]))
-
     front = Template((STATIC / "front.html").read_text(encoding="utf-8")).substitute(cards=_cards(views))
     pages = [Route("/", _page(_shell("front", "Headwright: the lab", views, front)), methods=["GET"])]
     pages += [
@@ -83,12 +77,11 @@ def create_app(
         for view in views
         if view.summary
     ]
-    api = [Route(f"/api/{call.name}", _endpoint(call, workers, board), methods=["POST"]) for call in calls]
+    api = [Route(f"/api/{call.name}", _endpoint(call, workers), methods=["POST"]) for call in calls]
     return Starlette(
         routes=[
             *pages, *api,
             Route("/api/openapi.json", openapi, methods=["GET"]),
-            Route("/api/progress/{question}", progress, methods=["GET"]),
             Route("/static/theme.css", _theme, methods=["GET"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
@@ -98,7 +91,7 @@ def create_app(
     )  # fmt: skip
 
 
-def _endpoint(call: Call, pool: Pool, board: ProgressBoard) -> Any:
+def _endpoint(call: Call, pool: Pool) -> Any:
     async def endpoint(request: Request) -> Response:
         given = await read_json(request)
         try:
@@ -107,19 +100,18 @@ def _endpoint(call: Call, pool: Pool, board: ProgressBoard) -> Any:
             place = error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]
             where = str(place[0]) if place else None
             raise RefusedError(422, sentence(error, call.request, "the body"), where) from None
-        with board.track(request.headers.get(HEADER)) as progress:
-            asking = asyncio.create_task(pool.ask({"call": call.name, "given": given}, call.seconds, progress))
-            leaving = asyncio.create_task(_disconnected(request))
-            try:
-                await asyncio.wait({asking, leaving}, return_when=asyncio.FIRST_COMPLETED)
-                if not asking.done():
-                    asking.cancel()
-                    return Response(status_code=499)  # nobody reads it: the page has closed the request
-                found = asking.result()
-            except BusyError:
-                raise RefusedError(503, "too many requests are waiting: try again in a moment") from None
-            finally:
-                leaving.cancel()
+        asking = asyncio.create_task(pool.ask({"call": call.name, "given": given}, call.seconds))
+        leaving = asyncio.create_task(_disconnected(request))
+        try:
+            await asyncio.wait({asking, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not asking.done():
+                asking.cancel()
+                return Response(status_code=499)  # nobody reads it: the page has closed the request
+            found = asking.result()
+        except BusyError:
+            raise RefusedError(503, "too many requests are waiting: try again in a moment") from None
+        finally:
+            leaving.cancel()
         if "answer" in found:
             return reply(found["answer"])
         raise RefusedError(STATUS[found["kind"]], found["error"], found["where"])

@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from headwright.lab.progress import OnProgress, Progress
 from headwright.running.process import StoppedError, Worker, cores
 
 MEMORY = 2 * 2**30  # bytes for one worker
@@ -53,7 +52,7 @@ class Pool:
         for worker in self._workers:
             await asyncio.to_thread(worker.dismiss)
 
-    async def ask(self, job: dict[str, Any], seconds: float, progress: Progress | None = None) -> dict[str, Any]:
+    async def ask(self, job: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The reply of a worker, or a reply with the reason why there is none. Cancelling frees the worker."""
         if self._waiting >= MOST_WAITING:
             raise BusyError
@@ -62,9 +61,7 @@ class Pool:
             worker = await self._idle.get()
         finally:
             self._waiting -= 1
-        progress = progress or Progress()
-        progress.begin()
-        work = asyncio.create_task(asyncio.to_thread(_ask, worker, job, seconds, progress.update))
+        work = asyncio.create_task(asyncio.to_thread(_ask, worker, job, seconds))
         try:
             reply = await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -96,10 +93,10 @@ class Pool:
         self._idle.put_nowait(worker)
 
 
-def _ask(worker: Worker, job: dict[str, Any], seconds: float, on_progress: OnProgress) -> dict[str, Any]:
+def _ask(worker: Worker, job: dict[str, Any], seconds: float) -> dict[str, Any]:
     try:
         worker.start(time.monotonic() + STARTING)
         late = f"no answer within {seconds:g} s: try a smaller input"
-        return worker.ask({**job, "timeout": seconds}, seconds, late, on_progress)
+        return worker.ask({**job, "timeout": seconds}, seconds, late)
     except StoppedError as stopped:
         return {"error": str(stopped), "kind": "stopped", "where": None}

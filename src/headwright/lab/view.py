@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ class Call:
 
     >>> def answer(request: RequestModel) -> dict[str, Any]:
     ...     return {"sum": 0}
-    >>> Call("empty", "Return zero.", RequestModel, answer, {"sum": "always 0"}).seconds
+    >>> Call("empty", "Return zero.", RequestModel, answer).seconds
     20.0
     """
 
@@ -35,9 +35,7 @@ class Call:
     summary: str
     request: type[RequestModel]
     answer: Callable[..., dict[str, Any]]  # called with the request; imports what it needs when it runs
-    returns: Mapping[str, str]  # the fields of the answer, and what they mean
     seconds: float = SECONDS  # time limit: the worker is stopped after this
-    reports_progress: bool = False  # `answer` takes a `progress` callback
 
 
 @dataclass(frozen=True)

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from importlib import import_module
 from typing import Any
 
 from headwright.errors import HeadwrightError
 from headwright.lab.calls import CALLS
-from headwright.lab.progress import OnProgress
 from headwright.running.worker import Handle, listen
 
 WARM = (  # what most calls need
     "headwright.queries.designer", "headwright.queries.proving.impossible", "headwright.noise.simulation",
     "headwright.layer", "headwright.positions.collisions",
 )  # fmt: skip
-INTERVAL = 0.2  # seconds between two progress reports
 OUT_OF_MEMORY = "out of memory: try a smaller input, or the command line, which has no limit"
 
 
-def handle(job: dict[str, Any], on_progress: OnProgress = lambda _: None) -> dict[str, Any]:
+def handle(job: dict[str, Any]) -> dict[str, Any]:
     """The answer to a job, as {"answer": ...}; or {"error": ...}, with the field that the error is about.
 
     >>> handle({"call": "verify", "given": {"certificate": "{}"}})["answer"]["verdict"]
@@ -35,8 +32,7 @@ def handle(job: dict[str, Any], on_progress: OnProgress = lambda _: None) -> dic
     call = CALLS[job["call"]]
     try:
         request = call.request.model_validate(job["given"])
-        reporting = {"progress": throttled(on_progress)} if call.reports_progress else {}
-        found = call.answer(request, **reporting)
+        found = call.answer(request)
         return {"answer": json.loads(json.dumps(found, allow_nan=False))}  # fails here if it is not JSON
     except HeadwrightError as error:
         return {"error": str(error), "kind": "unusable", "where": field_of(str(error), call.request)}
@@ -48,28 +44,6 @@ def handle(job: dict[str, Any], on_progress: OnProgress = lambda _: None) -> dic
             "kind": "bug",
             "where": None,
         }
-
-
-def throttled(report: OnProgress) -> OnProgress:
-    """Pass on at most one report every INTERVAL seconds.
-
-    >>> reports = []
-    >>> report = throttled(reports.append)
-    >>> for step in range(100):
-    ...     report(step / 100)
-    >>> reports
-    [0.0]
-    """
-    last = -INTERVAL
-
-    def reporting(done: float) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= INTERVAL:
-            last = now
-            report(float(done))
-
-    return reporting
 
 
 def field_of(sentence: str, request: type[Any]) -> str | None:

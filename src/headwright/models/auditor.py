@@ -25,11 +25,11 @@ import numpy as np
 from headwright.cards import card, lines
 from headwright.errors import InputError, typed_errors
 from headwright.models.documents import Document, default_text, repeated_documents, text_documents
-from headwright.models.engine.work import Kept, Plan, Progress, run
+from headwright.models.engine.work import PartFiles, Plan, Progress, run
 from headwright.models.every_text_summary import FirstLayerBounds, first_layer_bounds
 from headwright.models.explain import Example, gallery
 from headwright.models.findings.heads import Head, heads
-from headwright.models.findings.positions import Order, Places, order, places
+from headwright.models.findings.shuffling import Order, order
 from headwright.models.findings.summary import Summary
 from headwright.models.loading.load import load_model
 from headwright.models.loading.model import Model, Tokens
@@ -37,7 +37,7 @@ from headwright.models.report.data import data
 from headwright.models.report.sentences import sentences
 
 ENGINE, GALLERY = 0.7, 0.8  # about where these parts of the work end, for a bar that tells the truth
-Engine = Callable[[Model, Plan, Progress | None, Kept | None], Summary]
+Engine = Callable[[Model, Plan, Progress | None, PartFiles | None], Summary]
 LIBRARIES = ("headwright", "numba", "numpy", "torch", "transformers", "safetensors")
 
 
@@ -61,7 +61,6 @@ class Audit:
     seed: int
     heads: tuple[Head, ...]
     order: Order
-    places: Places | None
     not_measured: dict[str, str]  # what is missing, and why
     circuits_leave_out: tuple[str, ...]
     examples: tuple[Example, ...]
@@ -166,7 +165,7 @@ def audit(
     notes, no_circuits = _circuits(model, chosen[0])
     plan = Plan(tuple(documents), chosen, model.heads, no_circuits)
     tell = progress or (lambda _: None)
-    kept = Kept(None) if keep is None else Kept.of(keep, model, plan, resume=resume)
+    kept = PartFiles(None) if keep is None else PartFiles.of(keep, model, plan, resume=resume)
     found = heads(engine(model, plan, lambda done: tell(ENGINE * done), kept), chosen, mine)
     shuffled = order(model, documents[0].tokens, documents[0].opening, chosen, seed)
     tell((GALLERY + ENGINE) / 2)
@@ -184,8 +183,8 @@ def audit(
     return Audit(
         model.name, model.digest, (model.layers, model.heads), chosen, plan.documents, name,
         None if text is None else hashlib.sha256(text.encode()).hexdigest(), seed, found, shuffled,
-        *_positions(model, no_circuits), notes, examples, proven, command,
-        date, _versions(),
+        {} if no_circuits is None else {"rank, share": no_circuits}, notes, examples, proven, command, date,
+        _versions(),
     )  # fmt: skip
 
 
@@ -197,18 +196,6 @@ def _date() -> str:
     except (ValueError, OverflowError, OSError) as error:
         raise InputError(f"SOURCE_DATE_EPOCH is {epoch!r}: expected seconds since 1970, a whole number") from error
     return moment.strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _positions(model: Model, no_circuits: str | None) -> tuple[Places | None, dict[str, str]]:
-    """The positions, and why what is missing is missing."""
-    missing = {} if no_circuits is None else {"rank, share": no_circuits}
-    try:
-        found = places(model)
-    except InputError as error:
-        return None, missing | {"positions": str(error)}
-    if found is None:
-        missing |= {"positions": "the model does not say how they enter it"}
-    return found, missing
 
 
 def _circuits(model: Model, layer: int) -> tuple[tuple[str, ...], str | None]:

@@ -16,9 +16,9 @@ import numpy as np
 from headwright.errors import InputError
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.check_against_model import Attained
-from headwright.models.texts.every_text import AtLength, HeadOnEveryText, OnPlaces, every_length, every_text
+from headwright.models.texts.every_text import HeadOnEveryText, OnPlaces, every_text
 from headwright.models.texts.first_layer import FirstLayer
-from headwright.models.texts.read_layer import embedding_size, first_layer, turning
+from headwright.models.texts.read_layer import embedding_size, first_layer
 from headwright.models.texts.sweep import Progress
 
 LENGTH = 16  # of the texts
@@ -76,35 +76,16 @@ class PairsOnEveryText:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Which tokens have the largest score most often, with the share; counted in floating point."""
-
-    head: int
-    tokens: tuple[tuple[str, float], ...]
-
-
-@dataclass(frozen=True)
-class ByLength:
-    """How the bounds for one head and place change with the length of the texts."""
-
-    head: int
-    place: str
-    points: tuple[AtLength, ...]
-
-
-@dataclass(frozen=True)
 class FirstLayerBounds:
     """All that is proven of a first layer, and what was looked at; or why nothing is said."""
 
     places: tuple[OnEveryText, ...] = ()
     pairs: tuple[PairsOnEveryText, ...] = ()
-    drawn: tuple[Drawn, ...] = ()
     choices: int = 0  # tokens that any other place may hold
     queries: int = 0  # tokens that the row may have: all of these, or the first of the text
     left_out: tuple[int, ...] = ()  # heads that were asked for and not looked at
     slack: float = 0.0  # how far a score may be from the exact one
     missing: str = ""
-    lengths: tuple[ByLength, ...] = ()  # where the vocabulary is small: for a large one it is the work again
 
     @property
     def whole(self) -> bool:
@@ -129,7 +110,6 @@ def first_layer_bounds(
                                   f"'headwright every-text {model.name} --length {length}' does it")  # fmt: skip
     try:
         length = length if model.longest is None else min(length, model.longest)
-        turning(model, 0, length)  # refuses a family that is not covered, at no cost
         layer = first_layer(model, length)
         free = [int(token) for token in layer.tokens[: len(layer.tokens) - layer.only_held]]
         queries, chosen = _bounded(layer, free, heads, length, text)
@@ -137,16 +117,12 @@ def first_layer_bounds(
             model, length, heads=chosen, queries=None if len(queries) == len(free) else queries,
             text=_with_pairs(queries, free, text), progress=progress,
         )  # fmt: skip
-        whole = len(queries) == len(free)
-        curves = every_length(model, length, heads=chosen) if whole and len(free) <= MOST_QUERIES else []
     except InputError as error:
         return FirstLayerBounds(missing=str(error))
     return FirstLayerBounds(
         tuple(_on(model, one, len(free), places) for one in found for places in one.places),
         tuple(_pairs(model, one) for one in found if one.guarantee is not None),
-        tuple(_drawn(model, one) for one in found if one.attractors),
         len(free), len(queries), tuple(head for head in heads if head not in chosen), max(one.slack for one in found),
-        lengths=tuple(ByLength(one.head, one.name, one.points) for one in curves),
     )  # fmt: skip
 
 
@@ -202,8 +178,3 @@ def _pairs(model: Model, one: HeadOnEveryText) -> PairsOnEveryText:
         before, token = model.words(np.array([b, a]))
         broken.append(PairOnEveryText(before, token, least))
     return PairsOnEveryText(one.head, kept.pairs, kept.kept, tuple(broken), kept.floors)
-
-
-def _drawn(model: Model, one: HeadOnEveryText) -> Drawn:
-    words = model.words(np.array([each.token for each in one.attractors]))
-    return Drawn(one.head, tuple((word, each.wins / each.of) for word, each in zip(words, one.attractors, strict=True)))

@@ -84,14 +84,12 @@ def parse_head(text: str, model: Model) -> tuple[int, int]:
     return layer, head
 
 
-def explain(
-    model: Model, document: Document, layer: int, head: int, *, rows: int = 3, queries: bool = True
-) -> Explained:
+def explain(model: Model, document: Document, layer: int, head: int, rows: int = 3) -> Explained:
     """Rows of a head that show what it does: those that give one key, not the first, the most; spread over the text.
 
-    With `queries`, each says how short a query could be that does the same.
+    Each says how short a query could be that does the same.
     """
-    return explain_layer(model, document, _layer(model, document, layer), head, rows=rows, queries=queries)
+    return explain_layer(model, document, _layer(model, document, layer), head, rows=rows)
 
 
 def explain_layer(
@@ -102,18 +100,15 @@ def explain_layer(
     *,
     rows: int = 3,
     queries: bool = True,
-    telling: Float[np.ndarray, " rows"] | None = None,
+    clarity: Float[np.ndarray, " rows"] | None = None,
 ) -> Explained:
-    """The same, of a layer that has run already; `telling` says of each row from position 2 on how much it shows."""
+    """The same, of a layer that has run already; `clarity` says of each row from position 2 on how much it shows."""
     found = rows_away(layer, (0,))
     words = tuple(model.words(document.tokens))
-    shown = found.rest[head] * found.away.largest[head] if telling is None else telling
-    chosen = _telling(shown, rows)
-    looked = sample_rows(found, head, chosen)
-    return Explained(
-        layer.index, head, document.name,
-        tuple(_row(layer, looked, index, words, queries) for index in range(len(chosen))),
-    )  # fmt: skip
+    shown = found.rest[head] * found.away.largest[head] if clarity is None else clarity
+    looked = sample_rows(found, head, _clearest_rows(shown, rows))
+    explained = tuple(_row(layer, looked, index, words, queries) for index in range(len(looked.positions)))
+    return Explained(layer.index, head, document.name, explained)
 
 
 def _layer(model: Model, document: Document, index: int) -> Layer:
@@ -123,7 +118,7 @@ def _layer(model: Model, document: Document, index: int) -> Layer:
     raise InputError(f"layer {index}, and {model.name} ran {model.layers}: expected 0 to {model.layers - 1}")
 
 
-def _telling(shown: Float[np.ndarray, " rows"], count: int) -> list[int]:
+def _clearest_rows(shown: Float[np.ndarray, " rows"], count: int) -> list[int]:
     """The row that shows most in each of `count` stretches; of equals the last."""
     stretches = np.array_split(np.arange(len(shown)), count)
     return [int(part[::-1][np.argmax(shown[part[::-1]])]) for part in stretches if len(part)]
@@ -212,8 +207,8 @@ def gallery(model: Model, documents: Sequence[Document], found: Sequence[Head]) 
 
 
 def _example(model: Model, document: Document, layer: Layer, title: str, measure: str, head: Head) -> Example:
-    telling = _telling_row(document, layer, measure)[head.head]
-    rows = explain_layer(model, document, layer, head.head, rows=ROWS, queries=False, telling=telling).rows
+    clarity = _row_clarity(document, layer, measure)[head.head]
+    rows = explain_layer(model, document, layer, head.head, rows=ROWS, queries=False, clarity=clarity).rows
     scoring, one = layer.scoring, head.head
     shared = one * scoring.key_heads // scoring.heads
     sinks = None if scoring.sinks is None else scoring.sinks[one : one + 1]
@@ -224,7 +219,7 @@ def _example(model: Model, document: Document, layer: Layer, title: str, measure
     return Example(title, measure, value, head.layer, one, document.name, rows, drawn, words)
 
 
-def _telling_row(document: Document, layer: Layer, measure: str) -> Float[np.ndarray, "heads rows"]:
+def _row_clarity(document: Document, layer: Layer, measure: str) -> Float[np.ndarray, "heads rows"]:
     """How much each row shows of a measure."""
     rows = rows_away(layer, (0, 1))
     away = rows.away

@@ -1,12 +1,11 @@
 """Results as pictures: pure functions from a result to a chart. They draw; they neither compute nor touch files.
 
-pattern     patterns as bars, of one world or of several
+pattern     patterns as bars
 head        the pattern of a head as a map, beside its queries and keys
 plane       a wish in the plane: keys, the queries that grant it, the shortest of them; or the hull that forbids it
 noise       the cloud of draws and the histogram of each target's weight
 positions   how far apart neighbours are, and where they coincide
-order       how much the order of the tokens matters, permutation by permutation
-every_text  a head's weight on one text inside the band of every text, and by the length of the text
+every_text  bounds of a head's weight over every text, by the length of the texts
 curve       how an answer does as a parameter grows, against what was wanted
 head_maps   maps of a model's layers and heads
 spectrum    singular values with the bounds on what a truncation misses
@@ -15,12 +14,11 @@ style       how pictures look; a chart as the bytes of an SVG, PNG or HTML file;
 """
 
 from headwright.pictures.curve import curve_picture
-from headwright.pictures.every_text import band_picture, length_picture
+from headwright.pictures.every_text import length_picture
 from headwright.pictures.head import head_picture
-from headwright.pictures.head_maps import head_map, heads_chart, maps_chart
+from headwright.pictures.head_maps import head_map, maps_chart
 from headwright.pictures.noise import noise_picture
-from headwright.pictures.order import order_picture
-from headwright.pictures.pattern import pattern_bars, worlds_picture
+from headwright.pictures.pattern import pattern_bars
 from headwright.pictures.plane import plane_picture
 from headwright.pictures.positions import position_picture
 from headwright.pictures.spectrum import spectrum
@@ -28,15 +26,12 @@ from headwright.pictures.style import Chart, render, stacked, told
 
 __all__ = [
     "Chart",
-    "band_picture",
     "curve_picture",
     "head_map",
     "head_picture",
-    "heads_chart",
     "length_picture",
     "maps_chart",
     "noise_picture",
-    "order_picture",
     "pattern_bars",
     "plane_picture",
     "position_picture",
@@ -44,5 +39,4 @@ __all__ = [
     "spectrum",
     "stacked",
     "told",
-    "worlds_picture",
 ]

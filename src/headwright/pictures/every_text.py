@@ -1,58 +1,17 @@
-"""A head's weight on one text, inside the band of what it does on every text."""
+"""Bounds of the weight of a head over every text, by the length of the texts."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import altair as alt
 
 from headwright.errors import typed_errors
-from headwright.pictures.style import GRANT, GRANT_SOFT, KEY, WIDTH, Chart, heading, rows, titled
+from headwright.pictures.style import GRANT, GRANT_SOFT, KEY, Chart, heading, rows, titled
 
 HALF = 155  # two panels side by side
 FLAT = 0.05  # a band that stays below it would be drawn as a line along the bottom
 MOST_NAMED = 6
-
-
-@typed_errors
-def band_picture(
-    places: Sequence[int],
-    least: Sequence[float],
-    most: Sequence[float],
-    measured: Sequence[float],
-    words: Sequence[str],
-    title: str,
-    subtitle: str,
-) -> Chart:
-    """For each place: the band over every text with the same token there, and the weight on the text given.
-
-    >>> chart = band_picture([1, 2], [0.5, 0.4], [0.9, 0.9], [0.8, 0.7], ["a", "b"], "Two places", "")
-    >>> len(chart.to_dict()["layer"])
-    2
-    """
-    data = rows(
-        {"place": place, "least": low, "most": high, "weight": weight, "token": word}
-        for place, low, high, weight, word in zip(places, least, most, measured, words, strict=True)
-    )
-    base = alt.Chart(data).encode(x=alt.X("place:Q", title="place in the text", axis=alt.Axis(grid=False)))
-    lowest = min((*least, *measured), default=0.0)
-    floor = max(0.0, math.floor(10 * lowest - 0.5) / 10)  # what is far below the band is left out
-    band = base.mark_area(color=GRANT_SOFT, line={"color": GRANT, "strokeWidth": 1}).encode(
-        y=alt.Y("least:Q", title="weight on the previous token", scale=alt.Scale(domain=[floor, 1], nice=False)),
-        y2="most:Q",
-    )
-    line = base.mark_line(color=KEY, point=alt.OverlayMarkDef(size=18, color=KEY)).encode(
-        y="weight:Q", tooltip=["place:Q", "token:N", "weight:Q", "least:Q", "most:Q"]
-    )
-    told = (
-        f"A line of the weight on this text, from {min(measured):.2f} to {max(measured):.2f}, inside the band of every "
-        f"text that has the same token at that place, whose lower edge goes from {least[0]:.2f} to {least[-1]:.2f} and "
-        f"comes down to {min(least):.2f}."
-        if len(places)
-        else ""
-    )
-    return titled((band + line).properties(width=WIDTH, height=240), title, subtitle, told)
 
 
 @typed_errors

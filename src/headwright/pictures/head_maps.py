@@ -1,6 +1,5 @@
 """Maps of a model: a row for each layer, a column for each head, darker for larger values. SVG in the page's colours.
 
-`heads_chart` is a chart like the others, for few heads.
 A cell is drawn in the page's accent colour, as opaque as its number is large: so the map follows the page from light to
 dark and onto paper. Each cell says its number when pointed at; small maps have it written in.
 """
@@ -9,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Literal
 
 import altair as alt
 
 from headwright.errors import typed_errors
-from headwright.pictures.style import ACCENT, CARD, INK, LINE, WIDTH, Chart, rows, titled
+from headwright.pictures.style import ACCENT, LINE, Chart, rows, titled
 
 SMALL = 48  # cells, up to which there is room for the numbers
 LARGE_CELL, CELL = (54, 34), (20, 15)  # width and height
@@ -22,34 +20,6 @@ EVERY = 5  # of the layers of a large map has its number
 # From these shares of the full colour on, writing on it is in the colour of the page: in the dark, and in the light.
 # Only there does it stand out more than the colour of ink would.
 MIDDLE, INVERTED = 0.55, 0.85
-
-
-@typed_errors
-def heads_chart(found: Mapping[str, Mapping[str, float]], title: str, subtitle: str = "") -> Chart:
-    """A row for each head, a column for each thing it may attend to, with the numbers: for few heads.
-
-    >>> heads_chart({"0.0": {"first": 0.25}}, "Heads").to_dict()["layer"][0]["mark"]["type"]
-    'rect'
-    """
-    cells = [
-        {"head": head, "what": what, "weight": value, "label": f"{value:.2f}"}
-        for head, values in found.items()
-        for what, value in values.items()
-    ]
-    base = alt.Chart(rows(cells)).encode(
-        x=alt.X("what:N", sort=None, title=None, axis=_axis("top")),
-        y=alt.Y("head:N", sort=None, title="head", axis=_axis("left")),
-        tooltip=["head:N", "what:N", "weight:Q"],
-    )
-    # As opaque as the number is large: so the map goes from light to dark with its reader.
-    shade = alt.FillOpacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
-    grid = base.mark_rect(fill=ACCENT, stroke=LINE).encode(fillOpacity=shade)
-    ink = alt.condition(f"datum.weight > {MIDDLE}", alt.value(CARD), alt.value(INK))
-    numbers = base.mark_text(fontSize=13).encode(text="label:N", color=ink)
-    columns = len({cell["what"] for cell in cells})
-    drawn = (grid + numbers).properties(width=min(WIDTH, 78 * columns), height=40 * max(1, len(found)))
-    told = "; ".join(f"head {head}: {_strongest(values)}" for head, values in list(found.items())[:24])
-    return titled(drawn, title, subtitle, f"A map of {len(found)} heads. What each attends to most: {told}.")
 
 
 def maps_chart(
@@ -83,25 +53,6 @@ def maps_chart(
         )
     told = f"Maps of {len(layers)} layers by {len(heads)} heads: {', '.join(maps)}."
     return titled(alt.concat(*drawn, columns=3).resolve_scale(fillOpacity="independent"), title, "", told)
-
-
-def _axis(side: Literal["top", "left"]) -> alt.Axis:
-    return alt.Axis(
-        labelAngle=0,
-        orient=side,
-        grid=False,
-        domain=False,
-        ticks=False,
-        labelPadding=6,
-        labelBaseline="bottom" if side == "top" else "middle",
-    )
-
-
-def _strongest(values: Mapping[str, float]) -> str:
-    if not values:
-        return "nothing"
-    most = max(values, key=lambda name: values[name])
-    return f"{most} {values[most]:.2f}"
 
 
 @typed_errors

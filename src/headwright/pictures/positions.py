@@ -1,4 +1,4 @@
-"""Positions: how far apart neighbours are, where they coincide, and how far a position is from the first."""
+"""Positions: how far apart neighbours are, and where they coincide."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def position_picture(
 ) -> Chart:
     """The distance of neighbours about the first pair that coincides, which is marked, and the rest of the length.
 
-    Where none coincide: the distance of neighbours, and that from position 0.
+    Where none coincide: the distance of neighbours alone.
 
     >>> from headwright.positions import Precision, Sinusoidal, preview
     >>> found = preview(Sinusoidal(4), 300, Precision(index="bfloat16"), 250)
@@ -28,10 +28,8 @@ def position_picture(
     >>> len(picture.to_dict()["vconcat"])
     2
     """
-    below = _stretches(found) if any(found.coinciding) else _from_first(found)
-    return titled(
-        alt.vconcat(_neighbours(found, first_pair), below), title, subtitle, _told(found, subtitle, first_pair)
-    )
+    parts = [_neighbours(found, first_pair), *([_stretches(found)] if any(found.coinciding) else [])]
+    return titled(alt.vconcat(*parts), title, subtitle, _told(found, subtitle, first_pair))
 
 
 def _neighbours(found: Preview, first_pair: tuple[int, int] | None) -> Chart:
@@ -76,16 +74,6 @@ def _stretches(found: Preview) -> Chart:
         x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=["low:Q", "high:Q", "share:Q"]
     )  # fmt: skip
     return bars.properties(width=WIDTH, height=100, title=heading("positions with the same row as the one before"))
-
-
-def _from_first(found: Preview) -> Chart:
-    data = rows({"k": k + 1, "distance": float(d)} for k, d in enumerate(found.distances) if np.isfinite(d))
-    line = alt.Chart(data).mark_line(color=KEY, strokeWidth=1.5)
-    return line.encode(
-        x=alt.X("k:Q", title="difference from position 0", axis=_whole()),
-        y=alt.Y("distance:Q", title="distance", scale=alt.Scale(domainMin=0), axis=alt.Axis(tickCount=4)),
-        tooltip=["k:Q", "distance:Q"],
-    ).properties(width=WIDTH, height=130, title=heading("distance from position 0"))
 
 
 def _whole() -> alt.Axis:

@@ -13,12 +13,11 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import IO, Any
 
 START = 120.0  # seconds that a worker may take to start
 LONGEST_REPLY = 2**24
-TOLD = b'{"done": '  # a line that says how much is done, before the reply
 ENDING = 5.0  # seconds that a worker may take to end
 
 
@@ -83,13 +82,8 @@ class Worker:
             self._reader = threading.Thread(target=_keep_lines, args=(self._process.stderr, self._errors), daemon=True)
             self._reader.start()
 
-    def ask(
-        self, job: dict[str, Any] | None, allowed: float, late: str, heard: Callable[[float], None] = lambda _: None
-    ) -> dict[str, Any]:
-        """The reply to a job, or `StoppedError` with the reason; `late` is what is said when the seconds are over.
-
-        `heard` is told the part that is done, if the job says so.
-        """
+    def ask(self, job: dict[str, Any] | None, allowed: float, late: str) -> dict[str, Any]:
+        """The reply to a job, or `StoppedError` with the reason: `late` where it took more than the seconds allowed."""
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise StoppedError("interrupted")
@@ -105,8 +99,7 @@ class Worker:
             if job is not None:
                 process.stdin.write(json.dumps(job).encode() + b"\n")
                 process.stdin.flush()
-            while (reply := process.stdout.readline(LONGEST_REPLY)).startswith(TOLD):
-                heard(float(json.loads(reply)["done"]))
+            reply = process.stdout.readline(LONGEST_REPLY)
         except (OSError, ValueError):  # the process has gone; why is found out below
             reply = b""
         finally:

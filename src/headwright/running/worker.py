@@ -15,8 +15,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 GRACE = 5.0  # seconds beyond its time after which a job ends itself, should nobody else do so
-Tell = Callable[[float], None]  # the part that is done
-Handle = Callable[[dict[str, Any], Tell], dict[str, Any]]  # of a job, whose reply it is; both are JSON
+Handle = Callable[[dict[str, Any]], dict[str, Any]]  # from a job to its reply; both are JSON
 
 
 def listen(prepare: Callable[[], Handle], memory: int) -> None:
@@ -26,22 +25,15 @@ def listen(prepare: Callable[[], Handle], memory: int) -> None:
     os.dup2(2, 1)
     jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
-    lock = threading.Lock()
-
-    def tell(done: float) -> None:
-        with lock:  # whoever works in several threads tells from several
-            _say(channel, {"done": done})
-
     handle = prepare()
     _limit(memory)
     _say(channel, {"ready": True})
     while True:
         job = json.loads(jobs.get())
         _alarm(job["timeout"] + GRACE)
-        reply = handle(job, tell)
+        reply = handle(job)
         _alarm(0)
-        with lock:
-            _say(channel, reply)
+        _say(channel, reply)
 
 
 def _listen(source: IO[str], jobs: queue.SimpleQueue[str]) -> None:

@@ -1,6 +1,6 @@
 """The tour: a demonstration of each command on generated data; every number is computed when it runs.
 
-demonstrations  queries, answers, whole heads, trained models, order, positions and rank
+demonstrations  queries, answers, whole heads, trained models, positions and rank
 chapter         a chapter as text and as HTML, and the tour as a page
 """
 
@@ -25,23 +25,12 @@ def chapters(out: Path) -> Iterator[Chapter]:
     >>> next(chapters(folder)).title
     "'Choose q large enough': how large?"
     """
-    for number, chapter in enumerate(_story(out), 1):
-        commands = tuple(
-            command.replace(f"{out}/", shlex.quote(f"{out}/")) for command in chapter.commands
-        )  # for a shell
-        yield replace(chapter, name=f"{number}-{chapter.name}", commands=commands)
-
-
-def _story(out: Path) -> Iterator[Chapter]:
-    yield demonstrations.large_enough(out)
-    yield demonstrations.right_and_wrong(out)
-    yield demonstrations.shortest(out)
-    yield demonstrations.one_head(out)
-    yield demonstrations.two_heads(out)
-    yield demonstrations.robust(out)
-    yield demonstrations.whole_head(out)
-    yield demonstrations.trained(out)
-    yield demonstrations.every(out)
-    yield demonstrations.order()
-    yield demonstrations.coinciding()
-    yield demonstrations.rank(out)
+    story = (
+        demonstrations.large_enough, demonstrations.right_and_wrong, demonstrations.shortest, demonstrations.one_head,
+        demonstrations.two_heads, demonstrations.robust, demonstrations.whole_head, demonstrations.trained,
+        demonstrations.every, demonstrations.coinciding, demonstrations.rank,
+    )  # fmt: skip
+    for number, demonstrate in enumerate(story, 1):
+        chapter = demonstrate(out)
+        quoted = (command.replace(f"{out}/", shlex.quote(f"{out}/")) for command in chapter.commands)  # for a shell
+        yield replace(chapter, name=f"{number}-{chapter.name}", commands=tuple(quoted))

@@ -1,19 +1,15 @@
-"""The chapters of the tour: queries, answers, whole heads, trained models, order, positions and rank."""
+"""The chapters of the tour: queries, answers, whole heads, trained models, positions and rank."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 
-from headwright import attention, layer, lowrank, noise, pictures, positions, weights
+from headwright import attention, lowrank, noise, pictures, positions, weights
 from headwright.check import check
-from headwright.check.verdict import Curve
 from headwright.enclosure import shown_above, shown_below
 from headwright.errors import HeadwrightError
 from headwright.files import write_whole
@@ -21,11 +17,11 @@ from headwright.models import audit, load_model
 from headwright.models.report.page import page
 from headwright.models.report.sentences import sentences
 from headwright.models.texts.checker import check as check_statement
-from headwright.models.texts.every_text import along_text, every_text
+from headwright.models.texts.every_text import every_length, every_text
 from headwright.models.texts.make_statement import statement_of
 from headwright.models.texts.read_layer import first_layer
 from headwright.models.texts.statement import written
-from headwright.queries import Design, Wish, average, copy, design
+from headwright.queries import Design, average, copy, design
 from headwright.tour.chapter import Chapter, save
 from headwright.verification import verify
 from headwright.weights.export import export
@@ -34,7 +30,6 @@ N, A, B = 10, 0, 1  # ten orthonormal keys, two of them to be averaged
 EPS = 0.01
 LENGTHS = (0.5, 1.5)  # of key A, in the chapter about worlds
 LAMBDA = math.log((N - 2) / EPS)  # the shortest multiple of k_a + k_b that grants 1/(2 + eps) to both
-COPIED = 0.95  # a key with so much weight is as good as copied
 BRITTLE = noise.World({A: noise.Noise(scale=noise.Normal(1.0, 0.5))})
 RIGHT, WRONG = r"q = \lambda(k_a + k_b)", r"q = \frac{1}{\sqrt{2}}(k_a + k_b)"
 RULES = """\
@@ -53,15 +48,11 @@ output = "b"
 tolerance = 0.01
 """
 MODEL, TOKENS = "builtin:induction", 2000
-LENGTH, SENTENCE = 64, "the keeper counted the boats, and the boats counted the keeper"
+LENGTH = 64
 SHOWN = {
     "first": "sink", "previous": "previous_away", "own": "self_away", "equal": "duplicate_away",
     "what followed": "induction_away",
 }  # fmt: skip
-ORDER = (
-    "import numpy as np, headwright as hw; X = np.random.default_rng(0).normal(size=(5, 16)); "
-    "[print(hw.equivariance_defect(hw.random_layer(16, positions=p), X)) for p in (None, hw.Sinusoidal(16))]"
-)
 
 
 def large_enough(out: Path) -> Chapter:
@@ -131,7 +122,7 @@ def robust(out: Path) -> Chapter:
         "\n\n"
         f"Keys of a known length need no more than «{shown_above(fixed.norm)}@2»; but that query fails as soon as the "
         f"length is another. Two heads do it with queries of length «{shown_above(two.norm)}@3».",
-        _compared({"designed for one length": fixed, "designed for both lengths": one, "two heads": two}, wish),
+        _compared({"designed for one length": fixed, "designed for both lengths": one}),
         "robust",
         (
             f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml",
@@ -141,22 +132,17 @@ def robust(out: Path) -> Chapter:
     )
 
 
-def _compared(designs: dict[str, Design], wish: Wish) -> pictures.Chart:
-    """What each of the designs does, key A half and one and a half times as long."""
-    shares = {
-        name: {f"key {A} × {scale}": _weights(found.queries, scale) for scale in LENGTHS}
-        for name, found in designs.items()
-    }
-    return pictures.worlds_picture(
-        shares, (f"key {A}", f"key {B}"), float(wish.least[A]), f"Key {A} half and one and a half times as long"
-    )
-
-
-def _weights(queries: np.ndarray, scale: float) -> tuple[float, float]:
-    keys = np.eye(N)
-    keys[A] *= scale
-    pattern = attention.attend(keys, queries).pattern.mean(axis=0)
-    return float(pattern[A]), float(pattern[B])
+def _compared(designs: dict[str, Design]) -> pictures.Chart:
+    """The pattern of each of the designs, with key A half and one and a half times as long."""
+    rows, names = [], []
+    for name, found in designs.items():
+        for scale in LENGTHS:
+            keys = np.eye(N)
+            keys[A] *= scale
+            rows.append(attention.attend(keys, found.queries).pattern.mean(axis=0))
+            names.append(f"{name}, key {A} × {scale}")
+    title = f"Key {A} half and one and a half times as long"
+    return pictures.pattern_bars(np.stack(rows), title, names, targets=[A, B])
 
 
 def one_head(out: Path) -> Chapter:
@@ -167,8 +153,7 @@ def one_head(out: Path) -> Chapter:
         "One head is brittle",
         f"Now the length of key {A} is random, with mean 1 and variance 1/2. The same long query averages them, "
         f"each within 0.05 of 1/2, with probability «{near}» (proven); {result.samples} draws say "
-        f"«{result.near_average:.4f}». It copies one of them, with a weight of {COPIED} or more, with "
-        f"probability {_copied():.2f} (floating-point); in between, it mixes them unevenly.",
+        f"«{result.near_average:.4f}». Otherwise it copies one of them, or mixes them unevenly.",
         pictures.noise_picture(result, "One head, one key of random length"),
         "one-head",
         (f"{_simulate(out)} --query {out}/long.npy --targets {A},{B}",),
@@ -200,16 +185,6 @@ def _simulate(out: Path) -> str:
     return f"headwright simulate --keys {out}/keys.npy --world {out}/world.toml"
 
 
-def _copied() -> float:
-    """How likely the long query copies key A or key B, when key A is g times as long and g is normal.
-
-    Key A has the weight c where e^(lambda g) = c/(1 - c) (e^lambda + n - 2), and key B where the two change places.
-    """
-    odds, other, law = COPIED / (1 - COPIED), math.exp(LAMBDA), NormalDist(1, math.sqrt(0.5))
-    long, short = math.log(odds * (other + N - 2)) / LAMBDA, math.log(other / odds - (N - 2)) / LAMBDA
-    return law.cdf(short) + 1 - law.cdf(long)
-
-
 def _near_average(queries: np.ndarray) -> tuple[noise.Simulation, str]:
     result = noise.simulate(np.eye(N), queries, BRITTLE, [A, B])
     near = result.exact.near_average.midpoint if result.exact else result.near_average
@@ -231,24 +206,10 @@ def right_and_wrong(out: Path) -> Chapter:
         "\n\n"
         f"The second is {bad.word}: with n = «{where['n']}» and epsilon = {where['epsilon']} key a has weight "
         f"«{where['left']}», and should have «{where['right']}». Suggested repair: {bad.suggestion}.",
-        pictures.curve_picture(_beside(bad.curve), "A published answer and its repair"),
+        pictures.curve_picture(bad.curve, "A published answer"),
         "answers",
         (f"headwright check {out}/answers.md",),
     )
-
-
-def _beside(curve: Curve) -> Curve:
-    """The curve of the wrong answer, and that of the same direction at the length from which it is right."""
-    (name,), eps = curve.series, 1 / curve.levels["wanted"] - 2
-    repaired = tuple(_weight(int(n), eps) for n in curve.values)
-    return replace(curve, series={"q = (k_a + k_b)/√2": curve.series[name], "q = ln((n−2)/ε) (k_a + k_b)": repaired})
-
-
-def _weight(n: int, eps: float) -> float:
-    """What key a gets from ln((n - 2)/eps)(k_a + k_b), for n orthonormal keys."""
-    keys = np.eye(n)
-    query = math.log((n - 2) / eps) * (keys[0] + keys[1]) if n > 2 else keys[0] + keys[1]
-    return float(attention.attend(keys, query).pattern[0, 0])
 
 
 def whole_head(out: Path) -> Chapter:
@@ -260,7 +221,7 @@ def whole_head(out: Path) -> Chapter:
     folder = out / "route"
     export(built, folder)
     tokens = built.rules.sequences[0]
-    library, ran = _run(built.layer, folder, tokens)
+    library, ran = _run(folder, tokens)
     worst = float(np.abs(ran - weights.outputs(built.layer, tokens)).max())
     return Chapter(
         "A whole head from rules",
@@ -276,7 +237,7 @@ def whole_head(out: Path) -> Chapter:
     )
 
 
-def _run(layer: weights.HeadLayer, folder: Path, tokens: np.ndarray) -> tuple[str, np.ndarray]:
+def _run(folder: Path, tokens: np.ndarray) -> tuple[str, np.ndarray]:
     """The outputs of the exported weights: by PyTorch where it is installed, otherwise by NumPy."""
     if find_spec("torch") is None:
         from headwright.weights.export import load_layer
@@ -286,7 +247,6 @@ def _run(layer: weights.HeadLayer, folder: Path, tokens: np.ndarray) -> tuple[st
     from headwright.weights.export.torch_layer import TORCH
 
     module, shape = load_torch(folder / TORCH)
-    del layer
     return "a stock torch.nn.MultiheadAttention", np.asarray(run_torch(module, shape, tokens)[0])
 
 
@@ -296,14 +256,19 @@ def trained(out: Path) -> Chapter:
     command = f"headwright audit {MODEL} --tokens {TOKENS} --out {report}"
     found = audit(load_model(MODEL), tokens=TOKENS, command=command)
     write_whole(report, page(found).encode())
-    values = {head.name: {what: head.value(name) or 0.0 for what, name in SHOWN.items()} for head in found.heads}
+    layers, heads = (range(count) for count in found.shape)
+    at = {(head.layer, head.head): head for head in found.heads}
+    maps = {
+        what: ([[at[layer, head].value(name) for head in heads] for layer in layers], 1.0)
+        for what, name in SHOWN.items()
+    }
     said = [line for line in sentences(found) if "previous-token" in line or "induction" in line]
     return Chapter(
         "What the heads of a trained model do",
         f"Headwright brings a model of two layers, trained to continue sequences that repeat. Read on «{found.rows}» "
         f"rows of random tokens: {' '.join(said)} The first layer looks one place back; so the second finds where its "
         f"token stood before, and reads what followed. The report, with margins, rounding and ranks: {report}.",
-        pictures.heads_chart(values, "Where attention goes", "away from the first token, but for the first column"),
+        pictures.maps_chart(maps, layers, heads, "Where attention goes; all but 'first': away from the first token"),
         "audit",
         (command,),
     )
@@ -319,8 +284,8 @@ def every(out: Path) -> Chapter:
     statement = statement_of(model.name, layer, found, previous, "least")
     write_whole(path, written(statement).encode())
     check_statement(statement, layer)
-    tokens = model.encode(SENTENCE)
-    bands = along_text(model, 0, tokens)
+    curve = next(one for one in every_length(model, LENGTH, heads=[0]) if one.name == "previous")
+    lengths, least, most = zip(*((point.length, point.least, point.most) for point in curve.points), strict=True)
     worst = "".join(model.words(previous.least.text[-12:]))
     return Chapter(
         "For every text",
@@ -329,50 +294,16 @@ def every(out: Path) -> Chapter:
         f"weight on the previous token below «{shown_below(previous.least.bound, 4)}», and the one that ends in "
         f"{worst} comes that far (the model, run on it, says {previous.least.run:.4f}). A second checker has looked "
         f"at every token at every place again; the statement is in {path}.",
-        pictures.band_picture(
-            [band.place for band in bands], [band.least for band in bands], [band.most for band in bands],
-            [band.measured for band in bands], [model.words(tokens)[band.place] for band in bands],
-            "On one text, and on every text that shares a token with it",
-            "blue: the weight on this text; green: on every text that has the same token at this place",
+        pictures.length_picture(
+            [("0.0", "previous token", lengths, least, most)], "Head 0.0 on every text",
+            "where its weight on the previous token lies, by the length of the text (proven)",
         ),
         "every-text",
         (f"headwright every-text {MODEL} --length {LENGTH} --out {path}",),
     )  # fmt: skip
 
 
-def order() -> Chapter:
-    """A layer sees the order only through positions."""
-    tokens = np.random.default_rng(0).normal(size=(5, 16))
-    scheme = positions.Sinusoidal(16)
-    without = layer.equivariance_defect(layer.random_layer(16), tokens)
-    placed = layer.equivariance_defect(layer.random_layer(16, positions=scheme), tokens)
-    return Chapter(
-        "Order enters only through positions",
-        f"A layer without positions has $Z(PX) = P\\,Z(X)|Z(PX) = P Z(X)$ for every permutation P of its tokens: over "
-        f"all «{without.tried}» other orders of 5 tokens the worst defect is «{without.relative:.0e}» of its output, "
-        f"which is rounding. With sinusoids added it is «{placed.relative:.2f}», at the permutation "
-        f"{list(placed.permutation)}.",
-        pictures.order_picture(
-            {
-                "without positions": _defects(layer.random_layer(16), tokens),
-                "with sinusoids": _defects(layer.random_layer(16, positions=scheme), tokens),
-            },
-            without.epsilon,
-            "Does the order of the tokens matter?",
-            f"how far Z(PX) is from P Z(X), for all {without.tried} permutations P that move a token",
-        ),
-        "order",
-        (f"python -c '{ORDER}'",),
-    )
-
-
-def _defects(module: layer.Layer, tokens: np.ndarray) -> list[float]:
-    """The relative defect of each permutation but the identity."""
-    orders = itertools.islice(itertools.permutations(range(len(tokens))), 1, None)
-    return [layer.equivariance_defect(module, tokens, np.array(order)).relative for order in orders]
-
-
-def coinciding() -> Chapter:
+def coinciding(_: Path) -> Chapter:
     """Positions that rounding makes equal."""
     scheme, length, start = positions.Sinusoidal(64), 4096, 240
     coarse = positions.Precision(index="bfloat16")

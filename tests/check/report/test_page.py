@@ -167,14 +167,6 @@ def test_curves_with_gaps_or_without_points_are_drawn() -> None:
         assert render(curve_picture(curve), ".svg").startswith(b"<svg")
 
 
-def test_names_at_the_end_of_lines_do_not_cover_one_another() -> None:
-    curve = Curve("n", (1, 2), {"a": (0.5, 0.5), "b": (0.5, 0.5)}, {"wanted": 0.5})
-    drawn = curve_picture(curve).to_dict()
-    names = [layer["data"]["name"] for layer in drawn["layer"] if layer["mark"]["type"] == "text"]
-    places = [drawn["datasets"][name][0] for name in names]
-    assert len({(place["x"], round(place["y"], 3)) for place in places}) == 3
-
-
 def test_every_exercise_is_typeset_and_has_a_sheet_to_start_from() -> None:
     exercises = list(load_exercises().values())
     page = statements(exercises)

@@ -17,7 +17,7 @@ from headwright.errors import InputError
 from headwright.models.documents import repeated_documents
 from headwright.models.engine import cluster, work
 from headwright.models.engine.cluster import Cluster, Source
-from headwright.models.engine.work import Kept, Plan, part_name, pieces
+from headwright.models.engine.work import PartFiles, Plan, part_name, pieces
 from headwright.models.findings.summary import Summary
 from headwright.models.loading import load_model
 
@@ -75,7 +75,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(plan: Plan, scheduler: Any)
 
 
 def test_parts_that_were_kept_are_not_measured_again(plan: Plan, scheduler: Any, tmp_path: Path) -> None:
-    kept = Kept(tmp_path, resume=True)
+    kept = PartFiles(tmp_path, resume=True)
     engine = Cluster(SOURCE, scheduler.scheduler_address)
     whole = engine(MODEL, plan, None, kept)
     files = set(tmp_path.glob("*.npz"))

@@ -17,7 +17,7 @@ from headwright.errors import InputError
 from headwright.models.auditor import audit
 from headwright.models.documents import repeated_documents, text_documents
 from headwright.models.engine import work
-from headwright.models.engine.work import Kept, Plan, part_name
+from headwright.models.engine.work import PartFiles, Plan, part_name
 from headwright.models.findings.summary import Summary
 from headwright.models.loading.model import Tokens
 from tests.models.handmade import Handmade
@@ -48,7 +48,7 @@ def _identical(a: Summary, b: Summary) -> bool:
 
 
 def test_what_is_kept_is_not_measured_again(plan: Plan, tmp_path: Path) -> None:
-    kept = Kept(tmp_path, resume=True)
+    kept = PartFiles(tmp_path, resume=True)
     whole = work.run(Counted(), plan, None, kept)
     RAN.clear()
     assert _identical(work.run(Counted(), plan, None, kept), whole)
@@ -59,15 +59,15 @@ def test_what_is_kept_is_not_measured_again(plan: Plan, tmp_path: Path) -> None:
 
 
 def test_without_resume_nothing_is_taken(plan: Plan, tmp_path: Path) -> None:
-    work.run(MODEL, plan, None, Kept(tmp_path))
+    work.run(MODEL, plan, None, PartFiles(tmp_path))
     RAN.clear()
-    work.run(Counted(), plan, None, Kept(tmp_path))
+    work.run(Counted(), plan, None, PartFiles(tmp_path))
     assert len(RAN) == len(plan.documents)
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 half", b"\x93NUMPY", b"not a file of ours"])
 def test_a_file_that_is_broken_is_measured_again(plan: Plan, tmp_path: Path, damage: bytes) -> None:
-    kept = Kept(tmp_path, resume=True)
+    kept = PartFiles(tmp_path, resume=True)
     whole = work.run(MODEL, plan, None, kept)
     for file in tmp_path.glob("*.npz"):
         file.write_bytes(damage or file.read_bytes()[:-100])
@@ -139,7 +139,7 @@ def test_an_audit_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     documents = repeated_documents(model, tokens=12000, everything=True)
     plan = Plan(tuple(documents), (0, 1), model.heads)
     folder = tmp_path / "headwright" / "audit"
-    kept = Kept.of(folder, model, plan, resume=True)
+    kept = PartFiles.of(folder, model, plan, resume=True)
     found = work.run(Watched(), plan, None, kept)  # type: ignore[arg-type]
     finished = len(done) // 2  # documents, of two layers each
     assert len(ran) == len(documents) - finished
@@ -149,6 +149,6 @@ def test_an_audit_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_a_part_for_which_there_is_no_room_is_not_kept_and_nothing_breaks(tmp_path: Path) -> None:
     (tmp_path / "full").write_text("a file where a folder is wanted")
-    kept = Kept(tmp_path / "full" / "inside", resume=True)
+    kept = PartFiles(tmp_path / "full" / "inside", resume=True)
     kept.put("a", Summary())
     assert kept.get("a") is None

@@ -8,9 +8,9 @@ import pytest
 from headwright.models.auditor import Audit, audit
 from headwright.models.findings.circuits import shares
 from headwright.models.findings.heads import Head
-from headwright.models.findings.positions import order
+from headwright.models.findings.shuffling import order
 from headwright.models.findings.summary import Summary
-from tests.models.handmade import LAYERS, Handmade, RunsWithoutPositions
+from tests.models.handmade import LAYERS, Handmade
 
 
 @pytest.fixture(scope="module")
@@ -70,11 +70,9 @@ def test_ranks_are_those_of_the_matrices(found: Audit) -> None:
 
 
 def test_order_shows_where_there_are_positions_and_nowhere_else() -> None:
-    model = RunsWithoutPositions()
+    model = Handmade()
     seen = order(model, model.encode(" ".join("abcdefghijklmnop")), 1, (0, 1), seed=0)
-    assert seen.without is not None
-    assert float(seen.without.max()) < 1e-12
     previous, even = (LAYERS[0].index(name) for name in ("previous", "even"))
-    assert seen.with_positions[0, previous] > 0.5
-    assert seen.with_positions[0, even] < 1e-12
-    assert np.isfinite(seen.with_positions).all()
+    assert seen.moved[0, previous] > 0.5
+    assert seen.moved[0, even] < 1e-12
+    assert np.isfinite(seen.moved).all()

@@ -152,13 +152,3 @@ def test_roberta_has_two_positions_fewer_than_rows(tmp_path: Path) -> None:
     assert len(list(model.run(some_tokens(64)))) == 2
     with pytest.raises(InputError, match="65 tokens: the model has 64 positions"):
         next(iter(model.run(some_tokens(65))))
-
-
-def test_a_family_that_counts_positions_on_its_own_has_no_run_without(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"\(bart\) counts positions on its own"):
-        _loaded(saved("bart-encoder", tmp_path)).run_without_positions(some_tokens())
-
-
-def test_without_positions_a_token_has_one_key(tmp_path: Path) -> None:
-    layer = next(iter(_loaded(saved("roberta", tmp_path)).run_without_positions(np.array([7, 8, 7, 9, 7]))))
-    np.testing.assert_allclose(layer.keys[:, [2, 4]], layer.keys[:, [0, 0]], atol=1e-6)

@@ -17,10 +17,9 @@ from headwright.errors import InputError
 from headwright.models.loading import load_model
 from headwright.models.loading.model import Model
 from headwright.models.texts.check_against_model import run_in_float64, run_patterns
-from headwright.models.texts.every_text import along_text, every_length, every_text
+from headwright.models.texts.every_text import every_length, every_text
 from headwright.models.texts.first_layer import texts_of
-from headwright.models.texts.read_layer import first_layer, turning
-from headwright.models.texts.recombined_keys import recombined
+from headwright.models.texts.read_layer import first_layer
 
 V, SWITCH, LONG = 7, 16, 24
 ROPES: dict[str, dict[str, Any]] = {
@@ -103,17 +102,13 @@ def test_extremes_are_those_of_all_texts_whatever_frequencies_depend_on(rope: st
             assert places.least.run == pytest.approx(places.least.bound, rel=1e-9)
 
 
-def test_curves_and_bands_along_a_text_are_read_at_each_length(tmp_path: Path) -> None:
+def test_curves_are_read_at_each_length(tmp_path: Path) -> None:
     model = looks_back(tmp_path)
     previous = next(curve for curve in every_length(model, LONG, heads=[0]) if curve.name == "previous")
     assert [(point.length, point.least > 0.5) for point in previous.points] == [
         (2, True), (4, True), (8, True), (16, True), (LONG, False),
     ]  # fmt: skip
-    bands = along_text(model, 0, np.arange(20) % V)
-    assert all(band.least - 1e-9 <= band.measured <= band.most + 1e-9 for band in bands)
-    assert [band.place for band in bands if band.least > 0.5][-1] == SWITCH - 1
-    recombined(model, 0, np.arange(20) % V)
-    short, long = turning(model, 0, SWITCH), turning(model, 0, SWITCH + 1)
+    short, long = first_layer(model, SWITCH).angles, first_layer(model, SWITCH + 1).angles
     assert short is not None and long is not None and not np.array_equal(short, long)
 
 

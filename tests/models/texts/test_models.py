@@ -18,7 +18,6 @@ from headwright.models.loading import load_model
 from headwright.models.loading.model import Model
 from headwright.models.texts.every_text import every_text
 from headwright.models.texts.read_layer import first_layer
-from headwright.models.texts.recombined_keys import recombined
 
 V, LENGTH = 7, 4
 SMALL: dict[str, Any] = {"vocab_size": V, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
@@ -162,8 +161,6 @@ def test_weights_that_are_not_finite_are_refused(name: str, tmp_path: Path) -> N
     network.save_pretrained(tmp_path)
     with pytest.raises(InputError, match="not finite"):
         every_text(load_model(tmp_path), LENGTH)
-    with pytest.raises(InputError, match="not finite"):
-        recombined(load_model(tmp_path), 0, np.arange(V))
 
 
 def test_the_previous_token_of_the_built_in_model_in_every_text() -> None:

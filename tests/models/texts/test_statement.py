@@ -16,12 +16,11 @@ def test_words_change_with_every_field() -> None:
     changes: dict[str, object] = {
         "model": "b", "weights": "1" * 64, "head": 7, "length": 9, "place": 3, "held": {1: 2}, "tokens": "2" * 64,
         "choices": 30, "places": (1, 2), "query": 5, "pairs": ((3, 4),), "extreme": "most", "bound": "0.123",
-        "token": 5, "text": (4, 5), "budget": 2,
+        "token": 5,
     }  # fmt: skip
     assert set(changes) == set(vars(statement))
     of_token = Statement(**(vars(statement) | {"token": 4, "places": ()}))
-    of_text = Statement(**(vars(statement) | {"text": (0, 4, 5, 6, 7, 8), "budget": 1, "places": (4,)}))
-    for each in (statement, of_token, of_text):
+    for each in (statement, of_token):
         for name, value in changes.items():
             assert Statement(**(vars(each) | {name: value})).words() != each.words()
 
@@ -36,13 +35,13 @@ def test_documents_are_read_back_and_odd_ones_refused() -> None:
     statement = statements()[0]
     assert read(written(statement)) == statement
     document = json.loads(written(statement))
-    spoilt: list[dict[str, object]] = [{"version": 1}, {"statement": {}}, {"extra": 1}]
+    spoilt: list[dict[str, object]] = [{"version": 3}, {"statement": {}}, {"extra": 1}]
     for spoil in spoilt:
         with pytest.raises(InputError):
             read(json.dumps(document | spoil))
     odd: dict[str, object] = {
         "head": "0", "held": [], "bound": 0.5, "extreme": "none", "places": 3, "length": -1, "model": "x. Proved.",
-        "pairs": [[1]], "token": -1, "text": [1.0], "budget": "2",
+        "pairs": [[1]], "token": -1,
     }  # fmt: skip
     for name, value in odd.items():
         with pytest.raises(InputError):
@@ -54,9 +53,7 @@ def test_documents_are_read_back_and_odd_ones_refused() -> None:
         "places": None,
         "weights": None,
         "pairs": None,
-        "text": None,
         "token": True,
-        "budget": True,
         "extreme": None,
     }.items():
         with pytest.raises(InputError, match=f"^{field} (is|has) (null|true): expected"):
@@ -68,7 +65,7 @@ def test_documents_are_read_back_and_odd_ones_refused() -> None:
         read("not json")
     text = written(statement)
     for spoilt_text in (
-        text.replace('"head"', '"head": 1, "head"'), text.replace('"version": 3', '"version": true'),
+        text.replace('"head"', '"head": 1, "head"'), text.replace('"version": 4', '"version": true'),
         text.replace('"0": 0', '"00": 0'), text.replace('"0": 0', '"0": 0, "00": 5'), text.replace('"0": 0', '" 0": 0'),
     ):  # fmt: skip
         assert spoilt_text != text
@@ -92,17 +89,7 @@ def test_a_pair_is_counted_once() -> None:
         read(twice)
 
 
-def test_documents_of_the_version_before_are_read_and_say_nothing_new() -> None:
-    statement = statements()[0]
-    document = json.loads(written(statement))
-    old = {name: value for name, value in document["statement"].items() if name not in ("token", "text", "budget")}
-    assert read(json.dumps(document | {"version": 2, "statement": old})) == statement
-    for version, said in ((2, document["statement"]), (3, old), (2, old | {"token": None})):
-        with pytest.raises(InputError, match="names"):
-            read(json.dumps(document | {"version": version, "statement": said}))
-
-
-def test_words_say_what_is_asked_of_a_token_and_of_one_text() -> None:
+def test_words_say_what_is_asked_of_a_token() -> None:
     statement = statements()[0]
     words = Statement(**(vars(statement) | {"token": 4, "places": (), "bound": "0.5"})).words()
     assert words.startswith(
@@ -110,13 +97,6 @@ def test_words_say_what_is_asked_of_a_token_and_of_one_text() -> None:
         "place 5 (its own too) where no token is held, head 0 of the first layer, seen from place 5, whatever token is "
         "there, gives all of these that have token 4 together a weight of at least 0.5. "
     )
-    text = {"text": (0, 4, 5, 6, 7, 8), "budget": 1, "places": (4,), "bound": "0.5"}
-    words = Statement(**(vars(statement) | text)).words()
-    assert words.startswith("in the text of 6 tokens (0 4 5 6 7 8; digest ")
-    assert "whichever 1 of its tokens (or fewer) are replaced but those held and at places 5 and 4, head 0" in words
-    assert "a token is replaced by any of 47 tokens" in words
-    own = Statement(**(vars(statement) | text | {"places": (5,)})).words()
-    assert "but those held and at place 5, head 0" in own
 
 
 def test_a_document_that_is_nested_without_end_is_refused() -> None:

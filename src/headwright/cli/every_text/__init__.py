@@ -1,11 +1,10 @@
 """headwright every-text.
 
 reading         the options, in the tokens of a model
-first_layer     the first layer on every text: where the sweeps run, and what is asked of them
-deeper_layers   a pair that repeats, through two layers; deeper layers, on the keys of a text
+first_layer     the first layer on every text: where the sweeps run, what is asked of them, and the certificate
+repeated_pair   the weight on a pair that repeats, through two layers
 next_token      whether b is predicted after the second a, through two layers
 printing        the result in words, as data and as a picture
-certificate     the strongest result, as a certificate
 """
 
 from __future__ import annotations
@@ -17,14 +16,11 @@ import typer
 
 from headwright.cli.console import TALK, check_picture, check_writable
 from headwright.cli.options import (
-    Device,
     DeviceName,
     DTypeName,
-    Engine,
     EngineName,
     HeadNumbers,
     Json,
-    Layers,
     ModelName,
     Out,
     Plot,
@@ -60,10 +56,7 @@ def every_text(
     logit: Annotated[
         str | None, typer.Option(metavar="TOKEN", help="Bound the direct effects of heads on this token's logit.")
     ] = None,
-    text: Annotated[Path | None, typer.Option(help="A text, for --query @text, --budget and deeper layers.")] = None,
-    budget: Annotated[
-        int | None, typer.Option(metavar="R", help="Bound the effect of replacing any R tokens of the text.")
-    ] = None,
+    text: Annotated[Path | None, typer.Option(help="Also look at the adjacent pairs of this text.")] = None,
     repeat: Annotated[
         str | None,
         typer.Option(metavar="AB", help="For two layers: bound the weight on the pair of tokens AB where it repeats."),
@@ -73,12 +66,11 @@ def every_text(
         typer.Option(metavar="AB", help="Two layers: is B predicted after a second A? A pair of tokens, or all."),
     ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="Also for T = 2, 4, 8, ... up to the length.")] = False,
-    layers: Layers = None,
     heads: HeadNumbers = None,
-    device: DeviceName = Device.cpu,
+    device: DeviceName = "cpu",
     dtype: DTypeName = None,
     out: Out = None,
-    engine: EngineName = Engine.local,
+    engine: EngineName = "local",
     scheduler: Scheduler = None,
     resume: Resume = False,
     json: Json = False,
@@ -93,11 +85,11 @@ def every_text(
     check_engine(engine, scheduler)
     check_writable(out, "--out")
     check_picture(plot)
-    source = Source(model, device.value, None if dtype is None else dtype.value)
+    source = Source(model, device, dtype)
     asked = EveryTextOptions(
-        length, read_numbers(layers, "--layers"), read_numbers(heads, "--heads"), offset, query, key, logit,
+        length, source, read_numbers(heads, "--heads"), offset, query, key, logit,
         None if text is None else read_text(text, "text"), None if pairs is None else read_text(pairs, "pairs"),
-        budget, repeat, predict, curve, plot, out, source, engine is Engine.dask, scheduler, resume, json,
+        repeat, predict, curve, plot, out, engine == "dask", scheduler, resume, json,
     )  # fmt: skip
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=source.device, dtype=source.dtype)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwright.cli.console import keeping, progress, save_picture, show_json
-from headwright.cli.every_text.certificate import write
-from headwright.cli.every_text.deeper_layers import deeper, repeated
+from headwright.cli.console import progress, save_picture, say, show_json
 from headwright.cli.every_text.next_token import predicted
-from headwright.cli.every_text.printing import Answered, data, picture, print_result
+from headwright.cli.every_text.printing import EveryTextResult, data, picture, print_result, strongest
 from headwright.cli.every_text.reading import OF_TEXT, EveryTextOptions, pairs_of, queries_of, token_of
+from headwright.cli.every_text.repeated_pair import repeated
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.models.loading.model import Model
+    from headwright.models.texts.first_layer import FirstLayer
+    from headwright.models.texts.statement import Statement
     from headwright.models.texts.sweep import Sweeper
 
 
@@ -29,21 +31,18 @@ def show(model: Model, asked: EveryTextOptions) -> None:
     if asked.repeat is not None:
         repeated(model, asked, asked.repeat)
         return
-    if asked.layers is not None and asked.layers != [0]:
-        deeper(model, asked, asked.layers)
-        return
-    if asked.budget is not None and asked.text is None:
-        raise InputError(f"--budget {asked.budget}: expected the text whose tokens are replaced, --text FILE")
+    if asked.resume:
+        raise InputError("--resume continues an interrupted --predict: leave it out")
     with _sweeper(model, asked) as sweeper:
-        found = _answered(model, asked, sweeper)
+        found = _find(model, asked, sweeper)
     if asked.json:
         show_json(data(model, found))
     else:
-        print_result(model, found, _asked_about(model, asked), asked.budget)
+        print_result(model, found, _asked_about(model, asked))
     if asked.plot is not None:
         save_picture(asked.plot, picture(model, found.curves))
     if asked.out is not None:
-        write(model, found, asked.out, asked.text is not None)
+        _write(model, found, asked.out, asked.text is not None)
 
 
 def _asked_about(model: Model, asked: EveryTextOptions) -> str:
@@ -55,11 +54,11 @@ def _asked_about(model: Model, asked: EveryTextOptions) -> str:
     return f"was asked about there, {model.words(np.array([token_of(model, asked.query, '--query')]))[0]}"
 
 
-def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper) -> Answered:
+def _find(model: Model, asked: EveryTextOptions, sweeper: Sweeper | None) -> EveryTextResult:
     from headwright.models.texts.every_text import every_length, every_text, kept_by_pairs
     from headwright.models.texts.logits import on_logit
     from headwright.models.texts.occurrences import on_token
-    from headwright.models.texts.replaced_tokens import on_budget
+    from headwright.models.texts.sweep import sweep
 
     length, heads = asked.length, asked.heads
     queries = None if asked.query is None else queries_of(model, asked.query, asked.text)
@@ -72,46 +71,84 @@ def _answered(model: Model, asked: EveryTextOptions, sweeper: Sweeper) -> Answer
         with progress(what) as fraction:
             return work(fraction)
 
-    return Answered(
+    return EveryTextResult(
         bar(f"every text of {length} tokens", lambda done: every_text(
-            model, length, heads=heads, offset=asked.offset, queries=queries, text=tokens,
-            sweeper=None if _quick(asked, queries) else sweeper, progress=done)),
+            model, length, heads=heads, offset=asked.offset, queries=queries, text=tokens, sweeper=sweeper,
+            progress=done)),
         () if pairs is None else bar("pairs", lambda done: kept_by_pairs(
-            model, length, pairs, heads=heads, sweeper=sweeper, progress=done)),
+            model, length, pairs, heads=heads, sweeper=sweeper or sweep, progress=done)),
         () if key is None else on_token(model, length, key, heads=heads, queries=queries),
         () if logit is None else bar("effects on a logit", lambda done: on_logit(
             model, length, logit, heads=heads, queries=queries, progress=done)),
-        () if asked.budget is None or tokens is None else on_budget(model, length, tokens, asked.budget, heads),
         () if not asked.curve and asked.plot is None else bar("T = 2, 4, 8, ...", lambda done: every_length(
-            model, length, heads=heads, queries=queries, sweeper=sweeper, progress=done)),
+            model, length, heads=heads, queries=queries, sweeper=sweeper or sweep, progress=done)),
     )  # fmt: skip
 
 
-def _quick(asked: EveryTextOptions, queries: Sequence[int] | None) -> bool:
-    """Whether so few query tokens are asked about, here, that nothing need be cut into parts or kept."""
-    from headwright.models.texts.every_text import FEW
-
-    here = asked.source is None or asked.source.device == "cpu"
-    return queries is not None and len(queries) <= FEW and here and not (asked.on_workers or asked.resume)
-
-
 @contextmanager
-def _sweeper(model: Model, asked: EveryTextOptions) -> Iterator[Sweeper]:
-    """Who sweeps: the GPU; or parts here or on workers, kept until all is done."""
-    if asked.source is not None and asked.source.device != "cpu":
+def _sweeper(model: Model, asked: EveryTextOptions) -> Iterator[Sweeper | None]:
+    """The GPU or the workers, where they were asked for."""
+    if asked.source.device != "cpu":
         from headwright.models.texts.gpu_sweep import sweep_on_gpu
 
-        if asked.on_workers or asked.resume:
-            name = "--engine dask" if asked.on_workers else "--resume"
-            raise InputError(f"--device cuda sweeps a layer in seconds on its own: leave out {name}")
+        if asked.on_workers:
+            raise InputError("--device cuda sweeps a layer in seconds on its own: leave out --engine dask")
         yield sweep_on_gpu
-        return
-    from headwright.models.engine.work import cache_folder
-    from headwright.models.texts.resumable_sweep import InParts
-    from headwright.workers import executor
+    elif asked.on_workers:
+        from headwright.models.texts.worker_sweep import WorkerSweep
+        from headwright.workers import executor
 
-    with executor(asked.scheduler) if asked.on_workers else nullcontext() as workers:
-        parts = InParts(model, cache_folder() / "texts", asked.resume, workers, asked.source)
-        with keeping(lambda: len(set(parts.names))):
-            yield parts
-    parts.clear()
+        with executor(asked.scheduler) as workers:
+            yield WorkerSweep(model, workers, asked.source)
+    else:
+        yield None
+
+
+def _write(model: Model, found: EveryTextResult, path: Path, about_pairs: bool) -> None:
+    """Into a file, and say what it states."""
+    from headwright.files import write_whole
+    from headwright.models.texts.read_layer import first_layer
+    from headwright.models.texts.run_statement import run_against
+    from headwright.models.texts.statement import written
+
+    layer = first_layer(model, found.heads[0].length)
+    statement = _statement(model, layer, found, about_pairs)
+    run_against(model, layer, statement)
+    write_whole(path, written(statement).encode())
+    say(f"{path}: {statement.words()}.")
+
+
+def _statement(model: Model, layer: FirstLayer, found: EveryTextResult, about_pairs: bool) -> Statement:
+    """The head that keeps most of what was asked about: pairs, a token, the text's pairs; or any place."""
+    from headwright.models.texts.make_statement import pairs_statement, statement_of, token_statement
+
+    asked = {"--pairs": found.pairs, "--key": found.token}
+    named = [name for name, each in asked.items() if each]
+    if len(named) > 1:
+        raise InputError(f"{' and '.join(named)}: a certificate states one thing, expected one of these beside it")
+    if found.pairs:
+        return _of_pairs(model, layer, found)
+    if found.token:
+        best = max(found.token, key=lambda one: one.least.bound)
+        return token_statement(model.name, layer, found.heads[0].length, best, "least")
+    if about_pairs:
+        guaranteed = [(one, one.guarantee) for one in found.heads if one.guarantee is not None]
+        if not guaranteed:
+            raise InputError("no pair of the text was looked at, so there is nothing to certify")
+        head, kept = max(guaranteed, key=lambda both: both[1].kept)
+        least = min((floor for *_, floor in kept.firm), default=0.0)
+        return pairs_statement(model.name, layer, head, [(a, b) for a, b, _ in kept.firm], 1, least)
+    head, places = strongest(found.heads)
+    return statement_of(model.name, layer, head, places, "least")
+
+
+def _of_pairs(model: Model, layer: FirstLayer, found: EveryTextResult) -> Statement:
+    from headwright.models.texts.make_statement import pairs_statement
+
+    distances = {kept.pair.distance for kept in found.pairs}
+    if len(distances) > 1:
+        raise InputError(f"--pairs has the distances {sorted(distances)}: expected one for a certificate")
+    floors = {one.head: min(kept.least.bound for kept in found.pairs if kept.head == one.head) for one in found.heads}
+    best = max(found.heads, key=lambda one: floors[one.head])
+    asked = [(kept.pair.query, kept.pair.key) for kept in found.pairs if kept.head == best.head]
+    return pairs_statement(model.name, layer, best, asked, distances.pop(), floors[best.head])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwright.cli.console import OUT, keeping, progress, say, show_json, show_line
+from headwright.cli.console import OUT, progress, resumable, say, show_json, show_line
 from headwright.cli.every_text.reading import EveryTextOptions, not_with, spelt
 from headwright.errors import InputError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 LISTED = 8  # triples that are false or open, on a screen
-FIRST_LAYER = ("layers", "heads", "offset", "query", "key", "logit", "text", "pairs", "budget", "repeat", "plot")
+FIRST_LAYER = ("heads", "offset", "query", "key", "logit", "text", "pairs", "repeat", "plot")
 
 
 def predicted(model: Model, asked: EveryTextOptions, words: str) -> None:
@@ -33,7 +33,7 @@ def predicted(model: Model, asked: EveryTextOptions, words: str) -> None:
     pairs = None if words == ALL else [_pair(model, words)]
     lengths = sorted({*range(SHORTEST, asked.length, 2), asked.length}) if asked.curve else [asked.length]
     kept, found = Kept(cache_folder() / "texts", asked.resume), {}
-    with keeping(lambda: len(kept.names)):
+    with resumable():
         for length in lengths:
             with progress(f"every text of {length} tokens") as fraction:
                 found[length] = predictions(model, length, pairs, kept=kept, progress=fraction)

@@ -17,29 +17,27 @@ if TYPE_CHECKING:
     from headwright.models.texts.every_text import Curve, HeadOnEveryText, KeptByPair, OnPlaces
     from headwright.models.texts.logits import OnLogit
     from headwright.models.texts.occurrences import OnToken
-    from headwright.models.texts.replaced_tokens import OnBudget
 
 SHOWN = 24  # tokens of a witness
 LISTED = 20  # pairs on a screen
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
-    """And what was found."""
+class EveryTextResult:
+    """What was found about every text, for each question that was asked."""
 
     heads: Sequence[HeadOnEveryText]
     pairs: Sequence[KeptByPair]
     token: Sequence[OnToken]
     logit: Sequence[OnLogit]
-    budget: Sequence[OnBudget]
     curves: Sequence[Curve]
 
 
-def print_result(model: Model, answered: Answered, there: str, asked_for: int | None) -> None:
-    """On the screen; `there` is what is said of the query tokens, `asked_for` the budget as it was given."""
+def print_result(model: Model, result: EveryTextResult, there: str) -> None:
+    """On the screen; `there` says which query tokens were looked at."""
     from rich.table import Table
 
-    found = answered.heads
+    found = result.heads
     first = found[0]
     where = f"every text of {first.length} tokens, seen from place {first.place}"
     tokens = "token" if first.queries == 1 else "tokens"
@@ -66,14 +64,7 @@ def print_result(model: Model, answered: Answered, there: str, asked_for: int | 
             for a, b, floor in one.guarantee.broken[:3]:
                 before, after = model.words(np.array([b, a]))
                 show_line(f"  not {before} {after}: {shown_below(floor, DIGITS)}")
-    for one in found:
-        drawn = [f"{model.words(np.array([each.token]))[0]} ({each.wins / each.of:.0%})" for each in one.attractors[:3]]
-        if drawn:
-            show_line(
-                f"Head 0.{one.head}: the largest score at a place is most often that of {', '.join(drawn)}; "
-                "counted in floating point."
-            )
-    _print_more(model, answered, asked_for)
+    _print_more(model, result)
     slack = max(one.slack for one in found)
     show_line(
         f"Proved for the weights in exact arithmetic (scores are known to {slack:.1e}). Never, always: tokens at "
@@ -88,7 +79,7 @@ def _print_attained(model: Model, found: Attained) -> None:
     show_line(f"  proved: at least {shown_below(found.bound, 8)}; the model, run on it in float64: {found.run:.8g}")
 
 
-def _print_more(model: Model, found: Answered, asked_for: int | None) -> None:
+def _print_more(model: Model, found: EveryTextResult) -> None:
     for kept in found.pairs[:LISTED]:
         a, b = model.words(np.array([kept.pair.query, kept.pair.key]))
         show_line(
@@ -112,12 +103,6 @@ def _print_more(model: Model, found: Answered, asked_for: int | None) -> None:
             f"{shown_below(effect.least.bound, DIGITS)} (run: {effect.least.run:.4g}) to "
             f"{shown_above(effect.most.bound, DIGITS)} (run: {effect.most.run:.4g})."
         )
-    for spent in found.budget:
-        show_line(
-            f"Head 0.{spent.head}: the previous token at the end of the text has {spent.before.run:.4g}; with "
-            f"{_others(spent.budget, asked_for)} replaced it keeps {shown_below(spent.after.bound, DIGITS)} "
-            f"(run: {spent.after.run:.4g})."
-        )
     for curve in found.curves:
         points = ", ".join(
             f"{point.length}: {shown_below(point.least, 3)} to {shown_above(point.most, 3)}" for point in curve.points
@@ -125,21 +110,16 @@ def _print_more(model: Model, found: Answered, asked_for: int | None) -> None:
         show_line(f"Head 0.{curve.head}, {curve.name}, by length: {points}.")
 
 
-def _others(budget: int, asked_for: int | None) -> str:
-    """How many tokens are replaced: no text has more than it has."""
-    return f"any {budget} other tokens" if asked_for == budget else f"all {budget} other tokens"
-
-
 def strongest(found: Sequence[HeadOnEveryText]) -> tuple[HeadOnEveryText, OnPlaces]:
     """The head and places with the highest floor."""
     return max(((one, places) for one in found for places in one.places), key=lambda pair: pair[1].least.bound)
 
 
-def data(model: Model, found: Answered) -> dict[str, Any]:
+def data(model: Model, found: EveryTextResult) -> dict[str, Any]:
     """Everything."""
     more = {
         name: [plain(model, asdict(each)) for each in getattr(found, name)]
-        for name in ("pairs", "token", "logit", "budget", "curves")
+        for name in ("pairs", "token", "logit", "curves")
     }
     heads = [plain(model, asdict(one)) for one in found.heads]
     return {"model": model.name, "digest": model.digest, "heads": heads} | {k: v for k, v in more.items() if v}

@@ -23,7 +23,7 @@ class EveryTextOptions:
     """What the command line asks about every text."""
 
     length: int
-    layers: list[int] | None = None
+    source: Source
     heads: list[int] | None = None
     offset: int | None = None
     query: str | None = None
@@ -31,13 +31,11 @@ class EveryTextOptions:
     logit: str | None = None
     text: str | None = None
     pairs: str | None = None
-    budget: int | None = None
     repeat: str | None = None
     predict: str | None = None
     curve: bool = False
     plot: Path | None = None
     out: Path | None = None
-    source: Source | None = None
     on_workers: bool = False
     scheduler: str | None = None
     resume: bool = False
@@ -45,19 +43,12 @@ class EveryTextOptions:
 
 
 def not_with(asked: EveryTextOptions, with_: str, others: Sequence[str]) -> None:
-    """Refuse what would be passed over."""
+    """Refuse options that would be passed over."""
     named = [name for name in others if getattr(asked, name) not in (None, False)]
     if named:
-        raise InputError(f"--{named[0]} is about the first layer: leave it out with {with_}")
+        raise InputError(f"--{named[0]} is not used with {with_}: leave it out")
     if asked.on_workers:
         raise InputError(f"--engine dask is for sweeps over the first layer: leave it out with {with_}")
-
-
-def alone(asked: EveryTextOptions, with_: str, others: Sequence[str]) -> None:
-    """Refuse what would be passed over, and what only sweeps take."""
-    not_with(asked, with_, (*others, "curve"))
-    if asked.resume:
-        raise InputError(f"--resume is for sweeps over the first layer: leave it out with {with_}")
 
 
 def queries_of(model: Model, word: str, text: str | None) -> list[int]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.progress import OnProgress
 from headwright.lab.view import Call, RequestModel, View
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class EveryTextRequest(RequestModel):
     length: int = Field(ge=2, le=MOST_PLACES, description="Number of tokens of the texts.")
 
 
-def audit(request: AuditRequest, progress: OnProgress | None = None) -> dict[str, Any]:
+def audit(request: AuditRequest) -> dict[str, Any]:
     """The output of `headwright audit builtin:induction --json`.
 
     >>> found = audit(AuditRequest(tokens=400))
@@ -66,7 +65,7 @@ def audit(request: AuditRequest, progress: OnProgress | None = None) -> dict[str
     from headwright.models.report.data import data
 
     command = f"headwright audit {MODEL} --tokens {request.tokens} --seed {request.seed} --json"
-    return data(run(_model(), tokens=request.tokens, seed=request.seed, command=command, progress=progress))
+    return data(run(_model(), tokens=request.tokens, seed=request.seed, command=command))
 
 
 def explain(request: ExplainRequest) -> dict[str, Any]:
@@ -90,13 +89,13 @@ def explain(request: ExplainRequest) -> dict[str, Any]:
     document = _document(model, request.text)
     layer = next(layer for layer in model.run(document.tokens) if layer.index == number)
     away = rows_away(layer, (0,))
-    telling = None
+    clarity = None
     if request.row is not None:
-        telling = (away.positions == request.row).astype(np.float64)
-        if not telling.any():
+        clarity = (away.positions == request.row).astype(np.float64)
+        if not clarity.any():
             raise InputError(f"row {request.row}, and the text has {len(document.tokens)} tokens: expected 2 to "
                              f"{len(document.tokens) - 1}")  # fmt: skip
-    found = explain_layer(model, document, layer, head, rows=1, telling=telling)
+    found = explain_layer(model, document, layer, head, rows=1, clarity=clarity)
     looked = sample_rows(away, head, range(len(away.positions)))
     return {
         **asdict(found),
@@ -106,7 +105,7 @@ def explain(request: ExplainRequest) -> dict[str, Any]:
     }
 
 
-def every_text(request: EveryTextRequest, progress: OnProgress | None = None) -> dict[str, Any]:
+def every_text(request: EveryTextRequest) -> dict[str, Any]:
     """Proved bounds for the first layer over all texts of a length, as in the report.
 
     >>> found = every_text(EveryTextRequest(length=8))["every_text"]
@@ -118,7 +117,7 @@ def every_text(request: EveryTextRequest, progress: OnProgress | None = None) ->
     from headwright.models.every_text_summary import first_layer_bounds
 
     model = _model()
-    found = first_layer_bounds(model, [0], list(range(model.heads)), request.length, progress=progress)
+    found = first_layer_bounds(model, [0], list(range(model.heads)), request.length)
     if found.missing:
         raise InputError(f"length {request.length}: {found.missing}")
     return {"every_text": [asdict(one) for one in found.places]}
@@ -141,46 +140,12 @@ VIEW = View(
     "Audit",
     "See what each head of a trained model does, row by row, and bounds that are proved for all texts of a length.",
     (
-        Call(
-            "audit",
-            "Audit all heads of the built-in model.",
-            AuditRequest,
-            audit,
-            {
-                "summary": "the findings as sentences",
-                "model": "name, sizes and hash of the weights",
-                "measured_on": "text, tokens and rows",
-                "heads": "all measures of each head: sampled, with intervals; ranks are proved",
-                "order": "effect of permuting the tokens",
-                "positions": "whether all positions are distinct",
-                "not_measured": "what was not measured, and why",
-                "circuits_leave_out": "parts of the model that the circuits leave out",
-                "examples": "rows that show what heads do",
-                "every_text": "proved bounds for the first layer over all texts",
-                "every_text_pairs": "pairs of adjacent tokens with more than 1/2 on the previous one (proved)",
-                "every_text_drawn": "tokens that most often have the largest score (floating-point)",
-                "every_text_left_out": "heads that were left out because of the cost",
-                "no_every_text": "why there are no such bounds, if there are none",
-                "meanings": "what each name means",
-                "reproduce": "the command, seed and versions",
-            },
-            seconds=60.0,
-            reports_progress=True,
-        ),
+        Call("audit", "Audit all heads of the built-in model.", AuditRequest, audit, seconds=60.0),
         Call(
             "explain",
             "One row of a head of the built-in model on a text, and the shortest query with the same effect.",
             ExplainRequest,
             explain,
-            {
-                "layer": "of the head",
-                "head": "its number in the layer",
-                "document": "the text",
-                "rows": "the row: highest weights (floating-point), shortest query with the same effect (proved)",
-                "tokens": "all tokens of the text",
-                "positions": "the rows of the pattern",
-                "pattern": "a row for each of them: floating-point",
-            },
             seconds=30.0,
         ),
         Call(
@@ -188,9 +153,7 @@ VIEW = View(
             "Bounds for the first layer of the built-in model over all texts of a length.",
             EveryTextRequest,
             every_text,
-            {"every_text": "for each head and place: proved bounds, texts that attain them, the model run on them"},
             seconds=30.0,
-            reports_progress=True,
         ),
     ),
 )

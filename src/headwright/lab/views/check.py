@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.progress import OnProgress
 from headwright.lab.view import Call, RequestModel, View
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def check(request: CheckRequest) -> dict[str, Any]:
     return told(request, sheet, [alone(each, request.seed) for each in sheet.answers])
 
 
-def document(request: CheckRequest, progress: OnProgress = lambda _: None) -> dict[str, Any]:
+def document(request: CheckRequest) -> dict[str, Any]:
     """The output of `headwright check --json` for all answers in a text.
 
     Each is checked in its own process, so that one that hits a limit does not affect the others.
@@ -104,7 +103,7 @@ def document(request: CheckRequest, progress: OnProgress = lambda _: None) -> di
     sheet = read(request.text, request.exercise, latex=request.latex)
     if len(sheet.answers) > MOST_ANSWERS:
         raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}")
-    return told(request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL, progress=progress))
+    return told(request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL))
 
 
 def told(request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
@@ -194,36 +193,13 @@ def _report(checked: Sequence[Checked], sheet: Sheet) -> str:
     return report(checked, sheet.problems, {one: known[one].title for one in known}, sheet.notes)
 
 
-VERDICTS = {
-    "version": "version of this format",
-    "answers": "for each: verdict and reason, the required parts, all formulas, and the sentences to read",
-    "problems": "what could not be used",
-    "notes": "what was not checked, and why",
-    "counts": "number of verdicts of each kind",
-    "seed": "random seed of the instances on which a proof is replayed",
-    "report": "the verdicts as an HTML page, or null",
-}
 VIEW = View(
     "check",
     "Check",
     "Check an answer to an exercise: a verdict on each required part, the status of every formula, and hints.",
     (
-        Call(
-            "exercises",
-            "List the exercises.",
-            ExercisesRequest,
-            exercises,
-            {"exercises": "id, title, statement, names and goals of each; of a single one also the typeset statement"},
-        ),
-        Call("check", "Check one answer.", CheckRequest, check, VERDICTS, seconds=SECONDS),
-        Call(
-            "document",
-            "Check all answers in a document.",
-            CheckRequest,
-            document,
-            VERDICTS,
-            seconds=ALL + 20,
-            reports_progress=True,
-        ),
+        Call("exercises", "List the exercises.", ExercisesRequest, exercises),
+        Call("check", "Check one answer.", CheckRequest, check, seconds=SECONDS),
+        Call("document", "Check all answers in a document.", CheckRequest, document, seconds=ALL + 20),
     ),
 )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.progress import OnProgress
 from headwright.lab.view import Call, RequestModel, View
 from headwright.lab.views.worlds import MOST_ENTRIES, Noisy, world_of
 
@@ -46,17 +45,17 @@ class DesignRequest(RequestModel):
     confidence: Number | None = Field(None, description="Required probability where keys are random (0.95 by default).")
 
 
-def design(request: DesignRequest, progress: OnProgress | None = None) -> dict[str, Any]:
+def design(request: DesignRequest) -> dict[str, Any]:
     """The output of `headwright design --json`, with the certificate itself in place of its file name.
 
     >>> found = design(DesignRequest(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0))
     >>> found["verdict"], found["checkers"]
     ('designed', ['exact', 'float'])
     """
-    return answered(find(request, progress))
+    return answered(find(request))
 
 
-def find(request: DesignRequest, progress: OnProgress | None = None) -> Design:
+def find(request: DesignRequest) -> Design:
     """The design for a request, verified by both checkers.
 
     >>> find(DesignRequest(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0)).word
@@ -67,7 +66,7 @@ def find(request: DesignRequest, progress: OnProgress | None = None) -> Design:
     keys = matrix(request.keys, "keys")
     return designed(
         keys, wish_of(request), world=world_of(request.world), scale=request.scale, heads=request.heads,
-        confidence=request.confidence, progress=progress,
+        confidence=request.confidence,
     )  # fmt: skip
 
 
@@ -172,24 +171,6 @@ VIEW = View(
             "Find the shortest query that meets attention targets, or prove that there is none.",
             DesignRequest,
             design,
-            {
-                "verdict": "designed, impossible, longer or undecided",
-                "queries": "a row for each head; none unless designed",
-                "norm": "length of the longest query, rounded up",
-                "norm_lower_bound": "proved: no shorter query meets the targets",
-                "gap": "relative difference between norm and norm_lower_bound",
-                "pattern": "proved lower bound on the weight of each target",
-                "heads": "which head serves which targets",
-                "best_eps": "if impossible: a tolerance that is possible",
-                "best_eps_interval": "if impossible: proved bounds on the best tolerance",
-                "probability": "if keys are random: the probability that the targets are met",
-                "checkers": "the checkers that verified the certificate",
-                "certificate": "the certificate, as text",
-                "words": "what was proved, or why nothing was",
-                "kinds": "what each number is: proven, sampled, floating-point, exact or given",
-                "mixing": "if impossible because a mean of targets is a convex combination of keys: the coefficients",
-            },
-            reports_progress=True,
         ),
     ),
 )

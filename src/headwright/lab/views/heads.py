@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.progress import OnProgress
 from headwright.lab.view import Call, RequestModel, View
 
 if TYPE_CHECKING:
@@ -40,14 +39,15 @@ class ExportRequest(HeadsRequest):
     format: Literal["arrays", "torch", "onnx", "huggingface"]
 
 
-def heads(request: HeadsRequest, progress: OnProgress = lambda _: None) -> dict[str, Any]:
+def heads(request: HeadsRequest) -> dict[str, Any]:
     """The output of `headwright heads --json`, with patterns and planes for pictures.
 
-    >>> found = heads(HeadsRequest(rules=presets()["induction"]))
+    >>> from headwright.lab import STATIC
+    >>> found = heads(HeadsRequest(rules=(STATIC / "rules" / "induction.toml").read_text()))
     >>> found["verdict"], found["head_dim"]
     ('designed', 3)
     """
-    found = _built(request, progress)
+    found = _built(request)
     return {
         **found.to_json(found.certificate),
         "error": max(found.outputs) if found.layer is not None and found.outputs else None,
@@ -58,7 +58,9 @@ def heads(request: HeadsRequest, progress: OnProgress = lambda _: None) -> dict[
 def export(request: ExportRequest) -> dict[str, Any]:
     """The files that `--export` writes, in one archive.
 
-    >>> export(ExportRequest(rules=presets()["route"], format="arrays"))["files"]
+    >>> from headwright.lab import STATIC
+    >>> rules = (STATIC / "rules" / "route.toml").read_text()
+    >>> export(ExportRequest(rules=rules, format="arrays"))["files"]
     ['README.md', 'weights.json', 'weights.safetensors']
     """
     import base64
@@ -80,26 +82,10 @@ def export(request: ExportRequest) -> dict[str, Any]:
     return {"files": names, "zip": base64.b64encode(held.getvalue()).decode("ascii")}
 
 
-def presets() -> dict[str, str]:
-    """The rules of the presets, by name.
-
-    >>> sorted(presets())
-    ['first', 'induction', 'lookup', 'majority', 'previous', 'route']
-    """
-    from importlib.resources import files
-
-    folder = files("headwright.lab") / "static" / "rules"
-    return {
-        entry.name.removesuffix(".toml"): entry.read_text(encoding="utf-8")
-        for entry in folder.iterdir()
-        if entry.name.endswith(".toml")
-    }
-
-
-def _built(request: HeadsRequest, progress: OnProgress | None = None) -> Built:
+def _built(request: HeadsRequest) -> Built:
     from headwright.weights import build
 
-    return build(_parsed(request.rules), minimise=request.minimise, dtype=request.dtype, progress=progress)
+    return build(_parsed(request.rules), minimise=request.minimise, dtype=request.dtype)
 
 
 def _parsed(text: str) -> Rules:
@@ -150,36 +136,13 @@ VIEW = View(
             "Find the smallest heads that satisfy rules, or prove that there are none.",
             HeadsRequest,
             heads,
-            {
-                "verdict": "designed, impossible or undecided",
-                "head_dim": "the head dimension",
-                "head_dim_lower_bound": "proved: no smaller head dimension suffices",
-                "frobenius": "norm of W_K^T W_Q, rounded up",
-                "nuclear": "its nuclear norm is at most this",
-                "minimised": "size or rank",
-                "lower_bound": "proved lower bound on the norm that was minimised; 0 if there is none",
-                "outputs": "proved upper bound on the error of each rule with an output",
-                "patterns": "proved lower bounds on the weights of each rule's targets",
-                "assignment": "which token attends to which, in words",
-                "dtype": "the weights' number type",
-                "heads": "the weights",
-                "certificate": "the certificate, as text",
-                "exported": "always empty here",
-                "note": "remarks",
-                "words": "what was proved, or why nothing was",
-                "kinds": "what each number is: proven, sampled, floating-point, exact or given",
-                "error": "proved upper bound on the largest output error",
-                "shown": "patterns, queries and keys for pictures: floating-point",
-            },
             seconds=60.0,
-            reports_progress=True,
         ),
         Call(
             "export",
             "Export the designed heads for another library, as an archive.",
             ExportRequest,
             export,
-            {"files": "their names", "zip": "the archive, in base64"},
             seconds=60.0,
         ),
     ),

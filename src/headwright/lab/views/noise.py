@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from headwright.lab.progress import OnProgress
 from headwright.lab.view import Call, RequestModel, View
 from headwright.lab.views.design import MOST_KEYS, Index, Number, Row, matrix
 from headwright.lab.views.worlds import MOST_ENTRIES, Noisy, world_of
@@ -31,7 +30,7 @@ class SimulateRequest(RequestModel):
     seed: int = Field(0, ge=0, le=10**6)
 
 
-def simulate(request: SimulateRequest, progress: OnProgress | None = None) -> dict[str, Any]:
+def simulate(request: SimulateRequest) -> dict[str, Any]:
     """The output of `headwright simulate --json`, with the first samples for a picture.
 
     >>> eye = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -46,7 +45,7 @@ def simulate(request: SimulateRequest, progress: OnProgress | None = None) -> di
     keys, queries = matrix(request.keys, "keys"), matrix(request.queries, "queries")
     found = draw(
         keys, queries, world_of(request.world), request.targets, tolerance=exact(request.tolerance, "tolerance"),
-        scale=exact(request.scale, "scale"), samples=request.samples, seed=request.seed, progress=progress,
+        scale=exact(request.scale, "scale"), samples=request.samples, seed=request.seed,
     )  # fmt: skip
     return {**found.to_json(), "cloud": found.cloud.round(5).tolist()}
 
@@ -61,20 +60,7 @@ VIEW = View(
             "Simulate random keys: weights of the targets, and the probability that they are averaged.",
             SimulateRequest,
             simulate,
-            {
-                "targets": "mean, spread and quantiles of each target's weight: sampled, and proved where possible",
-                "near_average": "probability that every weight is near the average: sampled, and proved if possible",
-                "wish": "always null here",
-                "tolerance": "largest distance from the average that counts as near",
-                "confidence": "confidence level of the intervals",
-                "samples": "number of samples",
-                "seed": "random seed",
-                "sampled_uniformly": "sets in the uncertainty model that were sampled uniformly",
-                "kinds": "what each number is: proven, sampled, floating-point, exact or given",
-                "cloud": "weights of the targets in the first samples, for a picture",
-            },
             seconds=30.0,
-            reports_progress=True,
         ),
     ),
 )

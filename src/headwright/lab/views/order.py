@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.progress import OnProgress
 from headwright.lab.view import Call, RequestModel, View
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def _compared(layer: Layer, X: Float[np.ndarray, "T D"], permutation: np.ndarray
     }
 
 
-def positions(request: PositionsRequest, progress: OnProgress | None = None) -> dict[str, Any]:
+def positions(request: PositionsRequest) -> dict[str, Any]:
     """The output of `headwright positions --json`, with rows and distances for a picture.
 
     >>> positions(PositionsRequest(length=300, dim=8, index_dtype="bfloat16"))["first_pair"]
@@ -106,7 +105,7 @@ def positions(request: PositionsRequest, progress: OnProgress | None = None) -> 
 
     scheme = _scheme(request.scheme, request.dim, request.base, heads=request.dim)
     precision = Precision(index=request.index_dtype, angle=request.angle_dtype, rows=request.dtype)
-    found = report(scheme, request.length, precision, progress=progress)
+    found = report(scheme, request.length, precision)
     start = max(0, found.first_pair[1] - 16) if found.first_pair else 0
     drawn = preview(scheme, request.length, precision, start)
     return {
@@ -134,41 +133,13 @@ VIEW = View(
     "Order",
     "Permute a sentence: without positions a layer cannot see the order. See which positions rounding makes equal.",
     (
-        Call(
-            "order",
-            "Apply a layer to permuted tokens, without and with positions.",
-            OrderRequest,
-            order,
-            {
-                "X": "one row for each token",
-                "PX": "the same rows, permuted",
-                "without": "Z(P X) and P Z(X) without positions, and their largest difference (floating-point)",
-                "with": "the same with positions",
-            },
-        ),
+        Call("order", "Apply a layer to permuted tokens, without and with positions.", OrderRequest, order),
         Call(
             "positions",
             "Find positions that are equal after rounding, and the smallest distance.",
             PositionsRequest,
             positions,
-            {
-                "collisions": "number of positions that are equal to an earlier one",
-                "first_pair": "the first such pair",
-                "min_distance": "distance of the closest pair",
-                "min_distance_enclosure": "bounds on it",
-                "min_difference": "difference of their positions",
-                "closest_pair": "the closest pair",
-                "overflow_from": "the first position whose numbers are not finite",
-                "lost": "number of such positions",
-                "how_collisions": "method for the collisions",
-                "how_distance": "method for the distance",
-                "kinds": "what each number is: proven, sampled, floating-point, exact or given",
-                "start": "first position of `rows`",
-                "rows": "rows for a picture",
-                "distances": "distances for a picture",
-            },
             seconds=60.0,
-            reports_progress=True,
         ),
     ),
 )

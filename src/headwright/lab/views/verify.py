@@ -7,7 +7,6 @@ from typing import Any
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.progress import OnProgress
 from headwright.lab.view import Call, RequestModel, View
 
 MOST_CHARACTERS = 3_000_000
@@ -24,7 +23,7 @@ class VerifyRequest(RequestModel):
     certificate: str = Field(max_length=MOST_CHARACTERS, description="The certificate, as text.")
 
 
-def verify(request: VerifyRequest, progress: OnProgress | None = None) -> dict[str, Any]:
+def verify(request: VerifyRequest) -> dict[str, Any]:
     """The verdict, as in `headwright verify --json`.
 
     >>> verify(VerifyRequest(certificate="{}"))["verdict"]
@@ -34,12 +33,12 @@ def verify(request: VerifyRequest, progress: OnProgress | None = None) -> dict[s
     from headwright.verification import verify as checked
 
     if FORMAT in request.certificate:
-        return _every_text(request.certificate, progress)
-    found = checked(request.certificate, progress=progress)
+        return _every_text(request.certificate)
+    found = checked(request.certificate)
     return {"verdict": found.word, "words": found.words, "checkers": list(found.checkers)}
 
 
-def _every_text(text: str, progress: OnProgress | None) -> dict[str, Any]:
+def _every_text(text: str) -> dict[str, Any]:
     from headwright.models.loading import load_model
     from headwright.models.texts.checker import judged
     from headwright.models.texts.read_layer import first_layer
@@ -57,7 +56,7 @@ def _every_text(text: str, progress: OnProgress | None) -> dict[str, Any]:
     layer = first_layer(
         model, min(statement.length, model.longest or statement.length)
     )  # longer statements are rejected below
-    word, words = judged(statement, layer, progress)
+    word, words = judged(statement, layer)
     if word == "verified":
         run_against(model, layer, statement)
     return {"verdict": word, "words": words, "checkers": ["every text"]}
@@ -66,19 +65,5 @@ def _every_text(text: str, progress: OnProgress | None) -> dict[str, Any]:
 VIEW = View(
     "verify",
     "Verify",
-    calls=(
-        Call(
-            "verify",
-            "Verify a certificate, as `headwright verify` does.",
-            VerifyRequest,
-            verify,
-            {
-                "verdict": "verified, rejected, not confirmed, unreadable or internal error",
-                "words": "what was proved, or why it was rejected",
-                "checkers": "the checkers that ran: 'exact' and 'float', or 'every text' for one about all texts",
-            },
-            seconds=60.0,
-            reports_progress=True,
-        ),
-    ),
+    calls=(Call("verify", "Verify a certificate, as `headwright verify` does.", VerifyRequest, verify, seconds=60.0),),
 )

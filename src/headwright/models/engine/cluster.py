@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from headwright import workers
 from headwright.errors import InputError
-from headwright.models.engine.work import Kept, Piece, Plan, Progress, cost, part_name, parts, pieces
+from headwright.models.engine.work import PartFiles, Piece, Plan, Progress, cost, part_name, parts, pieces
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.load import load_model
 from headwright.models.loading.model import Model
@@ -48,14 +48,18 @@ class Cluster:
     scheduler: str | None = None
     processes: int | None = None  # of its own: one for each core unless given, one in all on a GPU
 
-    def __call__(self, model: Model, plan: Plan, progress: Progress | None = None, kept: Kept | None = None) -> Summary:
+    def __call__(
+        self, model: Model, plan: Plan, progress: Progress | None = None, kept: PartFiles | None = None
+    ) -> Summary:
         """The same summary as the local engine's."""
         processes = self.processes or (1 if self.source.device == "cuda" else None)
         with workers.client(self.scheduler, processes) as client:
-            return _run(client, self.source, model, plan, progress, kept or Kept(None))
+            return _run(client, self.source, model, plan, progress, kept or PartFiles(None))
 
 
-def _run(client: Client, source: Source, model: Model, plan: Plan, progress: Progress | None, kept: Kept) -> Summary:
+def _run(
+    client: Client, source: Source, model: Model, plan: Plan, progress: Progress | None, kept: PartFiles
+) -> Summary:
     from distributed import as_completed
 
     there = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))

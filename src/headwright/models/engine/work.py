@@ -27,9 +27,8 @@ from headwright.models.findings.circuits import mixed, ranks, writing
 from headwright.models.findings.first_token import rows_away
 from headwright.models.findings.fragility import fragility
 from headwright.models.findings.rounding import keep_rounding, rounding, sample_rows
-from headwright.models.findings.row_statistics import numbers
 from headwright.models.findings.summary import Layered, Summary
-from headwright.models.loading.model import Layer, Model
+from headwright.models.loading.model import Layer, Model, numbers
 from headwright.workers import code
 
 Progress = Callable[[float], None]
@@ -69,31 +68,25 @@ def cost(plan: Plan, piece: Piece) -> float:
     return float(len(piece.layers) * (64 if piece.document is None else len(plan.documents[piece.document].tokens)))
 
 
-def parts(model: Model, plan: Plan, piece: Piece, progress: Progress | None = None) -> Iterator[tuple[int, Summary]]:
+def parts(model: Model, plan: Plan, piece: Piece) -> Iterator[tuple[int, Summary]]:
     """Work one piece off: each of its layers, in order and in one run of the model, with the summary of it alone."""
     with threadpool_limits(1, "blas"):  # the matrices of a head are small, and threads would wait for each other
-        yield from _parts(model, plan, piece, progress)
-
-
-def _parts(model: Model, plan: Plan, piece: Piece, progress: Progress | None) -> Iterator[tuple[int, Summary]]:
-    if piece.document is None:
-        for index in piece.layers:
-            kept = Layered((index,), plan.heads)
-            circuits = model.circuits(index)
-            ranks(kept, index, circuits)
-            writing(kept, index, circuits)
-            yield index, kept.summary()
-        return
-    document, last = plan.documents[piece.document], max(piece.layers)
-    for layer in model.run(document.tokens):
-        if layer.index in piece.layers:
-            kept = Layered((layer.index,), plan.heads)
-            _measure(kept, plan, document, layer)
-            yield layer.index, kept.summary()
-        if progress is not None:
-            progress((layer.index + 1) / (last + 1))
-        if layer.index == last:
-            break
+        if piece.document is None:
+            for index in piece.layers:
+                kept = Layered((index,), plan.heads)
+                circuits = model.circuits(index)
+                ranks(kept, index, circuits)
+                writing(kept, index, circuits)
+                yield index, kept.summary()
+            return
+        document, last = plan.documents[piece.document], max(piece.layers)
+        for layer in model.run(document.tokens):
+            if layer.index in piece.layers:
+                kept = Layered((layer.index,), plan.heads)
+                _measure(kept, plan, document, layer)
+                yield layer.index, kept.summary()
+            if layer.index == last:
+                break
 
 
 def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> None:
@@ -119,14 +112,14 @@ def cache_folder() -> Path:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The folder of one audit; made by `of`. Without a folder nothing is kept; without `resume` nothing is read."""
+class PartFiles:
+    """Parts of an audit in files of a folder; without a folder none are written, without `resume` none read."""
 
     folder: Path | None
     resume: bool = False
 
     @classmethod
-    def of(cls, folder: Path, model: Model, plan: Plan, *, resume: bool) -> Kept:
+    def of(cls, folder: Path, model: Model, plan: Plan, *, resume: bool) -> PartFiles:
         """The folder for this model and this plan, inside the one given; refused in a sentence if it cannot be made."""
         names = (part_name(model, plan, k, layer) for k in range(len(plan.documents)) for layer in plan.layers)
         inside = folder / hashlib.sha256("\n".join(names).encode()).hexdigest()[:32]
@@ -160,10 +153,6 @@ class Kept:
         with suppress(OSError, InputError):
             self.folder.mkdir(parents=True, exist_ok=True)  # another audit of the same may have ended, and cleaned up
             write_whole(self.folder / f"{name}.npz", content.getvalue())
-
-    def count(self) -> int:
-        """How many parts are there."""
-        return 0 if self.folder is None else len(list(self.folder.glob("[!.]*.npz")))
 
     def clear(self) -> None:
         """The audit is done: nothing needs to be kept."""
@@ -199,29 +188,21 @@ def _document(document: Document) -> str:
     return json.dumps([tokens, document.opening, document.period, document.repeats, document.everything])
 
 
-def run(model: Model, plan: Plan, progress: Progress | None = None, kept: Kept | None = None) -> Summary:
+def run(model: Model, plan: Plan, progress: Progress | None = None, kept: PartFiles | None = None) -> Summary:
     """The summary of all pieces; memory for one document and one layer at a time. Parts that were kept are taken."""
-    kept = kept or Kept(None)
+    kept = kept or PartFiles(None)
     work = pieces(plan)
     total, done, merged = sum(cost(plan, piece) for piece in work), 0.0, Layered(plan.layers, plan.heads)
     for piece in work:
-        share = cost(plan, piece) / total
-        before = done
-
-        def within(part: float, before: float = before, share: float = share) -> None:
-            if progress is not None:
-                progress(before + share * part)
-
         there = kept.of_piece(model, plan, piece)
         for layer, part in there.items():
             merged.merge(layer, part)
         missing = tuple(layer for layer in piece.layers if layer not in there)
         if missing:
-            for layer, part in parts(model, plan, Piece(piece.document, missing), within):
+            for layer, part in parts(model, plan, Piece(piece.document, missing)):
                 kept.put(part_name(model, plan, piece.document, layer), part)
                 merged.merge(layer, part)
-        done += share
-        within(1.0)
-    if progress is not None:
-        progress(1.0)
+        done += cost(plan, piece)
+        if progress is not None:
+            progress(done / total)
     return merged.summary()

@@ -1,13 +1,12 @@
 """Measurements of each head, and how they are accumulated over texts.
 
 summary         sums, counts and peaks that merge; means with intervals, quantiles
-row_statistics  row statistics where the tensors are
 first_token     the rows of a layer, with the first token and without it
 behaviour       first, previous, own and equal tokens, induction; copying and averaging; how sharp, how far
-fragility       margins; the ball of key changes that cannot change the largest weight; shortening
+fragility       margins; the ball of key changes that cannot change the largest weight
 rounding        keys in few bits: total variation measured, and its proven bound
 circuits        singular values of QK and OV, enclosed; the size of a head's output: dead heads
-positions       the model's positions after rounding; the effect of shuffling the tokens
+shuffling       the effect of shuffling the tokens
 heads           all of it, head by head
 definitions     what each number means
 """

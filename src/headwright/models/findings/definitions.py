@@ -36,8 +36,6 @@ MEANINGS = {
     "margin_away": "the same, over the rows that the first token does not win",
     "ball_away": "margin / (2 scale |q|): all keys may move by less than this, in any direction, and the same key wins "
     "the row; as a part of the mean length of the head's keys, over the rows that the first token does not win",
-    "needed_away": "the part of its length down to which the winning key can be shortened and still win (0: it could "
-    "lose all of it), over the rows that the first token does not win",
     "rounding": "keys rounded as a cache in few bits would (int8: multiples of a 127th of the largest number of a key; "
     "int4: 16 even steps from the smallest to the largest number of a key or channel; fp8: e4m3, unscaled): mean and "
     "largest total variation between the patterns before and after, the proven bound tanh(delta / 2) for score errors "

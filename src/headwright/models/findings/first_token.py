@@ -15,15 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from headwright.models.findings.row_statistics import numbers, statistics
-from headwright.models.loading.model import Layer, Tokens
+from headwright.models.loading.model import Layer, Tokens, numbers
+from headwright.models.rows.blocked import row_statistics
 from headwright.models.rows.scoring import RowStatistics, Scoring
 
 Rows = Float[np.ndarray, "heads rows"]
+WIDEST = 256  # numbers of a head's query, for which the kernel's tiles fit
 FROM = 2  # the first position whose row is measured: the key before it is not the first token
 
 
@@ -52,6 +54,8 @@ class Away:
 
 def rows_away(layer: Layer, offsets: Sequence[int]) -> Away:
     """The statistics of a layer's rows; `offsets` are those of `row_statistics`."""
+    from scipy.special import entr, expit
+
     scoring = layer.scoring
     after = scoring.first + 1  # nothing before the first token is seen
     start = max(0, scoring.first + FROM - scoring.shift)
@@ -63,14 +67,14 @@ def rows_away(layer: Layer, offsets: Sequence[int]) -> Away:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         gap = np.where(np.isfinite(away.lse), away.lse - s0, -np.inf)
         gap = np.where(np.isfinite(s0), gap, np.inf)  # a row that sees neither counts as one that does not rest
-        first, rest = _sigmoid(-gap), _sigmoid(gap)
+        first, rest = expit(-gap), expit(gap)
         top = np.where(away.largest > 0, away.lse + np.log(away.largest), -np.inf)
         resting = s0 > top  # an equal score is no win
         second = top - away.margin
         rival = np.where(resting, top, np.maximum(s0, second))
         best = np.maximum(s0, top)
         margin = np.where(np.isfinite(rival), best - rival, np.inf)
-    h = _plogp(first) + _plogp(rest)
+    h = entr(first) + entr(rest)
     return Away(
         positions, queries, keys, scoring, away, first, rest, resting, best, margin,
         np.maximum(first, rest * away.largest), h + rest * away.entropy,
@@ -84,7 +88,7 @@ def _first_scores(
     """The score of the first token in each row; -inf where it is not seen."""
     mine = keys[np.arange(scoring.heads) * scoring.key_heads // scoring.heads, scoring.first]
     s = capped(np.einsum("hid,hd->hi", queries, mine).astype(np.float64) * scoring.scale, scoring)
-    seen = visible(scoring, positions, np.array([scoring.first]))[:, 0]
+    seen = scoring.sees(positions, scoring.first)
     found: Rows = np.where(seen, s, -np.inf)
     return found
 
@@ -115,7 +119,7 @@ def duplicate_weight(rows: Away, tokens: Tokens, after: int = 0) -> Rows:
                 continue
             q = rows.queries[:, mine - start].reshape(scoring.key_heads, group, len(mine), -1)
             raw = (q @ rows.keys[:, None, earlier + after].swapaxes(-1, -2)).reshape(scoring.heads, len(mine), -1)
-            seen = (earlier < mine[:, None]) & visible(scoring, mine, earlier + after)
+            seen = (earlier < mine[:, None]) & scoring.sees(mine[:, None], earlier + after)
             s = capped(raw.astype(np.float64) * scoring.scale, scoring)
             lse = rows.away.lse[:, mine - start]
             less = np.where(np.isfinite(lse), lse, 0.0)[..., None]
@@ -126,26 +130,18 @@ def duplicate_weight(rows: Away, tokens: Tokens, after: int = 0) -> Rows:
 PART = 256  # rows scored at a time
 
 
-def visible(
-    scoring: Scoring, positions: Int[np.ndarray, " rows"], keys: Int[np.ndarray, " keys"]
-) -> Bool[np.ndarray, "rows keys"]:
-    """Which of these keys the rows at these positions see."""
-    apart = keys - positions[:, None]
-    seen = np.ones(apart.shape, dtype=bool)
-    if scoring.causal:
-        seen &= apart <= 0
-    if scoring.window is not None:
-        seen &= abs(apart) < scoring.window
-    if scoring.key_mask is not None:
-        seen &= scoring.key_mask[keys]
-    return seen
+def statistics(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]) -> RowStatistics:
+    """`row_statistics` of arrays or tensors, with the scoring of their layer but for its shapes."""
+    if bool(getattr(queries, "is_cuda", False)) and queries.shape[-1] <= WIDEST and queries.element_size() <= 4:
+        return by_kernel(queries, keys, scoring, offsets)
+    return row_statistics(numbers(queries), numbers(keys), **scoring.options, offsets=tuple(offsets))
 
 
-def _sigmoid(x: Rows) -> Rows:
-    result: Rows = np.exp(-np.logaddexp(0.0, -x))
-    return result
+def by_kernel(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]) -> RowStatistics:
+    """The same, of torch tensors, by the Triton kernels; float32 is multiplied in three parts, so that it stays so."""
+    from headwright.models.rows import gpu_kernel
 
-
-def _plogp(p: Rows) -> Rows:
-    result: Rows = -np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0)
-    return result
+    told = gpu_kernel.statistics(queries, keys, offsets=tuple(offsets), **scoring.options)
+    found: dict[str, Any] = {name: tensor.double().cpu().numpy() for name, tensor in told.items()}
+    weights = {offset: found.pop(f"offset {offset}") for offset in offsets}
+    return RowStatistics(**found | {"winner": found["winner"].astype(np.int64), "offsets": weights})

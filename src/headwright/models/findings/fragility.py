@@ -9,10 +9,6 @@ so the winner stays as long as 2 c |q| r < m, that is for every r < m / (2 c |q|
 m sqrt(d) / (2 |q|). No larger ball will do: e_w = -r q/|q| and e_j = r q/|q| reach the bound. A softcap,
 t -> a tanh(t/a), keeps the order of scores and never widens their differences, so the ball from the margin after it is
 safe, not sharp.
-
-Shortening. If the winning key alone is shortened to x k_w, 0 <= x <= 1, its score becomes x s_w (before any softcap).
-It keeps winning down to x = s_2 / s_w if the runner-up's score s_2 is above 0; down to 0 if s_2 <= 0, and also if
-s_w <= 0, where shortening lifts it.
 """
 
 from __future__ import annotations
@@ -28,16 +24,14 @@ Rows = Float[np.ndarray, "heads rows"]
 
 
 def fragility(kept: Layered, layer: int, rows: Away) -> None:
-    """Counts of rows by margin, ball and shortening: of all rows, and of those that the first token does not win."""
+    """Counts of rows by margin and ball: of all rows, and of those that the first token does not win."""
     ball = ball_radius(rows.margin, rows.queries, rows.scoring)
     lengths = _lengths(rows.keys).mean(axis=1)[rows.key_head]
     relative = np.divide(ball, lengths[:, None], out=np.zeros_like(ball), where=lengths[:, None] > 0)
-    needed = length_needed(rows.best, rows.margin, rows.scoring)
     winning = ~rows.resting
     kept.add(layer, "margin", bin_counts(rows.margin))
     kept.add(layer, "margin_away", bin_counts(rows.margin, winning))
     kept.add(layer, "ball_away", bin_counts(relative, winning))
-    kept.add(layer, "needed_away", bin_counts(needed, winning))
 
 
 def ball_radius(margin: Rows, queries: Float[np.ndarray, "heads rows d"], scoring: Scoring) -> Rows:
@@ -51,20 +45,3 @@ def _lengths(vectors: Float[np.ndarray, "heads rows d"]) -> Rows:
     """The lengths, in float64 without a copy in float64."""
     found: Rows = np.sqrt(np.einsum("hid,hid->hi", vectors, vectors, dtype=np.float64))
     return found
-
-
-def length_needed(best: Rows, margin: Rows, scoring: Scoring) -> Rows:
-    """The part of its length that the winning key needs in order to win; 0 if it could lose all of it."""
-    winner, second = _raw(best, scoring), _raw(best - margin, scoring)
-    breaks = (winner > 0) & (second > 0)
-    part: Rows = np.clip(np.divide(second, winner, out=np.zeros_like(winner), where=breaks), 0.0, 1.0)
-    return part
-
-
-def _raw(s: Rows, scoring: Scoring) -> Rows:
-    """The score before the softcap."""
-    if scoring.softcap is None:
-        return s
-    t = np.clip(s / scoring.softcap, -1 + 1e-16, 1 - 1e-16)
-    result: Rows = scoring.softcap * np.arctanh(t)
-    return result

@@ -17,7 +17,7 @@ MEANS = (
     "averaging_away",
 )  # fmt: skip
 UNBOUNDED = ("entropy", "entropy_away", "distance_away")
-COUNTED = ("margin", "margin_away", "ball_away", "needed_away")
+COUNTED = ("margin", "margin_away", "ball_away")
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 HALF = 0.5
 ENOUGH = 0.1  # of its attention must be away from the first token, for a word about what it does there

@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from headwright.enclosure import held_to
-from headwright.models.findings.first_token import Away, capped, visible
+from headwright.models.findings.first_token import Away, capped
 from headwright.models.findings.summary import Layered, ratio_sums
 
 Keys = Float[np.ndarray, "keys d"]
@@ -93,7 +93,7 @@ def sample_rows(rows: Away, head: int, chosen: Sequence[int] | None = None) -> R
     q = rows.queries[head, chosen].astype(np.float64)
     keys = rows.keys[rows.key_head[head]].astype(np.float64)
     positions = rows.positions[chosen]
-    seen = visible(rows.scoring, positions, np.arange(len(keys)))
+    seen = rows.scoring.sees(positions[:, None], np.arange(len(keys)))
     s = capped(rows.scoring.scale * (q @ keys.T), rows.scoring)
     alpha, nowhere = softmax(s, seen, None if rows.scoring.sinks is None else float(rows.scoring.sinks[head]))
     return RowSample(positions, q, keys, seen, s, alpha, nowhere)

@@ -54,19 +54,19 @@ class AttentionCall:
     scoring: Scoring
 
 
-_listener: ContextVar[Callable[[AttentionCall], None]] = ContextVar("listener")
+_recorder: ContextVar[Callable[[AttentionCall], None]] = ContextVar("recorder")
 
 
 @contextmanager
-def listening(hear: Callable[[AttentionCall], None]) -> Iterator[None]:
-    """While it lasts, every call of the attention in this thread is told to `hear`."""
+def recording(record: Callable[[AttentionCall], None]) -> Iterator[None]:
+    """While it lasts, `record` gets every call of the attention in this thread."""
     AttentionInterface.register(HOOK, _attention)
     AttentionMaskInterface.register(HOOK, mask_seen)
-    token = _listener.set(hear)
+    token = _recorder.set(record)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _recorder.reset(token)
 
 
 def _attention(
@@ -92,7 +92,7 @@ def _attention(
     if sliding_window is not None and sliding_window < count and seen.window != sliding_window:
         raise InputError(f"{family} has a window of {sliding_window} and a mask with one of {seen.window}")
     mixed = _mixture(query[0], key[0], value[0], scoring)
-    _listener.get()(AttentionCall(module, query[0], key[0], value[0], mixed, scoring))
+    _recorder.get()(AttentionCall(module, query[0], key[0], value[0], mixed, scoring))
     return mixed.transpose(0, 1)[None].contiguous(), None
 
 

@@ -10,6 +10,7 @@ import logging
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
+from importlib.util import find_spec
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -20,7 +21,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging as talk
 
 from headwright.errors import InputError, install_line
-from headwright.models.loading.attention_hook import HOOK, listening
+from headwright.models.loading.attention_hook import HOOK, recording
 from headwright.models.loading.huggingface import HuggingFaceModel, out_of_memory
 
 BROKEN = (
@@ -49,11 +50,12 @@ def from_folder(
         raise InputError("device cuda: there is no GPU that torch can use here; take cpu")
     where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     if gguf is not None:
-        _needs_gguf()
+        if find_spec("gguf") is None:
+            raise InputError(f"a .gguf file needs gguf, which is not installed: {install_line('audit')}")
         where["gguf_file"] = gguf
     else:
         _sized(name, folder)
-    with _quiet(), listening(lambda _: None):
+    with _quiet(), recording(lambda _: None):
         config = _tried(name, lambda: AutoConfig.from_pretrained(folder, **where))
         _tried(name, lambda: _fits(name, config, held))
         network = _tried(name, lambda: _network(name, folder, config, dtype, where))
@@ -78,7 +80,7 @@ def from_memory(model: Any, tokenizer: Any = None) -> HuggingFaceModel:
         digest.update(numbers.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
     shared: dict[int, Any] = {id(each): each for each in (*model.parameters(), *model.buffers())}
     network: Any = copy.deepcopy(model.base_model, shared)
-    with _quiet(), listening(lambda _: None):
+    with _quiet(), recording(lambda _: None):
         network = network.get_encoder() if network.config.is_encoder_decoder else network
         _tried(name, lambda: network.set_attn_implementation(HOOK))
         return HuggingFaceModel.of(name, digest.hexdigest(), network.eval(), tokenizer, "none was given")
@@ -189,13 +191,6 @@ def _spelling(folder: Path, network: Any) -> tuple[str, ...]:
     except (OSError, UnicodeDecodeError):
         return ()
     return tuple(lines) if len(lines) == network.get_input_embeddings().weight.shape[0] else ()
-
-
-def _needs_gguf() -> None:
-    try:
-        import gguf  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise InputError(f"a .gguf file needs gguf, which is not installed: {install_line('audit')}") from error
 
 
 @contextmanager

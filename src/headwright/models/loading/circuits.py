@@ -50,35 +50,35 @@ class _Linear:
         return y if self.bias is None else y + self.bias
 
 
-def circuits_of(heard: AttentionCall, x: Tensor, output_module: nn.Module, read: Tensor) -> Circuits:
-    """The matrices of the module that was heard: it had read x, and the module of the output had read `read`."""
-    family, scoring = type(heard.module).__name__, heard.scoring
-    sizes = (scoring.heads * heard.queries.shape[2], scoring.key_heads * heard.keys.shape[2],
-             scoring.key_heads * heard.values.shape[2])  # fmt: skip
-    query, key, value = _inputs(heard.module, sizes, scoring.heads, family)
+def circuits_of(call: AttentionCall, x: Tensor, output_module: nn.Module, read: Tensor) -> Circuits:
+    """The matrices of the module that made the call: it had read x, and the module of the output had read `read`."""
+    family, scoring = type(call.module).__name__, call.scoring
+    sizes = (scoring.heads * call.queries.shape[2], scoring.key_heads * call.keys.shape[2],
+             scoring.key_heads * call.values.shape[2])  # fmt: skip
+    query, key, value = _inputs(call.module, sizes, scoring.heads, family)
     output = _Linear.of(output_module)
-    width = scoring.heads * heard.values.shape[2]
+    width = scoring.heads * call.values.shape[2]
     if any(linear.matrix.shape[1] != size for linear, size in zip((query, key, value), sizes, strict=True)) or (
         output.matrix.shape[0] != width
     ):
         raise InputError(f"the matrices of {family} do not have the shapes of its heads: not known here")
-    if not _same(value(x), _flat(heard.values)):
+    if not _same(value(x), _flat(call.values)):
         raise InputError(f"the values of {family} are not its input times the matrices found: not known here")
-    if not _same(read.float(), _flat(heard.mixed)):
+    if not _same(read.float(), _flat(call.mixed)):
         raise InputError(f"the output matrix of {family} does not read what its heads mix: not known here")
     return Circuits(
         _heads(query.matrix, scoring.heads), _heads(key.matrix, scoring.key_heads),
         _heads(value.matrix, scoring.key_heads),
         output.matrix.reshape(scoring.heads, -1, output.matrix.shape[1]).cpu().numpy(),
-        notes=tuple(_notes(heard, x, (query, key, value, output))),
+        notes=tuple(_notes(call, x, (query, key, value, output))),
     )  # fmt: skip
 
 
-def _notes(heard: AttentionCall, x: Tensor, linears: tuple[_Linear, _Linear, _Linear, _Linear]) -> list[str]:
+def _notes(call: AttentionCall, x: Tensor, linears: tuple[_Linear, _Linear, _Linear, _Linear]) -> list[str]:
     notes = []
     if any(linear.bias is not None for linear in linears):
         notes.append("biases are left out")
-    for linear, rows, name in ((linears[0], heard.queries, "queries"), (linears[1], heard.keys, "keys")):
+    for linear, rows, name in ((linears[0], call.queries, "queries"), (linears[1], call.keys, "keys")):
         made, used = linear(x), _flat(rows)
         if _same(made, used):
             continue

@@ -18,12 +18,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headwright.errors import InputError
-from headwright.models.loading.attention_hook import HOOK, AttentionCall, listening
+from headwright.models.loading.attention_hook import HOOK, AttentionCall, recording
 from headwright.models.loading.circuits import circuits_of, output_of
 from headwright.models.loading.float64 import InFloat64
 from headwright.models.loading.model import Circuits, Layer, Tokens, checked_tokens
 from headwright.models.rows.scoring import checked_mask
-from headwright.positions import Learned, Precision, Rotary, Scheme
 
 Item = TypeVar("Item")
 UNUSED = re.compile(r"[\[<]\|?((unused|reserved|extra_id|dummy)[^\]>]*|pad|unk|cls|sep|mask)\|?[\]>]", re.IGNORECASE)
@@ -102,9 +101,9 @@ class HuggingFaceModel:
         config = network.config.get_text_config()
         layers, longest = int(config.num_hidden_layers), _longest(network)
         model = cls(name, digest, network, tokenizer, no_tokenizer, tuple(spelling), layers, 0, longest)
-        heads = [heard.scoring.heads for heard in model._heard(model._probe())]
+        heads = [call.scoring.heads for call in model._calls(model._probe())]
         if len(heads) != model.layers:
-            raise _silent(name, network.config.model_type, len(heads), model.layers)
+            raise _missing_calls(name, network.config.model_type, len(heads), model.layers)
         return replace(model, heads=heads[0])
 
     def encode(self, text: str) -> Tokens:
@@ -185,7 +184,7 @@ class HuggingFaceModel:
         It is held whole in memory: for a text of a few hundred tokens.
         """
         next(self._run(tokens, None))  # as in `run_in_float64`
-        module, found = self._layer_heard(0).module, []
+        module, found = self._layer_call(0).module, []
 
         def keep(_: nn.Module, __: object, made: tuple[Tensor, ...]) -> None:
             found.append(made[1][0])
@@ -208,67 +207,34 @@ class HuggingFaceModel:
             raise InputError(f"{self.name}: its own attention does not say what its pattern is")
         return np.asarray(found[0].cpu().numpy())
 
-    def run_without_positions(self, tokens: Tokens) -> Iterator[Layer]:
-        """The same with every token at position 0; refused for a family that takes no positions from outside."""
-        if not self._takes_positions:
-            family = self.network.config.model_type
-            raise InputError(f"{self.name}: its family ({family}) counts positions on its own, and has no run without")
-        # With a mask, even one that hides nothing, transformers does not read positions as where packed texts begin.
-        return self._run(tokens, np.ones(len(tokens), dtype=bool), placeless=True)
-
-    @cached_property
-    def _takes_positions(self) -> bool:
-        """Whether one token has the same key at every place when all are told to stand at position 0."""
-        heard = next(self._heard(np.repeat(self._probe()[:1], 3), np.ones(3, dtype=bool), placeless=True))
-        return bool((heard.keys - heard.keys[:, :1]).abs().max() <= 1e-3 * heard.keys.abs().max())
-
-    def _run(
-        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, placeless: bool = False, wide: bool = False
-    ) -> Iterator[Layer]:
+    def _run(self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, wide: bool = False) -> Iterator[Layer]:
         given = checked_tokens(tokens, self.vocabulary, self.longest)
         key_mask = None if key_mask is None else checked_mask(key_mask, len(given), "tokens")
         count = 0
-        for heard in self._heard(given, key_mask, placeless, wide):
-            if heard.scoring.heads != self.heads:
-                raise InputError(f"layer {count} of {self.name} has {heard.scoring.heads} heads and others have "
+        for call in self._calls(given, key_mask, wide):
+            if call.scoring.heads != self.heads:
+                raise InputError(f"layer {count} of {self.name} has {call.scoring.heads} heads and others have "
                                  f"{self.heads}: not known here")  # fmt: skip
-            queries, keys, values = map(_plain, (heard.queries, heard.keys, heard.values))
-            yield Layer(count, queries, keys, values, heard.scoring)
-            del heard, queries, keys, values
+            queries, keys, values = map(_plain, (call.queries, call.keys, call.values))
+            yield Layer(count, queries, keys, values, call.scoring)
+            del call, queries, keys, values
             count += 1
         if count != self.layers:
-            raise _silent(self.name, self.network.config.model_type, count, self.layers)
+            raise _missing_calls(self.name, self.network.config.model_type, count, self.layers)
 
     def circuits(self, layer: int) -> Circuits:
         """The matrices of a layer's heads. They act on what the attention reads: the residual stream after its norm."""
         if not 0 <= layer < self.layers:
             raise InputError(f"layer {layer} of {self.name}: expected 0 to {self.layers - 1}")
         modules = dict(self.network.named_modules())
-        asking = {heard.module for heard in self._heard(self._probe())}
+        asking = {call.module for call in self._calls(self._probe())}
         with _inputs_of(asking) as inputs:
-            heard = self._layer_heard(layer)
-        names = [name for name, module in modules.items() if module is heard.module]
-        output = output_of(heard.module, modules.get(names[0].rpartition(".")[0]))
+            call = self._layer_call(layer)
+        names = [name for name, module in modules.items() if module is call.module]
+        output = output_of(call.module, modules.get(names[0].rpartition(".")[0]))
         with _inputs_of({output}) as mixed:
-            calls = [number for number, each in enumerate(self._heard(self._probe())) if each.module is heard.module]
-        return circuits_of(heard, inputs[layer], output, mixed[calls.index(layer)])
-
-    def places(self) -> tuple[Scheme, Precision]:
-        """Rotary positions, or a table of learned ones; others are refused by name.
-
-        transformers keeps indices and angles in float32, and rounds sines, cosines and tables to the model's type.
-        """
-        config, dtype = self.network.config.get_text_config(), str(self.network.dtype).removeprefix("torch.")
-        rope = getattr(config, "rope_parameters", None)
-        if isinstance(rope, dict) and rope.get("rope_type") == "default" and rope.get("partial_rotary_factor", 1) == 1:
-            d = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-            precision = Precision(index="float32", angle="float32", rows=dtype)  # type: ignore[arg-type]
-            return Rotary(int(d), float(rope["rope_theta"])), precision
-        for name, module in self.network.named_modules():
-            if name.endswith(("position_embeddings", "wpe")) and isinstance(module, nn.Embedding):
-                table = module.weight.detach().double().cpu().numpy()
-                return Learned(table[len(table) - (self.longest or len(table)) :]), Precision()
-        raise InputError(f"the positions of its family ({self.network.config.model_type}) are of a kind not known here")
+            calls = [number for number, each in enumerate(self._calls(self._probe())) if each.module is call.module]
+        return circuits_of(call, inputs[layer], output, mixed[calls.index(layer)])
 
     @property
     def settings(self) -> str:
@@ -281,11 +247,11 @@ class HuggingFaceModel:
         """How many tokens the embedding has."""
         return int(self.network.get_input_embeddings().weight.shape[0])
 
-    def _layer_heard(self, layer: int) -> AttentionCall:
-        return next(heard for number, heard in enumerate(self._heard(self._probe())) if number == layer)
+    def _layer_call(self, layer: int) -> AttentionCall:
+        return next(call for number, call in enumerate(self._calls(self._probe())) if number == layer)
 
     def _probe(self) -> Tokens:
-        """Two tokens: enough to hear every layer."""
+        """Two tokens: enough to record every layer."""
         return self.ordinary()[:2]
 
     def _tokenizer(self) -> Any:
@@ -311,26 +277,22 @@ class HuggingFaceModel:
     def _spells_bytes(self) -> bool:
         return any(word.startswith(BYTE_SPACE) for word in self.tokenizer.get_vocab())
 
-    def _heard(
-        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None, placeless: bool = False,
-        wide: bool = False,
-    ) -> Iterator[AttentionCall]:  # fmt: skip
-        return streamed(lambda give: self._forward(tokens, key_mask, placeless, wide, give))
+    def _calls(
+        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None, wide: bool = False
+    ) -> Iterator[AttentionCall]:
+        return streamed(lambda give: self._forward(tokens, key_mask, wide, give))
 
     def _forward(
         self,
         tokens: Tokens,
         key_mask: Bool[np.ndarray, " keys"] | None,
-        placeless: bool,
         wide: bool,
         give: Callable[[AttentionCall], None],
     ) -> None:
         device = self.network.device
         more = {} if key_mask is None else {"attention_mask": torch.as_tensor(key_mask[None], device=device).long()}
-        if placeless:
-            more["position_ids"] = torch.zeros((1, len(tokens)), dtype=torch.long, device=device)
         try:
-            with torch.no_grad(), listening(give), InFloat64() if wide else nullcontext():
+            with torch.no_grad(), recording(give), InFloat64() if wide else nullcontext():
                 self.network(input_ids=torch.as_tensor(tokens[None], device=device), **more)
         except InputError as error:
             raise InputError(f"{self.name}: {error}") from error
@@ -380,10 +342,10 @@ def _plain(rows: Tensor) -> Any:
     return (rows if rows.dtype in (torch.float32, torch.float64) else rows.float()).numpy()
 
 
-def _silent(name: str, family: str, count: int, layers: int) -> InputError:
-    heard = "none of its layers calls" if count == 0 else f"{count} calls for {layers} layers came through"
+def _missing_calls(name: str, family: str, count: int, layers: int) -> InputError:
+    calls = "none of its layers calls" if count == 0 else f"{count} calls for {layers} layers came through"
     return InputError(
-        f"{name}: {heard} the hook for attention, so that a report would miss heads. The family ({family}) computes "
+        f"{name}: {calls} the hook for attention, so that a report would miss heads. The family ({family}) computes "
         "its attention in a way of its own, or has layers without attention"
     )
 

@@ -28,7 +28,6 @@ from headwright.attention import causal, output, pattern, scores
 from headwright.errors import InputError
 from headwright.models.loading.model import Circuits, Layer, Tokens, checked_tokens
 from headwright.models.rows.scoring import Scoring
-from headwright.positions import Learned, Precision, Scheme
 
 NAME = "builtin:induction"
 OPENING, OTHER = "<s>", "?"
@@ -91,16 +90,11 @@ class InductionModel:
 
     def run(self, tokens: Tokens) -> Iterator[Layer]:
         """The two layers. The tokens are taken as they are: give them an opening, as `encode` does."""
-        return self._run(tokens, placed=True)
-
-    def run_without_positions(self, tokens: Tokens) -> Iterator[Layer]:
-        """The same with every token at position 0, where R is the identity."""
-        return self._run(tokens, placed=False)
-
-    def places(self) -> tuple[Scheme, Precision]:
-        """A position is known by the angles it is turned by: their sines and cosines, in float64."""
-        angles = np.arange(LONGEST)[:, None] * np.array(FREQUENCIES)
-        return Learned(np.concatenate([np.sin(angles), np.cos(angles)], axis=1)), Precision()
+        x = self._start(tokens)
+        for index in range(LAYERS):
+            layer = self._layer(index, x)
+            yield layer
+            x = self._after(layer, x)
 
     def logits(self, tokens: Tokens) -> Float[np.ndarray, "places tokens"]:
         """The scores of the next token at each place."""
@@ -118,16 +112,9 @@ class InductionModel:
     def _start(self, tokens: Tokens) -> Float[np.ndarray, "places width"]:
         return np.asarray(self.embed[checked_tokens(tokens, len(VOCABULARY), LONGEST)])
 
-    def _run(self, tokens: Tokens, placed: bool) -> Iterator[Layer]:
-        x = self._start(tokens)
-        for index in range(LAYERS):
-            layer = self._layer(index, x, placed)
-            yield layer
-            x = self._after(layer, x)
-
-    def _layer(self, index: int, x: Float[np.ndarray, "places width"], placed: bool = True) -> Layer:
+    def _layer(self, index: int, x: Float[np.ndarray, "places width"]) -> Layer:
         q, k, v = (x @ matrix[index] for matrix in (self.query, self.key, self.value))  # heads, places, d
-        q, k = (turned(q), turned(k)) if placed else (q, k)
+        q, k = turned(q), turned(k)
         return Layer(index, q, k, v, Scoring.of(q.shape, k.shape, causal=True))
 
     def _after(self, layer: Layer, x: Float[np.ndarray, "places width"]) -> Float[np.ndarray, "places width"]:

@@ -32,19 +32,11 @@ class Layer:
 
     def statistics(self, **more: Any) -> RowStatistics:
         """`row_statistics` of this layer, with its own scale, mask, window, softcap and sinks; `more` is as there."""
-        queries, keys = (
-            array.detach().float().cpu().numpy() if hasattr(array, "detach") else array
-            for array in (self.queries, self.keys)
-        )
-        return row_statistics(queries, keys, **self._own(), **more)
+        return row_statistics(numbers(self.queries), numbers(self.keys), **self.scoring.options, **more)
 
     def map(self, bins: int = 512) -> AttentionMap:
         """`attention_map` of this layer, with its own scoring."""
-        return attention_map(self.queries, self.keys, bins, **self._own())
-
-    def _own(self) -> dict[str, Any]:
-        names = ("scale", "causal", "window", "softcap", "sinks", "key_mask")
-        return {name: getattr(self.scoring, name) for name in names}
+        return attention_map(self.queries, self.keys, bins, **self.scoring.options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,3 +118,13 @@ def checked_tokens(tokens: Tokens, count: int, longest: int | None) -> Tokens:
     if len(wrong):
         raise InputError(f"token {wrong[0]} is {array[wrong[0]]}: expected a number from 0 to {count - 1}")
     return array
+
+
+def numbers(array: Any) -> Float[np.ndarray, ...]:
+    """A NumPy array of float32 or wider, wherever the array was."""
+    if hasattr(array, "detach"):
+        array = array.detach()
+        array = (array if array.element_size() == 8 else array.float()).cpu().numpy()
+    held = np.asarray(array)
+    found: Float[np.ndarray, ...] = held.astype(np.result_type(np.float32, held.dtype), copy=False)
+    return found

@@ -16,7 +16,6 @@ from headwright.models.explain import Example
 from headwright.models.findings.circuits import Spectrum
 from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.models.findings.heads import Head, Quantiles
-from headwright.models.findings.positions import Places
 from headwright.models.report.sentences import sentences
 
 if TYPE_CHECKING:
@@ -39,17 +38,12 @@ def data(found: Audit) -> dict[str, Any]:
             "rows": found.rows, "context": found.context,
         },
         "heads": [_head(head) | {"order": _order(found, head)} for head in found.heads],
-        "order": {
-            "tokens": found.order.tokens, "shuffles": found.order.shuffles,
-            "first_layer_without_positions": None if found.order.without is None else found.order.without.tolist(),
-        },
-        "positions": None if found.places is None else _places(found.places),
+        "order": {"tokens": found.order.tokens, "shuffles": found.order.shuffles},
         "not_measured": found.not_measured,
         "circuits_leave_out": list(found.circuits_leave_out),
         "examples": [_example(example) for example in found.examples],
         "every_text": [asdict(one) for one in found.every_text.places],
         "every_text_pairs": [asdict(one) for one in found.every_text.pairs],
-        "every_text_drawn": [asdict(one) for one in found.every_text.drawn],
         "every_text_left_out": list(found.every_text.left_out),
         "no_every_text": found.every_text.missing or None,
         "meanings": MEANINGS | {"away": AWAY, "intervals": INTERVAL} | {f"role {k}": v for k, v in ROLES.items()},
@@ -106,7 +100,7 @@ def no_parquet() -> InputError:
 
 
 def _order(found: Audit, head: Head) -> float:
-    return float(found.order.with_positions[found.layers.index(head.layer), head.head])
+    return float(found.order.moved[found.layers.index(head.layer), head.head])
 
 
 def _head(head: Head) -> dict[str, Any]:
@@ -145,21 +139,4 @@ def _spectrum(one: Spectrum) -> dict[str, Any]:
              "guarantee": one.frobenius / math.sqrt(k)}
             for k in ks
         ],
-    }  # fmt: skip
-
-
-def _places(found: Places) -> dict[str, Any]:
-    report = found.report
-    return {
-        "scheme": repr(found.scheme) if not hasattr(found.scheme, "table") else type(found.scheme).__name__,
-        "precision": vars(found.precision),
-        "length": found.length,
-        "collisions": report.collisions,
-        "first_pair": report.first_pair,
-        "closest_pair": report.closest_pair,
-        "distance": [report.distance.lower, report.distance.upper]
-        if math.isfinite(report.distance.upper)
-        else None,
-        "how_collisions": report.how_collisions,
-        "how_distance": report.how_distance,
     }  # fmt: skip

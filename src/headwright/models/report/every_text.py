@@ -6,12 +6,11 @@ import html
 from collections.abc import Callable, Iterator, Sequence
 
 from headwright.enclosure import shown_above, shown_below
-from headwright.models.every_text_summary import ByLength, Extreme, FirstLayerBounds, OnEveryText, PairsOnEveryText
+from headwright.models.every_text_summary import Extreme, FirstLayerBounds, OnEveryText, PairsOnEveryText
 
 DIGITS = 4  # of a proven bound
 WIDE, HIGH = 160, 14  # of the picture of a band
-TALL = 28  # of the picture of many floors
-FEW_HEADS, FEW_PAIRS, FEW_TOKENS = 6, 3, 3  # named in a line
+FEW_HEADS, FEW_PAIRS = 6, 3  # named in a line
 WHERE = {"self": "the row's own token", "previous": "the previous token", "first": "the first token"}
 
 Word = Callable[[str], str]  # a token as it is shown, safe in HTML
@@ -21,7 +20,7 @@ def section(found: FirstLayerBounds, text: str, word: Word) -> str:
     """Sentences, a table with a band for each head and place, pairs, and the texts themselves."""
     if found.missing:
         return f"<p>Nothing is said of all texts there are: {html.escape(found.missing)}.</p>"
-    lines = "".join(f"<li>{line}</li>" for line in told(found))
+    lines = "".join(f"<li>{line}</li>" for line in bound_sentences(found))
     summary = f'<ul class="summary">{lines}</ul>\n' if lines else ""
     return f"{_about(found, text)}\n{summary}{_bands(found)}\n{_pairs(found, text, word)}{_witnesses(found, word)}"
 
@@ -50,7 +49,7 @@ def _about(found: FirstLayerBounds, text: str) -> str:
     )
 
 
-def told(found: FirstLayerBounds) -> list[str]:
+def bound_sentences(found: FirstLayerBounds) -> list[str]:
     """What the numbers come to, in sentences: floors, ceilings, pairs."""
     return [*_floors_told(found), *_ceilings_told(found), *_pairs_told(found)]
 
@@ -94,13 +93,6 @@ def _ceilings_told(found: FirstLayerBounds) -> list[str]:
                 f"No text {_every(found)}{comma} lets {_heads([one.head for one in ceilings])} give {said} one half; "
                 f"the most there is {shown_above(highest.most.bound, DIGITS)}{_weakest(ceilings, highest)}."
             )
-        mostly = [one for one in mine if one.queries / 2 < one.never_half < one.queries]
-        if mostly:
-            largest = max(mostly, key=lambda one: one.never_half)
-            lines.append(
-                f"For {largest.never_half} of {largest.queries} tokens of the row no text of {largest.length} tokens "
-                f"lets head 0.{largest.head} give {said} one half."
-            )
     return lines
 
 
@@ -138,33 +130,17 @@ def _heads(heads: Sequence[int], one: str = "", many: str = "") -> str:
 
 
 def _bands(found: FirstLayerBounds) -> str:
-    lengths = sorted({point.length for one in found.lengths for point in one.points})
-    curves = {(one.head, one.place): one for one in found.lengths if len(lengths) > 1}
     lines = "".join(
         f'<tr><th scope="row">0.{each.head}</th><td class="words">{each.place}</td><td class="words">{_band(each)}</td>'
         f"<td>{shown_below(each.least.bound, DIGITS)}</td><td>{shown_above(each.most.bound, DIGITS)}</td>"
-        f"<td>{each.never_half} of {each.queries}</td><td>{each.always_half} of {each.queries}</td>"
-        + (f'<td class="words">{_curve(curves[each.head, each.place], lengths)}</td></tr>' if curves else "</tr>")
+        f"<td>{each.never_half} of {each.queries}</td><td>{each.always_half} of {each.queries}</td></tr>"
         for each in found.places
     )
     return _table(
         "For every text", lines,
         [("head", ""), ("place", "words"), ("from 0 to 1", "words"), ("least", ""), ("most", ""), ("never half", ""),
-         ("always half", ""), *([(f"{lengths[0]} to {lengths[-1]} tokens", "words")] if curves else [])],
+         ("always half", "")],
     )  # fmt: skip
-
-
-def _curve(one: ByLength, lengths: Sequence[int]) -> str:
-    """The band from least to most for texts of 2, 4, 8, ... tokens, as one shape from left to right."""
-    step = WIDE / max(len(lengths) - 1, 1)
-    across = [lengths.index(point.length) * step for point in one.points]
-    above = [f"{x:.1f} {TALL * (1 - point.most):.2f}" for x, point in zip(across, one.points, strict=True)]
-    below = [f"{x:.1f} {TALL * (1 - point.least):.2f}" for x, point in zip(across, one.points, strict=True)]
-    said = ", ".join(
-        f"{point.length} tokens: {shown_below(point.least, DIGITS)} to {shown_above(point.most, DIGITS)}"
-        for point in one.points
-    )
-    return _outline(said, f"M{'L'.join([*above, *reversed(below)])}Z", f"<title>{said}</title>")
 
 
 def _band(one: OnEveryText) -> str:
@@ -179,49 +155,18 @@ def _band(one: OnEveryText) -> str:
 
 
 def _pairs(found: FirstLayerBounds, text: str, word: Word) -> str:
-    drawn = {one.head: one.tokens for one in found.drawn}
     if not found.pairs:
         return ""
     lines = "".join(
         f'<tr><th scope="row">0.{one.head}</th><td>{one.kept} of {one.pairs}</td>'
-        f'<td class="words">{_floors(one)}</td><td class="tok many">{_broken(one, word)}</td>'
-        f'<td class="tok many">{_most_drawn(drawn.get(one.head, ()), word)}</td></tr>'
+        f'<td class="tok many">{_broken(one, word)}</td></tr>'
         for one in found.pairs
     )
     return (
         f"<h3>Pairs of {html.escape(text)}</h3>\n<p>A token and the one before it stay, every other place may hold any "
-        "token: how many pairs keep more than one half on the previous token, what each keeps at least (a bar for each "
-        "pair, sorted, from 0 to 1; proven), and which tokens have the largest score most often (counted in floating "
-        "point).</p>\n"
-    ) + _table(
-        "Pairs", lines,
-        [("head", ""), ("more than half", ""), ("floors, sorted", "words"), ("those that keep least", "words"),
-         ("drawn most to", "words")],
-    )  # fmt: skip
-
-
-def _floors(one: PairsOnEveryText) -> str:
-    """What the pairs keep at least, from the largest to the smallest, as one outline."""
-    step = WIDE / len(one.floors)
-    corners = "".join(
-        f"L{index * step:.2f} {TALL * (1 - floor):.2f}L{(index + 1) * step:.2f} {TALL * (1 - floor):.2f}"
-        for index, floor in enumerate(one.floors)
-    )
-    said = f"{one.kept} of {one.pairs} pairs above one half"
-    return _outline(said, f"M0 {TALL}{corners}L{WIDE} {TALL}Z")
-
-
-def _outline(said: str, path: str, title: str = "") -> str:
-    """A shape above a line, with another line at one half."""
-    return (
-        f'<svg class="band" width="{WIDE}" height="{TALL}" role="img" aria-label="{said}">{title}'
-        f'<line class="track" x1="0" y1="{TALL}" x2="{WIDE}" y2="{TALL}"/><path d="{path}"/>'
-        f'<line class="half" x1="0" y1="{TALL / 2}" x2="{WIDE}" y2="{TALL / 2}"/></svg>'
-    )
-
-
-def _most_drawn(tokens: Sequence[tuple[str, float]], word: Word) -> str:
-    return ", ".join(f"{word(name)} ({share:.0%})" for name, share in tokens[:FEW_TOKENS])
+        "token: how many pairs keep more than one half on the previous token, and what those keep that keep least "
+        "(proven).</p>\n"
+    ) + _table("Pairs", lines, [("head", ""), ("more than half", ""), ("those that keep least", "words")])
 
 
 def _broken(one: PairsOnEveryText, word: Word) -> str:

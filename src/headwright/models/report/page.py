@@ -122,8 +122,8 @@ def page(found: Audit) -> str:
         ("heads", "All heads", _table(found)),
         ("rounding", "Rounding the keys", _rounding(found.heads)),
         ("rank", "Rank of the circuits", _ranks(found.heads, found.circuits_leave_out)),
-        ("order", "Order and positions", _order(found)),
-        ("texts", "For every text", every_text(found.every_text, _texts_name(found), word)),
+        ("order", "Order of the tokens", _order(found)),
+        ("texts", "For every text", every_text(found.every_text, found.text or "the random tokens", word)),
         ("definitions", "What the numbers mean", _definitions()),
         ("again", "How to reproduce", _again(found)),
     ]
@@ -350,65 +350,19 @@ def _rounding(heads: Sequence[Head]) -> str:
 
 
 def _ranks(heads: Sequence[Head], left_out: Sequence[str]) -> str:
-    mine = [head for head in heads if head.spectra]
-    if not mine:
+    if not any(head.spectra for head in heads):
         return ""
     told = f" In this model, {'; '.join(left_out)}." if left_out else ""
-    longest = min(len(head.spectra["qk"].lower) for head in mine)
-    lines = []
-    for k in (k for k in (1, 2, 4, 8, 16, 32, 64, 128) if k <= longest):
-        cells = []
-        for name in ("qk", "ov"):
-            shares = [
-                float(head.spectra[name].upper[k - 1]) / head.spectra[name].frobenius
-                for head in mine
-                if head.spectra[name].frobenius > 0
-            ]
-            cells.append(
-                f"<td>{median(shares):.4f}</td><td>{max(shares):.4f}</td>" if shares else "<td>–</td><td>–</td>"
-            )
-        lines.append(f'<tr><th scope="row">{k}</th>{"".join(cells)}<td>{k**-0.5:.4f}</td></tr>')
-    heading = "".join(
-        f'<th scope="col">{said}</th>'
-        for said in ("k", "QK, median head", "QK, largest", "OV, median head", "OV, largest", "never above 1/sqrt(k)")
-    )
-    return (
-        "<p>The k-th singular value of a circuit as a part of its Frobenius norm, sigma_k / |A|_F, beside what theory "
-        "allows. Singular values are enclosed from both sides (proven for the matrices as they are, whatever the SVD "
-        f"routine says); positions and biases are left out.{_text(told)}</p>\n"
-        f'<div class="wide" tabindex="0" role="region" aria-label="Rank"><table><thead><tr>{heading}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-    )
+    return f"<p>{_text(MEANINGS['rank']).capitalize()}.{_text(told)}</p>"
 
 
 def _order(found: Audit) -> str:
-    worst = found.order.with_positions.max(axis=1)
+    worst = found.order.moved.max(axis=1)
     layers = ", ".join(f"layer {layer}: {value:.2g}" for layer, value in zip(found.layers, worst, strict=True))
-    without = found.order.without
-    parts = [
+    return (
         f"<p>{found.order.shuffles} shuffles of the tokens between the first and the last of {found.order.tokens}: "
         f"what a head writes at the last place moves, relatively, by up to this much. {layers}.</p>"
-    ]
-    if without is not None:
-        parts.append(
-            f"<p>With every token at position 0, the first layer moves by {float(without.max()):.1e}: without "
-            "positions a head sees a set of keys, not a sequence.</p>"
-        )
-    if found.places is not None:
-        told, where = found.places.report, found.places
-        kind = type(where.scheme).__name__.lower()
-        rounded = ", ".join(f"{name} {value}" for name, value in vars(where.precision).items())
-        parts.append(
-            f"<p>Positions are {kind} ({rounded}). Of {where.length}, {told.collisions} coincide with an earlier one "
-            f"({_text(told.how_collisions)}); the closest two, {told.closest_pair}, are {told.distance} apart "
-            f"({_text(told.how_distance)}).</p>"
-        )
-    return "\n".join(parts)
-
-
-def _texts_name(found: Audit) -> str:
-    """What the pairs were taken from."""
-    return "the random tokens" if found.text is None else found.text
+    )
 
 
 def _definitions() -> str:

@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from headwright.enclosure import shown_below
 from headwright.models.findings.heads import BY_MEAN, Head
 from headwright.models.report.every_text import headline
 
 if TYPE_CHECKING:
     from headwright.models.auditor import Audit
 
-ROUNDING = 1e-4  # a smaller relative difference is what floats lose
 FEW = 4  # heads named in a sentence
 SAID = {
     "first token": ("gives the first token more than half of its attention, on average",
@@ -37,7 +35,6 @@ def sentences(found: Audit) -> list[str]:
         lines.append(f"No head {', or '.join(none)}.")
     rest = (
         headline(found.every_text), _fragile(found.heads), _rounded(found.heads), _ranks(found.heads), _order(found),
-        _places(found),
     )  # fmt: skip
     return [*lines, *(line for line in rest if line)]
 
@@ -125,26 +122,5 @@ def _ranks(heads: Sequence[Head]) -> str | None:
 
 
 def _order(found: Audit) -> str:
-    worst = float(found.order.with_positions.max())
-    without = found.order.without
-    said = f"Shuffling all tokens but the last changes the last output of a head by up to {worst:.2g} times its norm"
-    if without is None:
-        return f"{said}."
-    least = float(without.max())
-    why = ", which is rounding" if least < ROUNDING else ""
-    return f"{said}; in the first layer without position encodings, by {least:.1g}{why}."
-
-
-def _places(found: Audit) -> str | None:
-    if found.places is None:
-        return None
-    report, length = found.places.report, found.places.length
-    if report.collisions:
-        return (
-            f"{report.collisions} of {length} positions coincide with an earlier one in the model's number type, "
-            f"first {report.first_pair}."
-        )
-    return (
-        f"No two of {length} positions coincide in the model's number type; the closest two, {report.closest_pair}, "
-        f"are {shown_below(report.distance.lower, 4)} apart or more."
-    )
+    worst = float(found.order.moved.max())
+    return f"Shuffling all tokens but the last changes the last output of a head by up to {worst:.2g} times its norm."

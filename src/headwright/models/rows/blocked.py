@@ -6,9 +6,8 @@ What stands at a known place (the first key, an offset) needs no block: its scor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,6 @@ def row_statistics(
     key_sets: Mapping[str, Bool[np.ndarray, "*batch keys"]] | None = None,
     received: bool = False,
     last_rows: int = 64,
-    progress: Callable[[float], None] | None = None,
 ) -> RowStatistics:
     """Statistics of every row of every head, in blocks of Q K^T and in memory O(rows).
 
@@ -69,7 +67,6 @@ def row_statistics(
                 queries[i], keys[i], scale=scale, causal=causal, window=window, softcap=softcap, sinks=sinks,
                 key_mask=_of_text(key_mask, i, texts), offsets=offsets, top=top, ends=ends, received=received,
                 key_sets={name: _of_text(mask, i, texts) for name, mask in sets.items()}, last_rows=last_rows,
-                progress=None if progress is None else partial(_within, progress, i, texts),
             )
             for i in range(texts)
         ]  # fmt: skip
@@ -83,18 +80,11 @@ def row_statistics(
         if number < 0:
             raise InputError(f"{name} = {number}: expected a number from 0")
     marked = {name: checked_mask(mask, scoring.keys, "keys") for name, mask in sets.items()}
-    again = received or ends is not None or bool(marked)
-    half = None if progress is None else (lambda done: progress(done / (2 if again else 1)))
-    found = statistics(queries, keys, scoring, tuple(offsets), top, half)
-    if not again:
+    found = statistics(queries, keys, scoring, tuple(offsets), top)
+    if not (received or ends is not None or marked):
         return found
-    rest = None if progress is None else (lambda done: progress((1 + done) / 2))
-    more = second_pass(queries, keys, scoring, found.lse, ends, marked, last_rows if received else None, rest)
+    more = second_pass(queries, keys, scoring, found.lse, ends, marked, last_rows if received else None)
     return replace(found, **more)
-
-
-def _within(progress: Callable[[float], None], text: int, texts: int, done: float) -> None:
-    progress((text + done) / texts)
 
 
 def _of_text(mask: Any, text: int, texts: int) -> Any:
@@ -124,7 +114,6 @@ def statistics(
     scoring: Scoring,
     offsets: Sequence[int],
     top: int,
-    progress: Callable[[float], None] | None = None,
     fast: bool | None = None,
 ) -> RowStatistics:
     """Statistics of all rows; with the compiled epilogue if `fast`, which is decided here unless given."""
@@ -143,8 +132,6 @@ def statistics(
             rows = slice(start, min(start + ROWS, scoring.rows))
             seen = None if ranges is None else ranges[rows]
             _take_in(state.part(rows), scaled[rows], mine, scoring, rows, room, seen)
-            if progress is not None:
-                progress((head + rows.stop / scoring.rows) / scoring.heads)
         _conclude(found, head, state, scoring, top)
         _places(found, head, scaled, mine, scoring)
     return found
@@ -167,7 +154,6 @@ def second_pass(
     ends: tuple[int, int] | None,
     sets: Mapping[str, Bool[np.ndarray, " keys"]],
     last_rows: int | None,
-    progress: Callable[[float], None] | None = None,
 ) -> dict[str, Any]:
     """What needs the weights themselves, and so the rows' lse; a row whose lse is infinite gives no weight.
 
@@ -198,8 +184,6 @@ def second_pass(
                     start[head, rows] += np.vecdot(weights, first)
                     recent[head, rows] += np.vecdot(weights, latter)
                     given[head, rows] += weights.sum(axis=1)
-            if progress is not None:
-                progress((head + rows.stop / scoring.rows) / scoring.heads)
     more: dict[str, Any] = {"sets": found}
     if last_rows is not None:
         more |= {"received": total, "received_most": most, "received_last": last}
@@ -354,13 +338,7 @@ def _weights(
 ) -> Float[np.ndarray, " rows"]:  # fmt: skip
     """The weight that each row from `start` on gives to one key of its own; 0 where it does not see it."""
     position = np.arange(start, start + len(key)) + scoring.shift
-    seen = np.isfinite(lse)
-    if scoring.causal:
-        seen &= key <= position
-    if scoring.window is not None:
-        seen &= abs(key - position) < scoring.window
-    if scoring.key_mask is not None:
-        seen &= scoring.key_mask[key]
+    seen = np.isfinite(lse) & scoring.sees(position, key)
     s = s.astype(np.float64)
     if scoring.softcap is not None:
         s = scoring.softcap * np.tanh(s / scoring.softcap)

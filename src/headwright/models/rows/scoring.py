@@ -114,6 +114,18 @@ class Scoring:
             found[:, 1] = position + 1
         return found
 
+    def sees(self, positions: Any, keys: Any) -> Bool[np.ndarray, ...]:
+        """Whether rows at these positions see these keys; positions and keys are broadcast against each other.
+
+        >>> Scoring.of((1, 3, 4), (1, 3, 4), window=2).sees(np.arange(3)[:, None], np.arange(3)).tolist()
+        [[True, False, False], [True, True, False], [False, True, True]]
+        """
+        apart = np.asarray(keys - positions)
+        seen = apart <= 0 if self.causal else np.ones(apart.shape, dtype=bool)
+        if self.window is not None:
+            seen = seen & (abs(apart) < self.window)
+        return seen if self.key_mask is None else seen & self.key_mask[keys]
+
     def hidden(self, rows: slice, keys: slice) -> Bool[np.ndarray, "rows keys"] | None:
         """Which of these keys these rows may not see; None if they see all."""
         begin = keys.start - self.shift - rows.start

@@ -7,16 +7,14 @@ head                 the scores of a first-layer head, by token and place
 first_layer          a first layer as numbers; read_layer and transformers_layers read it from models
 sweep                the least and most weight for every query token: the protocol `Sweeper`, and the sweep in NumPy
 gpu_sweep            the sweep on a GPU, with gpu_kernel
-resumable_sweep      the sweep in parts, on workers or here, that can be resumed
+worker_sweep         the sweep in parts, on workers
 extreme_texts        the texts that attain extremes; a few query tokens, all heads in one pass
 every_text           the public functions: sets of places, pairs of tokens, bounds by length
 occurrences          the weight on every occurrence of a token
-replaced_tokens      one text, a few of whose tokens may be replaced
 logits               the direct effect of a head on a logit
 two_layers           an induction head on a repeated pair, through two layers
 next_token           the next token through two layers of one head: the search for margins and worst texts
 next_token_statement  such margins as a document; next_token_proof searches, checks and runs
-recombined_keys      heads above the first layer, under any recombination of a text's keys
 check_against_model  whether the layer as read does what the model does, and whether bounds hold where it runs
 statement            a statement as a document; make_statement makes one from a result
 run_statement        texts that a statement is about, run in the model

@@ -17,8 +17,7 @@ from jaxtyping import Float
 
 from headwright.enclosure import TOLERANCE, held_to
 from headwright.errors import InputError
-from headwright.models.findings.row_statistics import numbers
-from headwright.models.loading.model import Layer, Model, Tokens
+from headwright.models.loading.model import Layer, Model, Tokens, numbers
 from headwright.models.rows.scoring import Scoring
 from headwright.models.texts.first_layer import FirstLayer, head_of, texts_of
 from headwright.models.texts.head import Texts

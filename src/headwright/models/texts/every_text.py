@@ -22,12 +22,11 @@ from headwright.models.texts.check_against_model import (
     not_beyond,
     random_texts,
     run_patterns,
-    run_weight,
 )
-from headwright.models.texts.extreme_texts import Attractor, attractors, extremes, witness
+from headwright.models.texts.extreme_texts import extremes, witness
 from headwright.models.texts.first_layer import FirstLayer, head_of, texts_of
 from headwright.models.texts.head import Head, Texts
-from headwright.models.texts.read_layer import first_layer, turning
+from headwright.models.texts.read_layer import first_layer
 from headwright.models.texts.sweep import Band, Between, Extreme, Progress, Sweep, Sweeper, band, pair_band, sweep
 
 HALF = 0.5
@@ -58,15 +57,6 @@ class Guarantee:
     firm: tuple[tuple[int, int, float], ...]  # as `broken`, those that keep more than 1/2
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A token's id, and at how many of the (query token, place) couples looked at its score is the largest."""
-
-    token: int
-    wins: int
-    of: int
-
-
 @dataclass(frozen=True, eq=False)
 class HeadOnEveryText:
     """One head on all texts of a length."""
@@ -78,7 +68,6 @@ class HeadOnEveryText:
     slack: float  # no score used is further than this from the exact one
     places: tuple[OnPlaces, ...]
     guarantee: Guarantee | None
-    attractors: tuple[Drawn, ...]  # the tokens that draw it most, in floating point
 
     def __repr__(self) -> str:
         """The least and the most weight of each place, rounded outwards."""
@@ -145,14 +134,13 @@ def _inside(layer: FirstLayer, swept: Sweep, number: int, ids: Tokens, pattern: 
 
 @dataclass(frozen=True, eq=False)
 class _Looked:
-    """One head, swept: how the text of an extreme is found, and which tokens draw it."""
+    """One head, swept, and how the text of an extreme is found."""
 
     head: Head
     swept: Sweep
     text: Callable[
         [int, Sequence[int], Extreme], Tokens
     ]  # of a query token (where it stands among the rows) and places
-    drawn: Sequence[Attractor]
 
 
 def _looked(
@@ -163,7 +151,7 @@ def _looked(
     if sweeper is None and (free if rows is None else len(rows)) <= FEW:
         asking = np.arange(free) if rows is None else rows
         for one in extremes(layer, chosen, texts, asking, progress):
-            yield _Looked(one.head, one.swept(sets), one.text, one.attractors())
+            yield _Looked(one.head, one.swept(sets), one.text)
         return
     for number, which in enumerate(chosen):
         head = head_of(layer, which)
@@ -171,19 +159,17 @@ def _looked(
         swept = (sweeper or sweep)(head, texts, sets, rows, part)
 
         def text(row: int, places: Sequence[int], extreme: Extreme, head: Head = head, swept: Sweep = swept) -> Tokens:
-            return witness(head, texts, int(swept.rows[row]), places, extreme).text
+            return witness(head, texts, int(swept.rows[row]), places, extreme)
 
-        yield _Looked(head, swept, text, attractors(head, texts, rows))
+        yield _Looked(head, swept, text)
 
 
 def _one(model: Model, layer: FirstLayer, number: int, looked: _Looked, text: Tokens | None) -> HeadOnEveryText:
     swept = looked.swept
     places = tuple(_on_places(model, layer, looked, number, name, band(swept, name)) for name in swept.sets)
     guarantee = None if text is None or "previous" not in swept.sets else _guarantee(layer, looked.head, swept, text)
-    drawn = tuple(Drawn(int(layer.tokens[one.token]), one.wins, one.of) for one in looked.drawn)
     return HeadOnEveryText(
         number, swept.texts.length, swept.texts.place, len(swept.rows), float(swept.slack.max()), places, guarantee,
-        drawn,
     )  # fmt: skip
 
 
@@ -245,39 +231,6 @@ def counted(layer: FirstLayer, queries: Sequence[int]) -> Int[np.ndarray, " quer
 
 
 @dataclass(frozen=True)
-class PlaceBand:
-    """The weight on the previous token at one place of a text, and its bounds over every text that ends there."""
-
-    place: int
-    least: float
-    most: float
-    measured: float
-
-
-def along_text(model: Model, head: int, tokens: Tokens) -> list[PlaceBand]:
-    """A head's weight on the previous token, place by place along a text, inside the band over every text."""
-    layer = first_layer(model, len(tokens))
-    if not layer.causal:
-        raise InputError(f"{model.name} sees both ways: a band along a text is for models that look back only")
-    one = head_of(layer, head)
-    found = []
-    for place in range(len(layer.opening) + 1, len(tokens)):
-        angles = turning(model, 0, place + 1)
-        if angles is not None and layer.angles is not None and not np.array_equal(angles, layer.angles):
-            layer = replace(layer, angles=angles)  # they depend on the length
-            one = head_of(layer, head)
-        texts = texts_of(layer, place + 1)
-        swept = sweep(one, texts, {"previous": [place - 1]}, counted(layer, [int(tokens[place])]))
-        bounds = band(swept, "previous")
-        measured = run_weight(model, head, tokens[: place + 1], texts, [place - 1])
-        least, most = float(bounds.least.lower[0]), float(bounds.most.upper[0])
-        not_beyond(measured, least, "least", f"head {head}, place {place - 1}")
-        not_beyond(measured, most, "most", f"head {head}, place {place - 1}")
-        found.append(PlaceBand(place, least, most, measured))
-    return found
-
-
-@dataclass(frozen=True)
 class Pair:
     """Token ids: the query's, at the end of a text, and that of a key so many places before it."""
 
@@ -328,7 +281,7 @@ def kept_by_pairs(
             held = replace(texts, held={**texts.held, at: int(key)})
 
             def shown(extreme: Extreme, bound: float) -> Attained:
-                ids: Tokens = layer.tokens[witness(head, held, int(query), [at], extreme).text]  # noqa: B023
+                ids: Tokens = layer.tokens[witness(head, held, int(query), [at], extreme)]  # noqa: B023
                 return attained(model, number, ids, texts, [at], extreme, bound)  # noqa: B023
 
             found.append(KeptByPair(number, pair, shown("least", float(both.least.lower[0])),

@@ -1,4 +1,4 @@
-"""The texts that attain extremes, and the tokens with the largest scores.
+"""The texts that attain extremes.
 
 For a few query tokens, all heads are swept together. Where positions are learned, every place has its own vectors for
 the whole vocabulary, and making them is most of the work: so the heads go through the places together, and share them.
@@ -17,7 +17,6 @@ from headwright.models.texts.first_layer import FirstLayer, head_of
 from headwright.models.texts.head import Head, Texts
 from headwright.models.texts.sweep import Extreme, Sweep, accumulate, place_extremes, scores_along
 
-MOST_ROWS = 256
 SHARED = 2**29  # bytes of vectors that heads which go together may hold
 MOST_NUMBERS = 2**24  # of a block of scores
 
@@ -27,61 +26,18 @@ Chosen = Int[np.ndarray, "places queries"]
 Line = tuple[Float[np.ndarray, " queries"], Float[np.ndarray, " queries"], Rows, Rows, float]
 
 
-@dataclass(frozen=True, eq=False)
-class Witness:
-    """A text (tokens as the head counts them) and the weight that the head gives to the places there."""
-
-    text: Int[np.ndarray, " length"]
-    weight: float  # in floating point: the bounds are the band's
-
-
-def witness(head: Head, texts: Texts, query: int, places: Sequence[int], extreme: Extreme) -> Witness:
+def witness(
+    head: Head, texts: Texts, query: int, places: Sequence[int], extreme: Extreme
+) -> Int[np.ndarray, " length"]:
     """Place by place the token of the largest or smallest score; places that are not seen hold the query token."""
-    text = np.full(texts.length, query)
+    text, free = np.full(texts.length, query), set(texts.free)
     for at, token in texts.held.items():
         text[at] = token
-    chosen = []
-    free = set(texts.free)
     for at, scores in scores_along(head, texts, query):
         if at in free:
             smallest = (at in places) == (extreme == "least")
             text[at] = int((scores if smallest else -scores)[: head.free].argmin())
-        chosen.append(scores[text[at]])
-    pattern = np.exp(np.array(chosen) - max(chosen))
-    inside = [at in places for at in texts.seen]
-    return Witness(text, float(pattern[inside].sum() / pattern.sum()))
-
-
-@dataclass(frozen=True)
-class Attractor:
-    """A token (as the head counts them) and of how many couples of a query token and a place it has the top score."""
-
-    token: int
-    wins: int
-    of: int
-
-
-def attractors(
-    head: Head, texts: Texts, rows: Int[np.ndarray, " queries"] | None = None, most: int = 5
-) -> list[Attractor]:
-    """Counted at the distances 1, 2, 4, ... where places are free; at most 256 query tokens, evenly spread.
-
-    In floating point: where two tokens score alike, one of them is named.
-    """
-    rows = np.arange(head.free) if rows is None else np.asarray(rows)
-    rows = rows[:: -(-len(rows) // MOST_ROWS)]
-    places = [texts.place - 2**k for k in range(texts.place.bit_length()) if texts.place - 2**k in texts.free]
-    winners = [
-        (head.queries(texts.place, at, rows).rows @ head.keys(at).rows[: head.free].T).argmax(axis=1) for at in places
-    ]
-    return _most_often(np.array(winners, dtype=np.int64), most)
-
-
-def _most_often(winners: Int[np.ndarray, "places queries"], most: int = 5) -> list[Attractor]:
-    """The tokens that win most often; of those that win alike, the one counted first."""
-    tokens, wins = np.unique(winners, return_counts=True)
-    first = np.argsort(-wins, kind="stable")[:most]
-    return [Attractor(int(tokens[index]), int(wins[index]), winners.size) for index in first]
+    return text
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +69,6 @@ class Extremes:
             smallest = (at in places) == (extreme == "least")
             text[at] = (self.smallest if smallest else self.largest)[line, row]
         return text
-
-    def attractors(self, most: int = 5) -> list[Attractor]:
-        """As those of `attractors`, of these query tokens."""
-        far = [self.texts.place - 2**k for k in range(self.texts.place.bit_length())]
-        lines = [line for line, at in enumerate(self.texts.seen) if at in far and at in self.texts.free]
-        return _most_often(self.largest[lines], most)
 
 
 def extremes(

@@ -75,10 +75,10 @@ class FirstLayer:
             raise InputError(f"{len(self.tokens)} tokens and {len(self.embedding)} embeddings: expected one for each")
         if not self.keys or len(self.queries) % len(self.keys):
             raise InputError(f"{len(self.queries)} heads and {len(self.keys)} key heads: expected a divisor")
-        for name, array in self._arrays():
+        for name, array in self.arrays():
             if not np.isfinite(array).all():
-                raise InputError(f"the {name} of the first layer hold a number that is not finite: nothing is proved "
-                                 "of such weights")  # fmt: skip
+                raise InputError(f"{name} of the first layer has a number that is not finite: nothing is proved of "
+                                 "such weights")  # fmt: skip
 
     @property
     def positions(self) -> int | None:
@@ -86,19 +86,26 @@ class FirstLayer:
         known = [most for most in (self.longest, None if self.places is None else len(self.places)) if most is not None]
         return min(known, default=None)
 
-    def _arrays(self) -> Iterator[tuple[str, Any]]:
-        """All numbers, by the name of what they are."""
-        norms = [("norm", self.norm)]
-        for name, projections in (("queries", self.queries), ("keys", self.keys)):
-            for each in projections:
-                yield from ((name, array) for array in (each.weight, each.bias) if array is not None)
-                norms.append((f"norms of {name}", each.norm))
-        for name, norm in norms:
-            if norm is not None:
-                yield from ((name, array) for array in (norm.gain, norm.bias, norm.eps) if array is not None)
-        more = {"positions": self.places, "token type": self.always, "angles": self.angles}
-        yield from ((name, array) for name, array in more.items() if array is not None)
-        yield from (("embeddings", self.embedding), ("scale", self.scale))
+    def arrays(self) -> Iterator[tuple[str, Any]]:
+        """All numbers that decide the scores, by name, in a fixed order."""
+        yield from (("tokens", self.tokens), ("embedding", self.embedding), *_norm_arrays("norm", self.norm))
+        for kind, projections in (("query", self.queries), ("key", self.keys)):
+            for number, each in enumerate(projections):
+                yield f"{kind} {number}", each.weight
+                if each.bias is not None:
+                    yield f"{kind} {number} bias", each.bias
+                yield from _norm_arrays(f"{kind} {number} norm", each.norm)
+        for name in ("scale", "places", "always", "angles", "opening", "closing", "causal", "window", "only_held"):
+            if getattr(self, name) is not None:
+                yield name, getattr(self, name)
+
+
+def _norm_arrays(name: str, norm: Norm | None) -> Iterator[tuple[str, Any]]:
+    if norm is not None:
+        yield f"{name} {norm.kind} gain", norm.gain
+        yield f"{name} eps", norm.eps
+        if norm.bias is not None:
+            yield f"{name} bias", norm.bias
 
 
 def head_of(layer: FirstLayer, number: int, held: int = HELD) -> Head:

@@ -24,9 +24,8 @@ from jaxtyping import Bool, Float, Int
 from headwright.errors import InputError
 from headwright.fast.balls import UP, U, gamma
 from headwright.fast.exponential import EXP_RANGE, exp_near
-from headwright.models.findings.row_statistics import numbers
 from headwright.models.loading.induction import InductionModel
-from headwright.models.loading.model import Circuits, Model, Tokens
+from headwright.models.loading.model import Circuits, Model, Tokens, numbers
 from headwright.models.texts.check_against_model import Attained, not_beyond, run_in_float64
 from headwright.models.texts.every_text import FEW, counted
 from headwright.models.texts.first_layer import FirstLayer, head_of, stream, texts_of

@@ -11,7 +11,6 @@ from headwright.errors import InputError
 from headwright.models.texts.every_text import HeadOnEveryText, OnPlaces
 from headwright.models.texts.first_layer import FirstLayer, texts_of
 from headwright.models.texts.occurrences import OnToken
-from headwright.models.texts.replaced_tokens import OnBudget
 from headwright.models.texts.statement import Statement, held_by, tokens_digest, weights_digest
 from headwright.models.texts.sweep import Extreme
 
@@ -46,16 +45,6 @@ def token_statement(model: str, layer: FirstLayer, length: int, found: OnToken, 
     return Statement(
         **_about(model, layer, found.head, length), places=(), query=_query(layer, found.queries, found.least.query),
         pairs=(), extreme=extreme, bound=_rounded(extreme, found.least.bound, found.most), token=found.token,
-    )  # fmt: skip
-
-
-def budget_statement(model: str, layer: FirstLayer, found: OnBudget) -> Statement:
-    """What the previous token of one text keeps, so many of whose tokens may be replaced."""
-    text = tuple(int(token) for token in found.before.text)
-    about = _about(model, layer, found.head, len(text))
-    return Statement(
-        **about, places=(about["place"] - 1,), query=None, pairs=(), extreme="least",
-        bound=shown_below(found.after.bound, DIGITS), text=text, budget=found.budget,
     )  # fmt: skip
 
 

@@ -44,7 +44,6 @@ class Occurrences:
     least: Between
     most: Between
     worst: Int[np.ndarray, " queries"]  # the place of the one occurrence; the query's own where it is the token itself
-    slack: float
 
     def text(self, head: Head, texts: Texts, row: int, token: int) -> Int[np.ndarray, " length"]:
         """The text that attains the least of a query token (the one at `row`), in floating point."""
@@ -73,7 +72,6 @@ def occurrences(head: Head, texts: Texts, token: int, rows: Int[np.ndarray, " qu
         Between(*(np.concatenate([getattr(part.least, side) for part in parts]) for side in ("lower", "upper"))),
         Between(*(np.concatenate([getattr(part.most, side) for part in parts]) for side in ("lower", "upper"))),
         np.concatenate([part.worst for part in parts]),
-        max(part.slack for part in parts),
     )
 
 
@@ -109,7 +107,7 @@ def _some(head: Head, texts: Texts, token: int, rows: Int[np.ndarray, " queries"
         lower = np.where(mine, least.lower, np.where(first, here.lower, np.minimum(least.lower, here.lower)))
         upper = np.where(mine, least.upper, np.where(first, here.upper, np.minimum(least.upper, here.upper)))
         least = Between(lower, upper)
-    return Occurrences(rows, least, most, worst, slack)
+    return Occurrences(rows, least, most, worst)
 
 
 def _but(sums: Scaled, without: np.ndarray) -> Scaled:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Float
 
 from headwright.errors import InputError
 from headwright.models.loading.induction import FREQUENCIES, InductionModel
@@ -39,9 +38,10 @@ def _of_library(model: Model, length: int) -> tuple[FirstLayer, float]:
     network = getattr(model, "network", None)
     if network is None:
         raise InputError(f"{model.name}: it is not known how the scores of its first layer come about")
-    from headwright.models.texts.transformers_layers import of_network, rounds_coarsely
+    from headwright.models.texts.transformers_layers import of_network
 
-    return of_network(model, network, length), COARSE if rounds_coarsely(network) else NEAR
+    wide = str(network.dtype) in ("torch.float32", "torch.float64")
+    return of_network(model, network, length), NEAR if wide else COARSE
 
 
 def embedding_size(model: Model) -> int:
@@ -50,20 +50,6 @@ def embedding_size(model: Model) -> int:
         return int(model.embed.size)
     network = getattr(model, "network", None)
     return 0 if network is None else int(network.get_input_embeddings().weight.numel())
-
-
-def turning(model: Model, index: int, length: int) -> Float[np.ndarray, " half"] | None:
-    """The angles by which a layer's keys rotate from one place to the next, in texts of a length; None: not rotary."""
-    if isinstance(model, InductionModel):
-        return np.array(FREQUENCIES)
-    if isinstance(model, Induction16):
-        return None
-    network = getattr(model, "network", None)
-    if network is not None:
-        from headwright.models.texts.transformers_layers import turning_of_network
-
-        return turning_of_network(model, network, index, length)
-    raise InputError(f"{model.name}: it is not known how the keys of its layers turn")
 
 
 def _builtin(model: InductionModel | Induction16) -> FirstLayer:

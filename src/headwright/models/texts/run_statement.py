@@ -19,7 +19,6 @@ from headwright.models.texts.extreme_texts import extremes, witness
 from headwright.models.texts.first_layer import FirstLayer, head_of, texts_of
 from headwright.models.texts.head import Texts
 from headwright.models.texts.occurrences import occurrences
-from headwright.models.texts.replaced_tokens import budgeted
 from headwright.models.texts.statement import Statement
 
 TRIED = 64  # query tokens, or pairs, the tightest text of which is run; the others are as the checker says
@@ -55,21 +54,11 @@ def _texts(layer: FirstLayer, statement: Statement, texts: Texts) -> Iterator[Te
             text[at] = token
         return text
 
-    if statement.text:
-        at = {int(token): index for index, token in enumerate(layer.tokens)}
-        text, budget = np.array([at[token] for token in statement.text]), statement.budget or 0
-        yield text
-        yield budgeted(head, texts, text, places, budget).text
-        loose = np.setdiff1d(free, places)
-        for _ in range(RANDOM):
-            some, drawn = rng.permutation(loose)[:budget], text.copy()
-            drawn[some] = rng.integers(head.free, size=len(some))
-            yield drawn
-    elif statement.pairs:
+    if statement.pairs:
         pairs = rng.permutation(np.array(statement.pairs))[:RANDOM]
         for query, key in (counted(layer, [int(a), int(b)]) for a, b in pairs):
             held = replace(texts, held={**texts.held, places[0]: int(key)})
-            yield witness(head, held, int(query), places, extreme).text
+            yield witness(head, held, int(query), places, extreme)
             drawn = random(int(query))
             drawn[places[0]] = key
             yield drawn

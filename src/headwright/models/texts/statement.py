@@ -4,8 +4,7 @@ The statement names the weights by the digest of their numbers, the head, the le
 may hold, what is held fixed, and the bound; and what it is about, one of
 
 - the weight on some places, for one query token or all, or for pairs of one with the token at the place asked about;
-- the weight on all occurrences of a token;
-- the weight on some places of one text, of which so many tokens may be replaced.
+- the weight on all occurrences of a token.
 
 There is no evidence but the weights themselves: the checker looks at every token at every place again, by arithmetic of
 its own (`checker`).
@@ -16,35 +15,31 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from headwright.errors import InputError
-from headwright.models.texts.first_layer import FirstLayer, Norm, Projection
+from headwright.models.texts.first_layer import FirstLayer
 
-FORMAT, VERSION = "headwright every-text certificate", 3
-BEFORE = 2  # the version that had none of `LATER`, and is read still
-LISTED = 8  # pairs, or tokens of a text, that the words have; the digest stands for all
+FORMAT, VERSION = "headwright every-text certificate", 4
+LISTED = 8  # pairs that the words have; the digest stands for all
 MOST_PAIRS = 2**16
-MOST_TOKENS = 2**20
+MOST_PLACES = 2**20
 NAME = re.compile(r"[\w./:-]{1,200}", re.ASCII)  # a name, not a sentence: words repeat it
 DECIMAL = re.compile(r"\d{1,20}(\.\d{1,40})?(e-?\d{1,3})?", re.ASCII)
 NAMES = {
     "model", "weights", "head", "length", "place", "held", "tokens", "choices", "places", "query", "pairs", "extreme",
-    "bound",
+    "bound", "token",
 }  # fmt: skip
-LATER = {"token", "text", "budget"}
 
 
 @dataclass(frozen=True)
 class Statement:
     """On every text of `length` tokens that holds `held`, the weight on `places`, seen from `place`, is bounded.
 
-    With a `token`, the weight on all its occurrences is, where there is one; with a `text`, that on `places` is,
-    whichever `budget` of its tokens are replaced.
+    With a `token`, the weight on all its occurrences is, where there is one.
     """
 
     model: str
@@ -61,8 +56,6 @@ class Statement:
     extreme: Literal["least", "most"]
     bound: str  # a decimal: the weight is at least, or at most, this
     token: int | None = None
-    text: tuple[int, ...] = ()  # token ids
-    budget: int | None = None
 
     def words(self) -> str:
         """All that it says."""
@@ -79,12 +72,6 @@ class Statement:
             texts += "too) where no token is held"
             among = f" and {given}" if self.places else ""
             given = f"all of these that have token {self.token} together{among}"
-        if self.text or self.budget is not None:
-            fixed = " and ".join(map(str, dict.fromkeys((self.place, *self.places))))
-            texts = f"the text {self._text()}{f', with {held}' if held else ''}, whichever {self.budget} of its tokens "
-            texts += f"(or fewer) are replaced but those held and at {_places(fixed)}"
-            query = query if self.query is not None or self.pairs else "with its token there"
-            others = f"a token is replaced by any of {self.choices} tokens (digest {self.tokens[:16]})"
         return (
             f"in {texts}, head {self.head} of the first layer, seen from place {self.place}, {query}, gives {given} "
             f"a weight of {side} {self.bound}. Places are counted from 0; {others}. For the weights with digest "
@@ -93,59 +80,26 @@ class Statement:
 
     def _pairs(self) -> str:
         """Which pairs it is about."""
-        shown = _listed([f"{a} after {b}" for a, b in self.pairs], ", ", self.pairs)
+        shown = ", ".join(f"{a} after {b}" for a, b in self.pairs[:LISTED])
+        shown += f" and {len(self.pairs) - LISTED} more" if len(self.pairs) > LISTED else ""
+        shown += f"; digest {hashlib.sha256(json.dumps(self.pairs).encode()).hexdigest()[:16]}"
         count = "one pair" if len(self.pairs) == 1 else f"any of {len(self.pairs)} pairs"
         return (
             f"with {count} of a token at place {self.place} and one at place "
             f"{self.places[0] if self.places else '?'} ({shown})"
         )
 
-    def _text(self) -> str:
-        """Which text it is about."""
-        return f"of {self.length} tokens ({_listed(list(map(str, self.text)), ' ', self.text)})"
-
 
 def _places(where: str) -> str:
     return f"places {where}" if " and " in where else f"place {where}"
 
 
-def _listed(words: Sequence[str], between: str, whole: object) -> str:
-    """The first few, how many more there are, and a digest of them all."""
-    more = "" if len(words) <= LISTED else f" and {len(words) - LISTED} more"
-    digest = hashlib.sha256(json.dumps(whole).encode()).hexdigest()[:16]
-    return f"{between.join(words[:LISTED])}{more}; digest {digest}"
-
-
 def weights_digest(layer: FirstLayer) -> str:
     """Of all numbers that decide the scores: SHA-256 of their names, shapes and float64 bytes, in this order."""
     total = hashlib.sha256()
-
-    def add(name: str, numbers: Any) -> None:
+    for name, numbers in layer.arrays():
         array = np.ascontiguousarray(numbers, dtype="<f8")
         total.update(f"{name} {array.shape}\n".encode() + array.tobytes())
-
-    def add_norm(name: str, norm: Norm | None) -> None:
-        if norm is not None:
-            add(f"{name} {norm.kind} gain", norm.gain)
-            add(f"{name} eps", norm.eps)
-            if norm.bias is not None:
-                add(f"{name} bias", norm.bias)
-
-    def add_projections(name: str, projections: tuple[Projection, ...]) -> None:
-        for number, projection in enumerate(projections):
-            add(f"{name} {number}", projection.weight)
-            if projection.bias is not None:
-                add(f"{name} {number} bias", projection.bias)
-            add_norm(f"{name} {number} norm", projection.norm)
-
-    add("tokens", layer.tokens)
-    add("embedding", layer.embedding)
-    add_norm("norm", layer.norm)
-    add_projections("query", layer.queries)
-    add_projections("key", layer.keys)
-    for name in ("scale", "places", "always", "angles", "opening", "closing", "causal", "window", "only_held"):
-        if getattr(layer, name) is not None:
-            add(name, getattr(layer, name))
     return total.hexdigest()
 
 
@@ -165,7 +119,7 @@ def written(statement: Statement) -> str:
     """The document."""
     said = vars(statement) | {
         "held": {str(place): token for place, token in statement.held.items()}, "places": list(statement.places),
-        "pairs": [list(pair) for pair in statement.pairs], "text": list(statement.text),
+        "pairs": [list(pair) for pair in statement.pairs],
     }  # fmt: skip
     return json.dumps({"format": FORMAT, "version": VERSION, "statement": said}, indent=1, sort_keys=True) + "\n"
 
@@ -175,18 +129,10 @@ def read(text: str) -> Statement:
     try:
         given = json.loads(text, object_pairs_hook=_once)
         said = given["statement"]
-        version = given["version"]
-        if (
-            given["format"] != FORMAT
-            or type(version) is not int
-            or version not in (BEFORE, VERSION)
-            or set(given) != {"format", "version", "statement"}
-        ):
-            raise InputError(f"expected a {FORMAT}, version {BEFORE} or {VERSION}")
-        names = NAMES if version == BEFORE else NAMES | LATER
-        if set(said) != names:
-            raise InputError(f"the statement has the names {sorted(said)}: expected {sorted(names)}")
-        said = {"token": None, "text": [], "budget": None} | said
+        if given != {"format": FORMAT, "version": VERSION, "statement": said} or type(given["version"]) is not int:
+            raise InputError(f"expected a {FORMAT}, version {VERSION}")
+        if set(said) != NAMES:
+            raise InputError(f"the statement has the names {sorted(said)}: expected {sorted(NAMES)}")
         _shaped(said)
         if said["extreme"] not in ("least", "most"):
             raise InputError(f"extreme {said['extreme']!r}: expected least or most")
@@ -198,7 +144,7 @@ def read(text: str) -> Statement:
         if {str(place) for place in held} != set(said["held"]):
             raise InputError(f"held has the places {sorted(said['held'])}: expected plain numbers")
         lists = {"places": tuple(said["places"]), "pairs": tuple((a, b) for a, b in said["pairs"])}
-        return Statement(**(said | lists | {"held": held, "text": tuple(said["text"])}))
+        return Statement(**(said | lists | {"held": held}))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
@@ -207,8 +153,8 @@ def read(text: str) -> Statement:
 
 def _shaped(said: dict[str, Any]) -> None:
     """Every field is of its type; what is not is named."""
-    kinds = {"places": list, "held": dict, "pairs": list, "text": list}
-    told = {"places": "a list", "held": "places with their tokens", "pairs": "a list", "text": "a list of tokens"}
+    kinds = {"places": list, "held": dict, "pairs": list}
+    told = {"places": "a list", "held": "places with their tokens", "pairs": "a list"}
     for name, kind in kinds.items():
         if type(said[name]) is not kind:
             raise InputError(f"{name} is {json.dumps(said[name])[:40]}: expected {told[name]}")
@@ -217,13 +163,13 @@ def _shaped(said: dict[str, Any]) -> None:
         raise InputError(f"pairs is {json.dumps(pairs)[:40]}: expected a list of two tokens each")
     if len({json.dumps(pair) for pair in pairs}) < len(pairs):  # the words say how many there are
         raise InputError("pairs has one of them twice: expected each once")
-    for name, most in (("pairs", MOST_PAIRS), ("text", MOST_TOKENS), ("places", MOST_TOKENS)):
+    for name, most in (("pairs", MOST_PAIRS), ("places", MOST_PLACES)):
         if len(said[name]) > most:
             raise InputError(f"{name} has {len(said[name])}: expected no more than {most}")
     numbers = [(name, said[name]) for name in ("head", "length", "place", "choices")]
-    numbers += [(name, each) for name in ("places", "text") for each in said[name]]
+    numbers += [("places", each) for each in said["places"]]
     numbers += [("held", token) for token in said["held"].values()]
-    numbers += [(name, said[name]) for name in ("query", "token", "budget") if said[name] is not None]
+    numbers += [(name, said[name]) for name in ("query", "token") if said[name] is not None]
     numbers += [("pairs", token) for pair in pairs for token in pair]
     for name, value in numbers:
         if type(value) is not int or value < 0:

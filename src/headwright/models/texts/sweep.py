@@ -114,7 +114,7 @@ class Sweep:
 
 
 class Sweeper(Protocol):
-    """A way to sweep: in NumPy (`sweep`), on a GPU (`gpu_sweep`), in parts on workers (`resumable_sweep`)."""
+    """A way to sweep: in NumPy (`sweep`), on a GPU (`gpu_sweep`), in parts on workers (`worker_sweep`)."""
 
     def __call__(
         self,

@@ -15,11 +15,8 @@ import torch
 from jaxtyping import Float
 
 from headwright.errors import InputError
-from headwright.models.loading.float64 import InFloat64
 from headwright.models.loading.model import Model, may_hold
 from headwright.models.texts.first_layer import FirstLayer, Norm, Projection
-
-CLOSE = 1e-8  # of cosines and sines in float64
 
 
 def of_network(model: Model, network: Any, length: int) -> FirstLayer:
@@ -27,32 +24,6 @@ def of_network(model: Model, network: Any, length: int) -> FirstLayer:
     family = _covered(model, network)
     _ran(model, length)
     return READERS[family](model, network)
-
-
-def turning_of_network(model: Model, network: Any, index: int, length: int) -> Float[np.ndarray, " half"] | None:
-    """By how much pairs turn from one place to the next in a layer, in texts of a length; None: positions are learned.
-
-    The network's own cosines and sines at every place of such a text must be those of the angles.
-    """
-    if _covered(model, network) in LEARNED:
-        return None
-    _ran(model, length)
-    angles: Float[np.ndarray, " half"] = _angles(model, network, index)
-    rotary, kind = network.rotary_emb, _kind(network, index)
-    with torch.no_grad(), InFloat64():
-        places = torch.arange(max(1, length), device=network.device)[None]
-        own = rotary(torch.zeros(1, device=network.device), places, **({} if kind is None else {"layer_type": kind}))
-    turns = np.arange(max(1, length))[:, None] * np.concatenate([angles, angles])
-    for mine, found in zip((np.cos(turns), np.sin(turns)), own, strict=True):
-        if mine.shape != found[0].shape or not np.abs(mine - _numbers(found[0])).max() <= CLOSE:
-            raise InputError(f"{model.name}: layer {index} does not turn keys by the angles that were read off, in "
-                             f"texts of {length} tokens")  # fmt: skip
-    return angles
-
-
-def rounds_coarsely(network: Any) -> bool:
-    """Whether its numbers are narrower than float32."""
-    return network.dtype not in (torch.float32, torch.float64)
 
 
 def _covered(model: Model, network: Any) -> str:
@@ -68,16 +39,11 @@ def _ran(model: Model, length: int) -> None:
     next(iter(model.run(np.resize(may_hold(model), max(1, length)))))
 
 
-def _kind(network: Any, index: int) -> str | None:
-    """The kind of a layer that has frequencies of its own; None where all layers share them."""
-    kinds = getattr(network.config, "layer_types", None)
-    return None if kinds is None or not hasattr(network.rotary_emb, f"{kinds[index]}_inv_freq") else str(kinds[index])
-
-
-def _angles(model: Model, network: Any, index: int) -> Any:
-    """As they are after a run."""
-    rotary, kind = network.rotary_emb, _kind(network, index)
-    prefix = "" if kind is None else f"{kind}_"
+def _angles(model: Model, network: Any) -> Any:
+    """By how much pairs turn from one place to the next, as the network has it after a run."""
+    rotary, kinds = network.rotary_emb, getattr(network.config, "layer_types", None)
+    own = f"{kinds[0]}_" if kinds else ""  # where a kind of layer has frequencies of its own
+    prefix = own if hasattr(rotary, f"{own}inv_freq") else ""
     if float(getattr(rotary, f"{prefix}attention_scaling", 1.0)) != 1.0:
         raise InputError(f"{model.name}: its rotary positions scale scores, which is not covered for every text")
     return _numbers(getattr(rotary, f"{prefix}inv_freq"))
@@ -105,7 +71,7 @@ def _llama(model: Model, network: Any) -> FirstLayer:
         tokens, _numbers(network.embed_tokens.weight)[tokens] * times,
         _projections(attention.q_proj, heads, inner("q_norm")),
         _projections(attention.k_proj, key_heads, inner("k_norm")), float(attention.scaling),
-        norm=norm(layer.input_layernorm), angles=_angles(model, network, 0), only_held=only_held, opening=opening,
+        norm=norm(layer.input_layernorm), angles=_angles(model, network), only_held=only_held, opening=opening,
         window=None if window is None else int(window),
     )  # fmt: skip
 
@@ -164,7 +130,6 @@ READERS: dict[str, Callable[[Model, Any], FirstLayer]] = {
     "bert": _bert, "gemma3_text": _gemma, "gpt2": _gpt2, "llama": _llama, "mistral": _llama, "qwen2": _llama,
     "qwen3": _llama,
 }  # fmt: skip
-LEARNED = ("bert", "gpt2")
 
 
 def _tokens(model: Model) -> tuple[Any, int, tuple[int, ...]]:

@@ -25,7 +25,9 @@ def known(draw: st.DrawFn, count: int, d: int) -> Known:
 
 def furthest(vectors: Known, towards: Array) -> Array:
     """Floats that are no further off than is known, to the side where products with these are largest."""
-    return vectors.mid + vectors.off * (1 - 1e-12) * np.sign(towards)
+    moved = vectors.mid + vectors.off * np.sign(towards)
+    rounded_beyond = np.abs(moved - vectors.mid) > vectors.off  # the difference of two floats so near is exact
+    return np.where(rounded_beyond, np.nextafter(moved, vectors.mid), moved)
 
 
 def exact_best(query: Array, keys: Array) -> Fraction:

@@ -143,40 +143,13 @@ def test_occurrences_of_a_token(kind: str, extreme: str, query: int | None) -> N
     sharp(layer, statement, min(found) if extreme == "least" else max(found))
 
 
-@KINDS
-@pytest.mark.parametrize("budget", [0, 1, 2, 9])
-def test_one_text_with_tokens_replaced(kind: str, budget: int) -> None:
-    layer = tiny(kind, 7)
-    place = LENGTH - 1 - len(layer.closing)
-    text = tuple(held_by(layer, LENGTH).get(at, 11 + at) for at in range(LENGTH))
-    statement, found = stated(layer, places=(place - 1,), text=text, budget=budget), []
-    for other in all_texts(layer):
-        changed = [at for at in range(LENGTH) if other[at] != text[at]]
-        if len(changed) <= budget and not {place, place - 1} & set(changed):
-            found.append(weight_on(layer, 1, other, place, {place - 1}))
-    sharp(layer, statement, min(found))
-
-
 @pytest.mark.parametrize(
     ("about", "reason"),
     [
         ({"token": 4}, "token 4 is not one"),
         ({"token": 12, "places": (2,)}, "about places and about occurrences"),
         ({"token": 12, "pairs": ((11, 12),)}, "occurrences and about pairs"),
-        ({"token": 12, "text": (4, 11, 12, 13)}, "occurrences and about one text"),
-        ({"token": 12, "budget": 0}, "occurrences and about one text"),
         ({"token": 12, "length": 1, "place": 0}, "place to see from|held|no other place|no place"),
-        ({"places": (2,), "text": (4, 11, 12, 13)}, "how many of its tokens"),
-        ({"places": (2,), "budget": 1}, "its text has 0 tokens"),
-        ({"places": (2,), "budget": 1, "text": (4, 11, 12)}, "has 3 tokens: expected 4"),
-        ({"places": (2,), "budget": 1, "text": (11, 11, 12, 13)}, "other tokens than those"),
-        ({"places": (2,), "budget": 1, "text": (4, 11, 4, 13)}, "token 4 is not one"),
-        ({"places": (2,), "budget": 1, "text": (4, 11, 99, 13)}, "token 99 is not one"),
-        ({"places": (2,), "budget": 1, "text": (4, 11, 12, 13), "extreme": "most"}, "the least weight"),
-        ({"places": (2,), "budget": 1, "text": (4, 11, 12, 13), "query": 13}, "one query token and about one text"),
-        ({"places": (2,), "budget": 1, "text": (4, 11, 12, 13), "pairs": ((11, 12),)}, "pairs and about one text"),
-        ({"places": (7,), "budget": 1, "text": (4, 11, 12, 13)}, "that are seen"),
-        ({"places": (2, 2), "budget": 1, "text": (4, 11, 12, 13)}, "different ones"),
     ],
 )
 def test_a_statement_about_nothing_that_can_be_asked_is_rejected(about: dict[str, object], reason: str) -> None:

@@ -30,7 +30,7 @@ function reconnect() {
     document.body.prepend(banner);
     for (;;) {
       await new Promise((done) => { setTimeout(done, RETRY); });
-      try { await fetch("/api/progress/connection-test"); break; } catch { /* still down */ }
+      try { await fetch("/static/theme.css", { cache: "no-store" }); break; } catch { /* still down */ }
     }
     banner.remove();
     reconnecting = null;

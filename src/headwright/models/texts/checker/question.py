@@ -7,9 +7,7 @@ statement is true if every part is at least (at most) the bound times its whole:
 - *places*: the weight on them is least with their scores at their lowest, those of other places at their highest;
 - *occurrences* of a token b: with b at one place alone and the highest of the other tokens everywhere else, at each
   place in turn (one more occurrence puts a term into the part that was in the rest, and so does a query that is b, for
-  which no other place need hold it); most with b at every place;
-- *one text* with r tokens replaced: the rest of the whole is largest with the r largest gains, each the highest score
-  of any token instead of the one there. No r gains are more than the r largest of numbers above them.
+  which no other place need hold it); most with b at every place.
 """
 
 from __future__ import annotations
@@ -58,8 +56,7 @@ def question_of(statement: Statement, layer: FirstLayer) -> Question:
         raise DoubtError(f"there is no head {statement.head}")
     seen = _seen(statement, layer)
     one, many = ("one query token", statement.query is not None), ("occurrences", statement.token is not None)
-    text = ("one text", bool(statement.text) or statement.budget is not None)
-    about = [name for name, is_ in (one, many, ("pairs", bool(statement.pairs)), text) if is_]
+    about = [name for name, is_ in (one, many, ("pairs", bool(statement.pairs))) if is_]
     if len(about) > 1 and about != [one[0], many[0]]:
         raise DoubtError(f"it is about {' and about '.join(about)}: expected one of these")
     if statement.token is not None:
@@ -67,8 +64,6 @@ def question_of(statement: Statement, layer: FirstLayer) -> Question:
     different = set(statement.places)
     if not different or not different <= set(seen) or len(different) < len(statement.places):
         raise DoubtError(f"places {_few(statement.places)}: expected different ones that are seen")
-    if text[1]:
-        return _replaced(statement, layer, seen)
     return _places(statement, layer, seen)
 
 
@@ -122,34 +117,6 @@ def _occurrences(statement: Statement, layer: FirstLayer, seen: Sequence[int], t
         ]  # fmt: skip
 
     return Question(rows, tuple(wanted), shares)
-
-
-def _replaced(statement: Statement, layer: FirstLayer, seen: Sequence[int]) -> Question:
-    if statement.extreme != "least" or statement.budget is None:
-        raise DoubtError("it is about one text: expected the least weight, and how many of its tokens may be replaced")
-    if len(statement.text) != statement.length:
-        raise DoubtError(f"its text has {len(statement.text)} tokens: expected {statement.length}")
-    if any(statement.text[at] != token for at, token in statement.held.items()):
-        raise DoubtError("its text has other tokens than those that the model's texts hold")
-    _counted(layer, [token for at, token in enumerate(statement.text) if at not in statement.held])
-    at_place = {int(token): index for index, token in enumerate(layer.tokens)}
-    inside, budget = set(statement.places), statement.budget
-    text = np.array([at_place[token] for token in statement.text])
-    wanted = [Wanted(at, at not in inside, text[at : at + 1]) for at in seen]
-    free = [
-        number for number, at in enumerate(seen)
-        if at != statement.place and at not in statement.held and at not in inside
-    ]  # fmt: skip
-    wanted += [Wanted(seen[number], True) for number in free]
-
-    def shares(_: int, terms: Sequence[arb]) -> Shares:
-        part = _sum(term for at, term in zip(seen, terms, strict=False) if at in inside)
-        rest = _sum(term for at, term in zip(seen, terms, strict=False) if at not in inside)
-        gains = [(highest - terms[number]).upper() for number, highest in zip(free, terms[len(seen) :], strict=True)]
-        worst = sorted((gain for gain in gains if not gain <= 0), reverse=True)[:budget]
-        return [(part, part + rest + _sum(worst))]
-
-    return Question(text[statement.place : statement.place + 1], tuple(wanted), shares)
 
 
 def _sum(terms: object) -> arb:

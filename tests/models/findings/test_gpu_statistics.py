@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from headwright.models.findings.row_statistics import by_kernel, numbers, statistics
+from headwright.models.findings.first_token import by_kernel, statistics
+from headwright.models.loading.model import numbers
 from headwright.models.rows.scoring import Scoring
 
 
