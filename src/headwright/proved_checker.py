@@ -22,7 +22,7 @@ from headwright.trusted.keys import Reject
 from headwright.trusted.words import in_words
 
 NAME, VARIABLE = "headwright-proved", "HEADWRIGHT_PROVED"
-BUILT = Path(__file__).parents[3] / "proofs" / "build" / NAME  # in a clone
+BUILT = Path(__file__).parents[2] / "proofs" / "build" / NAME  # in a clone
 SECONDS = 600.0
 
 
