@@ -137,33 +137,6 @@ def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments:
     assert ran.err.count("\n") == 1
 
 
-def test_the_workers_of_a_scheduler_draw_the_same_numbers(headwright: Headwright) -> None:
-    distributed = pytest.importorskip("distributed")
-    told = (
-        "simulate",
-        "--keys",
-        "K.npy",
-        "--query",
-        "q.npy",
-        "--world",
-        "all.toml",
-        "--copy",
-        "0",
-        "--samples",
-        "300000",
-    )
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
-        there = headwright(*told, "--engine", "dask", "--scheduler", cluster.scheduler_address, "--json")
-    assert there.json == headwright(*told, "--json").json
-
-
-def test_a_scheduler_that_would_not_be_asked_is_refused(headwright: Headwright) -> None:
-    ran = headwright("simulate", "--keys", "K.npy", "--query", "q.npy", "--world", "all.toml", "--copy", "0",
-                     "--scheduler", "tcp://127.0.0.1:9")  # fmt: skip
-    assert ran.code == 2
-    assert "expected --engine dask with it" in ran.err
-
-
 def test_the_interval_beside_a_mean_near_1_is_not_cut_short(headwright: Headwright) -> None:
     Path("wild.toml").write_text("[[noise]]\nkey = 0\nisotropic = 0.2\n")
     arguments = ("simulate", "--keys", "K.npy", "--world", "wild.toml", "--query", "q.npy", "--targets", "0")

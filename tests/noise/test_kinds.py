@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from headwright.lab.views.worlds import Noisy, world_of
-from headwright.noise import Noise, World, exact, parse_world, sample_scores, simulate, why_not_exact
+from headwright.noise import Noise, World, exact, parse_world, simulate, why_not_exact
+from headwright.noise.sampling import Law
 from headwright.noise.scales import SCALES, Scale, read_scale
 from headwright.noise.spreads import SPREADS, Spread
 from headwright.queries.statement import world_entries
@@ -33,7 +34,8 @@ def _spread(name: str) -> Spread:
 
 
 def _drawn(noise: Noise) -> np.ndarray:
-    return np.concatenate(list(sample_scores(KEYS, QUERY, World({0: noise}), SAMPLES)))[:, 0, 0]
+    law = Law.of(KEYS, QUERY, World({0: noise}), SAMPLES, scale=1.0)
+    return np.concatenate(list(law.draw(0, 0, SAMPLES)))[:, 0, 0]
 
 
 @pytest.mark.parametrize("name", SCALES)
