@@ -152,7 +152,7 @@ def test_without_its_program_the_proved_checker_says_how_to_build_it(monkeypatch
 
 
 @pytest.mark.skipif(
-    not proved_checker.available(),
+    proved_checker.program() is None,
     reason="the proved checker is not built (make proof builds it, with Rocq and OCaml)",
 )
 @pytest.mark.parametrize(

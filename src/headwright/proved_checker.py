@@ -47,11 +47,6 @@ def program() -> Path | None:
     return BUILT if BUILT.is_file() else Path(found) if found else None
 
 
-def available() -> bool:
-    """Whether the program is there to be run."""
-    return program() is not None
-
-
 def verify(text: str, files: Sequence[bytes] = (), seconds: float = SECONDS) -> Verdict:
     """The program's verdict on a certificate; the files, .npy contents of float64, must be keys that it names."""
     path = program()

@@ -144,12 +144,8 @@ WRONG: dict[str, Callable[[], object]] = {
     "rows is 0: expected a whole number from 1 to 2147483648": lambda: Alibi(1).bias(0, 3),
     "the table: has shape (3,), expected 2 axes": lambda: Learned(np.zeros(3)),
     "the table: has shape (0, 2), which is empty": lambda: Learned(np.zeros((0, 2))),
-    "the table: entry (1, 0) is nan, expected a finite number": lambda: Learned(
-        np.array([[1.0], [np.nan]])
-    ),
-    "the table holds a number of size 1e+200: expected at most 1e+100": lambda: Learned(
-        np.array([[1e200]])
-    ),
+    "the table: entry (1, 0) is nan, expected a finite number": lambda: Learned(np.array([[1.0], [np.nan]])),
+    "the table holds a number of size 1e+200: expected at most 1e+100": lambda: Learned(np.array([[1e200]])),
     "the table: holds str32, expected real numbers": lambda: Learned([["a"]]),  # type: ignore[arg-type]
     "X has shape (3, 5): expected (*batch, T, 4)": lambda: Sinusoidal(4).embed(np.ones((3, 5))),
     "x has shape (4,): expected (*batch, T, 4)": lambda: Rotary(4).rotate(np.ones(4)),

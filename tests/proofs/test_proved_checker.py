@@ -32,7 +32,7 @@ WORDS = {
 COUNTS = {"accept": 42, "head-accept": 22}  # how many are covered, at least
 
 needs_program = pytest.mark.skipif(
-    not proved_checker.available(),
+    proved_checker.program() is None,
     reason="the proved checker is not built (make proof builds it, with Rocq and OCaml)",
 )
 
@@ -44,7 +44,7 @@ def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_program")
 def test_without_the_program_it_says_how_to_build_it() -> None:
-    assert not proved_checker.available()
+    assert proved_checker.program() is None
     with pytest.raises(InputError, match="make proof"):
         proved_checker.verify("{}")
 

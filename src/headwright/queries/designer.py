@@ -47,6 +47,7 @@ SAMPLES, NUMBERS = 100_000, 2 * 10**8  # draws; fewer if they would take more sc
 DRAWS = 8  # of a world that is not fixed; and four for each scenario
 FIXED = World()
 MOST_HEADS = 64
+LEAST_LEFT = Fraction(1, 10**9)  # by several targets to the other keys: below, floats cannot tell queries apart
 SURE = Fraction(19, 20)  # the confidence, unless given
 LISTED = (
     "no query was found that does it for the whole range of the listed scales, and nothing is proven about the list "
@@ -290,6 +291,10 @@ def _question(
     if not isinstance(wish, Wish):
         raise InputError(f"the wish is {wish!r}: expected one such as copy(3), average([0, 1]) or at_least({{0: 0.9}})")
     wish.check_fits(len(keys))
+    left = 1 - sum(wish.least.values())
+    if len(wish.least) > 1 and 0 < left < LEAST_LEFT:
+        raise InputError(f"the targets leave {float(left):g} to the other keys: expected {float(LEAST_LEFT):g} or more"
+                         ", by a larger eps")  # fmt: skip
     factor, sure = exact(scale, "scale"), SURE if confidence is None else exact(confidence, "confidence")
     if factor == 0:
         raise InputError("scale is 0: expected another number")

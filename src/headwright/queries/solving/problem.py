@@ -18,7 +18,6 @@ the other targets need, and a slack near 1 does not hold one of 1e-12.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -47,7 +46,6 @@ class Problem:
     random: Bool[np.ndarray, " n"] | None = None  # whose ball, stretch and factor are deviations, not sets
     pairs: bool = False  # the deviations of random keys are independent, and join in pairs
     spare: Float[np.ndarray, " m"] | None = None  # (1 - sum of the floors) / floor: what the slack leaves to others
-    least: tuple[Fraction, ...] | None = None  # the floors, exactly
 
     def __post_init__(self) -> None:
         if not self.keys or any(k.ndim != 2 or k.shape != self.keys[0].shape or 0 in k.shape for k in self.keys):
@@ -88,8 +86,6 @@ class Problem:
             raise InputError(f"slacks {self.slacks.tolist()}: expected numbers above 0")
         if self.spare is not None and not (self.spare.shape == (m,) and np.all(self.spare >= 0)):
             raise InputError(f"spare {self.spare.tolist()}: expected a number for each of {m} targets, none below 0")
-        if self.least is not None and not (len(self.least) == m and all(p > 0 for p in self.least)):
-            raise InputError(f"least {self.least}: expected a number above 0 for each of {m} targets")
 
     def _check_uncertainty(self) -> None:
         n, d = self.shape
@@ -126,5 +122,3 @@ class Solution:
     scales: tuple[Float[np.ndarray, " n"], ...] | None = None  # of each key as a distractor, by scenario
     own_scales: Float[np.ndarray, "scenarios m"] | None = None  # of each target in its own constraint
     smoothing: float = 0.0
-    shares: Float[np.ndarray, " scenarios"] | None = None  # the multipliers more exactly, up to a common factor:
-    leans: Float[np.ndarray, "scenarios m"] | None = None  # shares_w p_a + leans_wa, where all constraints are tight

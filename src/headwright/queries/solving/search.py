@@ -13,7 +13,6 @@ import numpy as np
 from headwright.queries.solving.bounds import shares_of_multipliers, state_bound
 from headwright.queries.solving.constraints import Program, evaluate
 from headwright.queries.solving.key_sample import enough_keys, picked, strided
-from headwright.queries.solving.progress import pass_work
 from headwright.queries.solving.sqp import NOTHING, Descent, Tick
 
 SMOOTHEST, WITNESSED = 1, 7  # smoothings are 10^-these: where they start, and the last that names a witness
@@ -135,7 +134,7 @@ def _by_rounds(program: Program, tick: Tick, tolerance: float) -> tuple[Found | 
 
 def _on_all(program: Program, descent: Descent) -> Descent:
     """The same descent, as all keys see it."""
-    descent.tick(pass_work(program))
+    descent.tick()
     state = evaluate(program, descent.state.query, descent.smoothing, curved=False, keep=True)
     return replace(descent, program=program, state=state, cuts=[])
 
