@@ -39,9 +39,7 @@ def test_lists_and_arrays_in_any_order_of_memory_are_accepted() -> None:
 def test_large_integers_are_accepted_where_doubles_hold_them() -> None:
     A = np.array([[2**62, -(2**63)], [2**53, 1]])
     assert np.array_equal(truncate(A, rank=2).left, A.astype(np.float64))
-    with pytest.raises(
-        InputError, match=r"entry \(0, 1\) is -9007199254740993, a number .* that float64 rounds"
-    ):
+    with pytest.raises(InputError, match=r"entry \(0, 1\) is -9007199254740993, a number .* that float64 rounds"):
         truncate(np.array([[1, -(2**53) - 1]]), rank=1)
     with pytest.raises(InputError, match="entry \\(0, 0\\) is 18446744073709551615"):
         truncate(np.array([[2**64 - 1]], dtype=np.uint64), rank=1)

@@ -74,7 +74,7 @@ def check(
         return
     if points is not None:
         raise InputError("--points goes with --make-autograder")
-    from headwright.check.catalogue import load_exercises
+    from headwright.check.exercise import load_exercises
     from headwright.check.running import run, warm
 
     check_picture(plot)
