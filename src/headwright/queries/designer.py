@@ -22,7 +22,7 @@ from headwright.noise.world import World
 from headwright.queries.certify import Checker, ways_to_fail
 from headwright.queries.proving.impossible import prove_impossible
 from headwright.queries.proving.several_heads import prove_impossible_for_heads
-from headwright.queries.several_heads import Share, divide_targets, search_jointly
+from headwright.queries.several_heads import Share, divide_targets
 from headwright.queries.single_query import (
     SOLVED,
     SOLVED_FAST,
@@ -328,8 +328,6 @@ def _several(question: Question, checker: Checker, phases: Phases) -> Design:
         proof = None if question.wider else prove_impossible_for_heads(question, checker)
         if proof is not None:
             return Design(question, "impossible", proof.words, proof.certificate, norm_lower_bound=math.inf)
-        shared = search_jointly(question, checker)
-    if shared is None:
         why = LISTED if question.wider else "no way of sharing the targets out among the heads was found"
         return Design(question, "undecided", why)
     return Design(
