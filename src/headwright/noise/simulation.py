@@ -135,10 +135,10 @@ def granted(
     confidence: float = 0.95,
     progress: Callable[[float], None] | None = None,
 ) -> Granted:
-    """Draw the world many times and count how often the wish is granted; prove it where one random number decides.
+    """Draw the world many times and count how often the wish is granted; proven where one key's length is random.
 
-    >>> from headwright.noise import Isotropic, Noise
-    >>> world = World({0: Noise(spread=Isotropic(0.01))})
+    >>> from headwright.noise import Noise, Normal
+    >>> world = World({0: Noise(scale=Normal(1.0, 0.01))})
     >>> found = granted(np.eye(2), np.array([[9.0, -9.0]]), world, {0: Fraction(100, 101)})
     >>> print(found.exact)
     0.9999999999 .. 1
