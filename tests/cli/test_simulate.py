@@ -18,7 +18,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save("K.npy", np.eye(4))
     np.save("q.npy", np.array([8.0, 0.0, 0.0, 0.0]))
     np.save("big.npy", np.random.default_rng(0).normal(size=(600, 8)) * np.r_[4.0, np.ones(599)][:, None])
-    Path("one.toml").write_text("[[noise]]\nkey = 0\nisotropic = 0.0625\n")
+    Path("one.toml").write_text("[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.0625] }\n")
     Path("all.toml").write_text('[[noise]]\nkey = "*"\nisotropic = 0.01\n')
     Path("fixed.toml").write_text("")
 
