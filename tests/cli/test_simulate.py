@@ -61,7 +61,7 @@ def test_it_is_told_in_words_and_drawn(headwright: Headwright) -> None:
     )
     assert "within 0.05 of 1/2" in both.out
     assert "wish granted" in both.out
-    assert "no exact value: 4 keys are random" in both.out
+    assert "no exact value: 4 keys are uncertain" in both.out
 
 
 def test_a_certificate_brings_queries_wish_scale_and_keys(headwright: Headwright) -> None:

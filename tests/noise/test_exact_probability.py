@@ -141,8 +141,8 @@ def test_a_single_key_gets_everything() -> None:
         (World({1: Noise(spread=Isotropic(0.1))}), 2, r"key 1 is uncertain in more than its length (isotropic)"),
         (World({1: Noise(spread=Ball(0.1))}), 1, "key 1 is uncertain in more than its length (ball)"),
         (World({1: Noise(Between(0, 1), Isotropic(0.1))}), 1, "key 1 is uncertain in more than its length"),
-        (World({0: Noise(scale=Normal(1, 1)), 1: Noise(scale=Between(0, 1))}), 1, "2 keys are random"),
-        (World(others=Noise(scale=Normal(1, 1))), 1, "12 keys are random"),
+        (World({0: Noise(scale=Normal(1, 1)), 1: Noise(scale=Between(0, 1))}), 1, "2 keys are uncertain"),
+        (World(others=Noise(scale=Normal(1, 1))), 1, "12 keys are uncertain"),
         (World({i: Noise(scale=OneOf((0.0, 1.0))) for i in range(11)}), 1, "2048 cases"),
     ],
 )

@@ -53,16 +53,15 @@ def why_not_exact(keys: Float[np.ndarray, "n d"], queries: Float[np.ndarray, "he
     >>> why_not_exact(np.eye(3), np.eye(3)[:1], World({1: Noise(spread=Isotropic(0.1))}))
     'key 1 is uncertain in more than its length (isotropic)'
     >>> why_not_exact(np.eye(3), np.eye(3)[:1], World(others=Noise(scale=Normal(1.0, 0.5))))
-    '3 keys are random'
+    '3 keys are uncertain'
     """
     keys, queries = rows(keys, queries, world)
     moving = _moving(world, len(keys))
-    for i in moving:
-        spread = world.of(i).spread
-        if spread is not None:
-            return f"key {i} is uncertain in more than its length ({spread.name})"
     if len(moving) > 1:
-        return f"{len(moving)} keys are random"
+        return f"{len(moving)} keys are uncertain"
+    for spread in (world.of(i).spread for i in moving):
+        if spread is not None:
+            return f"key {moving[0]} is uncertain in more than its length ({spread.name})"
     cases = math.prod(map(len, _choices(world, len(keys)).values())) * max(1, len(world.scenarios))
     if cases > MOST_CASES:
         return f"there are {cases} cases, more than {MOST_CASES}"
