@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.measure import Contender
-from headwright.noise import Isotropic, Noise, World, sample_scores
+from headwright.noise import Isotropic, Noise, World
+from headwright.noise.sampling import Law
 
 TITLE = "Scores in 20,000 draws of a world (64 keys in R^512, isotropic noise, one head)"
 N, D, SAMPLES, VARIANCE = 64, 512, 20_000, 0.01
@@ -27,7 +28,8 @@ def scores() -> Callable[[], str]:
     world = World(others=Noise(spread=Isotropic(VARIANCE)))
 
     def work() -> str:
-        total = sum(block[:, 0, :].std(axis=0).sum() * len(block) for block in sample_scores(mu, q, world, SAMPLES))
+        blocks = Law.of(mu, q, world, SAMPLES, scale=1.0).draw(0, 0, SAMPLES)
+        total = sum(block[:, 0, :].std(axis=0).sum() * len(block) for block in blocks)
         return f"mean std of a score {total / N / SAMPLES:.4f}"
 
     return work

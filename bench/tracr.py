@@ -25,7 +25,7 @@ from jaxtyping import Float
 from headwright.enclosure import shown_above
 from headwright.errors import InputError
 from headwright.weights.builder import Built
-from headwright.weights.exact_bounds import errors_above, frobenius_above
+from headwright.weights.exact_bounds import frobenius_above, proven_facts
 from headwright.weights.head import Head, HeadLayer
 from headwright.weights.rules import Rule, Rules
 
@@ -73,7 +73,9 @@ def published(rules: Rules, selector: Selector, lengths: Mapping[str, float]) ->
     head, key_size = _compiled(selector, lengths, rules.dimension, rules.width)
     extended = _with_bos(rules)
     layer = HeadLayer((head,), rules.causal, "float64")
-    return Figures(max(errors_above(extended, extended.rules, layer)), frobenius_above(head), key_size)
+    return Figures(
+        max(error for error, _ in proven_facts(extended, extended.rules, layer)), frobenius_above(head), key_size
+    )
 
 
 def _compiled(selector: Selector, lengths: Mapping[str, float], D: int, width: int) -> tuple[Head, int]:
@@ -114,7 +116,8 @@ def turned_up(built: Built, goal: float) -> Figures:
 
     def louder(factor: float) -> tuple[float, Head]:
         found = Head(factor * head.W_Q, head.W_K, head.W_V)
-        return max(errors_above(rules, rules.rules, HeadLayer((found,), rules.causal, "float64"))), found
+        facts = proven_facts(rules, rules.rules, HeadLayer((found,), rules.causal, "float64"))
+        return max(error for error, _ in facts), found
 
     low, high = 1.0, 2.0
     while louder(high)[0] > goal:

@@ -90,7 +90,7 @@ def _copies(rng: np.random.Generator) -> Drawn:
 def _averages(rng: np.random.Generator) -> Drawn:
     keys = _keys(rng)
     m = min(len(keys) - 1, int(rng.integers(2, 4))) or 1
-    return Drawn(keys, average(range(m), f"1e-{rng.integers(1, 13)}"))
+    return Drawn(keys, average(range(m), f"1e-{rng.integers(1, 8)}"))
 
 
 def _mixtures(rng: np.random.Generator) -> Drawn:
@@ -154,7 +154,7 @@ def _heads(rng: np.random.Generator) -> Drawn:
 
 KINDS: dict[str, Callable[[np.random.Generator], Drawn]] = {
     "copies, eps down to 1e-12": _copies,
-    "averages, eps down to 1e-12": _averages,
+    "averages, eps down to 1e-7": _averages,
     "mixtures": _mixtures,
     "integer keys": _plain(_integers),
     "near-duplicates": _plain(_near),

@@ -24,6 +24,6 @@ Print Assumptions around_scores.
 
 (** What certificates use, all at once: to look through the libraries of intervals takes a while. *)
 Definition checked :=
-  (granted_correct, granted_alone_correct, none_shorter_correct, impossible_correct, together_longer_correct, together_impossible_correct, kept_correct, none_smaller_correct, no_matrix_correct,
+  (granted_correct, none_shorter_correct, impossible_correct, together_longer_correct, together_impossible_correct, kept_correct, none_smaller_correct, no_matrix_correct,
    check_sound).
 Print Assumptions checked.

@@ -17,9 +17,6 @@ Definition table_of (rows : list (list Q)) : keys := fun i => vector_of (nth i r
 Definition over (e : Z) (q : Q) : Z := (Qnum q * e / Zpos (Qden q))%Z.
 Definition divides (e : Z) (q : Q) : bool := (over e q * Zpos (Qden q) =? Qnum q * e)%Z.
 
-Lemma over_zero e : over e 0%Q = 0%Z.
-Proof. reflexivity. Qed.
-
 Lemma over_spec e q : 0 < IZR e -> divides e q = true -> IZR (over e q) / IZR e = Q2R q.
 Proof.
   unfold divides. intros E H. apply Z.eqb_eq in H. apply (f_equal IZR) in H. rewrite !mult_IZR in H. unfold Q2R.

@@ -11,10 +11,6 @@ Open Scope R_scope.
 
 (** * The statement of a certificate: keys, what they may be, a wish, queries *)
 
-(** The keys are one of some tables, entry by entry. *)
-Definition one_of (d n : nat) (tables : list keys) : world :=
-  fun k => exists t, In t tables /\ forall i x, (i < n)%nat -> (x < d)%nat -> k i x = t i x.
-
 (** The keys are around those of one of some tables. *)
 Definition one_around (d n : nat) (tables : list keys) (s : nat -> room) : world :=
   fun k => exists t, In t tables /\ around d n t s k.
@@ -29,9 +25,6 @@ Definition room_of (e g : Z) (s : spread) : room :=
 (** Key i may be what the spread says that has the number which_i. *)
 Definition rooms (e g : Z) (spreads : list spread) (which : list nat) : nat -> room :=
   fun i => room_of e g (nth (nth i which 0%nat) spreads nowhere).
-
-(** Keys that are certain: c = 1, |e| <= 0, and no columns. *)
-Definition certain : list spread := [{| low := 1; high := 1; ball := 0; factor := [] |}].
 
 (** A demand: the target, and its least weight as a ratio. *)
 Definition demand : Type := nat * (Z * Z).
@@ -75,27 +68,6 @@ Proof.
   revert which i. induction n as [|n IH]; intros [|w which] [|i] Hi; simpl; try lia; try reflexivity; [|apply IH; lia].
   rewrite IH by lia. destruct i; reflexivity.
 Qed.
-
-(** Certain keys are those of the tables. *)
-Lemma certain_keys d n e tables k : one_around d n tables (rooms e 1 certain []) k <-> one_of d n tables k.
-Proof.
-  assert (R : forall i, rooms e 1 certain [] i = room_of e 1 {| low := 1; high := 1; ball := 0; factor := [] |}).
-  { intros i. unfold rooms. destruct i; reflexivity. }
-  split; intros (t & T & K); exists t; (split; [exact T|]).
-  - intros i x Hi Hx. destruct (K i Hi) as (c & v & u & C & B & _ & F). rewrite R in C, B, F. simpl in C, B, F.
-    rewrite F by assumption. rewrite (norm_zero d v) by (try assumption; lra). replace c with 1 by lra. ring.
-  - intros i Hi. exists 1, (fun _ => 0), (fun _ => 0). rewrite R. simpl.
-    assert (N : forall d, norm d (fun _ => 0) = 0).
-    { intros m. unfold norm, dot. rewrite (sum_ext m _ (fun _ => 0)), sum_zero by (intros; ring). apply sqrt_0. }
-    rewrite !N. repeat split; try lra. intros x Hx. rewrite K by assumption. ring.
-Qed.
-
-Lemma grants_same d n scale (v w : world) m t p q : (forall k, v k <-> w k) -> grants d n scale v m t p q -> grants d n scale w m t p q.
-Proof. intros E G k K. apply G, E, K. Qed.
-
-Lemma together_same d n h scale (v w : world) m t p q :
-  (forall k, v k <-> w k) -> grant_together d n h scale v m t p q -> grant_together d n h scale w m t p q.
-Proof. intros E G k K. apply G, E, K. Qed.
 
 (** * Sums with one term left out *)
 
@@ -485,7 +457,4 @@ Section Statement.
     apply Rmult_le_reg_r with (IZR num); [exact PN|].
     replace (IZR den / IZR num * IZR num) with (IZR den) by (field; lra). lra.
   Qed.
-
-  Theorem granted_alone_correct f q : check_granted f [q] = true -> granted_by (row f q).
-  Proof. intros C. apply (together_alone d n scale the_world (length wish) (target wish) (least wish) (fun j => row f (nth j [q] []))), (granted_correct f [q] C). Qed.
 End Statement.

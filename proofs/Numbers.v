@@ -107,19 +107,6 @@ Section Intervals.
 
   Lemma zero_encloses : encloses I.zero 0.
   Proof. unfold encloses. rewrite I.zero_correct. split; apply Rle_refl. Qed.
-
-  (** The sum of exp (z / den). *)
-  Fixpoint exps (den : Z) (l : list Z) : I.type :=
-    match l with
-    | [] => I.zero
-    | z :: rest => I.add prec (I.exp prec (ratio z den)) (exps den rest)
-    end.
-
-  Lemma exps_encloses den l : IZR den <> 0 -> encloses (exps den l) (sum_list (fun z => exp (IZR z / IZR den)) l).
-  Proof.
-    intros N. induction l as [|z l IH]; [apply zero_encloses|].
-    apply add_encloses; [apply exp_encloses, ratio_encloses, N | exact IH].
-  Qed.
 End Intervals.
 
 (** * Lists of whole numbers as vectors *)

@@ -83,9 +83,6 @@ Definition vector := nat -> R.
 Definition dot (d : nat) (x y : vector) : R := sum d (fun i => x i * y i).
 Definition norm (d : nat) (x : vector) : R := sqrt (dot d x x).
 
-Lemma dot_comm d x y : dot d x y = dot d y x.
-Proof. apply sum_ext; intros; ring. Qed.
-
 Lemma dot_self d x : 0 <= dot d x x.
 Proof. apply sum_nonneg; intros i _. apply (Rle_0_sqr (x i)). Qed.
 

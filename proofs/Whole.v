@@ -39,9 +39,6 @@ Fixpoint outer (v x : list Z) : list Z :=
   | y :: v => times_Z y x ++ outer v x
   end.
 
-Lemma length_outer v x : length (outer v x) = (length v * length x)%nat.
-Proof. induction v as [|y v IH]; [reflexivity|]. simpl. rewrite app_length, length_times, IH. reflexivity. Qed.
-
 Lemma nth_outer v x i j : (i < length v)%nat -> (j < length x)%nat ->
   nth (i * length x + j) (outer v x) 0%Z = (nth i v 0 * nth j x 0)%Z.
 Proof.

@@ -35,7 +35,7 @@ from headwright.models.texts.run_statement import run_against
 from headwright.models.texts.statement import Statement
 from headwright.models.texts.sweep import Band, Between
 from headwright.models.texts.two_layers import Floor, repeated_pair
-from headwright.noise import Isotropic, Noise, World, simulate
+from headwright.noise import Noise, Normal, World, simulate
 from headwright.noise.simulation import granted
 from headwright.positions import Precision, Sinusoidal, closest_pair, report
 from headwright.queries import copy, design
@@ -49,7 +49,7 @@ from headwright.weights.head import Head, HeadLayer
 MODEL = load_model("builtin:induction")
 LENGTH = 8
 TEXT = MODEL.encode("the quick brown fox")
-RANDOM = World({0: Noise(spread=Isotropic(0.05))})
+RANDOM = World({0: Noise(scale=Normal(1.0, 0.05))})
 RULES = parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\n[[rule]]\ntoken = 0\ncopy = 1")
 BETTER = 1.01
 

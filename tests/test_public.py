@@ -143,7 +143,6 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "simulate": lambda given: hw.simulate(given, given, WORLD, [0], samples=9).near_average,
     "granted": lambda given: hw.noise.granted(given, given, WORLD, {0: Fraction(1, 9)}, samples=9).probability,
     "exact": lambda given: hw.noise.exact(given, given, WORLD, [0]).near_average,
-    "sample_scores": lambda given: next(hw.noise.sample_scores(given, given, WORLD, 9)),
     "sample_weights": lambda given: next(hw.noise.sample_weights(given, given, WORLD, [0], 9)),
     "why_not_exact": lambda given: hw.noise.why_not_exact(given, given, WORLD),
     "truncate": lambda given: hw.truncate(given, rank=1).rank,

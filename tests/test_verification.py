@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwright import InputError, verify
-from headwright.rocq import extracted_checker
+from headwright import InputError, proved_checker, verify
 from headwright.verification import MOST_ENTRIES, Opinion, Verdict, combine, in_words, which
 from tests.fast.making import document, entry
 
@@ -153,7 +152,7 @@ def test_without_its_program_the_proved_checker_says_how_to_build_it(monkeypatch
 
 
 @pytest.mark.skipif(
-    not extracted_checker.available(),
+    proved_checker.program() is None,
     reason="the proved checker is not built (make proof builds it, with Rocq and OCaml)",
 )
 @pytest.mark.parametrize(

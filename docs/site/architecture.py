@@ -40,7 +40,7 @@ TELLS = {
     "enclosure": "intervals",
     "formula": "the formula language",
     "running": "bounded processes",
-    "rocq": "certificates for Rocq",
+    "proved_checker": "the checker of make proof",
     "workers": "workers of a cluster",
     "cards": "results in notebooks",
     "errors": "typed errors",

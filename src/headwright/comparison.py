@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headwright.queries.statement import rounded_deviations, world_entries
-from headwright.trusted.certificate import Json, Spread, Statement, about_heads, document, rational, read
+from headwright.trusted.certificate import CERTAIN, Json, Spread, Statement, about_heads, document, rational, read
 from headwright.trusted.keys import Malformed
 from headwright.trusted.words import shown
 
@@ -116,26 +116,16 @@ def _compare_confidence(statement: Statement, asked: Fraction, found: Comparison
         (found.notes if more else found.differences).append(words)
 
 
-@dataclass(frozen=True)
-class _Entry:
+def _described(spread: Spread) -> str:
     """What one key may be."""
-
-    low: Fraction = Fraction(1)
-    high: Fraction = Fraction(1)
-    ball: Fraction = Fraction(0)
-    stretch: Fraction = Fraction(0)
-    factor: tuple[tuple[Fraction, ...], ...] = ()
-    random: bool = False
-
-    def __str__(self) -> str:
-        parts = []
-        if not self.low == self.high == 1:
-            parts.append(f"scale {self.low} to {self.high}" if self.low < self.high else f"scale {self.low}")
-        size = "standard deviation" if self.random else "radius"
-        parts += [f"{size} {_size(self.ball)} around its place"] if self.ball else []
-        parts += [f"standard deviation {_size(self.stretch)} of its scale"] if self.stretch else []
-        parts += [f"a factor of {len(self.factor)} columns"] if self.factor else []
-        return ", ".join(parts) or "certain"
+    parts = []
+    if not spread.low == spread.high == 1:
+        parts.append(f"scale {spread.low} to {spread.high}" if spread.low < spread.high else f"scale {spread.low}")
+    size = "standard deviation" if spread.random else "radius"
+    parts += [f"{size} {_size(spread.ball)} around its place"] if spread.ball else []
+    parts += [f"standard deviation {_size(spread.stretch)} of its scale"] if spread.stretch else []
+    parts += [f"a factor of {len(spread.factor)} columns"] if spread.factor else []
+    return ", ".join(parts) or "certain"
 
 
 def _size(x: Fraction) -> str:
@@ -158,21 +148,22 @@ def _compare_world(statement: Statement, world: World, found: Comparison) -> Non
             "a standard deviation of the world is no ratio of whole numbers, and is the next float above"
         )
     n = statement.keys[0].n
-    said, others_said = _by_key(_of_spreads(statement.world))
-    asked, others_asked = _by_key(_of_json(world_entries(world, n, statement.keys[0].d)))
+    said, others_said = _by_key(statement.world)
+    asked, others_asked = _by_key(map(_spread, world_entries(world, n, statement.keys[0].d)))
     named = sorted({*said, *asked})
     pairs = [(f"key {i}", said.get(i, others_said), asked.get(i, others_asked)) for i in named]
     if len(named) < n:
         pairs.append(("every other key" if named else "every key", others_said, others_asked))
     different = [pair for pair in pairs if not _same(*pair, found)]
     for who, mine, theirs in different[:SHOWN]:
-        also = " (with other numbers)" if str(mine) == str(theirs) else ""
-        found.differences.append(f"for {who} its world says: {mine}, and the one asked for: {theirs}{also}")
+        said_so, asked_so = _described(mine), _described(theirs)
+        also = " (with other numbers)" if said_so == asked_so else ""
+        found.differences.append(f"for {who} its world says: {said_so}, and the one asked for: {asked_so}{also}")
     if len(different) > SHOWN:
         found.differences.append(f"and its world differs for {len(different) - SHOWN} keys more")
 
 
-def _same(who: str, said: _Entry, asked: _Entry, found: Comparison) -> bool:
+def _same(who: str, said: Spread, asked: Spread, found: Comparison) -> bool:
     if said == asked:
         return True
     sizes = [(e.low, e.high, e.ball, e.stretch, e.random, len(e.factor)) for e in (said, asked)]
@@ -185,13 +176,13 @@ def _same(who: str, said: _Entry, asked: _Entry, found: Comparison) -> bool:
     return True
 
 
-def _covariances_apart(said: _Entry, asked: _Entry) -> tuple[float, float]:
+def _covariances_apart(said: Spread, asked: Spread) -> tuple[float, float]:
     """How far two covariances E E^T are apart at most, and how large the second is, by their largest entries."""
     from flint import arb, arb_mat, ctx, fmpq
 
     from headwright.enclosure import Enclosure
 
-    def square(entry: _Entry) -> arb_mat:
+    def square(entry: Spread) -> arb_mat:
         E = arb_mat([[arb(fmpq(x.numerator, x.denominator)) for x in column] for column in entry.factor])
         return E.transpose() * E
 
@@ -201,29 +192,24 @@ def _covariances_apart(said: _Entry, asked: _Entry) -> tuple[float, float]:
         return apart, max(Enclosure.of(abs(x)).lower for x in other.entries())
 
 
-def _by_key(entries: Iterator[tuple[frozenset[int] | None, _Entry]]) -> tuple[dict[int, _Entry], _Entry]:
+def _by_key(world: Iterable[Spread]) -> tuple[dict[int, Spread], Spread]:
     """What each named key may be, and what the others may be."""
-    named: dict[int, _Entry] = {}
-    others = _Entry()
-    for keys, entry in entries:
-        if keys is None:
-            others = entry
+    named: dict[int, Spread] = {}
+    others = CERTAIN
+    for spread in world:
+        alone = replace(spread, keys=frozenset())
+        if spread.keys is None:
+            others = alone
         else:
-            named.update(dict.fromkeys(keys, entry))
+            named.update(dict.fromkeys(spread.keys, alone))
     return named, others
 
 
-def _of_spreads(world: tuple[Spread, ...]) -> Iterator[tuple[frozenset[int] | None, _Entry]]:
-    for w in world:
-        yield w.keys, _Entry(w.low, w.high, w.ball, w.stretch, w.factor, w.random)
-
-
-def _of_json(entries: list[dict[str, Any]]) -> Iterator[tuple[frozenset[int] | None, _Entry]]:
-    for w in entries:
-        low, high = map(rational, w["scale"])
-        factor = tuple(tuple(map(rational, column)) for column in w["factor"])
-        keys = None if w["keys"] == "*" else frozenset(w["keys"])
-        yield keys, _Entry(low, high, rational(w["ball"]), rational(w["stretch"]), factor, w["random"])
+def _spread(w: dict[str, Any]) -> Spread:
+    low, high = map(rational, w["scale"])
+    factor = tuple(tuple(map(rational, column)) for column in w["factor"])
+    keys = None if w["keys"] == "*" else frozenset(w["keys"])
+    return Spread(keys, low, high, rational(w["ball"]), rational(w["stretch"]), factor, w["random"])
 
 
 def _many(matrices: int) -> str:

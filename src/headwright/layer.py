@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -116,7 +116,7 @@ def equivariance_defect(
 
     The module is a Layer, a torch module or any function of tokens (*batch, T, D) that returns one row for
     each token. P is a permutation of 0..T-1 or its matrix; without P, permutations are searched: all of them
-    where there are no more than `tries`, else random ones, then swaps that make the worst one worse.
+    where there are no more than `tries`, else so many random ones.
 
     >>> from headwright import Sinusoidal
     >>> X = np.random.default_rng(0).normal(size=(4, 6))
@@ -149,11 +149,10 @@ def equivariance_defect(
     elif everything:
         candidates = itertools.islice(itertools.permutations(range(T)), 1, None)
     else:
-        candidates = _random_permutations(T, tries // 2, seed)
+        rng = np.random.default_rng(seed)
+        candidates = (tuple(rng.permutation(T).tolist()) for _ in range(tries))
     tried = {p: defect(p) for p in candidates} or {tuple(range(T)): 0.0}
     worst = max(tried, key=tried.__getitem__)
-    if P is None and not everything:
-        worst = _climb(defect, tried, worst, tries, seed)
     size = _largest(plain)
     return Defect(
         absolute=tried[worst],
@@ -197,30 +196,6 @@ def random_layer(
         positions=positions,
         causal=causal,
     )
-
-
-def _climb(
-    defect: Callable[[tuple[int, ...]], float],
-    tried: dict[tuple[int, ...], float],
-    worst: tuple[int, ...],
-    tries: int,
-    seed: int,
-) -> tuple[int, ...]:
-    """Swap pairs while that makes the defect worse; `tried` remembers what each permutation gave."""
-    rng = np.random.default_rng(seed + 1)
-    for _ in range(tries - len(tried)):
-        i, j = rng.choice(len(worst), size=2, replace=False)
-        swapped = list(worst)
-        swapped[i], swapped[j] = swapped[j], swapped[i]
-        candidate = tuple(swapped)
-        tried[candidate] = tried.get(candidate) or defect(candidate)
-        worst = max(worst, candidate, key=tried.__getitem__)
-    return worst
-
-
-def _random_permutations(T: int, count: int, seed: int) -> Iterator[tuple[int, ...]]:
-    rng = np.random.default_rng(seed)
-    return (tuple(rng.permutation(T).tolist()) for _ in range(count))
 
 
 def _as_permutation(P: Array, T: int) -> tuple[int, ...]:

@@ -204,9 +204,9 @@ def _ask(checker: str, text: str, files: Sequence[bytes], progress: Callable[[fl
         exact = verify_exactly(text, files, progress)
         return Opinion(checker, exact.word, exact.words, exact.excluded)
     if checker == "proved":
-        from headwright.rocq import extracted_checker
+        from headwright import proved_checker
 
-        found = extracted_checker.verify(text, files)
+        found = proved_checker.verify(text, files)
         return Opinion(checker, found.word, found.words)
     from headwright import fast
 

@@ -289,27 +289,3 @@ def test_one_answer_that_runs_wild_spoils_no_other(headwright: Headwright) -> No
     ran = headwright("check", "wild.md", "--json")
     assert ran.json["answers"][-1]["verdict"] == "proved"
     assert all(one["reason"] and one["verdict"] != "proved" for one in ran.json["answers"][:-1])
-
-
-READER = """\
-import json, sys
-given = json.load(sys.stdin)
-for sentence in given["sentences"]:
-    print(json.dumps({"quote": sentence["text"][:60], "formula": "q = \\\\lambda (k_a + k_b)"}))
-    print(json.dumps({"quote": "this was never written", "formula": "q = 0"}))
-    print("not JSON")
-"""
-
-
-def test_a_reader_proposes_and_never_decides(headwright: Headwright) -> None:
-    Path("reader.py").write_text(READER)
-    Path("prose.md").write_text("## averaging-two\n\nThe query is a large multiple of the sum of both keys.\n")
-    without = headwright("check", "prose.md")
-    assert (without.code, "  missing " in without.out) == (1, True)
-    ran = headwright("check", "prose.md", "--reader", f"{sys.executable} reader.py")
-    assert ran.code == 3
-    assert "would be proved as read by" in ran.out
-    assert "he query is a large multiple of the sum of both keys' read as q = " in ran.out
-    assert "never written" not in ran.out
-    assert headwright("check", "right.md", "--reader", "/no/such/program").code == 0  # nothing to ask
-    assert headwright("check", "prose.md", "--reader", "/no/such/program").code == 2

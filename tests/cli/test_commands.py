@@ -82,7 +82,7 @@ def test_simulate_has_the_exact_probability_inside_the_interval(headwright: Head
 
 def test_simulate_says_why_there_is_no_exact_value(headwright: Headwright) -> None:
     ran = headwright("simulate", "--keys", "K.npy", "--world", "both.toml", "--query", "q.npy", "--targets", "0,1")
-    assert "no exact value: 4 keys are random" in ran.out
+    assert "no exact value: 4 keys are uncertain" in ran.out
     assert "Seed 0" in ran.err
 
 

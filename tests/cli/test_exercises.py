@@ -73,7 +73,7 @@ def test_lint_says_what_is_wrong_with_an_exercise(headwright: Headwright, tmp_pa
 
 
 def test_lint_passes_an_exercise_of_ours(headwright: Headwright) -> None:
-    from headwright.check.catalogue import BUILT_IN
+    from headwright.check.exercise import BUILT_IN
 
     ran = headwright("exercises", "--lint", str(BUILT_IN / "averaging-two.toml"))
     assert ran.code == 0

@@ -18,7 +18,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save("K.npy", np.eye(4))
     np.save("q.npy", np.array([8.0, 0.0, 0.0, 0.0]))
     np.save("big.npy", np.random.default_rng(0).normal(size=(600, 8)) * np.r_[4.0, np.ones(599)][:, None])
-    Path("one.toml").write_text("[[noise]]\nkey = 0\nisotropic = 0.0625\n")
+    Path("one.toml").write_text("[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.0625] }\n")
     Path("all.toml").write_text('[[noise]]\nkey = "*"\nisotropic = 0.01\n')
     Path("fixed.toml").write_text("")
 
@@ -61,7 +61,7 @@ def test_it_is_told_in_words_and_drawn(headwright: Headwright) -> None:
     )
     assert "within 0.05 of 1/2" in both.out
     assert "wish granted" in both.out
-    assert "no exact value: 4 keys are random" in both.out
+    assert "no exact value: 4 keys are uncertain" in both.out
 
 
 def test_a_certificate_brings_queries_wish_scale_and_keys(headwright: Headwright) -> None:
@@ -135,33 +135,6 @@ def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments:
     assert ran.code == 2
     assert words in ran.err
     assert ran.err.count("\n") == 1
-
-
-def test_the_workers_of_a_scheduler_draw_the_same_numbers(headwright: Headwright) -> None:
-    distributed = pytest.importorskip("distributed")
-    told = (
-        "simulate",
-        "--keys",
-        "K.npy",
-        "--query",
-        "q.npy",
-        "--world",
-        "all.toml",
-        "--copy",
-        "0",
-        "--samples",
-        "300000",
-    )
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
-        there = headwright(*told, "--engine", "dask", "--scheduler", cluster.scheduler_address, "--json")
-    assert there.json == headwright(*told, "--json").json
-
-
-def test_a_scheduler_that_would_not_be_asked_is_refused(headwright: Headwright) -> None:
-    ran = headwright("simulate", "--keys", "K.npy", "--query", "q.npy", "--world", "all.toml", "--copy", "0",
-                     "--scheduler", "tcp://127.0.0.1:9")  # fmt: skip
-    assert ran.code == 2
-    assert "expected --engine dask with it" in ran.err
 
 
 def test_the_interval_beside_a_mean_near_1_is_not_cut_short(headwright: Headwright) -> None:

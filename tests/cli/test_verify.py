@@ -523,7 +523,7 @@ def test_a_bound_about_a_range_is_none_about_a_list(headwright: Headwright) -> N
 
 def test_what_does_not_fit_a_certificate_is_refused_by_name(headwright: Headwright) -> None:
     headwright("every-text", "builtin:induction", "--length", "4", "--heads", "0", "--out", "texts.json")
-    for options in (("--copy", "0"), ("--keys", "K.npy"), ("--scale", "3"), ("--rocq", "c.v"), ("--checker", "float")):
+    for options in (("--copy", "0"), ("--keys", "K.npy"), ("--scale", "3"), ("--checker", "float")):
         ran = headwright("verify", "texts.json", "--model", "builtin:induction", *options)
         assert ran.code == 2
         assert f"{options[0]} beside a certificate about every text" in ran.err
@@ -531,22 +531,6 @@ def test_what_does_not_fit_a_certificate_is_refused_by_name(headwright: Headwrig
     ran = headwright("verify", "c.json", "--model", "builtin:induction")
     assert ran.code == 2
     assert "--model beside a certificate about keys" in ran.err
-    assert not Path("c.v").exists()
-
-
-def test_no_file_for_rocq_where_something_else_was_asked(headwright: Headwright) -> None:
-    _design(headwright, "--copy", "0")
-    assert headwright("verify", "c.json", "--copy", "1", "--rocq", "c.v").code == 1
-    assert not Path("c.v").exists()
-
-
-@pytest.mark.parametrize("name", ["copy.txt", "1bad.v", "bad-name.v"])
-def test_a_file_that_rocq_cannot_read_is_refused_by_its_name(headwright: Headwright, name: str) -> None:
-    _design(headwright, "--copy", "0")
-    ran = headwright("verify", "c.json", "--rocq", name)
-    assert ran.code == 2
-    assert "named as a letter" in ran.err
-    assert not Path(name).exists()
 
 
 def test_what_a_statement_speaks_of_and_nobody_asked_about_is_told(headwright: Headwright) -> None:

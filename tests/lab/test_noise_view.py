@@ -19,7 +19,7 @@ def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
 def test_what_is_not_proven_says_why(view: View) -> None:
     page = view.enter("/noise")
     page.get_by_role("button", name="All keys random").click()
-    expect(page.locator("#one")).to_contain_text("Not proved: 10 keys are random", timeout=30_000)
+    expect(page.locator("#one")).to_contain_text("Not proved: 10 keys are uncertain", timeout=30_000)
     expect(page.locator("#story")).to_contain_text("The proof covers only the noise that was modelled", timeout=30_000)
 
 

@@ -39,25 +39,24 @@ def test_lists_and_arrays_in_any_order_of_memory_are_accepted() -> None:
 def test_large_integers_are_accepted_where_doubles_hold_them() -> None:
     A = np.array([[2**62, -(2**63)], [2**53, 1]])
     assert np.array_equal(truncate(A, rank=2).left, A.astype(np.float64))
-    with pytest.raises(InputError, match=r"holds -9007199254740993, which no float64 equals"):
+    with pytest.raises(InputError, match=r"entry \(0, 1\) is -9007199254740993, a number .* that float64 rounds"):
         truncate(np.array([[1, -(2**53) - 1]]), rank=1)
-    with pytest.raises(InputError, match=r"holds 18446744073709551615"):
+    with pytest.raises(InputError, match="entry \\(0, 0\\) is 18446744073709551615"):
         truncate(np.array([[2**64 - 1]], dtype=np.uint64), rank=1)
 
 
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (np.ones(3), r"has shape \(3,\): expected two axes"),
-        (np.ones((2, 2, 2)), r"has shape \(2, 2, 2\): expected two axes"),
-        (np.ones((0, 3)), r"has shape \(0, 3\): expected two axes, none of them empty"),
-        (5.0, r"has shape \(\): expected two axes"),
-        ([[1.0, np.nan]], r"holds nan in row 0, column 1: expected finite"),
-        ([[1.0], [-np.inf]], r"holds -inf in row 1, column 0: expected finite"),
-        ([[1j]], "of type complex128: expected real"),
-        ([["a"]], "of type <U1: expected real"),
-        ([[2**70]], "of type object: expected real"),
-        (np.ones((1, 1), dtype=np.longdouble), "longdouble|float128: expected real"),
+        (np.ones(3), r"has shape \(3,\), expected 2 axes"),
+        (np.ones((2, 2, 2)), r"has shape \(2, 2, 2\), expected 2 axes"),
+        (np.ones((0, 3)), r"has shape \(0, 3\), which is empty"),
+        (5.0, r"has shape \(\), expected 2 axes"),
+        ([[1.0, np.nan]], r"entry \(0, 1\) is nan, expected a finite"),
+        ([[1.0], [-np.inf]], r"entry \(1, 0\) is -inf, expected a finite"),
+        ([[1j]], "holds complex128, expected real"),
+        ([["a"]], "holds str32, expected real"),
+        ([[2**70]], "holds object, expected real"),
         ([[1.0], [1.0, 2.0]], "list that is no array"),
         (np.full((3, 3), 1.7e308), "too large: its norm is no double"),
     ],
@@ -104,7 +103,7 @@ def test_factors_that_do_not_fit_the_matrix_are_refused() -> None:
         error_upper_bound(np.eye(3), np.ones((3, 1)), np.ones((2, 3)))
     with pytest.raises(InputError, match=r"shape \(3, 3\), left \(2, 1\)"):
         error_upper_bound(np.eye(3), np.ones((2, 1)), np.ones((1, 3)))
-    with pytest.raises(InputError, match="left holds nan"):
+    with pytest.raises(InputError, match=r"left: entry \(0, 0\) is nan"):
         error_upper_bound(np.eye(1), np.full((1, 1), np.nan), np.ones((1, 1)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from fractions import Fraction
 
 import mpmath
@@ -15,7 +16,6 @@ from headwright import InputError
 from headwright.noise import (
     Ball,
     Between,
-    Covariance,
     Isotropic,
     Noise,
     Normal,
@@ -138,21 +138,20 @@ def test_a_single_key_gets_everything() -> None:
 @pytest.mark.parametrize(
     ("world", "heads", "reason"),
     [
-        (World({1: Noise(spread=Isotropic(0.1))}), 2, "key 1 is spread in more than its length, and there are 2 heads"),
-        (World({1: Noise(spread=Isotropic(0.1)), 2: Noise(scale=Normal(1, 1))}), 1, "2 keys are random"),
-        (World({1: Noise(spread=Ball(0.1))}), 1, "key 1 is anywhere in its ball"),
-        (World({1: Noise(Between(0, 1), Isotropic(0.1))}), 1, "key 1 has a scale in a range and is spread as well"),
-        (World({0: Noise(scale=Normal(1, 1)), 1: Noise(scale=Between(0, 1))}), 1, "2 keys are random"),
-        (World(others=Noise(spread=Isotropic(0.1))), 1, "12 keys are random"),
+        (World({1: Noise(spread=Isotropic(0.1))}), 2, r"key 1 is uncertain in more than its length (isotropic)"),
+        (World({1: Noise(spread=Ball(0.1))}), 1, "key 1 is uncertain in more than its length (ball)"),
+        (World({1: Noise(Between(0, 1), Isotropic(0.1))}), 1, "key 1 is uncertain in more than its length"),
+        (World({0: Noise(scale=Normal(1, 1)), 1: Noise(scale=Between(0, 1))}), 1, "2 keys are uncertain"),
+        (World(others=Noise(scale=Normal(1, 1))), 1, "12 keys are uncertain"),
         (World({i: Noise(scale=OneOf((0.0, 1.0))) for i in range(11)}), 1, "2048 cases"),
     ],
 )
 def test_what_cannot_be_followed_is_said(world: World, heads: int, reason: str) -> None:
     keys = np.eye(12)
     assert reason in why_not_exact(keys, keys[:heads], world)
-    with pytest.raises(InputError, match=reason):
+    with pytest.raises(InputError, match=re.escape(reason)):
         exact(keys, keys[:heads], world, [0])
-    with pytest.raises(InputError, match=reason):
+    with pytest.raises(InputError, match=re.escape(reason)):
         probability_granted(keys, keys[:heads], world, {0: Fraction(1, 2)})
     assert simulate(keys, keys[:heads], world, [0], samples=10).exact is None
 
@@ -160,70 +159,6 @@ def test_what_cannot_be_followed_is_said(world: World, heads: int, reason: str) 
 def test_keys_too_many_to_follow_are_said() -> None:
     keys = np.zeros((2**17, 33))
     assert "more than 4194304" in why_not_exact(keys, keys[:1], World())
-
-
-def test_a_covariance_that_rounding_made_negative_is_no_law() -> None:
-    matrix = np.array([[1.0, 1.0], [1.0, 1.0 - 2**-53]])
-    world, query = World({0: Noise(spread=Covariance(matrix))}), np.array([[1.0, -1.0]])
-    assert why_not_exact(np.eye(2), query, world) == "the covariance of key 0 is below 0 along the query, by rounding"
-
-
-def _tail(z: mpmath.mpf) -> mpmath.mpf:
-    return mpmath.erfc(z / mpmath.sqrt(2)) / 2
-
-
-@given(
-    st.lists(st.floats(-4, 4), min_size=4, max_size=4),
-    st.integers(0, 3),
-    st.sampled_from([0.25, 1.0, 3.0]),
-    st.sampled_from([None, 0.5, 2.0]),
-    st.sampled_from(["1/2", "0.9", "100/101"]),
-)
-@settings(max_examples=30, deadline=None)
-def test_one_gaussian_key_is_a_normal_tail(
-    scores: list[float], random: int, spread: float, scale: float | None, least: str
-) -> None:
-    # <k_0, q> is one normal number s; key 0 gets p  <=>  s_0 - logsumexp(others) >= ln(p / (1 - p)).
-    noise = Noise(None if scale is None else Normal(1.5, scale), Isotropic(spread))
-    keys = np.hstack([np.array(scores)[:, None], np.zeros((4, 1))])
-    query = np.array([[1.0, 0.5]])
-    found = probability_granted(keys, query, World({random: noise}), {0: Fraction(least)})
-    with mpmath.workdps(40):
-        s = [mpmath.mpf(x) for x in scores]
-        mean = s[random] * (1 if scale is None else mpmath.mpf("1.5"))
-        deviation = mpmath.sqrt(mpmath.mpf(spread) * mpmath.mpf("1.25") + (scale or 0) * s[random] ** 2)
-        p = mpmath.mpf(Fraction(least).numerator) / Fraction(least).denominator
-        logit = mpmath.log(p / (1 - p))
-        rest = mpmath.log(sum(mpmath.exp(x) for i, x in enumerate(s) if i not in (0, random)))
-        if random == 0:  # s >= rest + logit
-            truth = _tail((rest + logit - mean) / deviation)
-        else:  # exp(s) <= exp(s_0 - logit) - exp(rest)
-            room = mpmath.exp(s[0] - logit) - mpmath.exp(rest)
-            truth = 1 - _tail((mpmath.log(room) - mean) / deviation) if room > 0 else mpmath.mpf(0)
-        assert found.lower <= truth <= found.upper
-    assert found.width < 1e-15
-
-
-def test_two_gaussian_keys_alone_are_one_normal_number() -> None:
-    keys, query = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[3.0, -1.0]])
-    matrix = np.array([[2.0, 0.5], [0.5, 1.0]])
-    world = World({0: Noise(Normal(1.0, 0.25), Isotropic(0.5)), 1: Noise(OneOf((1.0, 2.0)), Covariance(matrix))})
-    found = probability_granted(keys, query, world, {0: Fraction(9, 10)}, scale=Fraction(1, 2))
-    with mpmath.workdps(40):
-        variance = (mpmath.mpf("0.25") * 9 + mpmath.mpf("0.5") * 10 + (2 * 9 - 3 + 1)) / 4
-        truth = sum(_tail((mpmath.log(9) - (3 + c) / mpmath.mpf(2)) / mpmath.sqrt(variance)) for c in (1, 2)) / 2
-        assert found.lower <= truth <= found.upper
-    assert found.width < 1e-15
-    drawn = granted(keys, query, world, {0: Fraction(9, 10)}, scale=Fraction(1, 2), samples=50_000, confidence=0.9999)
-    assert drawn.interval[0] <= found.midpoint <= drawn.interval[1]
-
-
-def test_the_weaker_key_of_two_is_followed_as_well() -> None:
-    world = World(others=Noise(spread=Isotropic(0.04)))
-    for target in (0, 1):
-        found = granted(np.eye(2), np.array([[4.0, 1.0]]), world, {target: Fraction(1, 4)}, confidence=0.9999)
-        assert found.exact is not None
-        assert found.interval[0] <= found.exact.midpoint <= found.interval[1]
 
 
 def test_numbers_of_a_world_are_the_decimals_they_print_as() -> None:
@@ -241,14 +176,6 @@ def test_numbers_of_a_world_are_the_decimals_they_print_as() -> None:
         np.eye(2), np.array([[10.0, 1.0]]), World({0: Noise(OneOf((0.1,)))}), {0: Fraction(1, 2) + Fraction(1, 10**40)}
     )
     assert (less.lower, less.upper) == (0.0, 0.0)
-
-
-def test_a_gaussian_key_that_the_query_does_not_see_is_certain() -> None:
-    matrix = np.array([[1.0, 1.0], [1.0, 1.0]])
-    world, query = World({0: Noise(spread=Covariance(matrix))}), np.array([[3.0, -3.0]])
-    found = exact(np.eye(2), query, world, [0])
-    assert found.means[0].midpoint == pytest.approx(1 / (1 + np.exp(-6.0)), abs=1e-15)
-    assert found.deviations[0].upper < 1e-15
 
 
 def test_several_targets_and_several_heads_are_followed() -> None:

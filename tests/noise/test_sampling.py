@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -23,17 +22,16 @@ from headwright.noise import (
     Spread,
     World,
     granted,
-    sample_scores,
     sample_weights,
     simulate,
 )
-from headwright.noise.sampling import PART
+from headwright.noise.sampling import PART, Law
 
 N = 40_000
 
 
 def _all(keys: np.ndarray, queries: np.ndarray, world: World, samples: int = N, seed: int = 0) -> np.ndarray:
-    return np.concatenate(list(sample_scores(keys, queries, world, samples, seed=seed)))
+    return np.concatenate(list(Law.of(keys, queries, world, samples, scale=1.0).draw(seed, 0, samples)))
 
 
 def _sampled_keys(mu: np.ndarray, spread: Spread, rng: np.random.Generator) -> np.ndarray:
@@ -129,16 +127,6 @@ def test_as_many_samples_as_asked_for_and_the_same_for_the_same_seed(samples: in
 def test_no_samples_are_refused() -> None:
     with pytest.raises(InputError, match="0 samples"):
         _all(np.eye(2), np.ones((1, 2)), World(), 0)
-
-
-def test_an_executor_draws_the_same_numbers_in_the_same_order() -> None:
-    world = World({0: Noise(scale=Normal(1.0, 0.5))}, others=Noise(spread=Isotropic(0.1)))
-    how = np.eye(3), np.array([[3.0, 1.0, 0.0]]), world, [0, 2], 2 * PART + 5
-    here = np.concatenate(list(sample_weights(*how, seed=7)))
-    with ThreadPoolExecutor(2) as executor:
-        there = np.concatenate(list(sample_weights(*how, seed=7, executor=executor)))
-    assert here.shape == (2 * PART + 5, 2)
-    assert np.array_equal(here, there)
 
 
 def test_parts_are_drawn_from_different_streams() -> None:

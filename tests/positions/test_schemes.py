@@ -142,15 +142,11 @@ WRONG: dict[str, Callable[[], object]] = {
     "base is nan: expected a finite number of at least 1": lambda: Rotary(4, float("nan")),
     "heads is 0: expected a whole number from 1 to 1048576": lambda: Alibi(0),
     "rows is 0: expected a whole number from 1 to 2147483648": lambda: Alibi(1).bias(0, 3),
-    "the table has shape (3,): expected (length, dim), neither of them 0": lambda: Learned(np.zeros(3)),
-    "the table has shape (0, 2): expected (length, dim), neither of them 0": lambda: Learned(np.zeros((0, 2))),
-    "the table holds nan at row 1, column 0: expected finite numbers, none beyond 1e+100": lambda: Learned(
-        np.array([[1.0], [np.nan]])
-    ),
-    "the table holds 1e+200 at row 0, column 0: expected finite numbers, none beyond 1e+100": lambda: Learned(
-        np.array([[1e200]])
-    ),
-    "the table is a list: expected real numbers": lambda: Learned([["a"]]),  # type: ignore[arg-type]
+    "the table: has shape (3,), expected 2 axes": lambda: Learned(np.zeros(3)),
+    "the table: has shape (0, 2), which is empty": lambda: Learned(np.zeros((0, 2))),
+    "the table: entry (1, 0) is nan, expected a finite number": lambda: Learned(np.array([[1.0], [np.nan]])),
+    "the table holds a number of size 1e+200: expected at most 1e+100": lambda: Learned(np.array([[1e200]])),
+    "the table: holds str32, expected real numbers": lambda: Learned([["a"]]),  # type: ignore[arg-type]
     "X has shape (3, 5): expected (*batch, T, 4)": lambda: Sinusoidal(4).embed(np.ones((3, 5))),
     "x has shape (4,): expected (*batch, T, 4)": lambda: Rotary(4).rotate(np.ones(4)),
     "X is a list: expected an array (NumPy, torch, ...)": lambda: Sinusoidal(4).embed([[1.0]]),

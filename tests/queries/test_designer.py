@@ -127,6 +127,12 @@ def test_tiny_eps_is_exact(eps: str) -> None:
     assert found.gap < 1e-9
 
 
+def test_several_targets_must_leave_a_billionth_to_the_others() -> None:
+    assert _checked(design(np.eye(4), average([0, 1], eps="3e-9"))).gap < 1e-6
+    with pytest.raises(InputError, match=r"leave 5e-10 to the other keys: expected 1e-09 or more"):
+        design(np.eye(4), average([0, 1], eps="1e-9"))
+
+
 WORLDS: dict[str, World] = {
     "between": World({0: Noise(scale=Between(0.8, 1.2))}),
     "balls": World(others=Noise(spread=Ball(0.03))),

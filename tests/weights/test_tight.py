@@ -15,8 +15,8 @@ from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.weights import Built, Rule, Rules, build, parse_rules, read_rules
 from headwright.weights import builder as built_by
+from headwright.weights.head_design import plain_values
 from headwright.weights.smallest_matrix import Aim, smallest
-from headwright.weights.values import plain_values
 from tests.weights.test_builder import DIRECTIONS, ROUTE, kept
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "heads"

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwright.weights.assignment import smallest_values
 from headwright.weights.round_weights import nearest_values, rounded
-from headwright.weights.values import smallest_values
 
 
 @given(st.integers(0, 10**6))

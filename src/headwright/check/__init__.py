@@ -43,8 +43,8 @@ def check(exercise: str, *formulas: str, exercises: str | Path | None = None, se
     >>> verdict.word, verdict.counterexample["n"], verdict.counterexample["left"]
     ('refuted', 3, '0.4011')
     """
-    from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer
+    from headwright.check.exercise import load_exercises
     from headwright.check.markdown import of_formulas
 
     for one in formulas:

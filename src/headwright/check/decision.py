@@ -16,7 +16,7 @@ from typing import Literal
 
 from flint import arb
 
-from headwright.check import scalars as sc
+from headwright.check import scalars
 from headwright.check.scalars.assumptions import Hypothesis, checked
 from headwright.check.scalars.instances import MOST_LIMITS, Instance, allowed, choices, far_out, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol, shown_name
@@ -28,7 +28,7 @@ from headwright.formula import tree as t
 class Threshold:
     """From which values of large names on a comparison holds; where the condition is not met, it holds anyway."""
 
-    least: Mapping[str, sc.Scalar]
+    least: Mapping[str, scalars.Scalar]
     condition: Hypothesis | None = None
     strict: bool = False  # it may fail at the threshold itself
 
@@ -40,7 +40,7 @@ class Threshold:
             return said
         left, comparison, right = self.condition
         for name in sorted(left.names()):  # n - 2 > 0 as n > 2
-            free = sc.parameter(name)  # as if nothing were known of it: only the form matters
+            free = scalars.parameter(name)  # as if nothing were known of it: only the form matters
             rest = free - left.put({name: free}) + right
             if name not in rest.names():
                 return f"{said}, for {name} {comparison} {rest}"
@@ -55,12 +55,12 @@ class Path:
     times: int
     power: int
 
-    def of(self, lead: sc.Scalar) -> sc.Scalar:
+    def of(self, lead: scalars.Scalar) -> scalars.Scalar:
         """The name, in terms of the other."""
         return self.times * lead**self.power
 
     def __str__(self) -> str:
-        return str(self.of(sc.parameter(self.lead, sc.POSITIVE)))
+        return str(self.of(scalars.parameter(self.lead, scalars.POSITIVE)))
 
 
 PATHS = ((1, 1), (2, 1), (1, 2))  # multiples and powers
@@ -120,10 +120,10 @@ STILL = Tending()
 class Case:
     """left (sign) right, for all parameters in `where`, as the names in `large` go to infinity."""
 
-    left: sc.Scalar
+    left: scalars.Scalar
     sign: t.Comparison
-    right: sc.Scalar
-    where: sc.Where
+    right: scalars.Scalar
+    where: scalars.Where
     large: tuple[str, ...] = ()
 
     @property
@@ -131,7 +131,7 @@ class Case:
         """The names in the two sides."""
         return self.left.names() | self.right.names()
 
-    def put(self, values: Mapping[str, sc.Scalar]) -> Case:
+    def put(self, values: Mapping[str, scalars.Scalar]) -> Case:
         """The same with scalars in place of names."""
         return replace(self, left=self.left.put(values), right=self.right.put(values), where=self.where.put(values))
 
@@ -141,14 +141,22 @@ EMPTY = "no case that can occur satisfies what is assumed"
 
 
 def decide(
-    left: sc.Scalar, comparison: t.Comparison, right: sc.Scalar, where: sc.Where, tending: Tending = STILL
+    left: scalars.Scalar,
+    comparison: t.Comparison,
+    right: scalars.Scalar,
+    where: scalars.Where,
+    tending: Tending = STILL,
 ) -> Decision:
     """Decide left (comparison) right for all parameters in `where`, as names go where they go."""
     case = Case(left, comparison, right, where)
     found = _decided(case, tending)
     if found.word == "undecided":
         found = _along_a_path(case, tending) or found
-    if found.word == "proved" and where.hypotheses and sc.prove(sc.number(0), ">", sc.number(1), where) is not None:
+    if (
+        found.word == "proved"
+        and where.hypotheses
+        and scalars.prove(scalars.number(0), ">", scalars.number(1), where) is not None
+    ):
         return Decision("undecided", EMPTY)
     return found
 
@@ -158,7 +166,7 @@ def _along_a_path(case: Case, tending: Tending) -> Decision | None:
     own = [n for n in tending.large if n in case.names and n not in tending.given and not isinstance(n, Symbol)]
     ranges = [case.where.range(name) for name in own]
     ends = [end for known in ranges for end in (known.lower, known.upper)]
-    if len(own) < 2 or any(known.integer for known in ranges) or any(isinstance(end, sc.Scalar) for end in ends):
+    if len(own) < 2 or any(known.integer for known in ranges) or any(isinstance(end, scalars.Scalar) for end in ends):
         return None
     for lead, (times, power) in product(own, PATHS):
         along = {name: Path(lead, times, power) for name in own if name != lead}
@@ -170,9 +178,9 @@ def _along_a_path(case: Case, tending: Tending) -> Decision | None:
 
 
 def decide_all(
-    pairs: Mapping[str, tuple[sc.Scalar, sc.Scalar]],
+    pairs: Mapping[str, tuple[scalars.Scalar, scalars.Scalar]],
     comparison: t.Comparison,
-    where: sc.Where,
+    where: scalars.Where,
     tending: Tending = STILL,
 ) -> Decision:
     """Decide a comparison of two vectors by their coordinates; each is told by its name."""
@@ -184,12 +192,12 @@ def decide_all(
     return most_telling(found)
 
 
-def _apart(gaps: Sequence[sc.Scalar], where: sc.Where, tending: Tending) -> Decision:
+def _apart(gaps: Sequence[scalars.Scalar], where: scalars.Where, tending: Tending) -> Decision:
     """Different in one coordinate, for all parameters; the same if all coordinates are, at least somewhere."""
-    if all(decide(gap, "=", sc.number(0), where).word == "proved" for gap in gaps):
+    if all(decide(gap, "=", scalars.number(0), where).word == "proved" for gap in gaps):
         return Decision("refuted", "the two are the same")
     for gap in gaps:
-        found = decide(gap, "!=", sc.number(0), where, tending)
+        found = decide(gap, "!=", scalars.number(0), where, tending)
         if found.word == "proved":
             return found
     for values in _places(frozenset().union(*(gap.names() for gap in gaps)), where, tending.large, MOST_TRIED):
@@ -215,17 +223,17 @@ def _decided(case: Case, tending: Tending) -> Decision:
             return _for_all(case)
         found = _for_large(_inverted(case, shrinking))
         return replace(found, threshold=None) if shrinking else found
-    except sc.TooBig as error:
+    except scalars.TooBig as error:
         return Decision("undecided", str(error))
 
 
 def _for_all(case: Case) -> Decision:
     where = case.where
     sides = case.left, checked(case.sign), case.right, where
-    proof = sc.prove(*sides)
+    proof = scalars.prove(*sides)
     if proof is not None:
         return Decision("proved", proof.reason, used=proof.used)
-    found = sc.counterexample(*sides) or far_out(*sides)
+    found = scalars.counterexample(*sides) or far_out(*sides)
     if found is not None and found.beyond:
         said = f"it fails for all {shown_name(found.beyond)} that are large, or near enough to 0"
         return Decision("refuted", said, values=found.values, beyond=found.beyond)
@@ -237,14 +245,14 @@ def _for_all(case: Case) -> Decision:
 def _for_large(case: Case) -> Decision:
     left, sign, right, where, large = case.left, checked(case.sign), case.right, case.where, case.large
     for wanted in ("<", ">") if sign == "!=" else (sign,):
-        proof = sc.eventually(left, wanted, right, where, large)
+        proof = scalars.eventually(left, wanted, right, where, large)
         if proof is not None:
             exactly = proof.threshold and sign != "!="
             threshold = Threshold(proof.threshold, proof.condition, sign in ("<", ">")) if exactly else None
             return Decision("proved", proof.reason, used=proof.used, threshold=threshold)
-    if sign == "!=" and sc.prove(left, "=", right, where) is not None:
+    if sign == "!=" and scalars.prove(left, "=", right, where) is not None:
         return Decision("refuted", "the two are the same")
-    found = sc.counterexample(left, sign, right, where, large=large) or _by_continuity(case)
+    found = scalars.counterexample(left, sign, right, where, large=large) or _by_continuity(case)
     if found is not None:
         left_end, right_end = (end if end.is_finite() else None for end in (found.left, found.right))
         return Decision("refuted", "", values=found.values, left=left_end, right=right_end)
@@ -259,20 +267,22 @@ def _by_continuity(case: Case) -> Instance | None:
     if len(case.large) != 1 or case.large[0] in case.where.tied() or case.sign == "!=":
         return None  # what is different may have one limit
     try:
-        sides = [side.put({case.large[0]: 1 / sc.parameter(GONE, sc.POSITIVE)}) for side in (case.left, case.right)]
+        sides = [
+            side.put({case.large[0]: 1 / scalars.parameter(GONE, scalars.POSITIVE)}) for side in (case.left, case.right)
+        ]
         left, right = (side.put({GONE: 0}) for side in sides)
     except InputError:
         return None
     weak = {">": ">=", "<": "<="}.get(case.sign, case.sign)  # limits may be equal without the sides ever being so
-    return sc.counterexample(left, weak, right, case.where.put({case.large[0]: 1}))
+    return scalars.counterexample(left, weak, right, case.where.put({case.large[0]: 1}))
 
 
 def _inverted(case: Case, small: Iterable[str]) -> Case:
     """The same with names that go to 0 as 1 over names that go to infinity."""
     for name in sorted(case.names.intersection(small)):
         inverse = Symbol("inverse", name, f"1/{name}")
-        turned = case.put({name: 1 / sc.parameter(inverse, sc.POSITIVE)})
-        where = replace(turned.where, ranges={**turned.where.ranges, inverse: sc.POSITIVE})
+        turned = case.put({name: 1 / scalars.parameter(inverse, scalars.POSITIVE)})
+        where = replace(turned.where, ranges={**turned.where.ranges, inverse: scalars.POSITIVE})
         case = replace(turned, where=where, large=(*case.large, inverse))
     return case
 
@@ -281,12 +291,12 @@ def _close(case: Case) -> Decision:
     """The two sides are about equal: their difference tends to 0, or is small where nothing tends anywhere."""
     left, right, where, large = case.left, case.right, case.where, case.large
     gap = left - right
-    if gap == sc.number(0):
+    if gap == scalars.number(0):
         return Decision("proved", f"both sides are {left}", used="exact algebra")
     if not large:
-        found = _for_all(Case(sc.absolute(gap), "<=", sc.number(NEAR), where))
+        found = _for_all(Case(scalars.absolute(gap), "<=", scalars.number(NEAR), where))
         if found.word == "proved" and case.sign == "->":
-            same = sc.prove(left, "=", right, where)
+            same = scalars.prove(left, "=", right, where)
             return Decision("proved", same.reason, same.used) if same else Decision("undecided", STANDS)
         if found.word == "proved":
             return Decision("proved", f"the two sides differ by at most {float(NEAR):g}: {found.reason}", found.used)
@@ -296,20 +306,20 @@ def _close(case: Case) -> Decision:
             for side in (left, right)
         )
         return Decision(found.word, said, found.used, found.values, one, other)
-    end = sc.limit(gap, where, large)
-    if isinstance(end, sc.Scalar) and sc.prove(end, "=", sc.number(0), where) is not None:
+    end = scalars.limit(gap, where, large)
+    if isinstance(end, scalars.Scalar) and scalars.prove(end, "=", scalars.number(0), where) is not None:
         going = " and ".join(map(_going, large))
         return Decision("proved", f"the difference tends to 0 as {going}", used="dominant growth")
     for values in _places(case.names, where, large, MOST_LIMITS):
         ends = put_in(values, gap, left, right)
         if ends is None:
             continue
-        end = sc.limit(ends[0], where.put(values), large)
+        end = scalars.limit(ends[0], where.put(values), large)
         if isinstance(end, str):  # it goes to infinity
             return Decision("refuted", f"the difference goes to {end}", values=values)
         if end is not None and not end.names() and not end.value().contains(0):
-            both = (sc.limit(side, where.put(values), large) for side in ends[1:])
-            one, other = (end.value() if isinstance(end, sc.Scalar) and not end.names() else None for end in both)
+            both = (scalars.limit(side, where.put(values), large) for side in ends[1:])
+            one, other = (end.value() if isinstance(end, scalars.Scalar) and not end.names() else None for end in both)
             return Decision("refuted", "", values=values, left=one, right=other)
     return Decision("undecided", "the limit could not be found")
 
@@ -319,7 +329,9 @@ def _going(name: str) -> str:
     return f"{name.of} goes to 0" if inverted else f"{shown_name(name)} grows"  # type: ignore[attr-defined]
 
 
-def _places(names: Iterable[str], where: sc.Where, large: Sequence[str], most: int) -> Iterator[dict[str, Fraction]]:
+def _places(
+    names: Iterable[str], where: scalars.Where, large: Sequence[str], most: int
+) -> Iterator[dict[str, Fraction]]:
     """Plain values for all names but the large ones that satisfy what is assumed, however large those become."""
     for values in islice(choices(sorted(where.tied().union(names) - set(large)), where), most):
         if allowed(values, where) and reach_large(where.put(values), large):

@@ -145,8 +145,8 @@ def serve(prepare: Callable[[], Check], memory: int) -> None:
 
 def checker(folder: Path | None) -> Check:
     """The checking function, for the exercises of Headwright and those in the folder."""
-    from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer
+    from headwright.check.exercise import load_exercises
 
     exercises = load_exercises(folder)
     return lambda exercise, written, seed: check_answer(exercises[exercise], written, seed=seed)

@@ -58,10 +58,6 @@ def check(
             help="What is shown: the verdict (none), also where a formula fails (direction), or everything (full)."
         ),
     ] = "full",
-    reader: Annotated[
-        str | None,
-        typer.Option(metavar="PROGRAM", help="A program that proposes formulas for prose; it never decides."),
-    ] = None,
     plot: Plot = None,
     seed: Seed = 0,
     timeout: Annotated[float, typer.Option(help="Seconds for each answer.")] = 20.0,
@@ -78,7 +74,7 @@ def check(
         return
     if points is not None:
         raise InputError("--points goes with --make-autograder")
-    from headwright.check.catalogue import load_exercises
+    from headwright.check.exercise import load_exercises
     from headwright.check.running import run, warm
 
     check_picture(plot)
@@ -96,10 +92,6 @@ def check(
 
         with progress("checking") as report:
             checked = run(found, exercises, seed=seed, timeout=timeout, progress=report, warmed=worker)
-    if reader is not None:
-        from headwright.check.reader import read_again
-
-        checked = read_again(checked, reader, known, lambda some: run(some, exercises, seed=seed, timeout=timeout))
     checked = [hinted(each, hints) for each in checked]
     _show(checked, problems, notes, seed, json, students if classroom else None)
     _write(checked, problems, notes, known, gradescope, out, students if classroom else None)

@@ -26,7 +26,7 @@ EXTRAS = {
 }
 PROGRAMS = {
     "a browser": ("the lab", ("chromium", "chromium-browser", "google-chrome", "firefox")),
-    "coqc": ("certificates for Rocq's kernel, make proof", ("coqc",)),
+    "coqc": ("the checker with a machine-checked proof, make proof", ("coqc",)),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,14 +14,11 @@ from headwright.cli.options import (
     AtLeast,
     Average,
     Copy,
-    EngineName,
     Eps,
     ExactScale,
     Json,
     Plot,
-    Scheduler,
     Seed,
-    check_engine,
     read_certificate,
     read_keys,
     read_number,
@@ -33,8 +29,6 @@ from headwright.cli.options import (
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     import numpy as np
     from jaxtyping import Float
 
@@ -71,8 +65,6 @@ def simulate(
     samples: Annotated[int, typer.Option(help="Number of random draws.")] = 100_000,
     seed: Seed = 0,
     scale: ExactScale = None,
-    engine: EngineName = "local",
-    scheduler: Scheduler = None,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
@@ -87,8 +79,7 @@ def simulate(
     if least is None and (wish or targets is None):
         raise InputError("expected --targets to watch, or a wish: --copy, --average or --at-least")
     watched = read_numbers(targets, "--targets") or sorted(least or ())
-    check_engine(engine, scheduler)
-    with progress("drawing") as report, _executor(engine, scheduler) as executor:
+    with progress("drawing") as report:
         result = simulate(
             _keys(keys, given),
             _queries(query, given),
@@ -100,7 +91,6 @@ def simulate(
             seed=seed,
             scale=read_number(scale, "--scale") if scale is not None else given.scale if given else Fraction(1),
             progress=report,
-            executor=executor,
         )
     if json:
         show_json(result.to_json())
@@ -112,14 +102,6 @@ def simulate(
         from headwright.pictures import noise_picture
 
         save_picture(plot, noise_picture(result))
-
-
-def _executor(engine: str, scheduler: str | None) -> AbstractContextManager[Executor | None]:
-    if engine == "local":
-        return nullcontext()
-    from headwright.workers import executor
-
-    return executor(scheduler)
 
 
 def _statement(certificate: Path | None, query: list[Path] | None) -> Statement | None:

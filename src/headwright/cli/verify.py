@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from headwright.cli.console import check_writable, progress, say, show_json, show_line
+from headwright.cli.console import progress, show_json, show_line
 from headwright.cli.options import (
     ARRAY,
     AtLeast,
@@ -36,7 +34,7 @@ SHORT = "Verify a certificate against your inputs."
 EXAMPLES = (
     "headwright verify copy.json --keys keys.npy --copy 3",
     "headwright verify heads.json --rules previous.toml",
-    "headwright verify copy.json --rocq copy.v",
+    "headwright verify copy.json --keys keys.npy --checker exact",
 )
 EXIT = {"verified": 0, "rejected": 1, "unreadable": 2, "not confirmed": 3, "internal error": 4}
 EVERY_TEXT = ('"headwright every-text certificate"', '"headwright next-token certificate"')
@@ -62,9 +60,6 @@ def verify(
     scale: Annotated[str | None, typer.Option(help="Factor of the scores it must be about, such as 1/8.")] = None,
     confidence: Annotated[str | None, typer.Option(help="Probability it must hold with.")] = None,
     model: Annotated[str | None, typer.Option(help="The model, for a certificate of `headwright every-text`.")] = None,
-    rocq: Annotated[
-        Path | None, typer.Option(help="Write the verified statement as a file for the Rocq prover (.v).")
-    ] = None,
     checker: Checker = None,
     json: Json = False,
 ) -> None:
@@ -74,8 +69,7 @@ def verify(
     if any(name in text for name in EVERY_TEXT):
         given = {
             "--keys": keys, "--world": world, "--rules": rules, "--copy": copy, "--average": average, "--eps": eps,
-            "--at-least": at_least, "--scale": scale, "--confidence": confidence, "--rocq": rocq,
-            "--checker": checker,
+            "--at-least": at_least, "--scale": scale, "--confidence": confidence, "--checker": checker,
         }  # fmt: skip
         for option, value in given.items():
             if value is not None:
@@ -83,9 +77,7 @@ def verify(
         (_every_text if EVERY_TEXT[0] in text else _next_token)(text, model, json=json)
     if model is not None:
         raise InputError("--model beside a certificate about keys or heads: it goes with one about every text")
-    check_writable(rocq, "--rocq")
-    if rocq is not None and not re.fullmatch(r"[A-Za-z]\w*\.v", rocq.name, re.ASCII):
-        raise InputError(f"--rocq {rocq}: Rocq reads files named as a letter, letters and digits, and .v")
+    refuse_older(text, certificate)
     from headwright.verification import verify as check
 
     asked = _asked(world, rules, copy, average, at_least, eps, scale, confidence)
@@ -100,17 +92,7 @@ def verify(
 
         compared = compare(text, asked)
     _show(verdict, compared, json=json)
-    if rocq is not None and verdict.word == "verified" and not (compared is not None and compared.differences):
-        _write_rocq(text, files, rocq)
     raise typer.Exit(EXIT["rejected" if compared is not None and compared.differences else verdict.word])
-
-
-def _write_rocq(text: str, files: list[bytes], path: Path) -> None:
-    from headwright.files import write_whole
-    from headwright.rocq import from_document
-
-    write_whole(path, from_document(text, files).encode())
-    say(f"{path}:", f"coqc -Q proofs Headwright {shlex.quote(str(path))}")
 
 
 def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:

@@ -1,6 +1,6 @@
 """Matrices of small rank, with a certified error.
 
-matrix       numbers in, exactly: real finite matrices, powers of two, row blocks
+matrix       the scale of a matrix as a power of two; row blocks
 norm_bounds  upper bounds of spectral norms that trust no SVD, no eigenvalue and no Cholesky routine
 svd          the untrusted part: full and randomised singular value decompositions
 truncation   the public functions: a matrix of small rank, and its distance from the given one

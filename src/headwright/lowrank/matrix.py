@@ -1,16 +1,12 @@
-"""Real finite matrices as float64, without losing a bit; their scale as a power of two; their row blocks."""
+"""The scale of a matrix as a power of two, and its row blocks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-
-from headwright.errors import InputError
-from headwright.files import plain
 
 # Numbers between 2^-64 and 2^64 can be squared twice over and summed a million times without leaving the
 # range of doubles, so such matrices are used as they are, without a scaled copy.
@@ -19,22 +15,6 @@ MODEST_EXPONENT = 64
 # Rows that are multiplied at once. A block product of 1024 rows runs at full speed (within a tenth of the whole
 # at once, for 2,000 columns), and sums of blocks have a smaller error bound than one long sum.
 BLOCK_ROWS = 1024
-
-
-def real_matrix(A: Any, name: str = "the matrix") -> Float[np.ndarray, "n d"]:
-    """The same numbers as float64, exactly; not a copy if they are float64 already."""
-    given = plain(A, name)
-    if given.ndim != 2 or given.size == 0:
-        raise InputError(f"{name} has shape {given.shape}: expected two axes, none of them empty")
-    if not np.can_cast(given.dtype, np.float64):  # a safe cast; of integers the large ones are not, see below
-        raise InputError(f"{name} is of type {given.dtype}: expected real numbers that fit float64")
-    if given.dtype.kind in "iu":
-        _refuse_inexact(given, name)
-    matrix: Float[np.ndarray, "n d"] = given.astype(np.float64, copy=False)
-    if not math.isfinite(largest(matrix)):
-        row, column = (int(i) for i in np.argwhere(~np.isfinite(matrix))[0])
-        raise InputError(f"{name} holds {matrix[row, column]} in row {row}, column {column}: expected finite numbers")
-    return matrix
 
 
 def largest(X: Float[np.ndarray, "n d"]) -> float:
@@ -61,12 +41,3 @@ def scaled(X: Float[np.ndarray, "*axes"], e: int) -> Float[np.ndarray, "*axes"]:
 def row_blocks(rows: int) -> Iterator[slice]:
     """Slices that cover the rows, BLOCK_ROWS at a time."""
     return (slice(start, min(start + BLOCK_ROWS, rows)) for start in range(0, rows, BLOCK_ROWS))
-
-
-def _refuse_inexact(integers: np.ndarray, name: str) -> None:
-    if integers.dtype.itemsize < 8:  # narrower integers are all doubles
-        return
-    limit = 2**53
-    for number in integers[(integers > limit) | (integers < -limit)].tolist():
-        if int(float(number)) != number:
-            raise InputError(f"{name} holds {number}, which no float64 equals: expected smaller integers")

@@ -22,7 +22,8 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.errors import InputError, typed_errors
-from headwright.lowrank.matrix import exponent, largest, real_matrix, row_blocks, scaled
+from headwright.files import finite
+from headwright.lowrank.matrix import exponent, largest, row_blocks, scaled
 
 Block = Float[np.ndarray, "rows d"]
 
@@ -52,7 +53,7 @@ def spectral_norm_upper_bound(R: Float[Any, "n d"]) -> float:
     >>> 5.0 <= bound < 5.000000001
     True
     """
-    matrix = real_matrix(R)
+    matrix = finite(R, "the matrix", axes=2)
     size = largest(matrix)
     if size == 0.0:
         return 0.0
@@ -75,7 +76,8 @@ def error_upper_bound(A: Float[Any, "n d"], left: Float[Any, "n r"], right: Floa
     >>> error_upper_bound(np.ones((3, 3)), column, column.T) < 1e-14
     True
     """
-    matrix, left, right = real_matrix(A), real_matrix(left, "left"), real_matrix(right, "right")
+    matrix, left = finite(A, "the matrix", axes=2), finite(left, "left", axes=2)
+    right = finite(right, "right", axes=2)
     if (len(left), right.shape[1]) != matrix.shape or left.shape[1] != len(right):
         raise InputError(
             f"the matrix has shape {matrix.shape}, left {left.shape} and right {right.shape}: "

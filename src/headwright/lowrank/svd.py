@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.errors import HeadwrightError, InputError, typed_errors
-from headwright.lowrank.matrix import exponent, largest, real_matrix, scaled
+from headwright.files import finite
+from headwright.lowrank.matrix import exponent, largest, scaled
 
 # A full SVD takes about 0.2 ns times n d min(n, d) on two cores (1,000 x 1,000: 0.23 s; 20,000 x 2,000: 11 s).
 # Up to this size it is a matter of half a second, and its singular values are all there and accurate.
@@ -51,7 +52,7 @@ def singular_values(A: Float[Any, "n d"]) -> Float[np.ndarray, " k"]:
     >>> singular_values(np.array([[0.0, 2.0], [1.0, 0.0], [0.0, 0.0]]))
     array([2., 1.])
     """
-    matrix = real_matrix(A)
+    matrix = finite(A, "the matrix", axes=2)
     e = exponent(largest(matrix))
     try:
         values = np.linalg.svd(scaled(matrix, e), compute_uv=False)

@@ -17,7 +17,7 @@ from headwright.cards import lines
 from headwright.enclosure import TOLERANCE, held_to, shown_above
 from headwright.errors import InputError, typed_errors
 from headwright.files import finite
-from headwright.lowrank.matrix import exponent, largest, real_matrix, scaled
+from headwright.lowrank.matrix import exponent, largest, scaled
 from headwright.lowrank.norm_bounds import error_upper_bound, float_up, frobenius_squared, sqrt_up
 from headwright.lowrank.svd import (
     OVERSAMPLING,
@@ -126,7 +126,7 @@ def truncate(
     >>> truncate(A, rank=4).error_upper_bound
     0.0
     """
-    matrix = real_matrix(A)
+    matrix = finite(A, "the matrix", axes=2)
     if (rank is None) == (tolerance is None):
         raise InputError(f"rank is {rank} and tolerance is {tolerance}: expected exactly one of them")
     if not isinstance(seed, int | np.integer) or seed < 0:

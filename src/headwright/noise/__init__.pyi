@@ -1,5 +1,5 @@
 from .exact_probability import Exact, exact, probability_granted, why_not_exact
-from .sampling import sample_scores, sample_weights
+from .sampling import sample_weights
 from .scales import Between, Normal, OneOf, Scale
 from .simulation import Granted, Simulation, TargetWeight, clopper_pearson, granted, mean_interval, simulate
 from .spreads import Ball, Covariance, Ellipsoid, Isotropic, Spread
@@ -29,7 +29,6 @@ __all__ = [
     "parse_world",
     "probability_granted",
     "read_world",
-    "sample_scores",
     "sample_weights",
     "simulate",
     "why_not_exact",

@@ -1,9 +1,8 @@
 """Exact probabilities and moments, where at most one random number and finitely many cases decide.
 
-That is so when it consists of finitely many cases (scales that are one of several values, scenarios) and one random
-number: the scale of one key; or, for one head, the score of one key of any Gaussian law, or the difference of the
-scores of two Gaussian keys where there are no others. Then each case is a question about one number (onescale.py),
-answered in ball arithmetic, so that every result is an enclosure: a proof, not a sample.
+That is so for finitely many cases (scales that are one of several values, scenarios) and one random number, the scale
+of one key. Then each case is a question about one number (random_scale.py), answered in ball arithmetic, so that every
+result is an enclosure: a proof, not a sample.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import mul
 
 import numpy as np
 from flint import arb, arb_mat, ctx
@@ -22,9 +20,8 @@ from jaxtyping import Float
 from headwright import attention
 from headwright.enclosure import Enclosure
 from headwright.errors import InputError
-from headwright.noise.random_scale import Law, MeanWeight, no_law, normal_law, probability_within
-from headwright.noise.scales import ball, decimal
-from headwright.noise.spreads import whole
+from headwright.noise.random_scale import Law, MeanWeight, no_law, probability_within
+from headwright.noise.scales import Between, Normal, ball, decimal
 from headwright.noise.world import Noise, World, rows
 
 MOST_CASES = 1024
@@ -50,38 +47,26 @@ class Exact:
 def why_not_exact(keys: Float[np.ndarray, "n d"], queries: Float[np.ndarray, "heads d"], world: World) -> str:
     """Why the exact route is closed, or '' where it is open.
 
-    >>> from headwright.noise import Isotropic
-    >>> one, both = World({1: Noise(spread=Isotropic(0.1))}), World(others=Noise(spread=Isotropic(0.1)))
-    >>> why_not_exact(np.eye(3), np.eye(3)[:1], one)
+    >>> from headwright.noise import Isotropic, Normal
+    >>> why_not_exact(np.eye(3), np.eye(3)[:2], World({1: Noise(scale=Normal(1.0, 0.5))}))
     ''
-    >>> why_not_exact(np.eye(3), np.eye(3)[:2], one)
-    'key 1 is spread in more than its length, and there are 2 heads'
-    >>> why_not_exact(np.eye(3), np.eye(3)[:1], both)
-    '3 keys are random'
+    >>> why_not_exact(np.eye(3), np.eye(3)[:1], World({1: Noise(spread=Isotropic(0.1))}))
+    'key 1 is uncertain in more than its length (isotropic)'
+    >>> why_not_exact(np.eye(3), np.eye(3)[:1], World(others=Noise(scale=Normal(1.0, 0.5))))
+    '3 keys are uncertain'
     """
     keys, queries = rows(keys, queries, world)
-    n, heads = len(keys), len(queries)
-    moving = _moving(world, n)
-    for i in moving:
-        noise = world.of(i)
-        if noise.spread is not None and not noise.spread.random:
-            return f"key {i} is anywhere in its {noise.spread.name}"
-        if noise.spread is not None and heads > 1:
-            return f"key {i} is spread in more than its length, and there are {heads} heads"
-        if noise.spread is not None and _is_range(noise):
-            return f"key {i} has a scale in a range and is spread as well"
-    if len(moving) > 1 and not (n == 2 and heads == 1 and not any(_is_range(world.of(i)) for i in moving)):
-        return f"{len(moving)} keys are random"
-    if any(world.of(i).spread is None and _scale_law(world.of(i)) is None for i in moving):
-        return f"the law of the scale of key {moving[0]} is not known exactly"
-    cases = math.prod(map(len, _choices(world, n).values())) * max(1, len(world.scenarios))
+    moving = _moving(world, len(keys))
+    if len(moving) > 1:
+        return f"{len(moving)} keys are uncertain"
+    for spread in (world.of(i).spread for i in moving):
+        if spread is not None:
+            return f"key {moving[0]} is uncertain in more than its length ({spread.name})"
+    cases = math.prod(map(len, _choices(world, len(keys)).values())) * max(1, len(world.scenarios))
     if cases > MOST_CASES:
         return f"there are {cases} cases, more than {MOST_CASES}"
     if cases * keys.size > MOST_NUMBERS:
         return f"the keys are {keys.size} numbers in {cases} cases, more than {MOST_NUMBERS} in all"
-    for i in moving:
-        if heads == 1 and _variance(keys[i], queries[0], world.of(i)) < 0:
-            return f"the covariance of key {i} is below 0 along the query, by rounding"
     return ""
 
 
@@ -132,8 +117,8 @@ def probability_granted(
 ) -> Enclosure:
     """The probability that every target gets its least weight.
 
-    >>> from headwright.noise import Isotropic
-    >>> world = World({0: Noise(spread=Isotropic(0.01))})      # its score is N(10, 1), the other's is 0
+    >>> from headwright.noise import Normal
+    >>> world = World({0: Noise(scale=Normal(1.0, 0.01))})      # its score is N(10, 1), the other's is 0
     >>> print(probability_granted(np.eye(2), np.array([[10.0, 0.0]]), world, {0: Fraction(100, 101)}))
     0.9999999657 .. 0.9999999658
     """
@@ -174,45 +159,9 @@ def _situations(
         for values in itertools.product(*choices.values()):
             chosen = dict(zip(choices, map(ball, values), strict=True))
             case = [[s * chosen[i] if i in chosen else s for i, s in enumerate(row)] for row in scores]
-            if not moving:
-                yield _Situation(case, None, no_law())
-            elif len(moving) == 1 and (law := _scale_law(world.of(moving[0]))) is not None:
-                yield _Situation(case, moving[0], law)
-            else:
-                yield _random_score(case[0], moving, [_law(keys[i], queries[0], world.of(i), scale) for i in moving])
-
-
-def _random_score(scores: list[arb], moving: list[int], laws: list[tuple[Fraction, Fraction]]) -> _Situation:
-    """One head: the score of one key is normal, or the difference of two where there are no others."""
-    means = [scores[i] * ball(times) for i, (times, _) in zip(moving, laws, strict=True)]
-    variance = sum(v for _, v in laws)
-    if len(moving) == 2:  # adding a number to both scores changes nothing
-        scores, means = [arb(0), arb(0)], [means[0] - means[1]]
-    held = [means[0] if i == moving[0] else s for i, s in enumerate(scores)]
-    if variance == 0:
-        return _Situation([held], None, no_law())
-    held[moving[0]] = arb(1)
-    return _Situation([held], moving[0], normal_law(means[0], ball(variance)))
-
-
-def _law(key: np.ndarray, query: np.ndarray, noise: Noise, scale: Fraction | float) -> tuple[Fraction, Fraction]:
-    """How many times its score at its place (and case) the mean score of a Gaussian key is, and its variance."""
-    times = decimal(noise.scale.ends[0]) if noise.scale is not None and noise.scale.values is None else Fraction(1)
-    return times, decimal(scale) ** 2 * _variance(key, query, noise)
-
-
-def _variance(key: np.ndarray, query: np.ndarray, noise: Noise) -> Fraction:
-    """The variance of <c mu + e, q>, exactly: v <mu, q>^2 + q^T S q."""
-    total = Fraction(0)
-    if noise.scale is not None and noise.scale.variance:
-        (q, bottom), (mu, below) = whole(query), whole(key)
-        total += decimal(noise.scale.variance) * Fraction(sum(map(mul, mu, q)), below * bottom) ** 2
-    return total + ((noise.spread.variance_along(query) if noise.spread is not None else None) or 0)
-
-
-def _scale_law(noise: Noise) -> Law | None:
-    """Of a key that is random in its length only; None for one that is spread as well."""
-    return noise.scale.law() if noise.scale is not None and noise.spread is None else None
+            scale_of = world.of(moving[0]).scale if moving else None
+            law = scale_of.law() if isinstance(scale_of, Normal | Between) else no_law()
+            yield _Situation(case, moving[0] if moving else None, law)
 
 
 def _moving(world: World, n: int) -> list[int]:
@@ -223,11 +172,6 @@ def _moving(world: World, n: int) -> list[int]:
 
 def _still(noise: Noise) -> bool:
     return noise.spread is None and (noise.scale is None or noise.scale.values is not None)
-
-
-def _is_range(noise: Noise) -> bool:
-    """The scale is continuous, and not normal."""
-    return noise.scale is not None and noise.scale.values is None and not noise.scale.random
 
 
 def _choices(world: World, n: int) -> dict[int, tuple[Fraction, ...]]:

@@ -4,15 +4,12 @@ For a fixed query only scores matter. A key mu + e with e ~ N(0, S) has, over h 
 Q, scores Q mu + N(0, Q S Q^T): h numbers to draw instead of d, from exactly the same distribution. A uniform
 point of a ball is projected the same way. So a sample costs O(n h), whatever the dimension of the keys.
 
-Draws come in parts of a fixed size, each with a random stream of its own: so it does not matter who draws them, and
-an executor (of concurrent.futures, such as `headwright.workers.executor`) draws the very same numbers.
+Draws come in parts of a fixed size, each with a random stream of its own.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,34 +21,9 @@ from headwright.files import indices
 from headwright.noise.scales import Scale
 from headwright.noise.spreads import Seen, Spread
 from headwright.noise.world import World, rows
-from headwright.workers import checked
 
 NUMBERS_AT_ONCE = 2**16  # scores drawn in one block: half a megabyte stays in the cache
 PART = 2**17  # draws from one random stream
-AHEAD = 64  # parts that an executor has to do at a time
-
-
-def sample_scores(
-    keys: Float[np.ndarray, "n d"],
-    queries: Float[np.ndarray, "heads d"],
-    world: World,
-    samples: int,
-    *,
-    scale: float = 1.0,
-    seed: int = 0,
-) -> Iterator[Float[np.ndarray, "block heads n"]]:
-    """Scores of all heads in `samples` independent draws of the world, block by block.
-
-    >>> from headwright.noise import Noise, Isotropic
-    >>> noisy = World(others=Noise(spread=Isotropic(0.01)))
-    >>> blocks = sample_scores(np.eye(3), np.array([[1.0, 0.0, 0.0]]), noisy, 50_000)
-    >>> scores = np.concatenate(list(blocks))
-    >>> scores.shape, scores[:, 0, 0].mean().round(2), scores[:, 0, 0].std().round(2)
-    ((50000, 1, 3), np.float64(1.0), np.float64(0.1))
-    """
-    law = Law.of(keys, queries, world, samples, scale=scale)
-    for part in range(_parts(samples)):
-        yield from law.draw(seed, part, min(PART, samples - part * PART))
 
 
 def sample_weights(
@@ -63,11 +35,8 @@ def sample_weights(
     *,
     scale: float = 1.0,
     seed: int = 0,
-    executor: Executor | None = None,
 ) -> Iterator[Float[np.ndarray, "block targets"]]:
     """The targets' weights (the mean over the heads) in `samples` independent draws of the world, block by block.
-
-    An executor draws part by part; the numbers and their order are the same.
 
     >>> next(sample_weights(np.eye(2), np.zeros((1, 2)), World(), [1], 3))
     array([[0.5],
@@ -75,22 +44,9 @@ def sample_weights(
            [0.5]])
     """
     law, watched = Law.of(keys, queries, world, samples, scale=scale), indices(targets, "targets")
-    parts = [(law, watched, seed, part, min(PART, samples - part * PART)) for part in range(_parts(samples))]
-    if executor is None:
-        for part in parts:
-            yield from _weights(*part)
-        return
-    out: deque[Future[Float[np.ndarray, "block targets"]]] = deque()
-    for part in parts:
-        out.append(executor.submit(checked(_whole_part), *part))
-        if len(out) >= AHEAD:
-            yield out.popleft().result()
-    while out:
-        yield out.popleft().result()
-
-
-def _parts(samples: int) -> int:
-    return -(-samples // PART)
+    for part in range(-(-samples // PART)):
+        for block in law.draw(seed, part, min(PART, samples - part * PART)):
+            yield attention.pattern(block).mean(axis=1)[:, watched]
 
 
 @dataclass(frozen=True)
@@ -145,17 +101,6 @@ class Law:
             every = len(which) == s.shape[2]  # a slice, for speed
             s[:, :, slice(None) if every else which] += spread.draw(count, len(which), rng)
         return s
-
-
-def _weights(
-    law: Law, targets: list[int], seed: int, part: int, count: int
-) -> Iterator[Float[np.ndarray, "block targets"]]:
-    for block in law.draw(seed, part, count):
-        yield attention.pattern(block).mean(axis=1)[:, targets]
-
-
-def _whole_part(law: Law, targets: list[int], seed: int, part: int, count: int) -> Float[np.ndarray, "draws targets"]:
-    return np.concatenate(list(_weights(law, targets, seed, part, count)))
 
 
 def _shared_spreads(world: World, n: int) -> Iterable[tuple[Spread, list[int]]]:

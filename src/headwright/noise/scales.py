@@ -8,7 +8,7 @@ random              Gaussian: a statement about such a key holds with a confiden
 is_set              a mere set, without a law: a sample draws from it uniformly, and says so
 draw                a sample
 values              the finitely many it may be, each as likely; None where there are more
-law                 the law of a continuum, for proofs; None where there is none
+law                 the law of a continuum, for proofs; one of several values has none
 ends, variance      of the range a certificate speaks of; and around it, where the scale is random
 """
 
@@ -67,7 +67,7 @@ class Normal:
         """The mean, twice."""
         return self.mean, self.mean
 
-    def law(self) -> Law | None:
+    def law(self) -> Law:
         """As it says."""
         return normal_law(ball(decimal(self.mean)), ball(decimal(self.variance)))
 
@@ -108,7 +108,7 @@ class Between:
         """As they are."""
         return self.low, self.high
 
-    def law(self) -> Law | None:
+    def law(self) -> Law:
         """As it is sampled."""
         return uniform_law(ball(decimal(self.low)), ball(decimal(self.high)))
 
@@ -142,10 +142,6 @@ class OneOf:
     def ends(self) -> tuple[float, float]:
         """The least and the largest: where one head is granted its wish at both, it is in between."""
         return min(self.values), max(self.values)
-
-    def law(self) -> Law | None:
-        """There is none: the values are finitely many."""
-        return None
 
     def draw(self, count: int, rng: np.random.Generator) -> Float[np.ndarray, " count"]:
         """Each as likely."""

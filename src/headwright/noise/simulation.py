@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -135,12 +134,11 @@ def granted(
     seed: int = 0,
     confidence: float = 0.95,
     progress: Callable[[float], None] | None = None,
-    executor: Executor | None = None,
 ) -> Granted:
-    """Draw the world many times and count how often the wish is granted; prove it where one random number decides.
+    """Draw the world many times and count how often the wish is granted; proven where one key's length is random.
 
-    >>> from headwright.noise import Isotropic, Noise
-    >>> world = World({0: Noise(spread=Isotropic(0.01))})
+    >>> from headwright.noise import Noise, Normal
+    >>> world = World({0: Noise(scale=Normal(1.0, 0.01))})
     >>> found = granted(np.eye(2), np.array([[9.0, -9.0]]), world, {0: Fraction(100, 101)})
     >>> print(found.exact)
     0.9999999999 .. 1
@@ -148,7 +146,7 @@ def granted(
     keys, queries = rows(keys, queries, world)
     _check_targets(list(least), len(keys))
     held, wished = Held(), list(enumerate(least.values()))
-    drawn = sample_weights(keys, queries, world, list(least), samples, scale=float(scale), seed=seed, executor=executor)
+    drawn = sample_weights(keys, queries, world, list(least), samples, scale=float(scale), seed=seed)
     for block, _ in _with_progress(drawn, samples, progress):
         held = held.plus(block, wished)
     return _summed_up(
@@ -312,11 +310,8 @@ def simulate(
     seed: int = 0,
     confidence: float = 0.95,
     progress: Callable[[float], None] | None = None,
-    executor: Executor | None = None,
 ) -> Simulation:
     """Draw the world many times and say what becomes of the targets; and how often they all get their least weight.
-
-    With an executor, its workers draw; the numbers are the same.
 
     >>> from headwright.noise import Noise, Normal
     >>> world = World({0: Noise(scale=Normal(1.0, 0.5))})
@@ -334,7 +329,7 @@ def simulate(
     if not set(least or ()) <= set(targets):
         raise InputError(f"targets {list(targets)}, and the wish is about {sorted(least or ())}: expected all of these")
     drawn = np.empty((samples, len(targets)))
-    blocks = sample_weights(keys, queries, world, targets, samples, scale=float(scale), seed=seed, executor=executor)
+    blocks = sample_weights(keys, queries, world, targets, samples, scale=float(scale), seed=seed)
     for block, done in _with_progress(blocks, samples, progress):
         drawn[done : done + len(block)] = block
     apart = np.abs(drawn - 1 / len(targets)).max(axis=1)

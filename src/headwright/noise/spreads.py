@@ -10,7 +10,6 @@ random              Gaussian; otherwise a mere set: a sample draws from it unifo
 coordinates         how many the keys must have; None: as many as they like
 reach               about how far it goes, in floating point
 seen                what heads with these queries see of it: something that can be drawn
-variance_along      of <e, q>, exactly; None for a set
 square, factor      e = r u + F v with r^2 = square, for certificates; u and v are of length 1 at most, or normal
 """
 
@@ -19,7 +18,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import mul
 from typing import ClassVar, get_args
 
 import numpy as np
@@ -58,8 +56,8 @@ class Seen:
 class Isotropic:
     """e ~ N(0, variance I).
 
-    >>> Isotropic(1e-6).variance_along(np.array([3.0, 4.0]))
-    Fraction(1, 40000)
+    >>> Isotropic(1e-6).square
+    Fraction(1, 1000000)
     """
 
     variance: float
@@ -91,19 +89,14 @@ class Isotropic:
         """Normal."""
         return Seen(self.reach * _short(queries))
 
-    def variance_along(self, query: Float[np.ndarray, " d"]) -> Fraction | None:
-        """a |q|^2."""
-        q, bottom = whole(query)
-        return decimal(self.variance) * Fraction(sum(map(mul, q, q)), bottom**2)
-
 
 @typed_errors
 @dataclass(frozen=True, eq=False)
 class Covariance:
     """e ~ N(0, matrix).
 
-    >>> Covariance(np.diag([1.0, 4.0])).variance_along(np.array([1.0, 1.0]))
-    Fraction(5, 1)
+    >>> Covariance(np.diag([1.0, 4.0])).reach
+    2.0
     """
 
     matrix: Float[np.ndarray, "d d"]
@@ -148,12 +141,6 @@ class Covariance:
         values, vectors = np.linalg.eigh(queries @ self.matrix @ queries.T)
         return Seen(vectors * np.sqrt(np.clip(values, 0, None)))
 
-    def variance_along(self, query: Float[np.ndarray, " d"]) -> Fraction | None:
-        """q^T S q."""
-        (q, bottom), (S, below) = whole(query), whole(self.matrix.ravel())
-        rows = (sum(map(mul, S[i : i + len(q)], q)) for i in range(0, len(S), len(q)))
-        return Fraction(sum(map(mul, rows, q)), below * bottom**2)
-
 
 @typed_errors
 @dataclass(frozen=True)
@@ -193,10 +180,6 @@ class Ball:
         """A uniform point of the ball, projected."""
         return Seen(self.radius * _short(queries), queries.shape[1])
 
-    def variance_along(self, _query: Float[np.ndarray, " d"]) -> Fraction | None:
-        """A set has none."""
-        return None
-
 
 @typed_errors
 @dataclass(frozen=True, eq=False)
@@ -235,20 +218,9 @@ class Ellipsoid:
         """A uniform point of the ball, mapped and projected."""
         return Seen(_short(queries @ self.matrix), self.matrix.shape[1])
 
-    def variance_along(self, _query: Float[np.ndarray, " d"]) -> Fraction | None:
-        """A set has none."""
-        return None
-
 
 Spread = Isotropic | Covariance | Ball | Ellipsoid
 SPREADS: dict[str, type[Spread]] = {kind.name: kind for kind in get_args(Spread)}
-
-
-def whole(numbers: Float[np.ndarray, " k"]) -> tuple[list[int], int]:
-    """Whole numbers and the power of two below them: fractions would be reduced again and again."""
-    ratios = [number.as_integer_ratio() for number in numbers.tolist()]
-    bottom = max(below for _, below in ratios)
-    return [top * (bottom // below) for top, below in ratios], bottom
 
 
 def _short(matrix: Float[np.ndarray, "heads d"]) -> Float[np.ndarray, "heads r"]:

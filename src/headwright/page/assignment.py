@@ -8,8 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from headwright.check.catalogue import load_exercises
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.sheets.sheet import find
 from headwright.errors import InputError
 from headwright.validation import sentence

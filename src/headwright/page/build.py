@@ -26,8 +26,7 @@ from typing import Any
 
 import headwright
 from headwright import theme
-from headwright.check.catalogue import BUILT_IN
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import BUILT_IN, Exercise
 from headwright.check.report.typeset import typeset
 from headwright.errors import InputError
 from headwright.files import write_whole

@@ -22,7 +22,7 @@ from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
 from headwright.errors import InputError, typed_errors
-from headwright.files import plain
+from headwright.files import finite
 
 Array = Any  # a NumPy array, a torch tensor, or anything else that speaks the array API
 
@@ -209,19 +209,9 @@ class Learned(Scheme):
 
     def __post_init__(self) -> None:
         """Copy the numbers, and refuse what is no table."""
-        given = plain(self.table, "the table")
-        if given.dtype.kind not in "biuf" and given.dtype.name != "bfloat16":
-            raise InputError(f"the table is a {type(self.table).__name__}: expected real numbers")
-        table = np.array(given, dtype=np.float64)
-        if table.ndim != 2 or 0 in table.shape:
-            raise InputError(f"the table has shape {table.shape}: expected (length, dim), neither of them 0")
-        usable = np.abs(table) <= LARGEST_NUMBER  # False for nan
-        if not usable.all():
-            row, column = (int(axis[0]) for axis in np.nonzero(~usable))
-            raise InputError(
-                f"the table holds {table[row, column]} at row {row}, column {column}: "
-                f"expected finite numbers, none beyond {LARGEST_NUMBER:g}"
-            )
+        table = finite(self.table, "the table", axes=2)
+        if (most := float(np.abs(table).max())) > LARGEST_NUMBER:
+            raise InputError(f"the table holds a number of size {most:g}: expected at most {LARGEST_NUMBER:g}")
         table.flags.writeable = False
         object.__setattr__(self, "table", table)
 

@@ -22,7 +22,7 @@ from headwright.noise.world import World
 from headwright.queries.certify import Checker, ways_to_fail
 from headwright.queries.proving.impossible import prove_impossible
 from headwright.queries.proving.several_heads import prove_impossible_for_heads
-from headwright.queries.several_heads import Share, divide_targets, search_jointly
+from headwright.queries.several_heads import Share, divide_targets
 from headwright.queries.single_query import (
     SOLVED,
     SOLVED_FAST,
@@ -47,6 +47,7 @@ SAMPLES, NUMBERS = 100_000, 2 * 10**8  # draws; fewer if they would take more sc
 DRAWS = 8  # of a world that is not fixed; and four for each scenario
 FIXED = World()
 MOST_HEADS = 64
+LEAST_LEFT = Fraction(1, 10**9)  # by several targets to the other keys: below, floats cannot tell queries apart
 SURE = Fraction(19, 20)  # the confidence, unless given
 LISTED = (
     "no query was found that does it for the whole range of the listed scales, and nothing is proven about the list "
@@ -290,6 +291,10 @@ def _question(
     if not isinstance(wish, Wish):
         raise InputError(f"the wish is {wish!r}: expected one such as copy(3), average([0, 1]) or at_least({{0: 0.9}})")
     wish.check_fits(len(keys))
+    left = 1 - sum(wish.least.values())
+    if len(wish.least) > 1 and 0 < left < LEAST_LEFT:
+        raise InputError(f"the targets leave {float(left):g} to the other keys: expected {float(LEAST_LEFT):g} or more"
+                         ", by a larger eps")  # fmt: skip
     factor, sure = exact(scale, "scale"), SURE if confidence is None else exact(confidence, "confidence")
     if factor == 0:
         raise InputError("scale is 0: expected another number")
@@ -323,8 +328,6 @@ def _several(question: Question, checker: Checker, phases: Phases) -> Design:
         proof = None if question.wider else prove_impossible_for_heads(question, checker)
         if proof is not None:
             return Design(question, "impossible", proof.words, proof.certificate, norm_lower_bound=math.inf)
-        shared = search_jointly(question, checker)
-    if shared is None:
         why = LISTED if question.wider else "no way of sharing the targets out among the heads was found"
         return Design(question, "undecided", why)
     return Design(

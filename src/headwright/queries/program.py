@@ -40,7 +40,6 @@ def program(question: Question, guard: Guard | None = None) -> Problem:
         stretch=stretch if stretch.any() else None,
         factors=tuple((np.array(which), E) for which, E in factors.values()),
         spare=np.array([float(left / p) for p in floors]),
-        least=tuple(floors),
         random=random if pairs else None,
         pairs=pairs,
     )

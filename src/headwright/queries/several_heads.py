@@ -30,7 +30,6 @@ from headwright.queries.wish import Wish
 
 MOST_NUMBERS = 256  # in all queries; beyond, a step costs more than it is worth
 MOST_KEYS = 20_000  # numbers in the keys
-STARTS = 4
 HAIR = 1e-10  # of what the wish leaves open: so that rounding does no harm
 Queries = Float[np.ndarray, "heads d"]
 FEW = 6  # targets up to which all groupings are tried: 203 of them
@@ -40,23 +39,8 @@ Group = tuple[int, ...]
 Heads = list[tuple[Group, Float[np.ndarray, " d"]]]
 
 
-def _from_several_starts(question: Question, guard: Guard | None) -> Queries | None:
-    """Queries that grant the wish together though no way of sharing it out does, from several starts; None if none."""
-    rng, keys, targets = np.random.default_rng(0), question.keys[0], question.wish.targets
-    away = keys[targets] - keys.mean(axis=0)
-    size = float(np.square(away).sum(axis=1).max()) * abs(float(question.scale)) or 1.0
-    found = []
-    for number in range(STARTS):
-        shares = rng.dirichlet(np.ones(len(targets)), size=question.heads)
-        start = shares @ away * (3.0 * 2.0**number / size * np.sign(float(question.scale)))
-        better = _improved(question, guard, start, shorter=False)
-        if better is not None:
-            found.append(better)
-    return min(found, key=lambda queries: float(np.linalg.norm(queries, axis=1).max()), default=None)
-
-
-def _improved(question: Question, guard: Guard | None, queries: Queries, *, shorter: bool = True) -> Queries | None:
-    """Shorter queries that grant the wish together, or any, in floating point; None if none were found."""
+def _improved(question: Question, guard: Guard | None, queries: Queries) -> Queries | None:
+    """Shorter queries that grant the wish together, in floating point; None if none were found."""
     problem = program(question, guard)
     if queries.size > MOST_NUMBERS or problem.keys[0].size > MOST_KEYS:
         return None
@@ -102,7 +86,7 @@ def _improved(question: Question, guard: Guard | None, queries: Queries, *, shor
     x = np.asarray(found.x)
     if not np.all(np.isfinite(x)) or float(spare(x)[heads:].min()) < -HAIR:
         return None
-    if shorter and float(np.square(x[1:].reshape(heads, d)).sum(axis=1).max()) >= longest:
+    if float(np.square(x[1:].reshape(heads, d)).sum(axis=1).max()) >= longest:
         return None
     return np.stack([unit.outside(query) for query in x[1:].reshape(heads, d)])
 
@@ -134,18 +118,6 @@ def divide_targets(question: Question, checker: Checker, phases: Phases) -> Shar
         better = _improved(question, guard, queries) if queries.any() else None  # nothing is shorter than 0
         for candidate in (better, queries) if better is not None else (queries,):
             shared = _certified(question, checker, guard, heads, candidate)
-            if shared is not None:
-                return shared
-    return None
-
-
-def search_jointly(question: Question, checker: Checker) -> Shared | None:
-    """Heads that meet the wish together where no division of the targets does, verified; None if none are found."""
-    everybody = tuple(question.wish.targets)
-    for guard in guards(question) or (None,):
-        together = _from_several_starts(question, guard)
-        if together is not None:
-            shared = _certified(question, checker, guard, [(everybody, query) for query in together], together)
             if shared is not None:
                 return shared
     return None

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from headwright.enclosure import float_below
 from headwright.errors import ContradictionError
-from headwright.queries.certify import Bound, Checker, Exact, Guard, certificate, guards
+from headwright.queries.certify import Bound, Checker, Guard, certificate, guards
 from headwright.queries.program import program, solved
 from headwright.queries.proving.impossible import prove_impossible
 from headwright.queries.proving.key_placement import Table, bound_at
@@ -150,16 +150,9 @@ def _verified(
 
 
 def _multipliers(question: Question, solution: Solution) -> Table:
-    """The solver's multipliers, by scenario and target; exactly where they are given in two parts."""
-    targets = question.wish.targets
-    found: dict[tuple[int, int], Exact] = {}
-    for w in range(len(question.keys)):
-        for k, a in enumerate(targets):
-            found[w, a] = float(solution.multipliers[w, k])
-            if solution.shares is not None and solution.leans is not None:
-                share, lean = (Fraction(float(x)) for x in (solution.shares[w], solution.leans[w, k]))
-                found[w, a] = share * question.wish.least[a] + lean
-    return {place: x for place, x in found.items() if x > 0}
+    """The solver's multipliers that are above 0, by scenario and target."""
+    places = [(w, a) for w in range(len(question.keys)) for a in question.wish.targets]
+    return {place: x for place, x in zip(places, solution.multipliers.ravel().tolist(), strict=True) if x > 0}
 
 
 def granted(

@@ -13,7 +13,6 @@ head_design            one head, from all of these, with a lower bound on its no
 round_weights          weights in numbers of a type
 certify                evidence in the form that the checker reads; dimension: for 'of no smaller dimension'
 exact_bounds           proven numbers about rounded weights; impossible: proofs that no head keeps the rules
-values                 W_V
 picture                a head as a picture
 export                 files that other libraries load
 """

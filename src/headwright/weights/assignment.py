@@ -21,7 +21,6 @@ from jaxtyping import Float
 
 from headwright.trusted.numbers import sqrt_above
 from headwright.weights.rules import Rule, Rules
-from headwright.weights.values import smallest_values
 
 BEAM = 48  # how many unfinished ways are kept: those with the smallest W_V
 MIXED = {1: 4096, 2: 16, 3: 9}  # mixtures of so many are tried if so many different tokens are seen, at most
@@ -34,6 +33,15 @@ class Assignment:
 
     mixtures: tuple[Mixture, ...]
     W_V: Float[np.ndarray, "m D"]
+
+
+def smallest_values(Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"]) -> Float[np.ndarray, "m D"]:
+    """The matrix of smallest Frobenius norm with W y = wanted for each pair of rows, in floating point.
+
+    Where no matrix does that exactly it is the nearest in the sense of least squares.
+    """
+    W: Float[np.ndarray, "m D"] = np.linalg.lstsq(Y, wanted, rcond=1e-13)[0].T
+    return np.where(np.abs(W) > 1e-15 * np.abs(W).max(initial=0.0), W, 0.0)
 
 
 def assignments(rules: Rules, mine: tuple[Rule, ...], options: Sequence[Sequence[Mixture]]) -> list[Assignment]:

@@ -31,11 +31,6 @@ def nuclear_above(head: Head) -> float:
     return float_above(sum((_dot(row, row) for row in (*_asking(head), *exact(head.W_K))), Fraction(0)) / 2)
 
 
-def errors_above(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> tuple[float, ...]:
-    """How far each output is from what is wanted at most, by the checker's own arithmetic; 0 where none is wanted."""
-    return tuple(error for error, _ in proven_facts(rules, claims, layer))
-
-
 def proven_facts(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> list[tuple[float, dict[int, float]]]:
     """For each claim, how far its output is off at most, and what each target gets at least."""
     runs = _runs(rules, layer)

@@ -10,7 +10,7 @@ from itertools import islice, product
 import numpy as np
 from jaxtyping import Float
 
-from headwright.weights.assignment import MIXED, Assignment, Mixture, assignments, candidates
+from headwright.weights.assignment import MIXED, Assignment, Mixture, assignments, candidates, smallest_values
 from headwright.weights.certify import Bound
 from headwright.weights.dimension import dimension_bound, signs
 from headwright.weights.head import Head
@@ -20,7 +20,6 @@ from headwright.weights.rules import Rule, Rules
 from headwright.weights.slack import Matrix, Solver, tuned_slack
 from headwright.weights.smallest_matrix import Aim, Found, smallest
 from headwright.weights.task import Space, Task
-from headwright.weights.values import plain_values
 
 MOST_NUCLEAR = 16  # rules; of more, the checker's elimination in exact numbers would take longer than all else
 WAYS = 24  # assignments whose matrix of scores is computed, those with the smallest W_V first
@@ -280,6 +279,18 @@ def _values(rules: Rules, mine: tuple[Rule, ...], way: Assignment, dtype: str) -
     if dtype == "float64" or not told or missed(found) <= MISSED:
         return found
     return min(found, nearest_values(plain_values(Y, wanted), Y, wanted, dtype), key=missed)
+
+
+def plain_values(Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"]) -> Float[np.ndarray, "m D"]:
+    """Another such matrix, with as few columns as will do: larger, and often of numbers that every type has."""
+    from scipy.linalg import qr
+
+    _, triangle, order = qr(Y, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    chosen = order[: int((sizes > 1e-12 * sizes.max(initial=0.0)).sum())]
+    W = np.zeros((wanted.shape[1], Y.shape[1]))
+    W[:, chosen] = smallest_values(Y[:, chosen], wanted)
+    return W
 
 
 def _left(rule: Rule) -> Fraction:

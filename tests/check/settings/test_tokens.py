@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.check.catalogue import BUILT_IN
-from headwright.check.exercise import load_exercises, parse_exercise
+from headwright.check.exercise import BUILT_IN, load_exercises, parse_exercise
 from tests.check.settings.bench import check
 
 EXERCISE = load_exercises()["causal-mask"]

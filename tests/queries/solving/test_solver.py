@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwright.errors import InputError
 from headwright.queries.solving.bounds import dual_bound, violation
 from headwright.queries.solving.problem import Problem, Solution
 from headwright.queries.solving.solver import solve
@@ -328,28 +327,6 @@ def test_an_interruption_passes_through() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         solve(wished(np.eye(4), [0], 0.1), progress=interrupt)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"targets": np.array([0, 0])}, "different indices"),
-        ({"slacks": np.array([0.0])}, "above 0"),
-        ({"scale": 0.0}, "other than 0"),
-        ({"scale_low": np.ones(3)}, "only one end"),
-        ({"ball": np.ones(2)}, "one number for each of the 3 keys"),
-        ({"factors": ((np.array([0]), np.ones((2, 1))),)}, "expected 3 rows"),
-    ],
-)
-def test_unusable_input_is_refused(change: dict[str, Any], words: str) -> None:
-    given: dict[str, Any] = {
-        "keys": (np.eye(3),),
-        "targets": np.array([0]),
-        "floors": np.array([0.9]),
-        "slacks": np.array([0.1]),
-    }
-    with pytest.raises(InputError, match=words):
-        Problem(**(given | change))
 
 
 def odd_worlds(n: int, d: int, size: float) -> dict[str, dict[str, Any]]:

@@ -15,6 +15,8 @@ from itertools import islice
 from random import Random
 from typing import Any
 
+from flint import fmpq, fmpq_mat
+
 from headwright.check.answer import Answer, full_name
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Judged
@@ -263,28 +265,14 @@ def _power(base: Rows, exponent: Number) -> Rows:
     if size == len(base[0]) == 1:
         return [[base[0][0] ** (int(exponent) if exponent == int(exponent) else float(exponent))]]
     if exponent < 0:
-        both, rank = _reduced([[*row, *one] for row, one in zip(base, _identity(size), strict=True)], size)
-        if rank < size:
-            raise InputError("the inverse of a matrix that has none")
-        base = [row[size:] for row in both]
+        base = [[Fraction(int(x.p), int(x.q)) for x in row] for row in _exactly(base).inv().tolist()]
     return reduce(_product, [base] * abs(int(exponent)), _identity(size))
 
 
-def _reduced(rows: Rows, columns: int) -> tuple[Rows, int]:
-    """With a 1 alone in as many of the first columns as possible, and how many these are."""
-    found, rank = [list(row) for row in rows], 0
+def _exactly(rows: Rows) -> fmpq_mat:
     if any(isinstance(x, float) for row in rows for x in row):
-        raise InputError("the rank of a matrix that is not exact")
-    for column in range(columns):
-        pivot = next((i for i in range(rank, len(found)) if found[i][column]), None)
-        if pivot is not None:
-            found[rank], found[pivot] = found[pivot], found[rank]
-            found[rank] = [x / found[rank][column] for x in found[rank]]
-            for i, row in enumerate(found):
-                if i != rank:
-                    found[i] = [x - row[column] * y for x, y in zip(row, found[rank], strict=True)]
-            rank += 1
-    return found, rank
+        raise InputError("the rank or the inverse of a matrix that is not exact")
+    return fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in rows])
 
 
 def _root(value: Number) -> Number:
@@ -319,7 +307,7 @@ def _call(function: str, given: Rows) -> Rows:
             powers = [[math.exp(x - max(row)) for x in row] for row in given]
             return [[x / sum(row) for x in row] for row in powers]
         case "rank":
-            return [[Fraction(_reduced(given, len(given[0]))[1])]]
+            return [[Fraction(_exactly(given).rank())]]
         case _ if function in ELEMENTARY:
             return [[ELEMENTARY[function](_single(given))]]
         case _:

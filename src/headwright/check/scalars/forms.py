@@ -18,7 +18,7 @@ from typing import Literal, Self
 
 from flint import Ordering, arb, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from headwright.check.scalars import numbers as nb
+from headwright.check.scalars import numbers
 from headwright.errors import InputError
 from headwright.formula.evaluate import precision
 
@@ -44,8 +44,8 @@ class Atom(str):
         """By its text; refused where functions are nested too deep."""
         atom = super().__new__(cls, text)
         atom.depth = max((1 + inner.depth for monomial in inside for inner, _ in monomial), default=0)
-        if atom.depth > nb.DEPTH:
-            raise nb.TooBig(f"functions are nested {atom.depth} deep, expected at most {nb.DEPTH}")
+        if atom.depth > numbers.DEPTH:
+            raise numbers.TooBig(f"functions are nested {atom.depth} deep, expected at most {numbers.DEPTH}")
         return atom
 
 
@@ -53,9 +53,9 @@ class Parameter(Atom):
     """A name with the range it was declared with."""
 
     name: str
-    range: nb.Range
+    range: numbers.Range
 
-    def __new__(cls, name: str, known: nb.Range = nb.REAL) -> Self:
+    def __new__(cls, name: str, known: numbers.Range = numbers.REAL) -> Self:
         """Two are the same only if they lie in the same range."""
         if not name or set(name) & RESERVED:
             expected = f"letters, digits and an index; none of {''.join(sorted(RESERVED))}"
@@ -69,9 +69,9 @@ class Thing(Atom):
     """A number that something else knows more about: a trace, a singular value. Here only its range is known."""
 
     of: object
-    range: nb.Range
+    range: numbers.Range
 
-    def __new__(cls, key: str, of: object, known: nb.Range = nb.REAL) -> Self:
+    def __new__(cls, key: str, of: object, known: numbers.Range = numbers.REAL) -> Self:
         """The key says all there is to what it is of; `of` is for those who know what it is."""
         atom = super().__new__(cls, f"~of({key}){known}")
         atom.of, atom.range = of, known
@@ -130,7 +130,7 @@ def monomial_key(monomial: Monomial) -> str:
 
 def monomial_of(powers: Mapping[Atom, Fraction]) -> Monomial:
     """The product of the given powers, in order; exponents 0 are left out."""
-    return tuple(sorted((atom, nb.small_exponent(exponent)) for atom, exponent in powers.items() if exponent))
+    return tuple(sorted((atom, numbers.small_exponent(exponent)) for atom, exponent in powers.items() if exponent))
 
 
 def times(left: Monomial, right: Monomial) -> Monomial:
@@ -148,10 +148,10 @@ class Scalar:
 
     def __init__(self, over: Terms, under: Terms = ONE) -> None:
         """Of terms that are in normal form already; use the operators instead."""
-        if max(len(over), len(under)) > nb.TERMS:
-            raise nb.TooBig(f"a sum has {max(len(over), len(under))} terms, expected at most {nb.TERMS}")
+        if max(len(over), len(under)) > numbers.TERMS:
+            raise numbers.TooBig(f"a sum has {max(len(over), len(under))} terms, expected at most {numbers.TERMS}")
         for coefficient in (*over.values(), *under.values()):
-            nb.small_rational(coefficient)
+            numbers.small_rational(coefficient)
         self.over = over  # the terms above the bar; never changed
         self.under = under  # those below; ONE where there is none
         self.whole = len(under) == 1  # whether there is no sum below the bar
@@ -289,7 +289,7 @@ def number(value: Scalar | Number) -> Scalar:
     return value if isinstance(value, Scalar) else Scalar({UNIT: Fraction(value)} if value else {})
 
 
-def parameter(name: str, known: nb.Range = nb.REAL) -> Scalar:
+def parameter(name: str, known: numbers.Range = numbers.REAL) -> Scalar:
     """A name as a scalar; its range, where given, is used to simplify."""
     return of_atom(Parameter(name, known))
 
@@ -301,7 +301,7 @@ def pi() -> Scalar:
 
 def of_atom(atom: Atom, exponent: Fraction = Fraction(1)) -> Scalar:
     """A power of one atom."""
-    return folded({((atom, nb.small_exponent(exponent)),): Fraction(1)})
+    return folded({((atom, numbers.small_exponent(exponent)),): Fraction(1)})
 
 
 def rebuilt(monomial: Monomial) -> Scalar:
@@ -309,44 +309,44 @@ def rebuilt(monomial: Monomial) -> Scalar:
     return folded({monomial: Fraction(1)})
 
 
-def interval(value: Scalar) -> nb.Interval:
+def interval(value: Scalar) -> numbers.Interval:
     """Where the number certainly lies."""
     upper = interval_of_terms(value.over)
     return upper if value.whole else upper * interval_of_terms(value.under).inverse()
 
 
-def interval_of_terms(terms: Terms) -> nb.Interval:
+def interval_of_terms(terms: Terms) -> numbers.Interval:
     """Where a sum of terms certainly lies."""
-    total = nb.Interval(Fraction(0), Fraction(0))
+    total = numbers.Interval(Fraction(0), Fraction(0))
     for monomial, coefficient in terms.items():
-        product = nb.Interval(coefficient, coefficient)
+        product = numbers.Interval(coefficient, coefficient)
         for atom, exponent in monomial:
             product = product * interval_of_atom(atom).power(exponent)
         total = total + product
-        if total.low == -nb.INFINITY and total.high == nb.INFINITY:
+        if total.low == -numbers.INFINITY and total.high == numbers.INFINITY:
             break
     return total
 
 
 @lru_cache(maxsize=4096)
-def interval_of_atom(atom: Atom) -> nb.Interval:
+def interval_of_atom(atom: Atom) -> numbers.Interval:
     """Where an atom certainly lies (wherever it is defined)."""
     match atom:
         case Parameter(range=known) | Thing(range=known):
-            low = -nb.INFINITY if known.lower is None else known.lower
-            high = nb.INFINITY if known.upper is None else known.upper
-            return nb.Interval(low, high, known.lower_open, known.upper_open)
+            low = -numbers.INFINITY if known.lower is None else known.lower
+            high = numbers.INFINITY if known.upper is None else known.upper
+            return numbers.Interval(low, high, known.lower_open, known.upper_open)
         case Prime(number=whole):
-            return nb.Interval(Fraction(whole), Fraction(whole))
+            return numbers.Interval(Fraction(whole), Fraction(whole))
         case Exp(power=power):
             return interval_of_terms({power: Fraction(1)}).exp()
         case Function(kind="sin" | "cos"):
-            return nb.Interval(Fraction(-1), Fraction(1))
+            return numbers.Interval(Fraction(-1), Fraction(1))
         case Function(kind=kind, body=body):
             inside = interval(body)
             return inside.ln() if kind == "ln" else inside.absolute() if kind == "abs" else inside
         case _:
-            return nb.Interval(Fraction(3), Fraction(22, 7))  # pi
+            return numbers.Interval(Fraction(3), Fraction(22, 7))  # pi
 
 
 LARGEST_SUM = 150  # terms
@@ -407,14 +407,14 @@ def terms_product(left: Terms, right: Terms) -> Terms:
     """All products of terms; powers of roots may then be whole and want folded()."""
     if left == ONE or right == ONE:
         return right if left == ONE else left
-    if len(left) * len(right) > nb.PRODUCTS:
-        raise nb.TooBig(f"a product of sums of {len(left)} and {len(right)} terms was asked for; use shorter sums")
-    nb.work(len(left) * len(right) * (1 + max(map(len, left), default=0) + max(map(len, right), default=0)))
+    if len(left) * len(right) > numbers.PRODUCTS:
+        raise numbers.TooBig(f"a product of sums of {len(left)} and {len(right)} terms was asked for; use shorter sums")
+    numbers.work(len(left) * len(right) * (1 + max(map(len, left), default=0) + max(map(len, right), default=0)))
     total: Terms = {}
     for a, x in left.items():
         for b, y in right.items():
             monomial = times(a, b)
-            total[monomial] = nb.small_rational(total.get(monomial, Fraction(0)) + x * y)
+            total[monomial] = numbers.small_rational(total.get(monomial, Fraction(0)) + x * y)
     return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
 
 
@@ -431,7 +431,7 @@ def folded(terms: Terms) -> Scalar:
             whole = atom.folds * math.floor(exponent / atom.folds)
             kept[atom] = exponent - whole
             if isinstance(atom, Prime):
-                coefficient *= nb.rational_power(Fraction(atom.number), whole)
+                coefficient *= numbers.rational_power(Fraction(atom.number), whole)
             elif isinstance(atom, Function):
                 outside = outside * whole_power(atom.body, whole)
         if not kept:
@@ -492,13 +492,13 @@ def content(terms: Terms) -> Fraction:
 
 def whole_power(value: Scalar, exponent: int) -> Scalar:
     """value ** exponent, for a whole exponent."""
-    nb.small_exponent(Fraction(exponent))
+    numbers.small_exponent(Fraction(exponent))
     if exponent < 0:
         return whole_power(1 / value, -exponent)
     if len(value.over) <= 1 and value.whole:
         for monomial, coefficient in value.over.items():
             powers = {atom: power * exponent for atom, power in monomial}
-            return folded({monomial_of(powers): nb.rational_power(coefficient, exponent)})
+            return folded({monomial_of(powers): numbers.rational_power(coefficient, exponent)})
         return number(0 if exponent else 1)
     result = number(1)
     square = value

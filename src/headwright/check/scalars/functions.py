@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from flint import arb, fmpz
 
-from headwright.check.scalars import forms as f
+from headwright.check.scalars import forms
 from headwright.check.scalars.numbers import EXPONENT, ball_of
 from headwright.errors import InputError
 
@@ -17,9 +17,9 @@ from headwright.errors import InputError
 class Factor:
     """base ** exponent; the base is one atom, or a sum (then the atom is None)."""
 
-    base: f.Scalar
+    base: forms.Scalar
     exponent: Fraction
-    atom: f.Atom | None = None
+    atom: forms.Atom | None = None
 
 
 @dataclass(frozen=True)
@@ -37,32 +37,32 @@ class Signed:
     odd: tuple[Factor, ...]
 
     @property
-    def of_unknown_sign(self) -> f.Scalar:
+    def of_unknown_sign(self) -> forms.Scalar:
         """The product of the odd factors, with the sign."""
-        total = f.number(self.sign)
+        total = forms.number(self.sign)
         for part in self.odd:
             total = total * power(part.base, part.exponent)
         return total
 
 
-def factored(value: f.Scalar) -> tuple[Fraction, list[Factor]]:
+def factored(value: forms.Scalar) -> tuple[Fraction, list[Factor]]:
     """The number as a rational times powers."""
     coefficient = Fraction(1)
     found: list[Factor] = []
     for terms, turn in ((value.over, 1), (value.under, -1)):
-        parts = f.factors(terms) if len(terms) > 1 else None
+        parts = forms.factors(terms) if len(terms) > 1 else None
         for part, count in parts or [(terms, 1)]:
             if len(part) > 1:
-                found.append(Factor(f.Scalar(part), Fraction(turn * count)))
+                found.append(Factor(forms.Scalar(part), Fraction(turn * count)))
                 continue
             ((monomial, front),) = part.items()
             coefficient *= front ** (turn * count)
             for atom, exponent in monomial:
-                found.append(Factor(f.Scalar({((atom, Fraction(1)),): Fraction(1)}), turn * count * exponent, atom))
+                found.append(Factor(forms.Scalar({((atom, Fraction(1)),): Fraction(1)}), turn * count * exponent, atom))
     return coefficient, found
 
 
-def signed(value: f.Scalar) -> Signed:
+def signed(value: forms.Scalar) -> Signed:
     """The factors of a number that is not 0, sorted by what is known of their signs."""
     coefficient, found = factored(value)
     known: list[Factor] = []
@@ -70,7 +70,7 @@ def signed(value: f.Scalar) -> Signed:
     odd: list[Factor] = []
     for part in found:
         # A broken exponent was only written down where its base is not negative.
-        place = f.interval(part.base)
+        place = forms.interval(part.base)
         if part.exponent.denominator > 1 or place.low >= 0 or (part.atom is not None and part.atom.folds):
             known.append(part)
         elif place.high <= 0:
@@ -87,21 +87,23 @@ LONGEST = 200  # rational exponents up to this size are exponents; longer ones s
 FACTORED = 80  # binary digits of numbers that are factored completely
 
 
-def exp(value: f.Scalar | f.Number) -> f.Scalar:
+def exp(value: forms.Scalar | forms.Number) -> forms.Scalar:
     """e ** value."""
-    value = f.number(value)
-    below: f.Monomial = f.UNIT if value.whole else ((f.Function("sum", f.Scalar(value.under)), Fraction(-1)),)
-    result = f.number(1)
+    value = forms.number(value)
+    below: forms.Monomial = (
+        forms.UNIT if value.whole else ((forms.Function("sum", forms.Scalar(value.under)), Fraction(-1)),)
+    )
+    result = forms.number(1)
     for monomial, coefficient in value.over.items():
-        inside, short = f.times(monomial, below), _is_short(coefficient)
+        inside, short = forms.times(monomial, below), _is_short(coefficient)
         atom, exponent = inside[0] if len(inside) == 1 else (None, Fraction(0))
-        if isinstance(atom, f.Function) and atom.kind == "ln" and exponent == 1 and short:
+        if isinstance(atom, forms.Function) and atom.kind == "ln" and exponent == 1 and short:
             result = result * power(atom.body, coefficient)
         elif short:
-            result = result * f.of_atom(f.Exp(inside), coefficient)
+            result = result * forms.of_atom(forms.Exp(inside), coefficient)
         else:
-            result = result * f.of_atom(
-                f.Exp(f.times(inside, ((f.Function("sum", f.number(coefficient)), Fraction(1)),)))
+            result = result * forms.of_atom(
+                forms.Exp(forms.times(inside, ((forms.Function("sum", forms.number(coefficient)), Fraction(1)),)))
             )
     return result
 
@@ -112,29 +114,29 @@ def _is_short(number: Fraction) -> bool:
     return abs(number.numerator) <= LONGEST and number.denominator <= LONGEST
 
 
-def ln(value: f.Scalar | f.Number) -> f.Scalar:
+def ln(value: forms.Scalar | forms.Number) -> forms.Scalar:
     """The natural logarithm."""
-    value = f.number(value)
-    if f.interval(value).high <= 0:
+    value = forms.number(value)
+    if forms.interval(value).high <= 0:
         raise InputError(f"ln({value}) was asked for, expected the logarithm of a number above 0")
     parts = signed(value)
     if parts.sign < 0 and not parts.odd:
-        return f.of_atom(f.Function("ln", value))
-    result = f.number(0)
+        return forms.of_atom(forms.Function("ln", value))
+    result = forms.number(0)
     for prime, count in _primes(parts.size):
-        result = result + count * f.of_atom(f.Function("ln", f.number(prime)))
+        result = result + count * forms.of_atom(forms.Function("ln", forms.number(prime)))
     for part in parts.known:
-        if isinstance(part.atom, f.Exp):
-            result = result + part.exponent * f.rebuilt(part.atom.power)
+        if isinstance(part.atom, forms.Exp):
+            result = result + part.exponent * forms.rebuilt(part.atom.power)
         else:  # of what a root is of, where it is one
-            result = result + part.exponent * f.of_atom(f.Function("ln", f.folded(part.base.over)))
+            result = result + part.exponent * forms.of_atom(forms.Function("ln", forms.folded(part.base.over)))
     for part in parts.even:
-        result = result + part.exponent * f.of_atom(f.Function("ln", absolute(part.base)))
+        result = result + part.exponent * forms.of_atom(forms.Function("ln", absolute(part.base)))
     if len(parts.odd) == 1:
         (part,) = parts.odd
-        result = result + part.exponent * f.of_atom(f.Function("ln", parts.sign * part.base))
+        result = result + part.exponent * forms.of_atom(forms.Function("ln", parts.sign * part.base))
     elif parts.odd:
-        result = result + f.of_atom(f.Function("ln", parts.of_unknown_sign))
+        result = result + forms.of_atom(forms.Function("ln", parts.of_unknown_sign))
     return result
 
 
@@ -156,94 +158,96 @@ def _primes(value: Fraction) -> list[tuple[int, int]]:
     return [(prime, count) for prime, count in sorted(found.items()) if count]
 
 
-def power(value: f.Scalar, exponent: Fraction) -> f.Scalar:
+def power(value: forms.Scalar, exponent: Fraction) -> forms.Scalar:
     """value ** exponent; a broken exponent wants a value that is not negative."""
     if exponent.denominator == 1:
-        return f.whole_power(value, exponent.numerator)
+        return forms.whole_power(value, exponent.numerator)
     if value == 0:
         if exponent < 0:
             raise InputError("0 to a negative power was asked for, expected a base that is not 0")
         return value
-    if f.interval(value).negative:
+    if forms.interval(value).negative:
         raise InputError(f"({value})^({exponent}) was asked for, expected a base that is not negative")
     if not _is_short(exponent):
         return exp(exponent * ln(value))
     parts = signed(value)
     if parts.sign < 0 and not parts.odd:
-        return f.of_atom(f.Function("sum", value), exponent)
-    result = f.number(1)
+        return forms.of_atom(forms.Function("sum", value), exponent)
+    result = forms.number(1)
     for prime, count in _primes(parts.size):
-        result = result * f.of_atom(f.Prime(prime), count * exponent)
+        result = result * forms.of_atom(forms.Prime(prime), count * exponent)
     known = parts.known
     if len(parts.odd) == 1:
         (part,) = parts.odd
         known = (*known, part if parts.sign > 0 else Factor(-part.base, part.exponent))
     elif parts.odd:
-        result = result * f.of_atom(f.Function("sum", parts.of_unknown_sign), exponent)
+        result = result * forms.of_atom(forms.Function("sum", parts.of_unknown_sign), exponent)
     for part in known:
         result = result * _power_of_base(part, part.exponent * exponent)
     for part in parts.even:
-        result = result * f.of_atom(f.Function("abs", _upright(part.base)), part.exponent * exponent)
+        result = result * forms.of_atom(forms.Function("abs", _upright(part.base)), part.exponent * exponent)
     return result
 
 
-def _power_of_base(part: Factor, exponent: Fraction) -> f.Scalar:
+def _power_of_base(part: Factor, exponent: Fraction) -> forms.Scalar:
     if exponent.denominator == 1:
-        return f.whole_power(part.base, exponent.numerator)
-    return f.of_atom(f.Function("sum", part.base) if part.atom is None else part.atom, exponent)
+        return forms.whole_power(part.base, exponent.numerator)
+    return forms.of_atom(forms.Function("sum", part.base) if part.atom is None else part.atom, exponent)
 
 
-def sqrt(value: f.Scalar | f.Number) -> f.Scalar:
+def sqrt(value: forms.Scalar | forms.Number) -> forms.Scalar:
     """The square root."""
-    return power(f.number(value), Fraction(1, 2))
+    return power(forms.number(value), Fraction(1, 2))
 
 
-def absolute(value: f.Scalar | f.Number) -> f.Scalar:
+def absolute(value: forms.Scalar | forms.Number) -> forms.Scalar:
     """|value|."""
-    value = f.number(value)
-    place = f.interval(value)
+    value = forms.number(value)
+    place = forms.interval(value)
     if place.low >= 0 or place.high <= 0:
         return value if place.low >= 0 else -value
     parts = signed(value)
-    result = f.number(parts.size)
+    result = forms.number(parts.size)
     for part in (*parts.known, *parts.even):
         result = result * _power_of_base(part, part.exponent)
     for part in parts.odd:
-        result = result * f.of_atom(f.Function("abs", _upright(part.base)), part.exponent)
+        result = result * forms.of_atom(forms.Function("abs", _upright(part.base)), part.exponent)
     return result
 
 
-def sin(value: f.Scalar | f.Number) -> f.Scalar:
+def sin(value: forms.Scalar | forms.Number) -> forms.Scalar:
     """The sine; 0 at 0, odd, otherwise kept as it is."""
-    value = f.number(value)
+    value = forms.number(value)
     if value == 0:
-        return f.number(0)
+        return forms.number(0)
     upright = _upright(value)
-    wave = f.of_atom(f.Function("sin", upright))
+    wave = forms.of_atom(forms.Function("sin", upright))
     return wave if upright == value else -wave
 
 
-def cos(value: f.Scalar | f.Number) -> f.Scalar:
+def cos(value: forms.Scalar | forms.Number) -> forms.Scalar:
     """The cosine; 1 at 0, even, otherwise kept as it is."""
-    value = f.number(value)
-    return f.number(1) if value == 0 else f.of_atom(f.Function("cos", _upright(value)))
+    value = forms.number(value)
+    return forms.number(1) if value == 0 else forms.of_atom(forms.Function("cos", _upright(value)))
 
 
-def _upright(value: f.Scalar) -> f.Scalar:
+def _upright(value: forms.Scalar) -> forms.Scalar:
     """The number or its opposite: the same for both."""
     return max(value, -value, key=lambda one: one.key)
 
 
-FUNCTIONS: Mapping[str, Callable[[f.Scalar], f.Scalar]] = {"ln": ln, "abs": absolute, "sin": sin, "cos": cos}
-BALLS: Mapping[f.Kind, Callable[[arb], arb]] = {"ln": arb.log, "abs": abs, "sin": arb.sin, "cos": arb.cos}
+FUNCTIONS: Mapping[str, Callable[[forms.Scalar], forms.Scalar]] = {"ln": ln, "abs": absolute, "sin": sin, "cos": cos}
+BALLS: Mapping[forms.Kind, Callable[[arb], arb]] = {"ln": arb.log, "abs": abs, "sin": arb.sin, "cos": arb.cos}
 
 
-def substituted(terms: f.Terms, values: Mapping[str, f.Scalar], memory: dict[f.Atom, f.Scalar | None]) -> f.Scalar:
+def substituted(
+    terms: forms.Terms, values: Mapping[str, forms.Scalar], memory: dict[forms.Atom, forms.Scalar | None]
+) -> forms.Scalar:
     """A sum with scalars in place of names; what becomes of an atom is worked out once."""
-    total = f.number(0)
+    total = forms.number(0)
     for monomial, coefficient in terms.items():
-        kept: dict[f.Atom, Fraction] = {}
-        changed = f.number(coefficient)
+        kept: dict[forms.Atom, Fraction] = {}
+        changed = forms.number(coefficient)
         for atom, exponent in monomial:
             if atom not in memory:
                 memory[atom] = _changed(atom, values, memory)
@@ -252,45 +256,47 @@ def substituted(terms: f.Terms, values: Mapping[str, f.Scalar], memory: dict[f.A
                 kept[atom] = exponent
             else:
                 changed = changed * power(new, exponent)
-        total = total + f.rebuilt(f.monomial_of(kept)) * changed
+        total = total + forms.rebuilt(forms.monomial_of(kept)) * changed
     return total
 
 
-def _changed(atom: f.Atom, values: Mapping[str, f.Scalar], memory: dict[f.Atom, f.Scalar | None]) -> f.Scalar | None:
+def _changed(
+    atom: forms.Atom, values: Mapping[str, forms.Scalar], memory: dict[forms.Atom, forms.Scalar | None]
+) -> forms.Scalar | None:
     """What becomes of an atom; None where it stays."""
     match atom:
-        case f.Parameter(name=name):
+        case forms.Parameter(name=name):
             return values.get(name)
-        case f.Exp(power=exponent):
+        case forms.Exp(power=exponent):
             inside = substituted({exponent: Fraction(1)}, values, memory)
-            return None if inside == f.rebuilt(exponent) else exp(inside)
-        case f.Function(kind=kind, body=whole):
+            return None if inside == forms.rebuilt(exponent) else exp(inside)
+        case forms.Function(kind=kind, body=whole):
             body = whole.put(values)
             if body != whole:
                 return body if kind == "sum" else FUNCTIONS[kind](body)
     return None
 
 
-def derivative(value: f.Scalar, name: str) -> f.Scalar:
+def derivative(value: forms.Scalar, name: str) -> forms.Scalar:
     """The derivative by a name, for all values where it is defined: that of |x| is not where x is 0."""
-    slopes = [f.number(0), f.number(0)]
+    slopes = [forms.number(0), forms.number(0)]
     for place, terms in enumerate((value.over, value.under)):
         for monomial, coefficient in terms.items():
             for atom, exponent in monomial:
                 rate = _atom_derivative(atom, name)
                 if rate != 0:
-                    rest = f.rebuilt(f.times(monomial, ((atom, Fraction(-1)),)))
+                    rest = forms.rebuilt(forms.times(monomial, ((atom, Fraction(-1)),)))
                     slopes[place] = slopes[place] + coefficient * exponent * rest * rate
-    return (slopes[0] - value * slopes[1]) / f.Scalar(value.under)
+    return (slopes[0] - value * slopes[1]) / forms.Scalar(value.under)
 
 
-def _atom_derivative(atom: f.Atom, name: str) -> f.Scalar:
-    if isinstance(atom, f.Parameter):
-        return f.number(atom.name == name)
-    if isinstance(atom, f.Exp):
-        return f.of_atom(atom) * derivative(f.rebuilt(atom.power), name)
-    if not isinstance(atom, f.Function) or name not in atom.body.names():
-        return f.number(0)
+def _atom_derivative(atom: forms.Atom, name: str) -> forms.Scalar:
+    if isinstance(atom, forms.Parameter):
+        return forms.number(atom.name == name)
+    if isinstance(atom, forms.Exp):
+        return forms.of_atom(atom) * derivative(forms.rebuilt(atom.power), name)
+    if not isinstance(atom, forms.Function) or name not in atom.body.names():
+        return forms.number(0)
     inner = derivative(atom.body, name)
     match atom.kind:
         case "ln":
@@ -300,12 +306,12 @@ def _atom_derivative(atom: f.Atom, name: str) -> f.Scalar:
         case "cos":
             return -inner * sin(atom.body)
         case "abs":
-            return inner * atom.body / f.of_atom(atom)
+            return inner * atom.body / forms.of_atom(atom)
         case _:
             return inner
 
 
-def evaluated(terms: f.Terms, values: Mapping[str, arb | f.Number], memory: dict[f.Atom, arb]) -> arb:
+def evaluated(terms: forms.Terms, values: Mapping[str, arb | forms.Number], memory: dict[forms.Atom, arb]) -> arb:
     """A sum with balls in place of names; each atom is evaluated once."""
     total = arb(0)
     for monomial, coefficient in terms.items():
@@ -326,22 +332,22 @@ def evaluated(terms: f.Terms, values: Mapping[str, arb | f.Number], memory: dict
     return total
 
 
-def _ball(atom: f.Atom, values: Mapping[str, arb | f.Number], memory: dict[f.Atom, arb]) -> arb:
+def _ball(atom: forms.Atom, values: Mapping[str, arb | forms.Number], memory: dict[forms.Atom, arb]) -> arb:
     """An atom that is not taken apart."""
     match atom:
-        case f.Parameter(name=name):
+        case forms.Parameter(name=name):
             if name not in values:
                 expected = f"expected one for every name: {sorted(values)} were given"
                 raise InputError(f"no value was given for {name}, {expected}")
             return ball_of(values[name])
-        case f.Prime(number=whole):
+        case forms.Prime(number=whole):
             return arb(whole)
-        case f.Exp(power=exponent):
+        case forms.Exp(power=exponent):
             return evaluated({exponent: Fraction(1)}, values, memory).exp()
-        case f.Function(kind=kind, body=body):
+        case forms.Function(kind=kind, body=body):
             upper, lower = (evaluated(terms, values, memory) for terms in (body.over, body.under))
             ball = upper if body.whole else upper / lower
             return ball if kind == "sum" else BALLS[kind](ball)
-        case f.Pi():
+        case forms.Pi():
             return arb.pi()
     raise InputError(f"{atom} has no value here")

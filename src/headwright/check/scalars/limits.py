@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from headwright.check.scalars import forms as f
+from headwright.check.scalars import forms
 from headwright.check.scalars.assumptions import MIRRORED, OPPOSITE, Comparison, Hypothesis, Where, checked
 from headwright.check.scalars.functions import exp, ln, power, sqrt
 from headwright.check.scalars.proving import SOLVER, Cleared, needs, prove, without_known_factors
@@ -20,9 +20,9 @@ from headwright.errors import InputError
 
 Shape = tuple[Fraction, Fraction, Fraction]  # exponents of x, ln x, ln ln x
 Kind = tuple[tuple[str, Shape], ...]  # a product of such functions, one of each name
-Growth = dict[Kind, f.Scalar]  # the logarithm of a term
+Growth = dict[Kind, forms.Scalar]  # the logarithm of a term
 FLAT: Shape = (Fraction(0), Fraction(0), Fraction(0))
-SignOf = Callable[[f.Scalar], int | None]  # +1, 0, -1 where proved
+SignOf = Callable[[forms.Scalar], int | None]  # +1, 0, -1 where proved
 
 
 class NotOrdered(Exception):  # noqa: N818  never leaves this package
@@ -33,14 +33,14 @@ class NotOrdered(Exception):  # noqa: N818  never leaves this package
 class Group:
     """All terms of a sum that grow alike: coefficient (free of large names) times one growing monomial."""
 
-    growing: f.Monomial
-    coefficient: f.Scalar
+    growing: forms.Monomial
+    coefficient: forms.Scalar
     growth: Growth
 
 
-def groups(terms: f.Terms, large: Sequence[str]) -> list[Group]:
+def groups(terms: forms.Terms, large: Sequence[str]) -> list[Group]:
     """The terms of a sum by how they grow."""
-    found: dict[f.Monomial, f.Terms] = {}
+    found: dict[forms.Monomial, forms.Terms] = {}
     for monomial, coefficient in terms.items():
         moving = tuple(pair for pair in monomial if _moves(pair[0], large))
         still = tuple(pair for pair in monomial if pair not in moving)
@@ -50,25 +50,25 @@ def groups(terms: f.Terms, large: Sequence[str]) -> list[Group]:
         total: Growth = {}
         for atom, exponent in moving:
             kind, front = _logarithm(atom, large)
-            total[kind] = total.get(kind, f.number(0)) + front * exponent
+            total[kind] = total.get(kind, forms.number(0)) + front * exponent
         growth = {kind: front for kind, front in total.items() if front != 0}
-        result.append(Group(moving, f.Scalar(rest), growth))
+        result.append(Group(moving, forms.Scalar(rest), growth))
     return result
 
 
-def _moves(atom: f.Atom, large: Sequence[str]) -> bool:
-    parts = f.powers_in((((atom, Fraction(1)),),))
-    return any(isinstance(part, f.Parameter) and part.name in large for part, _ in parts)
+def _moves(atom: forms.Atom, large: Sequence[str]) -> bool:
+    parts = forms.powers_in((((atom, Fraction(1)),),))
+    return any(isinstance(part, forms.Parameter) and part.name in large for part, _ in parts)
 
 
-def _logarithm(atom: f.Atom, large: Sequence[str]) -> tuple[Kind, f.Scalar]:
+def _logarithm(atom: forms.Atom, large: Sequence[str]) -> tuple[Kind, forms.Scalar]:
     """The logarithm of a growing atom: a number times a product of functions of names."""
-    if not isinstance(atom, f.Exp):
+    if not isinstance(atom, forms.Exp):
         name, logarithms = _name_in(atom)
         shape = (Fraction(0), Fraction(1 - logarithms), Fraction(logarithms))
-        return ((name, shape),), f.number(1)
+        return ((name, shape),), forms.number(1)
     shapes: dict[str, list[Fraction]] = {}
-    still: dict[f.Atom, Fraction] = {}
+    still: dict[forms.Atom, Fraction] = {}
     for inner, exponent in atom.power:
         if _moves(inner, large):
             name, logarithms = _name_in(inner)
@@ -78,16 +78,16 @@ def _logarithm(atom: f.Atom, large: Sequence[str]) -> tuple[Kind, f.Scalar]:
     kind = tuple((name, (p, r, s)) for name, (p, r, s) in sorted(shapes.items()))
     if any(shape <= FLAT for _, shape in kind):
         raise NotOrdered  # e^(1/x) tends to 1 without being 1, and e^(s/t) to nothing
-    return kind, f.rebuilt(f.monomial_of(still))
+    return kind, forms.rebuilt(forms.monomial_of(still))
 
 
-def _name_in(atom: f.Atom) -> tuple[str, int]:
+def _name_in(atom: forms.Atom) -> tuple[str, int]:
     """The name x, where the atom is x (0) or ln(x) (1)."""
-    if isinstance(atom, f.Parameter):
+    if isinstance(atom, forms.Parameter):
         return atom.name, 0
-    if isinstance(atom, f.Function) and atom.kind == "ln":
+    if isinstance(atom, forms.Function) and atom.kind == "ln":
         for inner in atom.body.atoms():
-            if isinstance(inner, f.Parameter) and atom.body == f.rebuilt(((inner, Fraction(1)),)):
+            if isinstance(inner, forms.Parameter) and atom.body == forms.rebuilt(((inner, Fraction(1)),)):
                 return inner.name, 1
     raise NotOrdered
 
@@ -100,7 +100,7 @@ def tendency(over: Growth, under: Growth, sign_of: SignOf) -> int | None:
     """
     ratio = dict(over)
     for kind, coefficient in under.items():
-        ratio[kind] = ratio.get(kind, f.number(0)) - coefficient
+        ratio[kind] = ratio.get(kind, forms.number(0)) - coefficient
     signs = {kind: sign_of(coefficient) for kind, coefficient in ratio.items()}
     for direction in (1, -1):
         leading = [kind for kind, sign in signs.items() if sign == direction]
@@ -131,9 +131,9 @@ def still(where: Where, large: Sequence[str]) -> Where:
 
 def sign_by(where: Where) -> SignOf:
     """A function that finds proved signs, and remembers them."""
-    found: dict[f.Scalar, int | None] = {}
+    found: dict[forms.Scalar, int | None] = {}
 
-    def sign(value: f.Scalar) -> int | None:
+    def sign(value: forms.Scalar) -> int | None:
         if value not in found:
             found[value] = next(
                 (one for one, comparison in ((1, ">"), (-1, "<"), (0, "=")) if prove(value, comparison, 0, where)), None
@@ -151,7 +151,7 @@ def dominant(found: list[Group], sign: SignOf) -> Group | None:
     return None
 
 
-def defined(values: Sequence[f.Scalar], where: Where, large: Sequence[str]) -> bool:
+def defined(values: Sequence[forms.Scalar], where: Where, large: Sequence[str]) -> bool:
     """Whether the numbers are certainly defined for all large enough values of the large names."""
     others = still(where, large)
     for need, comparison in needs(*values):
@@ -163,13 +163,15 @@ def defined(values: Sequence[f.Scalar], where: Where, large: Sequence[str]) -> b
     return True
 
 
-def holds_far_out(left: f.Scalar, comparison: Comparison, right: f.Scalar, where: Where, large: Sequence[str]) -> bool:
+def holds_far_out(
+    left: forms.Scalar, comparison: Comparison, right: forms.Scalar, where: Where, large: Sequence[str]
+) -> bool:
     """Whether it is proved that for every choice of the other names it holds once the large ones are large enough."""
     large = grown(large, where)
     return defined((left, right), where, large) and _sign_far_out(left - right, comparison, still(where, large), large)
 
 
-def _sign_far_out(value: f.Scalar, comparison: Comparison, others: Where, large: Sequence[str]) -> bool:
+def _sign_far_out(value: forms.Scalar, comparison: Comparison, others: Where, large: Sequence[str]) -> bool:
     sign = sign_by(others)
     try:
         under = dominant(groups(value.under, large), sign)
@@ -177,7 +179,7 @@ def _sign_far_out(value: f.Scalar, comparison: Comparison, others: Where, large:
             return False
         if sign(under.coefficient) == -1:
             comparison = MIRRORED[comparison]
-        over = f.Scalar(value.over)
+        over = forms.Scalar(value.over)
         if comparison in ("<", "<="):
             over, comparison = -over, MIRRORED[comparison]
         found = groups(over.over, large)
@@ -195,10 +197,10 @@ def _sign_far_out(value: f.Scalar, comparison: Comparison, others: Where, large:
         return False
 
 
-Limit = f.Scalar | Literal["infinity", "-infinity"]
+Limit = forms.Scalar | Literal["infinity", "-infinity"]
 
 
-def limit(value: f.Scalar | f.Number, where: Where, large: Sequence[str]) -> Limit | None:
+def limit(value: forms.Scalar | forms.Number, where: Where, large: Sequence[str]) -> Limit | None:
     """What the number tends to as the large names grow beyond all bounds (each by itself); None: not known."""
     value = where.settled(value)
     large = grown(large, where)
@@ -214,7 +216,7 @@ def _quotient(over: list[Group], under: list[Group], sign: SignOf) -> Limit | No
     below = dominant(under, sign)
     if below is None:
         return None
-    total = f.number(0)
+    total = forms.number(0)
     growing: list[Group] = []
     for one in over:
         direction = tendency(one.growth, below.growth, sign)
@@ -247,21 +249,23 @@ class Eventually:
 
     reason: str
     used: str
-    threshold: Mapping[str, f.Scalar] = field(default_factory=dict)
+    threshold: Mapping[str, forms.Scalar] = field(default_factory=dict)
     condition: Hypothesis | None = None
 
 
-def threshold_of(left: f.Scalar, comparison: Comparison, right: f.Scalar, where: Where, name: str) -> Eventually | None:
+def threshold_of(
+    left: forms.Scalar, comparison: Comparison, right: forms.Scalar, where: Where, name: str
+) -> Eventually | None:
     """Solved exactly: below the threshold the comparison fails. None where the comparison is not that simple."""
     if comparison in ("=", "!=") or not all(prove(need, kind, 0, where) for need, kind in needs(left, right)):
         return None
     difference = left - right
-    under = f.Scalar(difference.under)
+    under = forms.Scalar(difference.under)
     if prove(under, "<", 0, where):
         comparison = MIRRORED[comparison]
     elif not prove(under, ">", 0, where):
         return None
-    cleared = without_known_factors(f.Scalar(difference.over), comparison)
+    cleared = without_known_factors(forms.Scalar(difference.over), comparison)
     if cleared.comparison in ("<", "<="):
         cleared = Cleared(-cleared.value, MIRRORED[cleared.comparison])
     others = still(where, (name,))
@@ -275,7 +279,7 @@ def threshold_of(left: f.Scalar, comparison: Comparison, right: f.Scalar, where:
                 return None
             border = -constant / linear
         else:  # with square > 0 > constant there is one positive root, and T is positive
-            positive = f.interval_of_terms({moving: Fraction(1)}).positive
+            positive = forms.interval_of_terms({moving: Fraction(1)}).positive
             if not (positive and prove(square, ">", 0, others) and prove(constant, "<", 0, others)):
                 return None
             border = (sqrt(linear**2 - 4 * square * constant) - linear) / (2 * square)
@@ -285,61 +289,65 @@ def threshold_of(left: f.Scalar, comparison: Comparison, right: f.Scalar, where:
     return None if found is None else Eventually(f"it says {cleared}", SOLVER, {name: found[0]}, found[1])
 
 
-def _by_powers(terms: f.Terms, name: str) -> tuple[f.Monomial, list[f.Scalar]] | None:
+def _by_powers(terms: forms.Terms, name: str) -> tuple[forms.Monomial, list[forms.Scalar]] | None:
     """The sum as a polynomial of degree 1 or 2 in one growing monomial: (T, [constant, linear, square])."""
     found = {group.growing: group.coefficient for group in groups(terms, (name,))}
     for base in found if len(found) in (2, 3) else ():
-        if not f.interval_of_terms({base: Fraction(1)}).positive:
+        if not forms.interval_of_terms({base: Fraction(1)}).positive:
             continue  # it may be divided by only where it is positive for all values, large or not
-        inverse = f.monomial_of({atom: -exponent for atom, exponent in base})
-        shifted = {f.times(moving, inverse): coefficient for moving, coefficient in found.items()}
+        inverse = forms.monomial_of({atom: -exponent for atom, exponent in base})
+        shifted = {forms.times(moving, inverse): coefficient for moving, coefficient in found.items()}
         for step in shifted:
-            double = f.times(step, step)
+            double = forms.times(step, step)
             if len(step) == 1 and step[0][1] > 0 and set(shifted) <= {(), step, double}:
                 atom = step[0][0]  # which plainly grows with the name
-                inside = [inner for inner, _ in atom.power] if isinstance(atom, f.Exp) else [atom]
-                if sum(isinstance(inner, f.Parameter) and inner.name == name for inner in inside) == 1 or (
-                    not isinstance(atom, f.Exp) and _name_in(atom) == (name, 1)
+                inside = [inner for inner, _ in atom.power] if isinstance(atom, forms.Exp) else [atom]
+                if sum(isinstance(inner, forms.Parameter) and inner.name == name for inner in inside) == 1 or (
+                    not isinstance(atom, forms.Exp) and _name_in(atom) == (name, 1)
                 ):
-                    return step, [shifted.get(place, f.number(0)) for place in ((), step, double)]
+                    return step, [shifted.get(place, forms.number(0)) for place in ((), step, double)]
     return None
 
 
 def _inverted(
-    moving: f.Monomial, border: f.Scalar, name: str, where: Where, others: Where
-) -> tuple[f.Scalar, Hypothesis | None] | None:
+    moving: forms.Monomial, border: forms.Scalar, name: str, where: Where, others: Where
+) -> tuple[forms.Scalar, Hypothesis | None] | None:
     """T >= border solved for the name, T being a growing function of it, and where that applies.
 
     It does where the border lies above what T always exceeds; elsewhere the comparison always holds.
     """
     (atom, exponent), positive = moving[0], where.range(name).positive
-    least, front, degree = 0, f.number(1), exponent
-    if isinstance(atom, f.Exp):
-        inner = {part: by for part, by in atom.power if isinstance(part, f.Parameter) and part.name == name}
+    least, front, degree = 0, forms.number(1), exponent
+    if isinstance(atom, forms.Exp):
+        inner = {part: by for part, by in atom.power if isinstance(part, forms.Parameter) and part.name == name}
         (degree,) = inner.values()
-        front = f.rebuilt(f.monomial_of({part: by for part, by in atom.power if part not in inner})) * exponent
+        front = forms.rebuilt(forms.monomial_of({part: by for part, by in atom.power if part not in inner})) * exponent
         if name in front.names() or degree < 0 or not prove(front, ">", 0, others) or not (degree == 1 or positive):
             return None
         least = int(degree != 1)
-    elif isinstance(atom, f.Parameter) and exponent == 1:
+    elif isinstance(atom, forms.Parameter) and exponent == 1:
         return border, None
-    elif not positive or (exponent != 1 and not isinstance(atom, f.Parameter)):
+    elif not positive or (exponent != 1 and not isinstance(atom, forms.Parameter)):
         return None
-    elif not isinstance(atom, f.Parameter):
+    elif not isinstance(atom, forms.Parameter):
         return exp(border), None
-    solved = power((ln(border) if isinstance(atom, f.Exp) else border) / front, 1 / degree)
+    solved = power((ln(border) if isinstance(atom, forms.Exp) else border) / front, 1 / degree)
     if prove(border, ">", least, others):
         return solved, None
     excess = border - least
-    if not prove(f.Scalar(excess.under), ">", 0, others):
+    if not prove(forms.Scalar(excess.under), ">", 0, others):
         return None
-    cleared = without_known_factors(f.Scalar(excess.over), ">")
+    cleared = without_known_factors(forms.Scalar(excess.over), ">")
     value = cleared.value if cleared.comparison == ">" else -cleared.value
-    return solved, (value, ">", f.number(0))
+    return solved, (value, ">", forms.number(0))
 
 
 def eventually(
-    left: f.Scalar | f.Number, comparison: str, right: f.Scalar | f.Number, where: Where, large: Sequence[str]
+    left: forms.Scalar | forms.Number,
+    comparison: str,
+    right: forms.Scalar | forms.Number,
+    where: Where,
+    large: Sequence[str],
 ) -> Eventually | None:
     """A proof that the comparison holds for all large enough values of the large names; None where none was found."""
     comparison = checked(comparison)
@@ -361,7 +369,11 @@ def eventually(
 
 
 def never(
-    left: f.Scalar | f.Number, comparison: str, right: f.Scalar | f.Number, where: Where, large: Sequence[str]
+    left: forms.Scalar | forms.Number,
+    comparison: str,
+    right: forms.Scalar | forms.Number,
+    where: Where,
+    large: Sequence[str],
 ) -> bool:
     """Whether it is proved that the comparison fails for all large enough values of the large names."""
     return eventually(left, OPPOSITE[checked(comparison)], right, where, large) is not None

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from headwright.check.scalars import assumptions as a
-from headwright.check.scalars import forms as f
+from headwright.check.scalars import assumptions, forms
 from headwright.check.scalars.functions import exp, factored, ln, power
 from headwright.check.scalars.numbers import POSITIVE, Symbol, TooBig
 from headwright.check.scalars.solver import cannot_fail
@@ -17,31 +16,31 @@ from headwright.check.scalars.solver import cannot_fail
 class Cleared:
     """value compared with 0, which is the same as what was asked."""
 
-    value: f.Scalar
-    comparison: a.Comparison
+    value: forms.Scalar
+    comparison: assumptions.Comparison
 
     def __str__(self) -> str:
         """With as few minus signs as possible: what is negative goes to the other side."""
-        left: f.Terms = {}
-        right: f.Terms = {}
+        left: forms.Terms = {}
+        right: forms.Terms = {}
         for monomial, coefficient in self.value.over.items():
             side = left if coefficient > 0 else right
             side[monomial] = abs(coefficient)
         if left.keys() - {()} and right.keys() - {()} and () in left:
             right[()] = -left.pop(())
         if not left:
-            return f"{f.Scalar(right)} {a.MIRRORED[self.comparison]} 0"
-        return f"{f.Scalar(left)} {self.comparison} {f.Scalar(right)}"
+            return f"{forms.Scalar(right)} {assumptions.MIRRORED[self.comparison]} 0"
+        return f"{forms.Scalar(left)} {self.comparison} {forms.Scalar(right)}"
 
 
-def without_known_factors(value: f.Scalar, comparison: a.Comparison) -> Cleared:
+def without_known_factors(value: forms.Scalar, comparison: assumptions.Comparison) -> Cleared:
     """value compared with 0, without the factors that are certainly positive or negative."""
     if value == 0:
         return Cleared(value, comparison)
     coefficient, parts = factored(value)
-    rest = f.number(1)
+    rest = forms.number(1)
     for part in parts:
-        place = f.interval(part.base)
+        place = forms.interval(part.base)
         odd = part.exponent.denominator == 1 and part.exponent.numerator % 2 == 1
         if place.positive or (place.negative and not odd):
             continue
@@ -52,24 +51,24 @@ def without_known_factors(value: f.Scalar, comparison: a.Comparison) -> Cleared:
     if not rest.whole:
         return Cleared(value, comparison)
     if coefficient < 0:
-        comparison = a.MIRRORED[comparison]
+        comparison = assumptions.MIRRORED[comparison]
     whole = without_denominators(rest)
-    return Cleared(whole / f.content(whole.over) if whole.over else whole, comparison)
+    return Cleared(whole / forms.content(whole.over) if whole.over else whole, comparison)
 
 
-def without_denominators(value: f.Scalar) -> f.Scalar:
+def without_denominators(value: forms.Scalar) -> forms.Scalar:
     """Times such powers of positive atoms that no exponent of theirs is negative."""
     powers = {
         atom: -least
-        for atom, least in f.shared_powers(value.over).items()
-        if least < 0 and not atom.folds and f.interval_of_atom(atom).positive
+        for atom, least in forms.shared_powers(value.over).items()
+        if least < 0 and not atom.folds and forms.interval_of_atom(atom).positive
     }
-    return f.folded(f.terms_product(value.over, {f.monomial_of(powers): Fraction(1)}))
+    return forms.folded(forms.terms_product(value.over, {forms.monomial_of(powers): Fraction(1)}))
 
 
 def certainly(cleared: Cleared) -> bool:
     """Whether the ranges alone decide the comparison in the affirmative, term by term."""
-    place = f.interval_of_terms(cleared.value.over)
+    place = forms.interval_of_terms(cleared.value.over)
     return {
         ">": place.positive, ">=": place.low >= 0, "<": place.negative, "<=": place.high <= 0,
         "=": not cleared.value.over, "!=": place.positive or place.negative,
@@ -79,22 +78,24 @@ def certainly(cleared: Cleared) -> bool:
 INSTANCES = 6  # at which a comparison is looked at before a proof is sought
 
 
-def fails_somewhere(cleared: Cleared, hypotheses: Sequence[a.Hypothesis]) -> bool:
+def fails_somewhere(cleared: Cleared, hypotheses: Sequence[assumptions.Hypothesis]) -> bool:
     """Whether the comparison certainly fails at one of a few plain instances that satisfy the hypotheses."""
     gaps = [(left - right, comparison) for left, comparison, right in hypotheses]
     atoms = dict.fromkeys(atom for value, _ in [(cleared.value, ""), *gaps] for atom in value.atoms())
-    if any(isinstance(atom, f.Thing) for atom in atoms):
+    if any(isinstance(atom, forms.Thing) for atom in atoms):
         return False
-    numbers = {atom.name: a.plain_numbers(atom.range) for atom in atoms if isinstance(atom, f.Parameter)}
+    numbers = {atom.name: assumptions.plain_numbers(atom.range) for atom in atoms if isinstance(atom, forms.Parameter)}
     if not all(numbers.values()):
         return False
-    asked = [(cleared.value, a.OPPOSITE[cleared.comparison]), *gaps]
+    asked = [(cleared.value, assumptions.OPPOSITE[cleared.comparison]), *gaps]
     for instance in range(INSTANCES):
         values = {
             name: tried[(instance + place) % len(tried)] for place, (name, tried) in enumerate(sorted(numbers.items()))
         }
         balls = ((value.value(values, bits=64), comparison) for value, comparison in asked)
-        if all((-1 if x < 0 else 1 if x > 0 else 0 if x == 0 else None) in a.SIGNS[sign] for x, sign in balls):
+        if all(
+            (-1 if x < 0 else 1 if x > 0 else 0 if x == 0 else None) in assumptions.SIGNS[sign] for x, sign in balls
+        ):
             return True
     return False
 
@@ -109,7 +110,7 @@ class Proof:
     """That a comparison holds for all values in question: by what means, and what it comes to."""
 
     used: str
-    left: f.Scalar
+    left: forms.Scalar
     says: Cleared | None = None  # None: both sides are the same
     whole: bool = True  # there was nothing to clear it of
 
@@ -125,15 +126,15 @@ class Proof:
 
 
 def prove(
-    left: f.Scalar | f.Number,
+    left: forms.Scalar | forms.Number,
     comparison: str,
-    right: f.Scalar | f.Number,
-    where: a.Where = a.ANYTHING,
+    right: forms.Scalar | forms.Number,
+    where: assumptions.Where = assumptions.ANYTHING,
     *,
     seconds: float = 2.0,
 ) -> Proof | None:
     """A proof that the comparison holds for all values of the names; None where none was found (it may hold or not)."""
-    sign, given = a.checked(comparison), where.all_hypotheses()
+    sign, given = assumptions.checked(comparison), where.all_hypotheses()
     left, right = where.settled(left), where.settled(right)
     try:
         if not all(_holds(Cleared(*need), given, seconds) for need in needs(left, right)):
@@ -141,11 +142,11 @@ def prove(
         difference = left - right
         if difference == 0:
             return Proof(ALGEBRA, left) if sign in ("=", "<=", ">=") else None
-        over, under = f.Scalar(difference.over), f.Scalar(difference.under)
+        over, under = forms.Scalar(difference.over), forms.Scalar(difference.under)
         if sign in ("=", "!=") or _holds(Cleared(under, ">"), given, seconds):
             asked = Cleared(over, sign)
         elif _holds(Cleared(under, "<"), given, seconds):
-            asked = Cleared(over, a.MIRRORED[sign])
+            asked = Cleared(over, assumptions.MIRRORED[sign])
         else:
             asked = Cleared(over * under, sign)  # it is not 0: that was among the needs
         used = _holds(asked, given, seconds)
@@ -159,7 +160,7 @@ def prove(
     return Proof(used, left, says, difference.whole)
 
 
-def _holds(asked: Cleared, hypotheses: Sequence[a.Hypothesis], seconds: float) -> str | None:
+def _holds(asked: Cleared, hypotheses: Sequence[assumptions.Hypothesis], seconds: float) -> str | None:
     """By what means it is proved of a number without denominator: z3 is not asked about what fails at an instance.
 
     It is told hypotheses between logarithms, and on exponents, also as what they say of the exponentials.
@@ -170,102 +171,106 @@ def _holds(asked: Cleared, hypotheses: Sequence[a.Hypothesis], seconds: float) -
     if fails_somewhere(cleared, hypotheses):
         return None
     facts = list(hypotheses)
-    powers = [atom.power for atom in cleared.value.atoms() if isinstance(atom, f.Exp)]
+    powers = [atom.power for atom in cleared.value.atoms() if isinstance(atom, forms.Exp)]
     for left, sign, right in hypotheses:
         gap = left - right
         alone = [one[0] for one in gap.over if gap.whole and len(one) == 1]
-        if any(isinstance(atom, f.Function) and atom.kind == "ln" and by == 1 for atom, by in alone):
+        if any(isinstance(atom, forms.Function) and atom.kind == "ln" and by == 1 for atom, by in alone):
             facts.append((exp(left), sign, exp(right)))
         for monomial in powers:
             facts += _exponential(gap, sign, monomial)
     return SOLVER if cannot_fail((cleared.value, cleared.comparison), facts, seconds) else None
 
 
-def _exponential(gap: f.Scalar, comparison: a.Comparison, monomial: f.Monomial) -> Iterator[a.Hypothesis]:
+def _exponential(
+    gap: forms.Scalar, comparison: assumptions.Comparison, monomial: forms.Monomial
+) -> Iterator[assumptions.Hypothesis]:
     """From x >= y, of which gap >= 0 is a multiple, exp(w x) >= exp(w y): w x is a monomial, and w is positive."""
     for atom, exponent in monomial:
-        name = atom.name if isinstance(atom, f.Parameter) and exponent == 1 else ""
-        place = f.rebuilt(monomial) / f.rebuilt(((atom, Fraction(1)),))
-        if name not in gap.names() or name in place.names() or not f.interval(place).positive:
+        name = atom.name if isinstance(atom, forms.Parameter) and exponent == 1 else ""
+        place = forms.rebuilt(monomial) / forms.rebuilt(((atom, Fraction(1)),))
+        if name not in gap.names() or name in place.names() or not forms.interval(place).positive:
             continue
         found = solved(gap, comparison, name)
         grown = None if found is None else exp(place * found[1])
         if (
             found is not None
             and grown is not None
-            and not any(isinstance(one, f.Exp) and one.power for one in grown.atoms())
+            and not any(isinstance(one, forms.Exp) and one.power for one in grown.atoms())
         ):
-            yield exp(f.rebuilt(monomial)), found[0], grown
+            yield exp(forms.rebuilt(monomial)), found[0], grown
 
 
 def solved(
-    gap: f.Scalar, comparison: a.Comparison, name: str, where: a.Where = a.ANYTHING
-) -> tuple[a.Comparison, f.Scalar] | None:
+    gap: forms.Scalar, comparison: assumptions.Comparison, name: str, where: assumptions.Where = assumptions.ANYTHING
+) -> tuple[assumptions.Comparison, forms.Scalar] | None:
     """gap compared with 0, solved for a name that enters as itself; None where it does not."""
     found = linear(gap, name)
     if found is None or found[0] == 0:
         return None
     slope, rest = found
-    place = f.interval(slope)
+    place = forms.interval(slope)
     if comparison in ("=", "!=") or place.positive or prove(slope, ">", 0, where) is not None:
         return comparison, -rest / slope
     if place.negative or prove(slope, "<", 0, where) is not None:
-        return a.MIRRORED[comparison], -rest / slope
+        return assumptions.MIRRORED[comparison], -rest / slope
     return None
 
 
-def linear(value: f.Scalar, name: str) -> tuple[f.Scalar, f.Scalar] | None:
+def linear(value: forms.Scalar, name: str) -> tuple[forms.Scalar, forms.Scalar] | None:
     """The slope and the rest of a number that is a multiple of a name, plus something without it; None if it is not."""
-    own = next((one for one in value.atoms() if isinstance(one, f.Parameter) and one.name == name), None)
+    own = next((one for one in value.atoms() if isinstance(one, forms.Parameter) and one.name == name), None)
     if own is None:
-        return f.number(0), value
+        return forms.number(0), value
     slope = value.put({name: 2}) - value.put({name: 1})
     rest = value.put({name: 1}) - slope
-    return (slope, rest) if name not in slope.names() and value == rest + slope * f.of_atom(own) else None
+    return (slope, rest) if name not in slope.names() and value == rest + slope * forms.of_atom(own) else None
 
 
 STAND_IN = Symbol("exponential")
 
 
 def isolated(
-    gap: f.Scalar, comparison: a.Comparison, name: str, where: a.Where
-) -> tuple[a.Comparison, f.Scalar] | None:
+    gap: forms.Scalar, comparison: assumptions.Comparison, name: str, where: assumptions.Where
+) -> tuple[assumptions.Comparison, forms.Scalar] | None:
     """gap compared with 0 as a bound on a name that enters as itself, as an exponential, or as its inverse."""
-    own, y = where.name(name), f.parameter(STAND_IN, POSITIVE)
+    own, y = where.name(name), forms.parameter(STAND_IN, POSITIVE)
     known = replace(where, ranges={**where.ranges, STAND_IN: POSITIVE})
     found = solved(gap, comparison, name, where)
     if found is not None:
         return found
     powers = [*gap.over, *gap.under]
-    rates = [f.rebuilt(atom.power) / own * abs(by) for one in powers for atom, by in one if isinstance(atom, f.Exp)]
+    rates = [
+        forms.rebuilt(atom.power) / own * abs(by) for one in powers for atom, by in one if isinstance(atom, forms.Exp)
+    ]
     for rate in dict.fromkeys(rates):
         if name in rate.names() or prove(rate, ">", 0, where) is None:
             continue
         grown = gap.put({name: ln(y) / rate})
-        under = prove(f.Scalar(grown.under), ">", 0, known) is not None
-        for one in (f.Scalar(grown.over) if under else grown, grown * y):
+        under = prove(forms.Scalar(grown.under), ">", 0, known) is not None
+        for one in (forms.Scalar(grown.over) if under else grown, grown * y):
             found = solved(one, comparison, STAND_IN, known)
             if found is not None and name not in found[1].names():
                 return found[0], ln(found[1]) / rate
     return None
 
 
-def needs(*values: f.Scalar) -> Iterator[tuple[f.Scalar, a.Comparison]]:
+def needs(*values: forms.Scalar) -> Iterator[tuple[forms.Scalar, assumptions.Comparison]]:
     """What must hold for the numbers to be defined, beyond what the ranges say at once."""
-    found: dict[tuple[f.Scalar, a.Comparison], None] = {}
+    found: dict[tuple[forms.Scalar, assumptions.Comparison], None] = {}
     for value in values:
-        for atom, exponent in f.powers_in((*value.over, *value.under)):
-            if isinstance(atom, f.Function):
+        for atom, exponent in forms.powers_in((*value.over, *value.under)):
+            if isinstance(atom, forms.Function):
                 if not atom.body.whole:
-                    found[f.Scalar(atom.body.under), "!="] = None
-                if atom.kind == "ln" and not f.interval(atom.body).positive:
+                    found[forms.Scalar(atom.body.under), "!="] = None
+                if atom.kind == "ln" and not forms.interval(atom.body).positive:
                     found[atom.body, ">"] = None
-            place = f.interval_of_atom(atom)
+            place = forms.interval_of_atom(atom)
             if exponent < 0 and not (place.positive or place.negative):
-                found[f.rebuilt(((atom, Fraction(1)),)), "!="] = None
+                found[forms.rebuilt(((atom, Fraction(1)),)), "!="] = None
             if exponent.denominator > 1 and not place.low >= 0:
-                found[f.rebuilt(((atom, Fraction(1)),)), ">="] = None
+                found[forms.rebuilt(((atom, Fraction(1)),)), ">="] = None
         if not value.whole:
-            found[f.Scalar(value.under), "!="] = None
+            found[forms.Scalar(value.under), "!="] = None
     for need, comparison in found:  # the product is of one sign with over / under, where under is not 0
-        yield f.Scalar(need.over) * f.Scalar(need.under), comparison
+        yield forms.Scalar(need.over) * forms.Scalar(need.under), comparison

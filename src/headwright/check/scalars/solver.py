@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from headwright.check.scalars import forms as f
+from headwright.check.scalars import forms
 from headwright.check.scalars.assumptions import OPPOSITE, Comparison, Hypothesis
 from headwright.check.scalars.numbers import ball_of, ends
 from headwright.errors import InputError
@@ -30,25 +30,25 @@ FINEST_ROOT = 12  # finer roots become variables of their own, tied to nothing
 class Encoder:
     """z3 terms for scalars, in one z3 context; the facts that define its variables are collected in `facts`."""
 
-    def __init__(self, z3: Any, context: Any, values: Iterable[f.Scalar]) -> None:
+    def __init__(self, z3: Any, context: Any, values: Iterable[forms.Scalar]) -> None:
         """One variable for every atom of the scalars, inner ones first: a root of it that makes all exponents whole."""
         self.z3 = z3
         self.context = context
-        found: dict[f.Atom, int] = {}
-        for atom, exponent in f.powers_in(monomial for value in values for monomial in (*value.over, *value.under)):
+        found: dict[forms.Atom, int] = {}
+        for atom, exponent in forms.powers_in(monomial for value in values for monomial in (*value.over, *value.under)):
             found[atom] = math.lcm(found.get(atom, 1), exponent.denominator)
         self.roots = {atom: root if root <= FINEST_ROOT else 1 for atom, root in found.items()}
         self.facts: list[Any] = []
         self.variables = {atom: z3.Real(f"a{place}", context) for place, atom in enumerate(self.roots)}
         self._others: dict[
-            tuple[f.Atom, Fraction], Any
+            tuple[forms.Atom, Fraction], Any
         ] = {}  # inverses (at 0), and powers that are too high or too fine
 
     def rational(self, value: Fraction) -> Any:
         """A rational number."""
         return self.z3.RealVal(f"{value.numerator}/{value.denominator}", self.context)
 
-    def power(self, atom: f.Atom, exponent: Fraction = Fraction(1)) -> Any:
+    def power(self, atom: forms.Atom, exponent: Fraction = Fraction(1)) -> Any:
         """A power of an atom."""
         steps = exponent * self.roots[atom]
         if steps.denominator > 1 or abs(steps) > HIGHEST:
@@ -61,11 +61,11 @@ class Encoder:
             variable = self._others[atom, Fraction(0)]
         return variable**times if times > 1 else variable
 
-    def _loose_power(self, atom: f.Atom, exponent: Fraction) -> Any:
+    def _loose_power(self, atom: forms.Atom, exponent: Fraction) -> Any:
         if (atom, exponent) in self._others:
             return self._others[atom, exponent]
         variable = self._others[atom, exponent] = self.z3.Real(f"p{len(self._others)}", self.context)
-        if f.interval_of_atom(atom).positive:
+        if forms.interval_of_atom(atom).positive:
             base = self.power(atom)
             lower, higher = (base, variable) if exponent > 0 else (variable * base, 1)
             self.facts.append(variable > 0)
@@ -75,7 +75,7 @@ class Encoder:
             self.facts.append(variable >= 0)
         return variable
 
-    def terms(self, terms: f.Terms) -> Any:
+    def terms(self, terms: forms.Terms) -> Any:
         """A sum of terms."""
         result = self.rational(Fraction(0))
         for place, (monomial, coefficient) in enumerate(terms.items()):
@@ -85,15 +85,17 @@ class Encoder:
             result = result + part if place else part
         return result
 
-    def scalar(self, value: f.Scalar) -> Any:
+    def scalar(self, value: forms.Scalar) -> Any:
         """A number; a quotient is anything where its denominator is 0."""
         over = self.terms(value.over)
         return over if value.whole else over / self.terms(value.under)
 
 
-def is_constant(atom: f.Atom) -> bool:
+def is_constant(atom: forms.Atom) -> bool:
     """Whether no name occurs in it."""
-    return not any(isinstance(part, f.Parameter | f.Thing) for part, _ in f.powers_in((((atom, Fraction(1)),),)))
+    return not any(
+        isinstance(part, forms.Parameter | forms.Thing) for part, _ in forms.powers_in((((atom, Fraction(1)),),))
+    )
 
 
 GRAIN = 10**12  # constants are known to so many parts of 1
@@ -103,25 +105,25 @@ MOST_PAIRS = 60
 def plain_facts(encoder: Encoder) -> Iterator[Any]:
     """What defines each atom: its range, its sign, whose root it is."""
     for atom, root in encoder.roots.items():
-        variable, value, place = encoder.variables[atom], encoder.power(atom), f.interval_of_atom(atom)
+        variable, value, place = encoder.variables[atom], encoder.power(atom), forms.interval_of_atom(atom)
         if root > 1:
             yield variable >= 0
-        if isinstance(place.low, Fraction) and not isinstance(atom, f.Prime):
+        if isinstance(place.low, Fraction) and not isinstance(atom, forms.Prime):
             yield (value > encoder.rational(place.low)) if place.low_open else (value >= encoder.rational(place.low))
-        if isinstance(place.high, Fraction) and not isinstance(atom, f.Prime):
+        if isinstance(place.high, Fraction) and not isinstance(atom, forms.Prime):
             yield (value < encoder.rational(place.high)) if place.high_open else (value <= encoder.rational(place.high))
-        if isinstance(atom, f.Exp | f.Prime) or (isinstance(atom, f.Parameter) and atom.range.positive):
+        if isinstance(atom, forms.Exp | forms.Prime) or (isinstance(atom, forms.Parameter) and atom.range.positive):
             yield variable > 0
-        if isinstance(atom, f.Prime):
+        if isinstance(atom, forms.Prime):
             yield value == atom.number
-        elif isinstance(atom, f.Function) and atom.kind == "sum":
+        elif isinstance(atom, forms.Function) and atom.kind == "sum":
             yield value == encoder.scalar(atom.body)
-        elif isinstance(atom, f.Function) and atom.kind == "abs":
+        elif isinstance(atom, forms.Function) and atom.kind == "abs":
             body = encoder.scalar(atom.body)
             yield encoder.z3.Or(value == body, value == -body)
         if is_constant(atom):  # it lies between two short rationals
             with precision(100):
-                ball = f.rebuilt(((atom, Fraction(1)),)).value({}, bits=100)
+                ball = forms.rebuilt(((atom, Fraction(1)),)).value({}, bits=100)
                 ball = ball ** arb(fmpq(1, root)) if root > 1 else ball
             if abs(ball) < GRAIN:  # the digits of a tiny one may be too many to write out
                 tiny = abs(ball) < ball_of(Fraction(1, GRAIN))
@@ -133,10 +135,10 @@ def plain_facts(encoder: Encoder) -> Iterator[Any]:
 def sign_facts(encoder: Encoder) -> Iterator[Any]:
     """ln x against x = 1, e^m against m = 0."""
     for atom in encoder.roots:
-        if isinstance(atom, f.Exp) or (isinstance(atom, f.Function) and atom.kind == "ln"):
+        if isinstance(atom, forms.Exp) or (isinstance(atom, forms.Function) and atom.kind == "ln"):
             small, large = _pair(encoder, atom)
             large = (
-                encoder.variables[atom] if isinstance(atom, f.Exp) else large
+                encoder.variables[atom] if isinstance(atom, forms.Exp) else large
             )  # a root of it, which is 1 where it is
             if not is_constant(atom):
                 yield large > 0
@@ -149,26 +151,26 @@ def size_facts(encoder: Encoder) -> Iterator[Any]:
     for atom, root in encoder.roots.items():
         if is_constant(atom):
             continue
-        if isinstance(atom, f.Exp):
+        if isinstance(atom, forms.Exp):
             variable, power = encoder.variables[atom], encoder.terms({atom.power: Fraction(1, root)})
             yield variable >= 1 + power
             yield variable * (1 - power) <= 1
             yield encoder.z3.Implies(power >= 0, variable >= 1 + power + power**2 / 2 + power**3 / 6)
-        elif isinstance(atom, f.Function) and atom.kind == "ln":
+        elif isinstance(atom, forms.Function) and atom.kind == "ln":
             value, body = _pair(encoder, atom)
             yield value <= body - 1
             yield value * body >= body - 1
-        elif isinstance(atom, f.Function) and atom.kind == "sin":
-            other = f.Function("cos", atom.body)
+        elif isinstance(atom, forms.Function) and atom.kind == "sin":
+            other = forms.Function("cos", atom.body)
             if other in encoder.variables:
                 yield encoder.power(atom) ** 2 + encoder.power(other) ** 2 == 1
 
 
 def order_facts(encoder: Encoder) -> Iterator[Any]:
     """Larger numbers have larger logarithms and larger exponentials; e^m lies below x when m lies below ln x."""
-    exps = [atom for atom in encoder.roots if isinstance(atom, f.Exp)]
-    lns = [atom for atom in encoder.roots if isinstance(atom, f.Function) and atom.kind == "ln"]
-    pairs: list[tuple[f.Exp | f.Function, f.Exp | f.Function]] = [
+    exps = [atom for atom in encoder.roots if isinstance(atom, forms.Exp)]
+    lns = [atom for atom in encoder.roots if isinstance(atom, forms.Function) and atom.kind == "ln"]
+    pairs: list[tuple[forms.Exp | forms.Function, forms.Exp | forms.Function]] = [
         *combinations(exps, 2),
         *combinations(lns, 2),
     ]
@@ -180,9 +182,9 @@ def order_facts(encoder: Encoder) -> Iterator[Any]:
             yield (a > b) == (x > y)
 
 
-def _pair(encoder: Encoder, atom: f.Exp | f.Function) -> tuple[Any, Any]:
+def _pair(encoder: Encoder, atom: forms.Exp | forms.Function) -> tuple[Any, Any]:
     """The exponent and the exponential, the logarithm and what it is of."""
-    if isinstance(atom, f.Exp):
+    if isinstance(atom, forms.Exp):
         return encoder.terms({atom.power: Fraction(1)}), encoder.power(atom)
     return encoder.power(atom), encoder.scalar(atom.body)
 
@@ -190,7 +192,7 @@ def _pair(encoder: Encoder, atom: f.Exp | f.Function) -> tuple[Any, Any]:
 STEPS_PER_SECOND = 200_000  # of z3's own counting, which does not depend on the machine's load
 LONGEST_SUM = 60  # terms; longer ones are not worth the wait
 
-Sign = tuple[f.Scalar, Comparison]  # a whole scalar compared with 0
+Sign = tuple[forms.Scalar, Comparison]  # a whole scalar compared with 0
 
 
 def bounded(solver: Any, seconds: float) -> Any:
@@ -265,14 +267,14 @@ class Whole:
     def _rational(self, value: Fraction) -> Any:
         return self.z3.RealVal(f"{value.numerator}/{value.denominator}")
 
-    def whole(self, value: f.Scalar) -> Any:
+    def whole(self, value: forms.Scalar) -> Any:
         """An integer; NotWhole where it may be something else."""
         parts = self._by_pi(value)
         if set(parts) - {0} or any(x.denominator > 1 for x in parts.get(0, {}).values()):
             raise NotWhole(f"{value} need not be an integer")
         return self._polynomial(parts.get(0, {}))
 
-    def vanishes(self, value: f.Scalar) -> Any:
+    def vanishes(self, value: forms.Scalar) -> Any:
         """That a polynomial in integers and pi is 0."""
         said = []
         for part in self._by_pi(value).values():
@@ -280,10 +282,10 @@ class Whole:
             said.append(self._polynomial({monomial: x * common for monomial, x in part.items()}) == 0)
         return self.z3.And(*said)
 
-    def compared(self, value: f.Scalar, sign: str) -> Any:
+    def compared(self, value: forms.Scalar, sign: str) -> Any:
         """value compared with 0."""
         total = self.z3.RealVal(0)
-        terms = [f.Scalar({monomial: x}) for monomial, x in value.over.items()] if value.whole else [value]
+        terms = [forms.Scalar({monomial: x}) for monomial, x in value.over.items()] if value.whole else [value]
         for summand in terms:
             try:
                 for power, part in self._by_pi(summand).items():
@@ -294,42 +296,42 @@ class Whole:
                 total = total + self._enclosed(summand)
         return SAID[sign](total, 0)
 
-    def _by_pi(self, value: f.Scalar) -> dict[int, f.Terms]:
+    def _by_pi(self, value: forms.Scalar) -> dict[int, forms.Terms]:
         """The coefficients by powers of pi."""
         if not value.whole:
             raise NotWhole(f"{value} is no polynomial")
-        parts: dict[int, f.Terms] = {}
+        parts: dict[int, forms.Terms] = {}
         for monomial, coefficient in value.over.items():
-            power = next((exponent for atom, exponent in monomial if isinstance(atom, f.Pi)), Fraction(0))
-            rest = tuple(pair for pair in monomial if not isinstance(pair[0], f.Pi))
-            known = all(isinstance(atom, f.Parameter) and atom.range.integer for atom, _ in rest)
+            power = next((exponent for atom, exponent in monomial if isinstance(atom, forms.Pi)), Fraction(0))
+            rest = tuple(pair for pair in monomial if not isinstance(pair[0], forms.Pi))
+            known = all(isinstance(atom, forms.Parameter) and atom.range.integer for atom, _ in rest)
             if (
                 not known
-                or any(by.denominator > 1 or by < 0 for _, by in (*rest, (f.Pi("#pi"), power)))
+                or any(by.denominator > 1 or by < 0 for _, by in (*rest, (forms.Pi("#pi"), power)))
                 or power > MOST_PI
             ):
                 raise NotWhole(f"{value} is no polynomial")
             parts.setdefault(int(power), {})[rest] = coefficient
         return parts
 
-    def _polynomial(self, terms: f.Terms) -> Any:
+    def _polynomial(self, terms: forms.Terms) -> Any:
         """With whole coefficients."""
         total = self.z3.IntVal(0)
         for monomial, coefficient in terms.items():
             product = self.z3.IntVal(coefficient.numerator)
             for atom, exponent in monomial:
                 for _ in range(int(exponent)):
-                    product = product * self.name(atom.name if isinstance(atom, f.Parameter) else atom)
+                    product = product * self.name(atom.name if isinstance(atom, forms.Parameter) else atom)
             total = total + product
         return total
 
-    def _enclosed(self, term: f.Scalar) -> Any:
+    def _enclosed(self, term: forms.Scalar) -> Any:
         variable = self.z3.Real(f"[{term.key}]")
-        integers = {atom.name for atom in term.atoms() if isinstance(atom, f.Parameter) and atom.range.integer}
+        integers = {atom.name for atom in term.atoms() if isinstance(atom, forms.Parameter) and atom.range.integer}
         self.opaque |= integers
         for name in integers:
             self.name(name)  # what is given of it counts, although only its values are seen
-        known = f.interval(term)  # a sine is at most 1, wherever it is taken
+        known = forms.interval(term)  # a sine is at most 1, wherever it is taken
         self.conditions += [variable >= self._rational(known.low)] if isinstance(known.low, Fraction) else []
         self.conditions += [variable <= self._rational(known.high)] if isinstance(known.high, Fraction) else []
         if term.names() <= set(self.values):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from headwright.check.scalars import forms as f
+from headwright.check.scalars import forms
 from headwright.check.scalars.functions import power
 from headwright.check.scalars.numbers import shown_name
 from headwright.formula import tree as t
@@ -18,20 +18,22 @@ LARGEST = 10**6  # number inside one
 TIDY = 40  # terms; longer sums are written as they stand
 
 
-def written(value: f.Scalar) -> str:
+def written(value: forms.Scalar) -> str:
     """The number in plain text."""
     return plain(formula_of(value))
 
 
-def formula_of(value: f.Scalar) -> t.Node:
+def formula_of(value: forms.Scalar) -> t.Node:
     """The number as a formula."""
-    lowest = f.shared_powers(value.over) if len(value.over) > 1 else {}
-    below = f.monomial_of(
-        {a: -least for a, least in lowest.items() if least < 0 and not a.folds and not isinstance(a, f.Exp)}
+    lowest = forms.shared_powers(value.over) if len(value.over) > 1 else {}
+    below = forms.monomial_of(
+        {a: -least for a, least in lowest.items() if least < 0 and not a.folds and not isinstance(a, forms.Exp)}
     )
-    over, under = (f.folded(f.terms_product(terms, {below: Fraction(1)})) for terms in (value.over, value.under))
+    over, under = (
+        forms.folded(forms.terms_product(terms, {below: Fraction(1)})) for terms in (value.over, value.under)
+    )
     if not (over.whole and under.whole):
-        over, under = f.Scalar(value.over), f.Scalar(value.under)
+        over, under = forms.Scalar(value.over), forms.Scalar(value.under)
     if under != 1:  # (x/2 + 1/2)/y is (x + 1)/(2 y)
         common = math.lcm(*(coefficient.denominator for coefficient in over.over.values()))
         over, under = over * common, under * common
@@ -43,15 +45,15 @@ def formula_of(value: f.Scalar) -> t.Node:
     return t.Negative(found) if negative else found
 
 
-def _shortest(terms: f.Terms) -> t.Node:
+def _shortest(terms: forms.Terms) -> t.Node:
     """The shorter of: as it stands, as a product. A minus in front is worth a few characters."""
     options = [_sum(terms)]
-    parts = f.factors(terms) if 1 < len(terms) <= TIDY else None
+    parts = forms.factors(terms) if 1 < len(terms) <= TIDY else None
     if parts is not None:
         ((monomial, coefficient),) = parts[0][0].items()
         sums: list[t.Node] = []
         for part, count in parts[1:]:
-            turned = f.interval_of_terms(part).high <= 0
+            turned = forms.interval_of_terms(part).high <= 0
             coefficient = -coefficient if turned and count % 2 else coefficient
             inner = _sum({key: -value if turned else value for key, value in part.items()})
             sums.append(t.Power(inner, t.Number(Fraction(count))) if count > 1 else inner)
@@ -64,15 +66,16 @@ def _shortest(terms: f.Terms) -> t.Node:
     return min(options, key=lambda one: len(plain(one)) + 10 * plain(one).startswith("-"))
 
 
-def _sum(terms: f.Terms) -> t.Node:
+def _sum(terms: forms.Terms) -> t.Node:
     """Exponentials first, then higher powers, constants last; the first term positive, if any is."""
 
-    def weight(row: tuple[f.Monomial, Fraction]) -> tuple[int, Fraction, str]:
+    def weight(row: tuple[forms.Monomial, Fraction]) -> tuple[int, Fraction, str]:
         monomial = row[0]
         constant = all(
-            isinstance(atom, f.Prime) or not (atom.depth or isinstance(atom, f.Parameter)) for atom, _ in monomial
+            isinstance(atom, forms.Prime) or not (atom.depth or isinstance(atom, forms.Parameter))
+            for atom, _ in monomial
         )
-        kind = 2 if not monomial else 1 if constant else -any(isinstance(atom, f.Exp) for atom, _ in monomial)
+        kind = 2 if not monomial else 1 if constant else -any(isinstance(atom, forms.Exp) for atom, _ in monomial)
         return kind, -sum((exponent for _, exponent in monomial), Fraction(0)), "".join(atom for atom, _ in monomial)
 
     rows = sorted(_with_logs_together(terms).items(), key=weight)
@@ -84,17 +87,19 @@ def _sum(terms: f.Terms) -> t.Node:
     return t.Sum(tuple(found)) if len(found) > 1 else found[0] if found else t.Number(Fraction(0))
 
 
-def _with_logs_together(terms: f.Terms) -> f.Terms:
+def _with_logs_together(terms: forms.Terms) -> forms.Terms:
     """The same sum, for writing only: logarithms with the same factor in front have become one."""
-    groups: dict[f.Monomial, dict[f.Function, Fraction]] = {}
+    groups: dict[forms.Monomial, dict[forms.Function, Fraction]] = {}
     for monomial, coefficient in terms.items():
-        logs = [(atom, exponent) for atom, exponent in monomial if isinstance(atom, f.Function) and atom.kind == "ln"]
+        logs = [
+            (atom, exponent) for atom, exponent in monomial if isinstance(atom, forms.Function) and atom.kind == "ln"
+        ]
         if len(logs) == 1 and logs[0][1] == 1:
-            rest = f.monomial_of({atom: exponent for atom, exponent in monomial if atom != logs[0][0]})
+            rest = forms.monomial_of({atom: exponent for atom, exponent in monomial if atom != logs[0][0]})
             groups.setdefault(rest, {})[logs[0][0]] = coefficient
     result = dict(terms)
     for rest, group in groups.items():
-        front = f.content({((atom, Fraction(1)),): coefficient for atom, coefficient in group.items()})
+        front = forms.content({((atom, Fraction(1)),): coefficient for atom, coefficient in group.items()})
         front = -front if all(coefficient < 0 for coefficient in group.values()) else front
         exponents = {atom: coefficient / front for atom, coefficient in group.items()}
         numbers = [
@@ -104,19 +109,21 @@ def _with_logs_together(terms: f.Terms) -> f.Terms:
             continue
         if math.prod(max(one.numerator, one.denominator) ** by for one, by in numbers) > LARGEST:
             continue
-        inside = f.number(1)
+        inside = forms.number(1)
         for atom, by in exponents.items():
             inside = inside * power(atom.body, by)
-            del result[f.monomial_of({**dict(rest), atom: Fraction(1)})]
+            del result[forms.monomial_of({**dict(rest), atom: Fraction(1)})]
         if inside != 1:
-            result[f.monomial_of({**dict(rest), f.Function("ln", inside): Fraction(1)})] = front
+            result[forms.monomial_of({**dict(rest), forms.Function("ln", inside): Fraction(1)})] = front
     return result
 
 
-def _term(monomial: f.Monomial, coefficient: Fraction) -> t.Node:
+def _term(monomial: forms.Monomial, coefficient: Fraction) -> t.Node:
     """A product of powers with a positive rational in front."""
-    rooted = {atom: exponent for atom, exponent in monomial if abs(exponent) == HALF and not isinstance(atom, f.Exp)}
-    for prime in [one for one in rooted if isinstance(one, f.Prime)]:
+    rooted = {
+        atom: exponent for atom, exponent in monomial if abs(exponent) == HALF and not isinstance(atom, forms.Exp)
+    }
+    for prime in [one for one in rooted if isinstance(one, forms.Prime)]:
         if coefficient.denominator % prime.number == 0:  # sqrt(2)/2 is 1/sqrt(2)
             coefficient *= prime.number
             rooted[prime] = -HALF
@@ -131,21 +138,21 @@ def _term(monomial: f.Monomial, coefficient: Fraction) -> t.Node:
         for side, atoms, body in zip(sides, roots, inside, strict=True):
             side += [t.Call("sqrt", (body,))] if atoms else []
     for atom, exponent in monomial:
-        if atom not in rooted and not isinstance(atom, f.Exp):
-            raised = _sum({f.UNIT: abs(exponent)})
+        if atom not in rooted and not isinstance(atom, forms.Exp):
+            raised = _sum({forms.UNIT: abs(exponent)})
             sides[exponent < 0].append(_atom(atom) if abs(exponent) == 1 else t.Power(_atom(atom), raised))
-    together: f.Terms = {}
-    exponents = {atom.power: exponent for atom, exponent in monomial if isinstance(atom, f.Exp)}
+    together: forms.Terms = {}
+    exponents = {atom.power: exponent for atom, exponent in monomial if isinstance(atom, forms.Exp)}
     for inner, exponent in _with_logs_together(exponents).items():
-        logs = [one for one, by in inner if isinstance(one, f.Function) and one.kind == "ln" and by == 1]
+        logs = [one for one, by in inner if isinstance(one, forms.Function) and one.kind == "ln" and by == 1]
         if len(logs) == 1:  # powers of other numbers by themselves: 2^n
-            rest = f.monomial_of({one: by for one, by in inner if one != logs[0]})
+            rest = forms.monomial_of({one: by for one, by in inner if one != logs[0]})
             sides[0].append(t.Power(formula_of(logs[0].body), _sum({rest: exponent})))
         else:
             together[inner] = exponent
     if together:
         sides[0].append(
-            t.Name("e") if together == {f.UNIT: 1} else t.Power(t.Name("e"), formula_of(f.Scalar(together)))
+            t.Name("e") if together == {forms.UNIT: 1} else t.Power(t.Name("e"), formula_of(forms.Scalar(together)))
         )
     return t.Quotient(_product(sides[0]), _product(sides[1])) if sides[1] else _product(sides[0])
 
@@ -154,15 +161,15 @@ def _product(factors: Sequence[t.Node]) -> t.Node:
     return t.Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else t.Number(Fraction(1))
 
 
-def _atom(atom: f.Atom) -> t.Node:
+def _atom(atom: forms.Atom) -> t.Node:
     match atom:
-        case f.Parameter(name=name):
+        case forms.Parameter(name=name):
             return t.Name(shown_name(name))
-        case f.Thing():
+        case forms.Thing():
             return t.Name("x")
-        case f.Prime(number=whole):
+        case forms.Prime(number=whole):
             return t.Number(Fraction(whole))
-        case f.Function(kind=kind, body=body):
+        case forms.Function(kind=kind, body=body):
             inside = formula_of(body)
             if kind == "abs":
                 return t.Name(f"|{plain(inside)}|")

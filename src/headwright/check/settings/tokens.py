@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from headwright.check import answer as an
-from headwright.check import scalars as sc
+from headwright.check import scalars
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import Exercise, Tokens, parsed
 from headwright.check.judging import Claim, Judged, at, contrasted, judged
@@ -19,15 +19,15 @@ from headwright.check.settings.tending import way
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
-ZERO, ONE = sc.number(0), sc.number(1)
+ZERO, ONE = scalars.number(0), scalars.number(1)
 
 
 @dataclass(frozen=True)
 class Grid:
     """rows x columns of scalars; each side is 1 or the number of directions. 1 x 1 is a number."""
 
-    entries: tuple[tuple[sc.Scalar, ...], ...]
-    rest: sc.Scalar = ZERO
+    entries: tuple[tuple[scalars.Scalar, ...], ...]
+    rest: scalars.Scalar = ZERO
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -35,7 +35,7 @@ class Grid:
         return len(self.entries), len(self.entries[0])
 
     @property
-    def flat(self) -> tuple[sc.Scalar, ...]:
+    def flat(self) -> tuple[scalars.Scalar, ...]:
         """All entries in a row; of a number the only one."""
         return tuple(x for row in self.entries for x in row)
 
@@ -43,7 +43,7 @@ class Grid:
         """The transpose."""
         return Grid(tuple(zip(*self.entries, strict=True)), self.rest)
 
-    def times(self, factor: sc.Scalar) -> Grid:
+    def times(self, factor: scalars.Scalar) -> Grid:
         """A multiple."""
         return Grid(tuple(tuple(factor * x for x in row) for row in self.entries), factor * self.rest)
 
@@ -63,7 +63,7 @@ class Grid:
         return Grid(product, self.rest * other.rest)
 
 
-def number_grid(value: sc.Scalar) -> Grid:
+def number_grid(value: scalars.Scalar) -> Grid:
     """A number as a grid."""
     return Grid(((value,),))
 
@@ -74,7 +74,7 @@ def identity(size: int) -> Grid:
 
 
 DEEPEST = 20
-ELEMENTARY = {"exp": sc.exp, "ln": sc.ln, "sqrt": sc.sqrt, "abs": sc.absolute}
+ELEMENTARY = {"exp": scalars.exp, "ln": scalars.ln, "sqrt": scalars.sqrt, "abs": scalars.absolute}
 PROJECTED = {"q": "Q", "k": "K", "v": "V"}  # q_i is Q x_i, and so on
 
 
@@ -88,7 +88,7 @@ class Reader:
     depth: int = 0
     memo: dict[str, Grid] = field(default_factory=dict, compare=False)  # definitions, once read
 
-    def scalar(self, node: t.Node) -> sc.Scalar:
+    def scalar(self, node: t.Node) -> scalars.Scalar:
         """The value of a formula that is a number."""
         value = self.value(node)
         if value.shape != (1, 1):
@@ -99,13 +99,13 @@ class Reader:
         """The value of a formula."""
         match node:
             case t.Number(value):
-                return number_grid(sc.number(value))
+                return number_grid(scalars.number(value))
             case t.Name():
                 return self.name(node)
             case t.Sum(terms):
                 return self._sum(terms)
             case t.Negative(body):
-                return self.value(body).times(sc.number(-1))
+                return self.value(body).times(scalars.number(-1))
             case t.Product(factors):
                 return self._product(factors)
             case t.Inner(left, right):
@@ -123,7 +123,7 @@ class Reader:
                 inside = self.value(body)
                 if inside.shape[1] != 1:
                     raise an.MisfitError("the norm of a matrix has no meaning here", node)
-                return number_grid(sc.sqrt(inside.turned().on(inside).flat[0]))
+                return number_grid(scalars.sqrt(inside.turned().on(inside).flat[0]))
             case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return number_grid(ELEMENTARY[function](self.scalar(argument)))
             case _:
@@ -139,10 +139,10 @@ class Reader:
                 self.memo[full] = replace(self, depth=self.depth + 1).value(self.definitions[full])
             return self.memo[full]
         if full in self.exercise.parameters:
-            return number_grid(sc.parameter(full, self.exercise.parameters[full].range()))
+            return number_grid(scalars.parameter(full, self.exercise.parameters[full].range()))
         if node.base == self.setting.letter and an.label(node.index) in directions:
             place, length = directions.index(an.label(node.index)), self.setting.length
-            long = sc.parameter(length, self.exercise.parameters[length].range())
+            long = scalars.parameter(length, self.exercise.parameters[length].range())
             return Grid(tuple((long if i == place else ZERO,) for i in range(size)))
         if full in ("I", "I_d", "I_D"):
             return identity(size)
@@ -161,11 +161,13 @@ class Reader:
             outputs = [self._projected("V", j).times(weight) for j, weight in enumerate(self.pattern(place))]
             return reduce(Grid.plus, outputs)
         if full in ("pi", "e"):
-            return number_grid(sc.pi() if full == "pi" else sc.exp(ONE))
+            return number_grid(scalars.pi() if full == "pi" else scalars.exp(ONE))
         if full in ("Q", "K", "V"):
             raise an.MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
         if full != "infinity" and node.index is None and node.base.islower():
-            return number_grid(sc.parameter(full, sc.POSITIVE))  # 'a large number': a name of the answer's own
+            return number_grid(
+                scalars.parameter(full, scalars.POSITIVE)
+            )  # 'a large number': a name of the answer's own
         known = ", ".join((*(f"{self.setting.letter}_{name}" for name in directions), *self.setting.tokens))
         raise an.MisfitError(f"{full} is not a name of this exercise", node, fix=f"it has {known}")
 
@@ -190,11 +192,11 @@ class Reader:
             )
         return matrix.on(token)
 
-    def pattern(self, place: int) -> list[sc.Scalar]:
+    def pattern(self, place: int) -> list[scalars.Scalar]:
         """The weights that one token gives to all; those that a mask hides get none."""
         query, count = self._projected("Q", place), len(self.setting.tokens)
         seen = range(place + 1 if self.setting.mask == "causal" else count)
-        weights = [sc.exp(self._projected("K", j).turned().on(query).flat[0]) for j in seen]
+        weights = [scalars.exp(self._projected("K", j).turned().on(query).flat[0]) for j in seen]
         total = sum(weights, ZERO)
         return [weight / total for weight in weights] + [ZERO] * (count - len(weights))
 
@@ -222,7 +224,7 @@ class Reader:
 
 
 Told = tuple[
-    list[tuple[sc.Scalar, str, sc.Scalar]], set[str], set[str]
+    list[tuple[scalars.Scalar, str, scalars.Scalar]], set[str], set[str]
 ]  # what is given, and the names that grow and that vanish
 
 
@@ -316,7 +318,7 @@ class TokensCourt:
 
     def _told(self, reader: Reader, conditions: Sequence[t.Node], *, own: bool = False) -> Told:
         """What conditions say; one on a name of the answer's own may only bound it from below, by a number."""
-        given: list[tuple[sc.Scalar, str, sc.Scalar]] = []
+        given: list[tuple[scalars.Scalar, str, scalars.Scalar]] = []
         moving: dict[str, set[str]] = {"infinity": set(), "0": set()}
         for condition in conditions:
             if not isinstance(condition, t.Relation | t.Name):
@@ -340,11 +342,11 @@ class TokensCourt:
         known = self.exercise.parameters.get(an.full_name(name))
         return an.full_name(name) in ("pi", "e") if known is None else not known.large
 
-    def _where(self, names: set[str]) -> tuple[sc.Where, tuple[str, ...]]:
+    def _where(self, names: set[str]) -> tuple[scalars.Where, tuple[str, ...]]:
         given = self.exercise.parameters
-        ranges = {name: given[name].range() if name in given else sc.POSITIVE for name in names}
+        ranges = {name: given[name].range() if name in given else scalars.POSITIVE for name in names}
         large = sorted(name for name in names if name not in given or given[name].large)
-        return sc.Where(ranges), tuple(large)
+        return scalars.Where(ranges), tuple(large)
 
     def _words(self, reader: Reader, link: t.Relation, decision: Decision) -> str:
         if decision.word != "refuted":
@@ -368,9 +370,10 @@ class TokensCourt:
         row = value.shape[0] == 1
         length = ONE if row else Reader(self.exercise, self.setting, {}).scalar(t.Name(self.setting.length))
         ends = [
-            sc.limit(entry / length, *self._where(set(entry.names()) | {self.setting.length})) for entry in value.flat
+            scalars.limit(entry / length, *self._where(set(entry.names()) | {self.setting.length}))
+            for entry in value.flat
         ]
-        if not all(isinstance(end, sc.Scalar) for end in ends):
+        if not all(isinstance(end, scalars.Scalar) for end in ends):
             return None
         if row:
             return f"({', '.join(map(str, ends))})"

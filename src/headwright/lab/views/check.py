@@ -56,7 +56,7 @@ def exercises(request: ExercisesRequest) -> dict[str, Any]:
     >>> exercises(ExercisesRequest(exercise="averaging-two"))["exercises"][0]["title"]
     'Average two values'
     """
-    from headwright.check.catalogue import load_exercises
+    from headwright.check.exercise import load_exercises
     from headwright.check.sheets.sheet import find
 
     known = load_exercises()
@@ -120,7 +120,7 @@ def told(request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dic
 
 def read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
     """The answers in a text; of formulas alone there is one."""
-    from headwright.check.catalogue import load_exercises
+    from headwright.check.exercise import load_exercises
     from headwright.check.markdown import of_formulas
     from headwright.check.sheets.document import parse_document
     from headwright.check.sheets.files import clean
@@ -136,8 +136,8 @@ def read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
 
 def alone(answer: AnswerText, seed: int) -> Checked:
     """One answer, checked in this process, which has limits of time and memory."""
-    from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer
+    from headwright.check.exercise import load_exercises
     from headwright.check.sheets.sheet import Checked
 
     started = time.monotonic()
@@ -186,7 +186,7 @@ def _read_as(latex: str) -> str:
 
 
 def _report(checked: Sequence[Checked], sheet: Sheet) -> str:
-    from headwright.check.catalogue import load_exercises
+    from headwright.check.exercise import load_exercises
     from headwright.check.report.page import report
 
     known = load_exercises()

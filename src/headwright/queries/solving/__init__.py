@@ -5,9 +5,7 @@ score_ranges  the range of the scores of uncertain keys for a query
 constraints   the constraints at a query: values, slopes, curvature
 log_sum_exp   ln sum exp over the keys that are no targets
 sqp           sequential quadratic programming: steps until the query is the shortest, or shows that there is none
-key_sample    a weighted sample in place of many keys
-search        descents on such samples, until the result holds for all keys
-equal_scores  wishes that leave next to nothing to other keys: the targets' scores are equal
+search        descents on a weighted sample of many keys, until the result holds for all of them
 bounds        the violation of a query, and dual bounds
-solver        all of it, behind one function; progress estimates the fraction done
+solver        all of it, behind one function
 """

@@ -15,8 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.queries.solving.constraints import Program, State, evaluate
-from headwright.queries.solving.equal_scores import NEAR, Equal, SplitMultipliers, apart, worst_value
-from headwright.queries.solving.log_sum_exp import QUIET, Scenario
+from headwright.queries.solving.log_sum_exp import Scenario
 from headwright.queries.solving.problem import Problem, Solution
 from headwright.queries.solving.score_ranges import Uncertainty, Vector
 
@@ -25,11 +24,6 @@ def violation(problem: Problem, query: Vector) -> float:
     """The largest of ln(sum_{i != a} exp(up_i - low_a) / slack_a): at most 0 if the query grants the wish."""
     program, unit = program_of(problem)
     worst = float(evaluate(program, unit.inside(query), curved=False).values.max())
-    equal = Equal.of(program)
-    if equal is not None and abs(worst) < NEAR:
-        with QUIET():
-            closer = worst_value(equal, problem, query, equal.state(unit.inside(query) - equal.offset, 0.0))
-        worst = closer if closer < math.inf else worst
     return worst if not math.isnan(worst) else math.inf
 
 
@@ -39,18 +33,6 @@ def dual_bound(problem: Problem, solution: Solution) -> float:
     It uses the witness, the multipliers and the worlds (scales, smoothing) of the solution; not its query.
     """
     program, unit = program_of(problem)
-    if solution.leans is None or solution.shares is None:
-        return _bound_of(program, unit, solution)
-    equal = Equal.of(program)
-    if equal is None:
-        return _bound_of(program, unit, solution)
-    state = equal.state(unit.inside(solution.witness) - equal.offset, solution.smoothing)
-    bound = SplitMultipliers(solution.shares, solution.leans).bound(equal, state, apart(problem, solution.witness))
-    return unit.length(bound)
-
-
-def _bound_of(program: Program, unit: Unit, solution: Solution) -> float:
-    """The same for a problem whose program is at hand."""
     scales, own = solution.scales, solution.own_scales
     scenarios = tuple(
         replace(scenario, scales=None if scales is None else scales[w], own_scales=None if own is None else own[w])
@@ -58,8 +40,7 @@ def _bound_of(program: Program, unit: Unit, solution: Solution) -> float:
     )
     witness = unit.inside(solution.witness)
     state = evaluate(replace(program, scenarios=scenarios), witness, solution.smoothing, curved=False)
-    bound = state_bound(program, state, solution.multipliers.ravel())
-    return unit.length(bound)
+    return unit.length(state_bound(program, state, solution.multipliers.ravel()))
 
 
 @dataclass(frozen=True)

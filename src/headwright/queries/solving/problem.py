@@ -18,13 +18,10 @@ the other targets need, and a slack near 1 does not hold one of 1e-12.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-
-from headwright.errors import InputError
 
 Factor = tuple[Int[np.ndarray, " some"], Float[np.ndarray, "d width"]]
 Status = Literal["solved", "impossible", "stalled"]
@@ -32,7 +29,7 @@ Status = Literal["solved", "impossible", "stalled"]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A wish in a world, as arrays."""
+    """A wish in a world, as arrays; queries.program makes it of a question that was checked."""
 
     keys: tuple[Float[np.ndarray, "n d"], ...]  # one matrix for each scenario
     targets: Int[np.ndarray, " m"]
@@ -47,16 +44,6 @@ class Problem:
     random: Bool[np.ndarray, " n"] | None = None  # whose ball, stretch and factor are deviations, not sets
     pairs: bool = False  # the deviations of random keys are independent, and join in pairs
     spare: Float[np.ndarray, " m"] | None = None  # (1 - sum of the floors) / floor: what the slack leaves to others
-    least: tuple[Fraction, ...] | None = None  # the floors, exactly
-
-    def __post_init__(self) -> None:
-        if not self.keys or any(k.ndim != 2 or k.shape != self.keys[0].shape or 0 in k.shape for k in self.keys):
-            shapes = ", ".join(str(k.shape) for k in self.keys)
-            raise InputError(f"keys of shape {shapes or 'none'}: expected matrices of one shape, none of them empty")
-        if not np.isfinite(self.scale) or self.scale == 0:
-            raise InputError(f"scale = {self.scale}: expected a finite number other than 0")
-        self._check_targets()
-        self._check_uncertainty()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -77,37 +64,6 @@ class Problem:
         slacks = np.minimum(self.slacks - part * spare, self.slacks * (1 - 4e-16 * (part > 0)))
         return replace(self, slacks=slacks, spare=None if self.spare is None else self.spare * (1 - part))
 
-    def _check_targets(self) -> None:
-        n, m = self.shape[0], len(self.targets)
-        if m == 0 or len(set(self.targets.tolist())) < m or self.targets.min() < 0 or self.targets.max() >= n:
-            raise InputError(f"targets {self.targets.tolist()}: expected different indices from 0 to {n - 1}")
-        if self.floors.shape != (m,) or self.slacks.shape != (m,):
-            raise InputError(f"{m} targets, {len(self.floors)} floors and {len(self.slacks)} slacks: expected as many")
-        least = np.all(self.slacks >= 0) if n == 1 else np.all(self.slacks > 0)  # one key alone gets all
-        if not (least and np.all(np.isfinite(self.slacks))):
-            raise InputError(f"slacks {self.slacks.tolist()}: expected numbers above 0")
-        if self.spare is not None and not (self.spare.shape == (m,) and np.all(self.spare >= 0)):
-            raise InputError(f"spare {self.spare.tolist()}: expected a number for each of {m} targets, none below 0")
-        if self.least is not None and not (len(self.least) == m and all(p > 0 for p in self.least)):
-            raise InputError(f"least {self.least}: expected a number above 0 for each of {m} targets")
-
-    def _check_uncertainty(self) -> None:
-        n, d = self.shape
-        if (self.scale_low is None) != (self.scale_high is None):
-            raise InputError("only one end of the scales is given: expected scale_low and scale_high, or neither")
-        for name in ("scale_low", "scale_high", "ball", "stretch", "random"):
-            array = getattr(self, name)
-            if array is not None and array.shape != (n,):
-                raise InputError(f"{name} has shape {array.shape}: expected one number for each of the {n} keys")
-        if self.scale_low is not None and self.scale_high is not None and np.any(self.scale_low > self.scale_high):
-            raise InputError("a scale has its ends in the wrong order: expected scale_low <= scale_high")
-        named = [int(i) for indices, _ in self.factors for i in indices]
-        if len(named) > len(set(named)):
-            raise InputError("a key has two factors: expected one at most")
-        for _, matrix in self.factors:
-            if matrix.ndim != 2 or matrix.shape[0] != d:
-                raise InputError(f"a factor has shape {matrix.shape}: expected {d} rows")
-
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -126,5 +82,3 @@ class Solution:
     scales: tuple[Float[np.ndarray, " n"], ...] | None = None  # of each key as a distractor, by scenario
     own_scales: Float[np.ndarray, "scenarios m"] | None = None  # of each target in its own constraint
     smoothing: float = 0.0
-    shares: Float[np.ndarray, " scenarios"] | None = None  # the multipliers more exactly, up to a common factor:
-    leans: Float[np.ndarray, "scenarios m"] | None = None  # shares_w p_a + leans_wa, where all constraints are tight

@@ -1,12 +1,12 @@
 """Solve for the shortest query of a wish in a world, in floating point (untrusted).
 
-A search finds it, on all keys or on few that stand for them (`search`); where a wish leaves next to nothing to others,
-on the queries that give all targets equal scores (`equal`). Last, the query is made as long as it needs to be, with a
-hair to spare, and called solved if no other can be shorter by more than a trifle.
+A search finds it, on all keys or on few that stand for them (`search`). Then the query is made as long as it needs to
+be, with a small margin, and called solved if no other can be shorter by more than a trifle.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,125 +23,43 @@ from headwright.queries.solving.bounds import (
     violation,
 )
 from headwright.queries.solving.constraints import Program, State, evaluate
-from headwright.queries.solving.equal_scores import Equal, SplitMultipliers, apart, levelled, room
 from headwright.queries.solving.log_sum_exp import QUIET, Scenario, one_blas_thread
 from headwright.queries.solving.problem import Problem, Solution
-from headwright.queries.solving.progress import Progress
 from headwright.queries.solving.score_ranges import Vector
 from headwright.queries.solving.search import Found, search
 from headwright.queries.solving.sqp import Tick
 
 __all__ = ["dual_bound", "solve", "violation"]
 
+USUAL_STEPS = 15  # of a search; progress slows down after these, since the rest is unknown
 CLOSE_ENOUGH = 1e-8  # a gap between length and bound above this is reported as stalled
 
 
 def solve(problem: Problem, *, progress: Callable[[float], None] | None = None, tolerance: float = 1e-12) -> Solution:
     """The shortest query that grants the wish, longer than need be by the tolerance at most (relative).
 
-    Progress is told a number that grows from 0 to 1.
+    `progress` is told a number that grows from 0 to 1.
     """
+    steps = itertools.count(1)
+
+    def tick() -> None:
+        if progress is not None:
+            progress(1 - math.exp(-next(steps) / USUAL_STEPS))
+
     if problem.shape[0] - 1 <= float(problem.slacks.min()):  # where all keys weigh the same
-        tick, solution = Progress(progress, 1.0), _nothing_to_do(problem)
+        solution = _nothing_to_do(problem)
     else:
         program, unit = program_of(problem)
-        tick = Progress.of(program, progress)
         with one_blas_thread(), QUIET():
             solution = _solve(problem, program, unit, tick, tolerance)
-    tick.end()
+    if progress is not None:
+        progress(1.0)
     return solution
 
 
 def _solve(problem: Problem, program: Program, unit: Unit, tick: Tick, tolerance: float) -> Solution:
     basis = _span(program)
-    turned = _turned(program, basis)
-    equal = Equal.of(turned)
-    found = None if equal is None else _with_equal_scores(problem, program, unit, basis, equal, tick, tolerance)
-    if found is not None and found.status == "solved":
-        return found
-    general = _solution(problem, program, unit, search(turned, tick, tolerance), basis, tolerance)
-    return general if found is None or general.status == "solved" else found
-
-
-def _with_equal_scores(
-    problem: Problem,
-    program: Program,
-    unit: Unit,
-    basis: Float[np.ndarray, "d r"] | None,
-    equal: Equal,
-    tick: Tick,
-    tolerance: float,
-) -> Solution | None:
-    """The shortest query that gives all targets equal scores; None if it need not be the shortest of all."""
-    found = search(equal.program(), tick, tolerance)
-    last, witness = found.last, found.witness
-    multipliers = equal.multipliers(witness.state.query, witness.smoothing, witness.multipliers)
-    if last.status != "solved" or multipliers is None:
-        return None
-    c, M = multipliers
-
-    def outside(q: Vector) -> Vector:
-        return unit.outside(q + equal.offset if basis is None else basis @ (q + equal.offset))
-
-    def inside(q: Vector) -> Vector:
-        q = unit.inside(q) - (equal.offset if basis is None else basis @ equal.offset)
-        return q if basis is None else basis.T @ q
-
-    query, granted = _levelled(problem, equal, outside, inside, equal.projected(last.state.query), tolerance)
-    at, smoothing = (query, 0.0) if equal.plain.certain else (outside(witness.state.query), witness.smoothing)
-    leaning = SplitMultipliers(c / c.sum(), M / c.sum()).matched(
-        equal, equal.state(inside(at), smoothing), apart(problem, at)
-    )
-    scales, own_scales = _scales(program, unit.inside(at), smoothing)
-    solution = Solution(
-        query=query,
-        multipliers=leaning.shares[:, None] * equal.floors + leaning.leans,
-        status="stalled",
-        iterations=last.iterations,
-        witness=at,
-        best=query,
-        scales=scales,
-        own_scales=own_scales,
-        smoothing=smoothing,
-        shares=leaning.shares,
-        leans=leaning.leans,
-    )
-    close = granted and _length(query) < (1 + CLOSE_ENOUGH) * dual_bound(problem, solution)
-    return replace(solution, status="solved" if close else "stalled")
-
-
-def _levelled(
-    problem: Problem,
-    equal: Equal,
-    outside: Callable[[Vector], Vector],
-    inside: Callable[[Vector], Vector],
-    q: Vector,
-    tolerance: float,
-) -> tuple[Vector, bool]:
-    """A query in floats, as long as it needs to be; and whether it grants the wish.
-
-    Rounding takes room from the wish, and making up for that moves the query, by more where less room is left.
-    """
-    best, granted = outside(q), False
-    for accuracy in (1e-11, 1e-9, 1e-7, 1e-5, 1e-3):
-        longer, hair = 0.0, tolerance / 2
-        for _ in range(6):
-            query = levelled(problem, outside(q * (1 + longer)), accuracy * equal.left)
-            state, left = equal.state(inside(query), 0.0), room(equal, apart(problem, query))
-            if np.any(left <= 0):  # floats are too coarse for this wish
-                break
-            more = float(((state.values + np.log(equal.left / left)) / -(state.slopes @ state.query)).max())
-            if more <= -tolerance / 16:
-                best, granted = (query, True) if not granted or _length(query) < _length(best) else (best, True)
-                if more >= -8 * hair:
-                    break
-            elif not more < 0.1:
-                break
-            hair = max(2 * hair, abs(more) / 4)
-            longer += more + hair
-        if granted and hair < CLOSE_ENOUGH / 100:
-            break
-    return best, granted
+    return _solution(problem, program, unit, search(_turned(program, basis), tick, tolerance), basis, tolerance)
 
 
 def _nothing_to_do(problem: Problem) -> Solution:

@@ -27,11 +27,10 @@ from jaxtyping import Float
 
 from headwright.queries.solving.constraints import Program, State, evaluate
 from headwright.queries.solving.problem import Status
-from headwright.queries.solving.progress import step_work
 
 Vector = Float[np.ndarray, " d"]
 PINCH = 1e-11
-Tick = Callable[[float], None]  # so much work is done
+Tick = Callable[[], None]  # is called at each step
 
 ROOM = 1.5  # rho over the sum of the multipliers: above 1, and below 2 so that curvature spoils no full step
 MOST_TRIES = 30
@@ -252,7 +251,7 @@ class Descent:
     iterations: int = 0
     growth: float = 10.0
     status: Status = "stalled"
-    tick: Tick = field(default=lambda _: None)
+    tick: Tick = field(default=lambda: None)
     cuts: list[Cut] = field(default_factory=list)
     margin: float = 0.0  # the constraints should hold with this to spare
     curvature: Float[np.ndarray, "d d"] | None = None  # of the last state where it was asked for, per multiplier
@@ -283,7 +282,7 @@ class Descent:
         """Step until the query is the shortest, or shows that there is none."""
         idle, gained = 0, math.inf
         for _ in range(most):
-            self.tick(step_work(self.program))
+            self.tick()
             self.iterations += 1
             try:
                 step = self._step()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -15,6 +15,9 @@ from jaxtyping import Float
 
 from headwright.errors import InputError, install_line
 from headwright.weights.head import HeadLayer, patterns
+
+if TYPE_CHECKING:
+    from headwright.weights.export.huggingface import HiddenShape
 
 BITS = {"float64": 53, "float32": 24, "bfloat16": 8}  # of a significand
 TYPES: dict[str, Any] = {"float64": np.float64, "float32": np.float32, "bfloat16": ml_dtypes.bfloat16}
@@ -80,25 +83,13 @@ class FloatError:
     output: float
 
 
-class Normed(Protocol):
-    """Hidden states of one length that LayerNorm multiplies by 2^-power: the Hugging Face export's shape is one."""
-
-    @property
-    def hidden(self) -> int:
-        """How many numbers they have."""
-
-    @property
-    def power(self) -> int:
-        """Of two; their numbers are of about that size."""
-
-
 def float_error(
     layer: HeadLayer,
     X: Float[np.ndarray, "T D"],
     dtype: str,
     *,
     softmax: str | None = None,
-    hidden: Normed | None = None,
+    hidden: HiddenShape | None = None,
 ) -> FloatError:
     """The textbook bound: n roundings of relative size u change a sum by n u / (1 - n u) of its terms' magnitudes.
 

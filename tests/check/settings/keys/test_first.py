@@ -110,7 +110,7 @@ def test_the_threshold_is_told_with_the_number_of_the_other_keys() -> None:
     ],
 )
 def test_keys_have_names_or_the_first_ones_play_a_part(old: str, new: str) -> None:
-    from headwright.check.catalogue import BUILT_IN
+    from headwright.check.exercise import BUILT_IN
 
     text = (BUILT_IN / "averaging-many.toml").read_text()
     assert old in text

@@ -103,7 +103,7 @@ def test_the_mean_is_that_of_another_law_where_there_is_one() -> None:
     """With g ~ N(2, 1) the key is longer than the other with probability Phi(1) = 0.841345."""
     law = 'normal = { mean = 2, variance = "1" }'
     path = 'normal = { mean = 1, variance = "1/2" }'
-    from headwright.check.catalogue import BUILT_IN
+    from headwright.check.exercise import BUILT_IN
 
     exercise = parse_exercise((BUILT_IN / "averaging-varies.toml").read_text().replace(path, law))
     for claim, word in (

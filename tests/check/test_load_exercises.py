@@ -1,4 +1,4 @@
-"""Exercises by their ids: read when they are looked at, and not before."""
+"""Exercises by their ids: those that come with Headwright, and those of a folder."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from headwright.check import catalogue
-from headwright.check.catalogue import BUILT_IN, load_exercises
-from headwright.check.exercise import read_exercise
+from headwright.check.exercise import BUILT_IN, load_exercises, read_exercise
 
 FIRST_VERDICT = r"""
 import sys
@@ -24,15 +20,6 @@ def test_a_file_is_named_for_the_exercise_in_it() -> None:
     assert all(read_exercise(path).id == path.stem for path in BUILT_IN.glob("*.toml"))
 
 
-def test_only_what_is_looked_at_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "broken.toml").write_text("no exercise")
-    (tmp_path / "copying.toml").write_bytes((BUILT_IN / "copying.toml").read_bytes())
-    monkeypatch.setattr(catalogue, "BUILT_IN", tmp_path)
-    known = load_exercises()
-    assert list(known) == ["broken", "copying"]
-    assert known["copying"] is known["copying"]
-
-
 def test_ones_own_exercise_takes_the_place_of_one_that_comes_along(tmp_path: Path) -> None:
     text = (BUILT_IN / "copying.toml").read_text()
     (tmp_path / "mine.toml").write_text(text.replace("Copy one value", "Mine"))
@@ -40,12 +27,6 @@ def test_ones_own_exercise_takes_the_place_of_one_that_comes_along(tmp_path: Pat
     assert known["copying"].title == "Mine"
     assert sorted(known) == sorted(load_exercises())
     assert len(known) == len(load_exercises())
-
-
-def test_what_is_not_there_is_a_key_error() -> None:
-    assert "no-such" not in load_exercises()
-    with pytest.raises(KeyError):
-        load_exercises()["no-such"]
 
 
 def test_a_first_verdict_imports_neither_arrays_nor_a_solver() -> None:

@@ -22,7 +22,7 @@ from headwright.trusted.keys import Reject
 from headwright.trusted.words import in_words
 
 NAME, VARIABLE = "headwright-proved", "HEADWRIGHT_PROVED"
-BUILT = Path(__file__).parents[3] / "proofs" / "build" / NAME  # in a clone
+BUILT = Path(__file__).parents[2] / "proofs" / "build" / NAME  # in a clone
 SECONDS = 600.0
 
 
@@ -45,11 +45,6 @@ def program() -> Path | None:
         return Path(named) if Path(named).is_file() else None
     found = shutil.which(NAME)
     return BUILT if BUILT.is_file() else Path(found) if found else None
-
-
-def available() -> bool:
-    """Whether the program is there to be run."""
-    return program() is not None
 
 
 def verify(text: str, files: Sequence[bytes] = (), seconds: float = SECONDS) -> Verdict:

@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headwright import copy, design
+from headwright import copy, design, proved_checker
 from headwright.errors import InputError
-from headwright.rocq import extracted_checker
 from headwright.trusted.verify import verify
 from tests.referee.numbers import number
 from tests.referee.queries import judge
@@ -33,28 +32,28 @@ WORDS = {
 COUNTS = {"accept": 42, "head-accept": 22}  # how many are covered, at least
 
 needs_program = pytest.mark.skipif(
-    not extracted_checker.available(),
+    proved_checker.program() is None,
     reason="the proved checker is not built (make proof builds it, with Rocq and OCaml)",
 )
 
 
 @pytest.fixture
 def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(extracted_checker.VARIABLE, "/nowhere")
+    monkeypatch.setenv(proved_checker.VARIABLE, "/nowhere")
 
 
 @pytest.mark.usefixtures("no_program")
 def test_without_the_program_it_says_how_to_build_it() -> None:
-    assert not extracted_checker.available()
+    assert proved_checker.program() is None
     with pytest.raises(InputError, match="make proof"):
-        extracted_checker.verify("{}")
+        proved_checker.verify("{}")
 
 
 @needs_program
 @pytest.mark.parametrize("folder", WORDS)
 def test_the_corpus_gets_its_verdicts(folder: str) -> None:
     found = {
-        path.stem: extracted_checker.verify(path.read_text(), seconds=10)
+        path.stem: proved_checker.verify(path.read_text(), seconds=10)
         for path in sorted((CORPUS / folder).glob("*.json"))
     }
     assert {name: v for name, v in found.items() if v.word not in WORDS[folder]} == {}
@@ -66,7 +65,7 @@ def test_the_corpus_gets_its_verdicts(folder: str) -> None:
 def test_the_digest_and_the_words_are_those_of_the_exact_checker(folder: str) -> None:
     for path in sorted((CORPUS / folder).glob("*.json")):
         text = path.read_text()
-        mine, exact = extracted_checker.verify(text), verify(text)
+        mine, exact = proved_checker.verify(text), verify(text)
         assert mine.digest is not None
         assert mine.digest in exact.words
         if mine.word == "verified" and folder == "accept":
@@ -89,13 +88,13 @@ def test_keys_may_be_given_beside() -> None:
     text, keys = designed(600, 12)
     assert json.loads(text)["statement"]["keys"][0]["rows"] is None
     file = npy(keys)
-    assert extracted_checker.verify(text, [file]).word == "verified"
-    assert extracted_checker.verify(text).word == "unreadable"
-    assert extracted_checker.verify(text, [b"not a file"]).word == "unreadable"
-    assert extracted_checker.verify(text, [file[:-8]]).word == "unreadable"
-    assert extracted_checker.verify(text, [npy(keys.astype(">f8"))]).word != "verified"
-    assert extracted_checker.verify(text, [npy(keys + 1)]).word != "verified"
-    assert extracted_checker.verify(text, [file, npy(keys + 1)]).word == "rejected"
+    assert proved_checker.verify(text, [file]).word == "verified"
+    assert proved_checker.verify(text).word == "unreadable"
+    assert proved_checker.verify(text, [b"not a file"]).word == "unreadable"
+    assert proved_checker.verify(text, [file[:-8]]).word == "unreadable"
+    assert proved_checker.verify(text, [npy(keys.astype(">f8"))]).word != "verified"
+    assert proved_checker.verify(text, [npy(keys + 1)]).word != "verified"
+    assert proved_checker.verify(text, [file, npy(keys + 1)]).word == "rejected"
 
 
 @needs_program
@@ -103,7 +102,7 @@ def test_a_query_that_is_halved_is_not_accepted() -> None:
     document = json.loads((CORPUS / "accept" / "copy.json").read_text())
     query = document["statement"]["queries"][0]
     document["statement"]["queries"][0] = [(float.fromhex(x) / 2).hex() for x in query]
-    assert extracted_checker.verify(json.dumps(document)).word == "rejected"
+    assert proved_checker.verify(json.dumps(document)).word == "rejected"
 
 
 @needs_program
@@ -114,7 +113,7 @@ def test_weights_of_very_many_digits_are_rejected_at_once(folder: str) -> None:
     said = document["statement"]
     for wish in [said["wish"]] if "wish" in said else [rule["attend"] for rule in said["rules"]]:
         wish.update(dict.fromkeys(wish, fine))
-    found = extracted_checker.verify(json.dumps(document), seconds=20)
+    found = proved_checker.verify(json.dumps(document), seconds=20)
     assert (found.word, "digits" in found.words) == ("rejected", True)
 
 
@@ -135,7 +134,7 @@ def test_weights_of_very_many_digits_are_rejected_at_once(folder: str) -> None:
 def test_what_is_not_of_the_format_is_unreadable(before: str, after: str) -> None:
     text = json.dumps(json.loads((CORPUS / "accept" / "copy.json").read_text()))
     assert text.count(before) == 1
-    assert extracted_checker.verify(text.replace(before, after)).word == "unreadable"
+    assert proved_checker.verify(text.replace(before, after)).word == "unreadable"
 
 
 @needs_program
@@ -144,7 +143,7 @@ def test_a_number_may_be_written_in_every_form(scale: str) -> None:
     text = json.dumps(json.loads((CORPUS / "accept" / "copy.json").read_text())).replace(
         '"scale": "1"', f'"scale": "{scale}"'
     )
-    found = extracted_checker.verify(text)
+    found = proved_checker.verify(text)
     assert found.word == verify(text).word, (found, verify(text))
     assert found.word == ("unreadable" if scale == "0x8p-3" else "verified")
     if found.word == "verified":
@@ -158,7 +157,7 @@ def test_a_number_may_be_written_in_every_form(scale: str) -> None:
 @pytest.mark.slow
 def test_a_hundred_thousand_keys_take_less_than_a_minute() -> None:
     text, keys = designed(100_000)
-    assert extracted_checker.verify(text, [npy(keys)], seconds=60).word == "verified"
+    assert proved_checker.verify(text, [npy(keys)], seconds=60).word == "verified"
 
 
 def mutants(text: str) -> Iterator[tuple[str, str]]:
@@ -199,6 +198,6 @@ def _float(x: str) -> float:
 @pytest.mark.parametrize("path", sorted((CORPUS / "accept").glob("*.json")), ids=lambda path: path.stem)
 def test_what_is_accepted_of_mutants_is_true(path: Path) -> None:
     text = path.read_text()
-    found = {name: (extracted_checker.verify(mutant, seconds=10).word, mutant) for name, mutant in mutants(text)}
+    found = {name: (proved_checker.verify(mutant, seconds=10).word, mutant) for name, mutant in mutants(text)}
     accepted = [name for name, (word, _) in found.items() if word == "verified"]
     assert [name for name in accepted if judge(json.loads(found[name][1])["statement"]).word == "false"] == []
