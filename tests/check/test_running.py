@@ -124,9 +124,11 @@ def test_rejects_a_timeout_that_is_none(timeout: float) -> None:
 def test_nothing_is_left_behind(ending: signal.Signals, tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     code = (
+        "import signal\n"
         "from headwright.check.sheets.sheet import AnswerText\n"
         "from headwright.check.markdown import Written\n"
         "from headwright.check.running import run\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored by what a shell starts in the background
         "answers = [AnswerText('s', n, 'copying', Written('spin')) for n in range(4)]\n"
         f"run(answers, command={(*STAND_IN,)!r}, workers=2, memory={2**31}, folder={mark!r})\n"
     )
