@@ -64,7 +64,7 @@ def test_a_witness_is_as_long_as_the_texts(view: View) -> None:
 def test_a_text_that_is_too_short_is_complained_about_beside_its_field(view: View) -> None:
     page = view.enter("/audit#row=2")
     page.locator("#field-text").fill("short")
-    expect(page.locator("#error-text")).to_contain_text("expected at least 16", timeout=20_000)
+    expect(page.locator("#error-text")).to_contain_text("expected at least 16")
     assert [said for said in view.said if "422" not in said] == []  # the browser itself reports the refusal
     view.said.clear()
 
