@@ -33,8 +33,9 @@ class Server:
         self._process.communicate(timeout=20)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
+    """A lab that every test stops and starts again."""
     found = Server()
     yield found
     found.stop()
@@ -60,7 +61,7 @@ def test_a_stopped_server_is_no_verdict_and_the_page_reconnects(
     banner = page.locator("#connection")
     expect(banner).to_contain_text("Connection to the lab lost")
     expect(banner).to_contain_text(f"--port {server.address.rpartition(':')[2]}")
-    page.wait_for_timeout(2500)
+    page.wait_for_timeout(1500)  # longer than the pause before it tries again
     expect(banner).to_have_count(1)
     expect(page.locator("#verdict.stale")).to_have_count(1)  # the verdict before, shown as out of date
     assert badge.inner_text() == before
