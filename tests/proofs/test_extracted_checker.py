@@ -197,7 +197,9 @@ def _float(x: str) -> float:
 
 
 @needs_program
-@pytest.mark.parametrize("path", sorted((CORPUS / "accept").glob("*.json"))[:: 1 if ALL else 4], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((CORPUS / "accept").glob("*.json"))[:: 1 if ALL else 4], ids=lambda path: path.stem
+)
 def test_what_is_accepted_of_mutants_is_true(path: Path) -> None:
     text = path.read_text()
     found = {name: (extracted_checker.verify(mutant, seconds=60).word, mutant) for name, mutant in mutants(text)}
