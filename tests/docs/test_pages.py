@@ -85,8 +85,7 @@ def test_sessions_print_what_the_page_says(
             shutil.copytree(toured, tmp_path, dirs_exist_ok=True)
             assert expected == ""
             continue
-        run = _in_a_shell if source == ROOT / "README.md" else _printed  # the README's commands as anybody runs them
-        assert not (complaint := _complaint(command, expected, *run(command, tmp_path))), complaint
+        assert not (complaint := _complaint(command, expected, *_printed(command, tmp_path))), complaint
 
 
 @pytest.mark.parametrize(

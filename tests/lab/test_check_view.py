@@ -83,18 +83,6 @@ def test_every_formula_has_its_status_and_sentences_are_left_to_read(view: View)
     assert page.locator("#to-read b").count() == 0
 
 
-def test_a_link_restores_the_answer(view: View) -> None:
-    page = view.enter("/check")
-    page.locator("#field-answer").fill("q = 5 (k_a + k_b)")
-    page.locator("h1").click()
-    view.address_has("answer=q")
-    link = page.url
-    page.goto("about:blank")
-    page.goto(link)
-    expect(page.locator("#field-answer")).to_have_value("q = 5 (k_a + k_b)")
-    expect(page.locator("#verdict")).to_contain_text("with n = 3")
-
-
 def test_markup_in_an_answer_stays_text(view: View) -> None:
     page = view.enter("/check")
     page.locator("#field-answer").fill(r"$q = k_a$ <img src=x onerror=alert(1)> $\text{<b id=evil>}$")
