@@ -76,7 +76,7 @@ lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
 # The heart of the tests, in less than two minutes on two cores with lint: what most changes break first.
 QUICK := tests/test_*.py tests/formula tests/noise tests/lowrank tests/check/scalars tests/trusted/test_numbers.py
 # One BLAS thread a worker: two workers with two threads each slow one another down badly. A file's tests stay together,
-# since they share what is slow to set up; the short examples of src and docs come last, so that both workers end at once.
+# since they share what is slow to set up; tests/conftest.py orders the files so that both workers end at once.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 quick: lint  ## lint and the heart of the tests, for a first look at a change
 	@$(PYTEST) -q -m "not slow" $(QUICK)

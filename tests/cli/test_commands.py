@@ -333,16 +333,6 @@ def test_nothing_at_all_shows_the_help_and_no_error(headwright: Headwright) -> N
     assert "error:" not in ran.err
 
 
-def test_tour_tells_its_story_and_says_where_everything_is(headwright: Headwright) -> None:
-    ran = headwright("tour", "--out", "deep/out")
-    assert ran.code == 0, ran.err
-    assert "deep/out/index.html" in ran.out
-    page = Path("deep/out/index.html").read_text()
-    for picture in Path("deep/out").glob("*.svg"):
-        assert picture.name in page
-    assert len(list(Path("deep/out").glob("*.svg"))) == 12
-
-
 def _python(*arguments: str, **keywords: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, **keywords)
 

@@ -17,6 +17,7 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run",
 ]  # fmt: skip
+expect.set_options(timeout=60_000)  # milliseconds: what comes is waited for on a busy machine too
 
 
 @pytest.fixture(scope="session")

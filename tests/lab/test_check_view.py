@@ -18,7 +18,7 @@ WRONG = "q = k_a + k_b"
 def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
     page = view.enter("/check")
     view.settled()
-    expect(page.locator("#verdict .badge")).to_have_text("refuted", timeout=30_000)
+    expect(page.locator("#verdict .badge")).to_have_text("refuted")
     expect(page.locator("#verdict")).to_contain_text("n = 3")
     expect(page.locator("#exercise math").first).to_be_visible()
     assert "ln(" not in page.locator("#verdict").inner_text()  # what would mend it is not told yet
@@ -27,13 +27,13 @@ def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
 def test_hints_come_one_step_at_a_time(view: View) -> None:
     page = view.enter("/check#hints=none")
     view.settled()
-    expect(page.locator("#verdict .headline")).to_contain_text("it is wrong", timeout=30_000)
+    expect(page.locator("#verdict .headline")).to_contain_text("it is wrong")
     assert "n = 3" not in page.locator("#verdict").inner_text()
     expect(page.locator("#picture")).to_be_hidden()
     page.locator("#more-hints").click()
-    expect(page.locator("#verdict")).to_contain_text("n = 3", timeout=30_000)
+    expect(page.locator("#verdict")).to_contain_text("n = 3")
     page.locator("#more-hints").click()
-    expect(page.locator("#verdict")).to_contain_text("λ", timeout=30_000)
+    expect(page.locator("#verdict")).to_contain_text("λ")
     view.address_has("hints=full")
 
 
@@ -41,12 +41,12 @@ def test_an_exercise_is_picked_and_an_answer_typed(view: View) -> None:
     page = view.enter("/check")
     view.settled()
     page.locator("#field-exercise").select_option("averaging-three")
-    expect(page.locator("#exercise h2")).to_contain_text("three", timeout=30_000)
+    expect(page.locator("#exercise h2")).to_contain_text("three")
     view.address_has("hints=none")
     page.locator("#field-answer").fill(r"Let $q = \lambda(k_a + k_b)$ for a large $\lambda$.")
-    expect(page.locator("#verdict .badge")).to_have_text("refuted", timeout=30_000)
+    expect(page.locator("#verdict .badge")).to_have_text("refuted")
     page.locator("#field-answer").fill(r"Let $q = \lambda(k_a + k_b + k_c)$ for a large $\lambda$.")
-    expect(page.locator("#verdict .badge")).to_have_text("proved", timeout=30_000)
+    expect(page.locator("#verdict .badge")).to_have_text("proved")
 
 
 def test_an_exercise_that_is_chosen_shows_its_template_and_no_error(view: View) -> None:
@@ -66,7 +66,7 @@ def test_an_exercise_that_is_chosen_shows_its_template_and_no_error(view: View) 
     link = page.url
     page.goto("about:blank")
     page.goto(link)
-    expect(page.locator("#verdict")).to_have_text("Write an answer. It is checked as you type.", timeout=30_000)
+    expect(page.locator("#verdict")).to_have_text("Write an answer. It is checked as you type.")
     assert asked == []
 
 
@@ -76,30 +76,18 @@ def test_every_formula_has_its_status_and_sentences_are_left_to_read(view: View)
         + "\n\nThis is as easy as pie, <b>see</b>."
     )
     page = view.enter("/check#exercise=averaging-two&hints=full&answer=" + quote(answer))
-    expect(page.locator("#verdict .badge").first).to_have_text("proved", timeout=30_000)
+    expect(page.locator("#verdict .badge").first).to_have_text("proved")
     expect(page.locator("#read .badge.false")).to_have_text("false")
     expect(page.locator("#read h2").first).to_contain_text("1 false")
     expect(page.locator("#to-read li").last).to_contain_text("as easy as pie")
     assert page.locator("#to-read b").count() == 0
 
 
-def test_a_link_restores_the_answer(view: View) -> None:
-    page = view.enter("/check")
-    page.locator("#field-answer").fill("q = 5 (k_a + k_b)")
-    page.locator("h1").click()
-    view.address_has("answer=q")
-    link = page.url
-    page.goto("about:blank")
-    page.goto(link)
-    expect(page.locator("#field-answer")).to_have_value("q = 5 (k_a + k_b)")
-    expect(page.locator("#verdict")).to_contain_text("with n = 3", timeout=30_000)
-
-
 def test_markup_in_an_answer_stays_text(view: View) -> None:
     page = view.enter("/check")
     page.locator("#field-answer").fill(r"$q = k_a$ <img src=x onerror=alert(1)> $\text{<b id=evil>}$")
     view.settled()
-    expect(page.locator("#verdict .badge").first).to_be_visible(timeout=30_000)
+    expect(page.locator("#verdict .badge").first).to_be_visible()
     assert page.locator("main img, #evil").count() == 0
 
 
@@ -107,7 +95,7 @@ def test_a_document_is_checked_and_leaves_a_report(view: View, tmp_path: Path) -
     (tmp_path / "homework.md").write_text(f"## averaging-two\n\n$${WRONG}$$\n\n## low-rank\n\n$$B = 0$$\n")
     page = view.enter("/check")
     page.set_input_files("#document", tmp_path / "homework.md")
-    expect(page.locator("#document-verdicts .badge").first).to_have_text("refuted", timeout=60_000)
+    expect(page.locator("#document-verdicts .badge").first).to_have_text("refuted")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download the report").click()
     assert "Answers checked" in Path(waiting.value.path()).read_text()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
 import os
-import re
 import subprocess
 import sys
 from contextlib import chdir, redirect_stdout, suppress
@@ -15,6 +15,7 @@ from playwright.sync_api import Page
 
 from headwright.errors import InputError
 from headwright.lab.calls import VIEWS
+from tests.cli.running import run_here
 from tests.lab.browser import View
 
 NAMES = [view.name for view in VIEWS if view.summary]
@@ -36,28 +37,41 @@ def python(code: str, folder: Path) -> str:
     return printed.getvalue()
 
 
-AS_IT_IS = f'"{sys.executable}" -m headwright "$@"\ncode=$?\necho "code $code"'
-DOES_NOTHING = "cat > /dev/null"
+NOTED = f"""#!{sys.executable}
+import json, sys
+with open("calls", "a") as calls:
+    calls.write(json.dumps([sys.argv[1:], sys.stdin.read() if "-" in sys.argv else ""]) + "\\n")
+"""
+DOES_NOTHING = "#!/bin/sh\ncat > /dev/null\n"
 
 
-def shell(lines: str, folder: Path, headwright: str = AS_IT_IS) -> subprocess.CompletedProcess[str]:
-    """A shell that finds `headwright`, as this Python has it, and goes on after a command that says no."""
+def shell(lines: str, folder: Path, headwright: str) -> None:
+    """A shell that finds such a command `headwright`."""
     (folder / "bin").mkdir(exist_ok=True)
     here = folder / "bin" / "headwright"
-    here.write_text(f"#!/bin/sh\n{headwright}\n")
+    here.write_text(headwright)
     here.chmod(0o755)
-    paths = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "NO_COLOR": "1"}
-    return subprocess.run(["/bin/sh"], input=lines, cwd=folder, capture_output=True, text=True, env=paths, timeout=120)
+    paths = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+    ran = subprocess.run(["/bin/sh"], input=lines, cwd=folder, capture_output=True, text=True, env=paths, timeout=120)
+    assert "not found" not in ran.stderr, ran.stderr
 
 
 def tried(view: View, folder: Path) -> tuple[str, str]:
-    said = python(copied(view.page, "Python"), folder)
-    told = shell(copied(view.page, "command line"), folder)
-    codes = [int(code) for code in re.findall(r"^code (\d+)$", told.stdout, re.M)]
-    assert codes
-    assert all(code in ANY_VERDICT for code in codes), (told.stdout, told.stderr)
-    assert not any(words in told.stderr for words in ("not found", "Usage:", "Try ", "no such")), told.stderr
-    return said, told.stdout
+    """What Python prints, and what commands print that a shell was asked for, run in this process."""
+    said, told = python(copied(view.page, "Python"), folder), ""
+    (folder / "calls").unlink(missing_ok=True)
+    shell(copied(view.page, "command line"), folder, NOTED)
+    for call in (folder / "calls").read_text().splitlines():
+        arguments, given = json.loads(call)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            patch.setenv("NO_COLOR", "1")
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+            code, printed = run_here(arguments)
+        assert code in ANY_VERDICT, printed
+        assert not any(words in printed for words in ("Usage:", "Try ", "no such")), printed
+        told += printed
+    return said, told
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -17,14 +18,20 @@ NAMES = [view.name for view in VIEWS if view.summary]
 SOME = NAMES if ALL else ["design", "check", "order"]  # for what all views share
 
 
-@pytest.mark.parametrize(("width", "look"), [(1440, "light"), (390, "dark")])
 @pytest.mark.parametrize("name", ["", *NAMES])
-def test_a_page_shows_itself_without_complaint_in_its_width_and_to_a_screen_reader(
-    view: View, name: str, width: int, look: Literal["light", "dark"]
-) -> None:  # fmt: skip
-    view.page.set_viewport_size({"width": width, "height": 900})
-    view.page.emulate_media(color_scheme=look)
-    page = view.enter(f"/{name}")
+def test_a_page_shows_itself_without_complaint_in_its_width_and_to_a_screen_reader(view: View, name: str) -> None:
+    view.enter(f"/{name}")
+    _shown(view, 1440, "light")
+    _shown(view, 390, "dark")
+    if name in SOME:  # groups are folded as a narrow page is loaded
+        _controls_come_first_and_all_but_one_group_are_folded(view.enter(f"/{name}"))
+        view.settled()
+
+
+def _shown(view: View, width: int, look: Literal["light", "dark"]) -> None:
+    page = view.page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=look)
     view.settled()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     expect(page.locator("h1:visible")).to_have_count(1)
@@ -33,9 +40,6 @@ def test_a_page_shows_itself_without_complaint_in_its_width_and_to_a_screen_read
         menu.click()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         page.keyboard.press("Escape")
-    if width < 400 and name in NAMES:
-        _controls_come_first_and_all_but_one_group_are_folded(page)
-        view.settled()
 
 
 def _axe_finds_nothing_serious(page: Page) -> None:
@@ -168,7 +172,7 @@ def test_a_certificate_that_is_dropped_on_a_view_is_checked(view: View) -> None:
         }""",
         design(np.eye(2), copy(0)).certificate,
     )
-    expect(page.locator(".badge", has_text="Verified")).to_be_visible(timeout=20_000)
+    expect(page.locator(".badge", has_text="Verified")).to_be_visible()
 
 
 def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(view: View, tmp_path: Path) -> None:
@@ -184,9 +188,9 @@ def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(view: View, t
     (tmp_path / "bad.json").write_text(json.dumps(said))
     page = view.enter("/")
     page.set_input_files("#certificate", tmp_path / "good.json")
-    expect(page.locator("#verified .badge").first).to_have_text("Verified", timeout=20_000)
+    expect(page.locator("#verified .badge").first).to_have_text("Verified")
     page.set_input_files("#certificate", tmp_path / "bad.json")
-    expect(page.locator("#verified .badge").first).to_have_text("Rejected", timeout=20_000)
+    expect(page.locator("#verified .badge").first).to_have_text("Rejected")
 
 
 def test_what_an_address_cannot_mean_is_said_beside_its_control(view: View) -> None:
@@ -207,14 +211,14 @@ def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(view: View)
     page.on("requestfailed", lambda request: gone.append(request.url))
     page.goto(f"{view.address}/design")
     line = page.locator("#working")
-    expect(line).to_contain_text("Designing: 2 s", timeout=20_000)
+    expect(line).to_contain_text(re.compile(r"Designing: \d+ s"))
     line.get_by_role("button", name="Cancel").click()
     expect(line).to_contain_text("ancelled")
     expect(page.locator("#error-general")).to_contain_text("ancelled")
     assert len(gone) == 1  # the server hears that nobody waits
     page.unroute("**/api/design")
     line.get_by_role("button", name="Try again").click()
-    expect(page.locator("#verdict .badge")).to_have_text("Proved.", timeout=30_000)
+    expect(page.locator("#verdict .badge")).to_have_text("Proved.")
     expect(line).to_be_hidden()
 
 

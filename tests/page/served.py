@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import http.server
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -76,7 +78,13 @@ class Opened:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(tmp_path_factory.mktemp("page") / "page")
+    """The page, built once for all workers: whoever comes second waits for the first."""
+    base = tmp_path_factory.getbasetemp()
+    common = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (common / "page.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = common / "page"
+        return done if (done / "manifest.json").exists() else built(done)
 
 
 @pytest.fixture(scope="session")

@@ -282,11 +282,17 @@ def test_a_million_positions_in_few_dimensions(dim: int, rows: DType) -> None:
 
 
 @pytest.mark.parametrize(
-    "precision", [Precision(rows="bfloat16"), Precision(angle="bfloat16"), Precision(angle="float16")], ids=str
+    ("dim", "precision"),
+    [
+        *((32, precision) for precision in (Precision(rows="bfloat16"), Precision(angle="bfloat16"))),
+        (32, Precision(angle="float16")),
+        *((8, precision) for precision in (Precision(), Precision(index="bfloat16"), Precision(rows="float16"))),
+    ],
+    ids=str,
 )
-def test_progress_rises_to_one(precision: Precision) -> None:
+def test_progress_rises_to_one(dim: int, precision: Precision) -> None:
     told: list[float] = []
-    report(Sinusoidal(32), 3000, precision, progress=told.append)
+    report(Sinusoidal(dim), 3000, precision, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
 
@@ -314,11 +320,3 @@ def test_a_preview_counts_the_neighbours_that_coincide() -> None:
         share * (high - low) for share, (low, high) in zip(found.coinciding, pairwise(found.ends), strict=True)
     )
     assert round(counted) == report(scheme, 4096, coarse).collisions  # here all that coincide are neighbours
-
-
-@pytest.mark.parametrize("precision", [Precision(), Precision(index="bfloat16"), Precision(rows="float16")])
-def test_progress_never_goes_back_and_comes_to_an_end(precision: Precision) -> None:
-    told: list[float] = []
-    report(Sinusoidal(8), 3000, precision, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1

@@ -62,7 +62,7 @@ def test_slopes_of_the_penalty_are_differences() -> None:
     assert h - 2e-6 == pytest.approx([float(term.at(A.T @ B)[0]) for term in terms])
 
 
-@pytest.mark.parametrize("T", [4, 16, 24])
+@pytest.mark.parametrize("T", [4, 16])
 def test_a_previous_token_head_has_one_dimension(T: int) -> None:
     found = build(Rules((np.eye(T),), tuple(Rule(i, attend={i - 1: MOST}) for i in range(1, T)), causal=True),
                   minimise="rank")  # fmt: skip
@@ -77,7 +77,7 @@ def test_rounding_is_given_room_before_it_is_given_rows() -> None:
     assert found.head_dim == 1
 
 
-@pytest.mark.parametrize("T", [3, 9, 20])
+@pytest.mark.parametrize("T", [3, 12])
 def test_any_copies_without_a_mask_need_two_dimensions_and_no_more(T: int) -> None:
     chosen = np.random.default_rng(T).permutation(T)
     rules = Rules((np.eye(T),), tuple(Rule(i, attend={int(chosen[i]): MOST}) for i in range(T)))

@@ -77,7 +77,6 @@ def verify(
         (_every_text if EVERY_TEXT[0] in text else _next_token)(text, model, json=json)
     if model is not None:
         raise InputError("--model beside a certificate about keys or heads: it goes with one about every text")
-    refuse_older(text, certificate)
     from headwright.verification import verify as check
 
     asked = _asked(world, rules, copy, average, at_least, eps, scale, confidence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -65,13 +66,15 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_sheets_are_read_in_bounded_time(name: str) -> None:
+def test_hostile_sheets_are_read_in_bounded_time() -> None:
+    """All in one process of their own, which can be stopped; the last name that it printed is to blame."""
     code = (
-        "from headwright.check.sheets import document, files; from headwright.check.exercise import load_exercises;"
-        "document.parse_document(files.read_text('-'), '-', load_exercises())"
+        "import json, sys; from headwright.check.sheets import document\n"
+        "from headwright.check.exercise import load_exercises; exercises = load_exercises()\n"
+        "for name, text in json.load(sys.stdin).items():\n"
+        "    print(name, flush=True); document.parse_document(text, '-', exercises)"
     )
-    subprocess.run([sys.executable, "-c", code], input=HOSTILE[name].encode(), timeout=30, check=True)
+    subprocess.run([sys.executable, "-c", code], input=json.dumps(HOSTILE).encode(), timeout=600, check=True)
 
 
 @pytest.mark.parametrize(
