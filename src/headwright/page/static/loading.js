@@ -5,6 +5,7 @@ const line = document.getElementById("loading");
 const [words, bar] = line.children;
 const total = fetch("manifest.json").then((reply) => reply.json()).then(({ bytes }) => bytes);
 const megabytes = (count) => (count / 1e6).toFixed(1);
+const AFTER = 2000; // milliseconds: the first verdict comes first
 const isSecure = "serviceWorker" in navigator && location.protocol.startsWith("http");
 
 onLoading(async (state) => {
@@ -12,7 +13,7 @@ onLoading(async (state) => {
   if (state.needs) { line.hidden = false; words.textContent = "Loading the solver z3, which this answer needs"; bar.removeAttribute("value"); }
   if (state.ready || state.found) line.hidden = true;
   if (state.ready) document.documentElement.dataset.python = "ready";
-  if (state.ready && isSecure) navigator.serviceWorker.register("offline.js").catch(() => {}); // without it, the page needs its server
+  if (state.ready && isSecure) setTimeout(() => navigator.serviceWorker.register("offline.js").catch(() => {}), AFTER); // without it, the page needs its server
   if (state.loaded && !state.ready && bar.hasAttribute("value")) {
     const bytes = await total;
     bar.value = Math.min(1, state.loaded / bytes);
