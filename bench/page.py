@@ -43,7 +43,9 @@ PAINTED, JUDGED, KEPT = (
 )
 AGAIN = """async (text) => {
   const [area, verdict] = [document.getElementById("field-answer"), document.getElementById("verdict")];
-  const until = async (stale) => { while (verdict.classList.contains("stale") !== stale) await new Promise(requestAnimationFrame); };
+  const until = async (stale) => {
+    while (verdict.classList.contains("stale") !== stale) await new Promise(requestAnimationFrame);
+  };
   const started = performance.now();
   area.value = text;
   area.dispatchEvent(new Event("input", { bubbles: true }));
@@ -52,8 +54,9 @@ AGAIN = """async (text) => {
   return performance.now() - started;
 }"""
 IMPORTED = """async () => {
-  const { loadPyodide } = await import(new URL("python/pyodide.mjs", location.href));
-  const python = await loadPyodide({ indexURL: new URL("python/", location.href).href });
+  const { loadPyodide } = await import(new URL("python/pyodide.js", location.href));
+  const { default: createPyodideModule } = await import(new URL("python/pyodide.asm.js", location.href));
+  const python = await loadPyodide({ indexURL: new URL("python/", location.href).href, createPyodideModule });
   const modules = await (await fetch("python/modules.zip")).arrayBuffer();
   python.unpackArchive(modules, "zip", { extractDir: python.runPython("import site; site.getsitepackages()[0]") });
   const started = performance.now();

@@ -7,8 +7,8 @@ examples, exercises that were not chosen) is never copied.
 
 from __future__ import annotations
 
+import base64
 import gzip
-import hashlib
 import html
 import json
 import re
@@ -20,6 +20,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -39,8 +40,8 @@ HERE = Path(__file__).parent
 STATIC = HERE / "static"
 PACKAGE = Path(headwright.__file__).parent
 PYODIDE = ("pyodide@314.0.7", "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0")
-RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json")
-STANDARD = "python_stdlib.zip"
+RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json")  # .mjs becomes .js
+STANDARD, MODULES = "python_stdlib.zip", "modules.zip"
 WASM = ("--platform", "pyemscripten_2026_0_wasm32", "--python-version", "3.14", "--only-binary=:all:", "--no-deps")
 OURS = (  # what of this package runs in the browser
     "__init__.py", "__init__.pyi", "cards.py", "enclosure.py", "errors.py", "theme.py", "validation.py",
@@ -102,7 +103,7 @@ def build(
         made = work / "page"
         (made / "python").mkdir(parents=True)
         for name in RUNTIME:
-            shutil.copyfile(runtime / name, made / "python" / name)
+            shutil.copyfile(runtime / name, made / "python" / name.replace(".mjs", ".js"))  # which all servers know
         (solver,) = (wheel for wheel in wheels if wheel.name.startswith(SOLVER))
         shutil.copyfile(solver, made / "python" / f"{SOLVER}.whl")
         tell("Compiling Python modules")
@@ -126,7 +127,7 @@ def _run(what: str, *command: str, cwd: Path) -> None:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def _pyodide(fetched: Path, work: Path) -> Path:
@@ -218,11 +219,11 @@ def _value(given: object) -> str:
 
 def _compiled(tree: Path, runtime: Path, work: Path, out: Path) -> None:
     """The modules of the tree and those of Python itself, as archives of compiled modules."""
-    with zipfile.ZipFile(work / "modules.zip", "w", zipfile.ZIP_STORED) as packed:
+    with zipfile.ZipFile(work / MODULES, "w", zipfile.ZIP_STORED) as packed:
         for path in sorted(tree.rglob("*")):
             if path.is_file():
                 packed.write(path, path.relative_to(tree))
-    sources = {work / "modules.zip": work / "compiled.zip", runtime / STANDARD: work / STANDARD}
+    sources = {work / MODULES: work / "compiled.zip", runtime / STANDARD: work / STANDARD}
     script = [str(path) for pair in sources.items() for path in pair]
     _run("compiling", "node", str(STATIC / "compile.mjs"), str(runtime), *script, cwd=work)
     for source, compiled in sources.items():
@@ -260,14 +261,15 @@ def _solutions(exercise: Exercise, chosen: Assignment) -> dict[str, Any]:
 
 
 def _manifest(made: Path) -> tuple[int, int]:
-    """The list of all files, which the page and its service worker read; the sizes of all but the solver."""
-    paths = {path.relative_to(made).as_posix(): path for path in sorted(made.rglob("*")) if path.is_file()}
-    raw = {name: path.stat().st_size for name, path in paths.items()}
-    version = hashlib.sha256(b"".join(path.read_bytes() for path in paths.values())).hexdigest()[:16]
-    first = sum(size for name, size in raw.items() if name.startswith("python/") and SOLVER not in name)
-    manifest = {"version": version, "bytes": first, "files": list(raw)}
-    (made / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    worker = (STATIC / "offline.js").read_text(encoding="utf-8").replace("VERSION", version)
+    """The bytes of the progress bar and, for the service worker, all files; the sizes of all but the solver."""
+    fetched = (made / "python" / name for name in (*RUNTIME, STANDARD, MODULES) if not name.endswith(".mjs"))
+    told = {"bytes": sum(path.stat().st_size for path in fetched)}
+    (made / "manifest.json").write_text(json.dumps(told) + "\n", encoding="utf-8")
+    files = {path.relative_to(made).as_posix(): path.read_bytes() for path in sorted(made.rglob("*")) if path.is_file()}
+    digests = {name: f"sha256-{base64.b64encode(sha256(data).digest()).decode()}" for name, data in files.items()}
+    all_files = json.dumps(digests, indent=1)
+    worker = (STATIC / "offline.js").read_text(encoding="utf-8").replace("FILES_AND_DIGESTS", all_files)
+    worker = worker.replace("VERSION", sha256(all_files.encode()).hexdigest()[:16])
     (made / "offline.js").write_text(worker, encoding="utf-8")
-    small = [len(gzip.compress(path.read_bytes())) for name, path in paths.items() if SOLVER not in name]
-    return sum(size for name, size in raw.items() if SOLVER not in name), sum(small)
+    needed = [data for name, data in files.items() if SOLVER not in name]
+    return sum(map(len, needed)), sum(len(gzip.compress(data)) for data in needed)

@@ -1,4 +1,5 @@
 // Progress in bytes while Python loads; then the service worker, for use without a network.
+import { h } from "./common/dom.js";
 import { onLoading } from "./common/transport.js";
 
 const line = document.getElementById("loading");
@@ -7,6 +8,12 @@ const total = fetch("manifest.json").then((reply) => reply.json()).then(({ bytes
 const megabytes = (count) => (count / 1e6).toFixed(1);
 const AFTER = 2000; // milliseconds: the first verdict comes first
 const isSecure = "serviceWorker" in navigator && location.protocol.startsWith("http");
+
+if (isSecure && navigator.serviceWorker.controller) {
+  navigator.serviceWorker.addEventListener("controllerchange", () => {
+    line.before(h("p", { class: "note", role: "status" }, "This page has a new version. ", h("button", { type: "button", onclick: () => location.reload() }, "Reload")));
+  }, { once: true });
+}
 
 onLoading(async (state) => {
   if (state.failed) { line.hidden = false; line.className = "error"; line.textContent = `Python could not be loaded: ${state.failed}. Reload the page to try again.`; return; }
