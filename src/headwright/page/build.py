@@ -110,7 +110,7 @@ def build(
         tree = _tree(work / "tree", [wheel for wheel in wheels if wheel != solver], chosen, asked)
         _compiled(tree, runtime, work, made / "python")
         _front(made, chosen, asked)
-        sizes = _manifest(made)
+        sizes = write_manifest(made)
         if out.exists():
             shutil.rmtree(out)
         shutil.copytree(made, out)
@@ -260,7 +260,7 @@ def _solutions(exercise: Exercise, chosen: Assignment) -> dict[str, Any]:
     return {"solutions": [[typeset(formula) for formula in one] for one in right[:1]]}
 
 
-def _manifest(made: Path) -> tuple[int, int]:
+def write_manifest(made: Path) -> tuple[int, int]:
     """The bytes of the progress bar and, for the service worker, all files; the sizes of all but the solver."""
     fetched = (made / "python" / name for name in (*RUNTIME, STANDARD, MODULES) if not name.endswith(".mjs"))
     told = {"bytes": sum(path.stat().st_size for path in fetched)}
