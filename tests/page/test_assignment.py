@@ -62,7 +62,14 @@ def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 def test_what_students_must_not_see_is_absent(week: Path) -> None:
     everything = [(name, data) for name, data in contents(week) if not name.endswith((".wasm", ".so"))]
-    secrets = ["SECRETCOMMENT", "123454321", "low-rank.toml", "kth-singular-value.toml", "A missing key"]
+    secrets = [
+        "SECRETCOMMENT",
+        "123454321",
+        "low-rank.toml",
+        "kth-singular-value.toml",
+        "A missing key",
+        "The same direction",
+    ]
     answers = {
         one
         for exercise in load_exercises().values()

@@ -244,7 +244,7 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
         shutil.copyfile(STATIC / Path(name).name, static / name)
     if not chosen.solutions:  # the examples are answers
         start = json.dumps({"exercise": asked[0].id, "answer": "", "hints": "none"})
-        examples = f"// Where this page begins.\nexport const start = {start};\nexport const presets = [];\n"
+        examples = f"// Where this page begins.\nexport const [start, presets, steps] = [{start}, [], []];\n"
         (static / "views/check/examples.js").write_text(examples, encoding="utf-8")
     told = {"exercises": [{**described(one), **_solutions(one, chosen)} for one in asked]}
     (made / "exercises.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")

@@ -9,7 +9,7 @@ import { lettered, typeset } from "../common/formula.js";
 import { download, here, literal, quoted } from "../common/export.js";
 import { open } from "../common/view.js";
 import { counterView } from "./check/counter.js";
-import { presets, start } from "./check/examples.js";
+import { presets, start, steps } from "./check/examples.js";
 
 const LONGEST = 40_000; // characters of an answer, which the address holds
 const fields = {
@@ -248,8 +248,8 @@ open({
   steps: [
     ["#exercise", "The exercise. Choose another one from the list, or none, and paste an answer with its heading."],
     ["#answer", "The answer: formulas only, or text with formulas. It is checked as you type."],
-    ["#verdict", "The verdict on each part. Proved: true for all parameters. Refuted: false, with numbers for which it fails. Hints are shown step by step.", "Right direction, too short"],
-    ["#verdict", "The same direction with a large enough factor is correct. The smallest sufficient factor is shown as well.", "Correct"],
+    ["#verdict", "The verdict on each part. Proved: true for all parameters. Refuted: false, with numbers for which it fails. Hints are shown step by step."],
+    ...steps,
     ["#read", "Every formula with its status, and the sentences that a person has to read: they are not checked."],
   ],
 });
