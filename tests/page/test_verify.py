@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -36,7 +37,7 @@ def test_a_certificate_is_verified_by_the_exact_checker_alone_which_is_said(
 
 
 def test_the_card_of_a_design_links_to_it(browser: Browser, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = design([[1, 0], [0, 1]], copy(0))
+    found = design(np.eye(2), copy(0))
     assert "Verify in a browser" not in found._repr_html_()
     monkeypatch.setenv("HEADWRIGHT_PAGE", "javascript:alert(1)")
     assert "Verify in a browser" not in found._repr_html_()

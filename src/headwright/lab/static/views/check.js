@@ -115,7 +115,7 @@ function build(main, state) {
   });
   const question = (values) => ({ text: values.answer, exercise: values.exercise || null, hints: values.hints });
   function draw(values, names) {
-    if (document.activeElement !== area && area.value !== values.answer) area.value = values.answer;
+    if (area.value !== values.answer) area.value = values.answer;
     put(area, { rows: Math.min(14, Math.max(4, values.answer.split("\n").length + 1)) });
     if (known?.length) select.value = values.exercise;
     const has = (...some) => some.some((name) => names.includes(name));
