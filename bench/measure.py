@@ -1,7 +1,8 @@
 """Time and memory of one contender, each in a process of its own so that none warms the other up.
 
 A topic is a module with a TITLE and CONTENDERS. A contender names a function of its module that prepares the
-input (not measured) and returns the work as a function without arguments (measured). The first contender of a
+input (not measured) and returns the work as a function without arguments (measured; work that has a clock of its own,
+such as a page's, returns its seconds and what it says). The first contender of a
 comparison is what the others are told as ratios to: ours, or what nothing can be faster than.
 
 Some contenders ask for so much memory that the machine would suffer: they run under a limit, and may run out of it.
@@ -100,7 +101,9 @@ def _run(
                 raise
             return Measurement(math.inf, math.inf, f"ran out of {limit_mb} MB")
         times.append(clock() - start)
-    return Measurement(min(times), max(0.0, (_status("VmHWM") - before) / 1024), str(result)[:60])
+        if isinstance(result, tuple):
+            times[-1], result = result
+    return Measurement(min(times), max(0.0, (_status("VmHWM") - before) / 1024), str(result)[:90])
 
 
 def _reset_peak() -> int:

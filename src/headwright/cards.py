@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
+import os
 import re
 import reprlib
 from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
+from urllib.parse import quote
 
 from headwright.theme import EITHER
 
@@ -19,6 +21,7 @@ KINDS = {
 }  # fmt: skip
 MOST_LETTERS = 700  # of a sentence
 MOST_FACTS = 8
+LONGEST_LINKED = 100_000  # characters of a certificate in a link
 LINE = 240  # letters of a line of text
 LINES = 5
 DIGEST = re.compile(r"(?<=sha256 |digest )([0-9a-f]{12})[0-9a-f]{4,52}\b(?:\.{3})?")  # whole, or its first 16 digits
@@ -74,8 +77,23 @@ def outline(thing: Any) -> str:
     return brief(f"{type(thing).__name__}({', '.join(told)})", LINE)
 
 
-def card(word: str, sentence: str, facts: Iterable[tuple[str, str]] = (), drawing: bytes = b"", name: str = "") -> str:
+def verify_page() -> str:
+    """The address of a page that verifies certificates in the browser, from HEADWRIGHT_PAGE; else nothing."""
+    address = os.environ.get("HEADWRIGHT_PAGE", "")
+    return f"{address.rstrip('/')}/verify.html" if address.startswith(("https://", "http://")) else ""
+
+
+def card(
+    word: str,
+    sentence: str,
+    facts: Iterable[tuple[str, str]] = (),
+    drawing: bytes = b"",
+    name: str = "",
+    certificate: str | None = None,
+) -> str:
     """HTML of a result, with a drawing (SVG) where there is one. Text is text: nothing given is read as markup.
+
+    A certificate that a link can carry is linked to the page of HEADWRIGHT_PAGE.
 
     >>> card("proved", "a < b", [("n", "3")]).count("a &lt; b")
     1
@@ -92,10 +110,13 @@ def card(word: str, sentence: str, facts: Iterable[tuple[str, str]] = (), drawin
     more = f"<p>and {len(told) - MOST_FACTS} more</p>" if len(told) > MOST_FACTS else ""
     source = f"data:image/svg+xml;base64,{base64.b64encode(drawing).decode()}"
     shown = f'<img style="max-width:100%" alt="{_text(name)}" src="{source}">' if drawing else ""
+    linked = verify_page() if certificate and len(certificate) <= LONGEST_LINKED else ""
+    address = html.escape(f"{linked}#certificate={quote(certificate or '', safe='')}")
+    link = f'<p><a href="{address}" target="_blank" rel="noopener">Verify in a browser</a></p>' if linked else ""
     return (
         f'<div style="border-left:4px solid {colour};padding:.1em 0 .1em .9em;max-width:56em">'
         f'<p style="white-space:pre-wrap"><b style="color:{colour}">{_text(word)}</b> {_text(sentence)}</p>'
-        f"{shown}{f'<table>{rows}</table>' if rows else ''}{more}</div>"
+        f"{shown}{f'<table>{rows}</table>' if rows else ''}{more}{link}</div>"
     )
 
 

@@ -175,6 +175,20 @@ def test_a_certificate_that_is_dropped_on_a_view_is_checked(view: View) -> None:
     expect(page.locator(".badge", has_text="Verified")).to_be_visible()
 
 
+@pytest.mark.parametrize("path", ["/design", "/heads"])
+def test_the_certificate_of_a_result_is_verified_from_the_menu(view: View, path: str) -> None:
+    page = view.enter(path)
+    view.settled()
+    page.locator("summary", has_text="Export").click()
+    page.get_by_role("button", name="Verify the certificate").click()
+    expect(page.locator("#main > .verdict .badge").first).to_have_text("Verified", timeout=60_000)
+    page.evaluate(f"document.documentElement.dataset.verify = '{view.address}/verify.html'")
+    page.locator("summary", has_text="Export").click()
+    with page.expect_popup() as waiting:
+        page.get_by_role("button", name="Verify the certificate").click()
+    assert "/verify.html#certificate=%7B" in waiting.value.url
+
+
 def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(view: View, tmp_path: Path) -> None:
     import numpy as np
 

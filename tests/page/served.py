@@ -20,6 +20,7 @@ from headwright.errors import InputError
 from headwright.page.build import build
 
 DOWNLOADS = Path(__file__).parents[2] / "out" / "downloads"  # fetched once
+OLD_TYPES = {"": "text/html", ".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 PATIENCE = 120_000  # milliseconds, on a busy machine
 ASK = "([call, given]) => import('./static/common/transport.js').then(({ post }) => post(call, given))"
 
@@ -39,12 +40,16 @@ def built(out: Path, assignment: Path | None = None) -> Path:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The address of a folder, as `python -m http.server` serves it."""
+def serving(folder: Path, *, knows_types: bool = True) -> Iterator[str]:
+    """The address of a folder, as `python -m http.server` serves it, or a server that knows only types of old."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             pass
+
+        def guess_type(self, path: Any) -> str:
+            known = super().guess_type(path)
+            return known if knows_types else OLD_TYPES.get(Path(path).suffix, "application/octet-stream")
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()

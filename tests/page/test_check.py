@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
-from tests.page.served import PATIENCE, Opened
+from headwright.page.build import write_manifest
+from tests.page.served import PATIENCE, Opened, serving
 
 RIGHT, WRONG = r"$q = \lambda (k_a + k_b)$ for a large $\lambda$", "q = k_a + k_b"
+CONTROLLED = (
+    "async () => { while (!navigator.serviceWorker.controller) await new Promise((go) => setTimeout(go, 100)); }"
+)
 SHEET = f"# Homework\n\n## averaging-two\n\n$${WRONG}$$\n\n## low-rank\n\n$$B = 0$$\n"
 
 
@@ -36,6 +41,81 @@ def test_python_that_cannot_be_loaded_is_named(browser: Browser, address: str) -
     page.goto(address)
     expect(page.locator("#loading")).to_contain_text("modules.zip could not be loaded (404)", timeout=PATIENCE)
     context.close()
+
+
+def test_progress_is_shown_in_bytes_until_all_have_arrived(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    held: list[Route] = []
+    context.route("**/python/pyodide.asm.wasm", lambda route: held.append(route))
+    page = context.new_page()
+    page.goto(address)
+    arriving = re.compile(r"Loading Python: 1\d\.\d of 2\d\.\d MB")
+    expect(page.locator("#loading")).to_contain_text(arriving, timeout=PATIENCE)
+    held[0].continue_()
+    expect(page.locator("#loading")).to_have_text("Starting Python", timeout=PATIENCE)
+    context.close()
+
+
+def test_a_server_need_not_know_the_types_of_modules_and_wasm(browser: Browser, folder: Path) -> None:
+    with serving(folder, knows_types=False) as address:
+        context = browser.new_context()
+        opened = Opened(context, address)
+        expect(opened.page.locator("#verdict .badge")).to_have_text("refuted", timeout=PATIENCE)
+        context.close()
+        assert opened.said == []
+
+
+def test_a_new_version_reaches_returning_visitors_when_all_of_it_is_there(
+    browser: Browser, folder: Path, tmp_path: Path
+) -> None:
+    again = shutil.copytree(folder, tmp_path / "page")
+    index = again / "index.html"
+    with serving(again) as address:
+        context = browser.new_context()
+        opened = Opened(context, address)
+        page = opened.page
+        page.evaluate(CONTROLLED)
+        index.write_text(index.read_text().replace("Check an answer", "Week 4"))
+        (again / "offline.js").unlink()  # as in a build, which lists the files before
+        write_manifest(again)
+        new = index.read_text()
+        index.write_text("half of it is uploaded")
+        page.reload()
+        opened.ready()
+        assert page.title() == "Check an answer"
+        index.write_text(new)
+        page.reload()
+        expect(page.get_by_text("This page has a new version.")).to_be_visible(timeout=PATIENCE)
+        page.get_by_role("button", name="Reload").click()
+        expect(page.locator("h1")).to_have_text("Week 4")
+        context.close()
+
+
+def test_the_keyboard_is_enough(opened: Opened) -> None:
+    page = opened.page
+    page.locator("#field-exercise").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")  # the exercise again, without an answer
+    expect(page.locator("#field-answer")).to_have_value(re.compile(r"\$\$"))
+    while page.evaluate("document.activeElement.id") != "field-answer":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("q = k_a")
+    expect(page.locator("#verdict .badge")).to_have_text("refuted", timeout=PATIENCE)
+    expect(page.locator("#spoken")).to_contain_text("refuted")  # what a screen reader says
+    while page.evaluate("document.activeElement.id") != "more-hints":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="verdict and where it fails")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_text_that_is_too_long_is_not_cut_silently(shared: Opened) -> None:
+    page = shared.page
+    page.goto(f"{shared.address}#exercise=averaging-two")
+    page.locator("#field-answer").fill("word " * 10_000)
+    expect(page.locator("#error-answer")).to_contain_text("The text ends here, after 40000 characters")
+    page.goto(f"{shared.address}#exercise=averaging-two&answer=q")
+    expect(page.locator("#field-answer")).to_have_value("q")  # though the cursor is still there
 
 
 def test_a_student_with_a_wrong_answer_mends_it(opened: Opened) -> None:
@@ -109,8 +189,7 @@ def test_it_works_without_a_network_even_with_the_solver(browser: Browser, addre
     context = browser.new_context()
     opened = Opened(context, address)
     page = opened.page
-    page.evaluate("navigator.serviceWorker.ready.then(() => 1)")
-    page.wait_for_function("navigator.serviceWorker.controller !== null", timeout=PATIENCE)
+    page.evaluate(CONTROLLED)
     context.set_offline(True)
     page.reload()
     opened.ready()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pytest
 from playwright.sync_api import Browser, expect
 
+from headwright import copy, design
 from headwright.verification import verify
 from tests.page.served import PATIENCE, Opened
 
@@ -30,4 +33,22 @@ def test_a_certificate_is_verified_by_the_exact_checker_alone_which_is_said(
     expect(page.locator("#verified .verdict").first.locator(".badge")).not_to_have_text("Verified", timeout=PATIENCE)
     expect(page.locator("#verified .verdict").first.locator(".badge")).to_be_visible(timeout=PATIENCE)
     assert opened.said == []
+    context.close()
+
+
+def test_the_card_of_a_design_links_to_it(browser: Browser, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = design(np.eye(2), copy(0))
+    assert "Verify in a browser" not in found._repr_html_()
+    monkeypatch.setenv("HEADWRIGHT_PAGE", "javascript:alert(1)")
+    assert "Verify in a browser" not in found._repr_html_()
+    monkeypatch.setenv("HEADWRIGHT_PAGE", address)
+    context = browser.new_context()
+    page = context.new_page()
+    page.set_content(found._repr_html_())
+    with context.expect_page() as waiting:
+        page.get_by_role("link", name="Verify in a browser").click()
+    assert found.certificate is not None
+    card = waiting.value.locator("#verified .verdict")
+    expect(card.locator(".badge")).to_have_text("Verified", timeout=PATIENCE)
+    expect(card.locator(".words")).to_have_text(verify(found.certificate, checker="exact").words)
     context.close()

@@ -18,6 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from headwright import __version__, theme
+from headwright.cards import verify_page
 from headwright.lab import STATIC
 from headwright.lab.calls import VIEWS
 from headwright.lab.guard import Guard
@@ -141,6 +142,7 @@ def _shell(module: str, title: str, views: Sequence[View], main: str = "", here:
     return shell.substitute(
         title=html.escape(title), module=module, links=links, version=__version__, page=here.name if here else "front",
         main=main, name=html.escape(here.title) if here else "", summary=html.escape(here.summary) if here else "",
+        verify=html.escape(verify_page()),
     )  # fmt: skip
 
 

@@ -7,8 +7,8 @@ examples, exercises that were not chosen) is never copied.
 
 from __future__ import annotations
 
+import base64
 import gzip
-import hashlib
 import html
 import json
 import re
@@ -20,6 +20,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -38,7 +39,8 @@ HERE = Path(__file__).parent
 STATIC = HERE / "static"
 PACKAGE = Path(headwright.__file__).parent
 PYODIDE = ("pyodide@314.0.7", "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0")
-RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json")  # .mjs becomes .js
+STANDARD, MODULES = "python_stdlib.zip", "modules.zip"
 WASM = ("--platform", "pyemscripten_2026_0_wasm32", "--python-version", "3.14", "--only-binary=:all:", "--no-deps")
 OURS = (  # what of this package runs in the browser
     "__init__.py", "__init__.pyi", "cards.py", "enclosure.py", "errors.py", "theme.py", "validation.py",
@@ -47,8 +49,17 @@ OURS = (  # what of this package runs in the browser
 )  # fmt: skip
 FRONT = ("common", "views/check", "views/check.js", "lab.css", "icon.svg")  # what the page shares with the lab
 SOLVER = "z3_solver"
-WITHOUT = ("flint/test/",)  # of the wheels
-FLINT = """from .flint_base.flint_base import Ordering
+WITHOUT = re.compile(  # modules that a page never loads, of the wheels and of Python itself
+    r"flint/(test/|functions/|types/(_gr|fq_default|nmod|fmpz_mod|\w+_series))"
+    r"|pydantic/(v1|deprecated|experimental|mypy)\b|.*/(sboms|METADATA|RECORD)\b"
+    r"|(_pyrepl|multiprocessing|unittest|wsgiref|xmlrpc)/|(_pydatetime|_pyio|doctest|imaplib|mailbox|pdb|pickletools)\.py"
+    r"|encodings/(big|cp(?!437)|euc|gb|hp|hz|iso|johab|kz|koi|mac_|palm|ptcp|shift|tis)"
+)
+FLINT = """import sys
+
+flags = sys.getdlopenflags()
+sys.setdlopenflags(flags | 256)  # RTLD_GLOBAL: symbols of libflint.so are found at once, not again for each module
+from .flint_base.flint_base import Ordering
 from .pyflint import ctx
 from .types.arb import arb
 from .types.arb_mat import arb_mat
@@ -56,6 +67,7 @@ from .types.fmpq import fmpq
 from .types.fmpq_mat import fmpq_mat
 from .types.fmpq_mpoly import fmpq_mpoly, fmpq_mpoly_ctx
 from .types.fmpz import fmpz
+sys.setdlopenflags(flags)
 """  # in place of flint/__init__.py: each of the modules that it loads beyond these delays the first verdict
 Tell = Callable[[str], None]
 
@@ -90,14 +102,14 @@ def build(
         made = work / "page"
         (made / "python").mkdir(parents=True)
         for name in RUNTIME:
-            shutil.copyfile(runtime / name, made / "python" / name)
+            shutil.copyfile(runtime / name, made / "python" / name.replace(".mjs", ".js"))  # which all servers know
         (solver,) = (wheel for wheel in wheels if wheel.name.startswith(SOLVER))
         shutil.copyfile(solver, made / "python" / f"{SOLVER}.whl")
         tell("Compiling Python modules")
         tree = _tree(work / "tree", [wheel for wheel in wheels if wheel != solver], chosen, asked)
-        _compiled(tree, runtime, work, made / "python" / "modules.zip")
+        _compiled(tree, runtime, work, made / "python")
         _front(made, chosen, asked)
-        sizes = _manifest(made)
+        sizes = write_manifest(made)
         if out.exists():
             shutil.rmtree(out)
         shutil.copytree(made, out)
@@ -114,7 +126,7 @@ def _run(what: str, *command: str, cwd: Path) -> None:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def _pyodide(fetched: Path, work: Path) -> Path:
@@ -154,8 +166,9 @@ def _tree(tree: Path, wheels: Sequence[Path], chosen: Assignment, asked: Sequenc
     """All modules but the solver's, in one folder, with the exercises of the assignment alone."""
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as packed:
-            packed.extractall(tree, [name for name in packed.namelist() if not name.startswith(WITHOUT)])  # noqa: S202  checksums are known
+            packed.extractall(tree)  # noqa: S202  checksums are known
     (tree / "flint" / "__init__.py").write_text(FLINT, encoding="utf-8")
+    (tree / "latex2mathml" / "__init__.py").write_text("", encoding="utf-8")  # it asks for its version, which is slow
     ours = tree / "headwright"
     for path in _ours():
         target = ours / path.relative_to(PACKAGE)
@@ -203,16 +216,19 @@ def _value(given: object) -> str:
     return json.dumps(given, ensure_ascii=False)
 
 
-def _compiled(tree: Path, runtime: Path, work: Path, archive: Path) -> None:
-    with zipfile.ZipFile(work / "tree.zip", "w", zipfile.ZIP_STORED) as packed:
+def _compiled(tree: Path, runtime: Path, work: Path, out: Path) -> None:
+    """The modules of the tree and those of Python itself, as archives of compiled modules."""
+    with zipfile.ZipFile(work / MODULES, "w", zipfile.ZIP_STORED) as packed:
         for path in sorted(tree.rglob("*")):
             if path.is_file():
                 packed.write(path, path.relative_to(tree))
-    script = [str(STATIC / "compile.mjs"), str(runtime), str(work / "tree.zip"), str(work / "compiled.zip")]
-    _run("compiling", "node", *script, cwd=work)
-    with zipfile.ZipFile(work / "compiled.zip") as given, zipfile.ZipFile(archive, "w") as packed:
-        for name in sorted(given.namelist()):
-            packed.writestr(zipfile.ZipInfo(name), given.read(name), zipfile.ZIP_DEFLATED, 9)
+    sources = {work / MODULES: work / "compiled.zip", runtime / STANDARD: work / STANDARD}
+    script = [str(path) for pair in sources.items() for path in pair]
+    _run("compiling", "node", str(STATIC / "compile.mjs"), str(runtime), *script, cwd=work)
+    for source, compiled in sources.items():
+        with zipfile.ZipFile(compiled) as given, zipfile.ZipFile(out / source.name, "w") as packed:
+            for name in sorted(name for name in given.namelist() if not WITHOUT.match(name)):
+                packed.writestr(zipfile.ZipInfo(name), given.read(name), zipfile.ZIP_DEFLATED, 9)
 
 
 def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
@@ -227,7 +243,7 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
         shutil.copyfile(STATIC / Path(name).name, static / name)
     if not chosen.solutions:  # the examples are answers
         start = json.dumps({"exercise": asked[0].id, "answer": "", "hints": "none"})
-        examples = f"// Where this page begins.\nexport const start = {start};\nexport const presets = [];\n"
+        examples = f"// Where this page begins.\nexport const [start, presets, steps] = [{start}, [], []];\n"
         (static / "views/check/examples.js").write_text(examples, encoding="utf-8")
     told = {"exercises": [{**described(one), **_solutions(one, chosen)} for one in asked]}
     (made / "exercises.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
@@ -243,15 +259,16 @@ def _solutions(exercise: Exercise, chosen: Assignment) -> dict[str, Any]:
     return {"solutions": [[typeset(formula) for formula in one] for one in right[:1]]}
 
 
-def _manifest(made: Path) -> tuple[int, int]:
-    """The list of all files, which the page and its service worker read; the sizes of all but the solver."""
-    paths = {path.relative_to(made).as_posix(): path for path in sorted(made.rglob("*")) if path.is_file()}
-    raw = {name: path.stat().st_size for name, path in paths.items()}
-    version = hashlib.sha256(b"".join(path.read_bytes() for path in paths.values())).hexdigest()[:16]
-    first = sum(size for name, size in raw.items() if name.startswith("python/") and SOLVER not in name)
-    manifest = {"version": version, "bytes": first, "files": list(raw)}
-    (made / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    worker = (STATIC / "offline.js").read_text(encoding="utf-8").replace("VERSION", version)
+def write_manifest(made: Path) -> tuple[int, int]:
+    """The bytes of the progress bar and, for the service worker, all files; the sizes of all but the solver."""
+    fetched = (made / "python" / name for name in (*RUNTIME, STANDARD, MODULES) if not name.endswith(".mjs"))
+    told = {"bytes": sum(path.stat().st_size for path in fetched)}
+    (made / "manifest.json").write_text(json.dumps(told) + "\n", encoding="utf-8")
+    files = {path.relative_to(made).as_posix(): path.read_bytes() for path in sorted(made.rglob("*")) if path.is_file()}
+    digests = {name: f"sha256-{base64.b64encode(sha256(data).digest()).decode()}" for name, data in files.items()}
+    all_files = json.dumps(digests, indent=1)
+    worker = (STATIC / "offline.js").read_text(encoding="utf-8").replace("FILES_AND_DIGESTS", all_files)
+    worker = worker.replace("VERSION", sha256(all_files.encode()).hexdigest()[:16])
     (made / "offline.js").write_text(worker, encoding="utf-8")
-    small = [len(gzip.compress(path.read_bytes())) for name, path in paths.items() if SOLVER not in name]
-    return sum(size for name, size in raw.items() if SOLVER not in name), sum(small)
+    needed = [data for name, data in files.items() if SOLVER not in name]
+    return sum(map(len, needed)), sum(len(gzip.compress(data)) for data in needed)

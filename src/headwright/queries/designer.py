@@ -223,7 +223,7 @@ class Design:
         from headwright.pictures import render, told
 
         chart = self.picture()
-        return card(self.word, self.words, self._facts, render(chart, ".svg"), told(chart))
+        return card(self.word, self.words, self._facts, render(chart, ".svg"), told(chart), self.certificate)
 
     def picture(self) -> Chart:
         """The design as a chart: keys and queries in the plane where there are two dimensions, else the pattern."""

@@ -133,11 +133,11 @@ class Built:
     def _repr_html_(self) -> str:
         """For notebooks: the same as a card, with the picture of the first head."""
         if self.layer is None:
-            return card(self.word, self.words, self._facts)
+            return card(self.word, self.words, self._facts, certificate=self.certificate)
         from headwright.pictures import render, told
 
         chart = self.picture()
-        return card(self.word, self.words, self._facts, render(chart, ".svg"), told(chart))
+        return card(self.word, self.words, self._facts, render(chart, ".svg"), told(chart), self.certificate)
 
     def picture(self, head: int = 0, sequence: int = 0) -> Chart:
         """One head as a chart: its pattern for one sequence, and its queries and keys."""

@@ -78,7 +78,7 @@ class Circuit:
 
     def _repr_html_(self) -> str:
         """For notebooks: the same as a card."""
-        return card(self.word, self.words, [("layers", str(len(self.layers)))])
+        return card(self.word, self.words, [("layers", str(len(self.layers)))], certificate=self.certificate)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,10 @@ def test_what_fails_for_some_integers_is_refuted(claim: str) -> None:
     assert check("positions-unique", ROWS, claim).word == "refuted"
 
 
+def test_counterexamples_are_near_zero_whatever_the_solver_finds_first() -> None:
+    assert "k = 0, t = 0 and t' = 1" in check("positions-unique", ROWS, r"t - t' = 2 \pi k").reason
+
+
 @pytest.mark.parametrize("claim", [r"\frac{t}{t} = 1", r"\frac{1}{t} \ne 0", r"\ln t \ge 0", r"t^{-1} t = 1"])
 def test_what_is_not_defined_for_all_integers_is_not_simplified(claim: str) -> None:
     assert check("positions-unique", ROWS, claim).word in ("undecided", "unreadable")

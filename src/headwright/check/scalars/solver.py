@@ -190,6 +190,7 @@ def _pair(encoder: Encoder, atom: forms.Exp | forms.Function) -> tuple[Any, Any]
 
 
 STEPS_PER_SECOND = 200_000  # of z3's own counting, which does not depend on the machine's load
+NEAR = sorted(range(-5, 6), key=lambda value: (abs(value), -value))  # integers that counterexamples prefer
 LONGEST_SUM = 60  # terms; longer ones are not worth the wait
 
 Sign = tuple[forms.Scalar, Comparison]  # a whole scalar compared with 0
@@ -347,12 +348,23 @@ class Whole:
         return bool(self._solver(formulas, seconds).check() == self.z3.unsat)
 
     def model(self, formulas: Sequence[Any], seconds: float) -> dict[str, int] | None:
-        """Integers that satisfy them for some value of what is only enclosed; None where none were found."""
+        """Integers that satisfy them for some value of what is only enclosed; None where none were found.
+
+        Each is as near to 0 as the ones before it allow, so that versions of z3 agree.
+        """
         solver = self._solver(formulas, seconds)
         if solver.check() != self.z3.sat:
             return None
-        model = solver.model()
-        return {name: model.eval(x, model_completion=True).as_long() for name, x in sorted(self.names.items())}
+        model, values = solver.model(), dict[str, int]()
+        bounded(solver, seconds / 20)
+        for name, x in sorted(self.names.items()):
+            values[name] = model.eval(x, model_completion=True).as_long()
+            for value in NEAR:
+                if abs(value) <= abs(values[name]) and solver.check(x == value) == self.z3.sat:
+                    model, values[name] = solver.model(), value
+                    break
+            solver.add(x == values[name])
+        return values
 
     def _solver(self, formulas: Sequence[Any], seconds: float) -> Any:
         solver = bounded(self.z3.Solver(), seconds)

@@ -20,7 +20,7 @@ MOST_TEXT, MOST_ANSWERS = 200_000, 60
 SECONDS = 25.0  # for an answer
 EACH, ALL = 15.0, 90.0  # seconds for an answer of a document, and for all of them
 MOST_TYPESET = 60  # formulas of one answer
-MOST_SHOWN, MOST_READ = 8000, 300  # characters of one answer, and of one formula as it was read
+MOST_SHOWN, MOST_READ = 40_000, 300  # characters of one answer, and of one formula as it was read
 MARKS = ("$", "\\(", "\\[", "\\begin", "```")  # delimiters of formulas
 Id = Annotated[str, Field(min_length=1, max_length=60)]
 

@@ -1,11 +1,13 @@
 // The service worker: every file of this folder, kept for use without a network. A changed folder has another version.
 const MINE = `headwright ${self.registration.scope} `; // other pages may live on the same server
 const KEPT = `${MINE}VERSION`;
+const FILES = FILES_AND_DIGESTS; // a folder that is being replaced has other digests, and is kept at a later visit
 
 self.addEventListener("install", (event) => event.waitUntil((async () => {
-  const { files } = await (await fetch("manifest.json", { cache: "no-cache" })).json();
   const cache = await caches.open(KEPT);
-  await cache.addAll(["./", "manifest.json", ...files].map((name) => new Request(name, { cache: "no-cache" })));
+  await cache.add(new Request("./", { cache: "no-cache" })).catch(() => {}); // some servers know it only as index.html
+  await cache.addAll(Object.entries(FILES).map(([name, integrity]) => new Request(name, { cache: "no-cache", integrity })));
+  await self.skipWaiting(); // the page tells that it has a new version
 })()));
 
 self.addEventListener("activate", (event) => event.waitUntil((async () => {
@@ -15,5 +17,5 @@ self.addEventListener("activate", (event) => event.waitUntil((async () => {
 
 self.addEventListener("fetch", (event) => {
   if (event.request.method !== "GET" || new URL(event.request.url).origin !== self.location.origin) return;
-  event.respondWith((async () => (await (await caches.open(KEPT)).match(event.request, { ignoreSearch: true })) ?? fetch(event.request))());
+  event.respondWith((async () => (await caches.match(event.request, { cacheName: KEPT, ignoreSearch: true })) ?? fetch(event.request))());
 });

@@ -1,13 +1,15 @@
 // Python in a worker: loads itself with progress in bytes, then answers one question after the other.
-const counted = self.fetch.bind(self);
+const WASM = "application/wasm";
+const fetched = self.fetch.bind(self);
 let loaded = 0;
 
-/** Count what arrives, for the page's progress bar. */
+/** Count what arrives, for the page's progress bar, on a copy: browsers keep compiled code only of the response itself. */
 self.fetch = async (...asked) => {
-  const response = await counted(...asked);
-  if (!response.body) return response;
-  const count = new TransformStream({ transform(chunk, out) { loaded += chunk.byteLength; self.postMessage({ loaded }); out.enqueue(chunk); } });
-  return new Response(response.body.pipeThrough(count), { status: response.status, headers: response.headers });
+  let response = await fetched(...asked);
+  const counter = new WritableStream({ write(chunk) { loaded += chunk.byteLength; self.postMessage({ loaded }); } });
+  response.clone().body?.pipeTo(counter).catch(() => {}); // who asked learns of it, too
+  if (response.ok && response.url.endsWith(".wasm") && response.headers.get("content-type") !== WASM) response = new Response(response.body, { headers: { "content-type": WASM } }); // some servers do not know the type
+  return response;
 };
 
 const bytes = async (name) => {
@@ -18,10 +20,12 @@ const bytes = async (name) => {
 
 async function start() {
   const archive = bytes("modules.zip");
-  const { loadPyodide } = await import("./python/pyodide.mjs");
-  const python = await loadPyodide({ indexURL: new URL("python/", self.location.href).href });
+  const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all([import("./python/pyodide.js"), import("./python/pyodide.asm.js")]);
+  const env = { PYDANTIC_DISABLE_PLUGINS: "1" }; // there are none: looking for them is slow
+  const python = await loadPyodide({ indexURL: new URL("python/", self.location.href).href, createPyodideModule, env });
   const place = python.runPython("import site; site.getsitepackages()[0]");
   python.unpackArchive(await archive, "zip", { extractDir: place });
+  python.pyimport("headwright.check.checker"); // what the first answer needs
   const { answer, solver_loaded: solverLoaded } = python.pyimport("headwright.page.answering");
   return { python, place, answer, solverLoaded };
 }

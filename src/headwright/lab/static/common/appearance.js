@@ -6,5 +6,6 @@
   const theme = stored("headwright-theme");
   if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
   if (wanted.get("view") === "projector") document.documentElement.dataset.view = "projector";
+  if (location.protocol === "file:") addEventListener("DOMContentLoaded", () => document.getElementById("loading")?.replaceChildren("Browsers do not run this page from a file. Serve its folder: python -m http.server -d FOLDER, and open http://localhost:8000."));
   if (wanted.has("hide")) document.documentElement.dataset.hide = "controls";
 }

@@ -38,7 +38,7 @@ export function heat(svg, matrix, { names = [], most = null, title = "", side = 
 export const rounded = (most) => { const power = 10 ** Math.floor(Math.log10(most)); return [1, 2, 2.5, 5, 10].map((m) => m * power).find((x) => x >= most); };
 
 /** Axes from numbers to the picture: returns x(value), y(value). */
-export function axes(svg, { width = 440, height = 200, from, to, top, bottom = 0, across = "", up = "", ticks = 5 }) {
+export function axes(svg, { width = 440, height = 200, from, to, top, bottom = 0, across = "", up = "", ticks = 5, label = (value) => shown(value, 2) }) {
   put(svg, { viewBox: `0 0 ${width} ${height}` });
   svg.replaceChildren();
   const [left, right, above, below] = [44, width - 10, 24, height - 34];
@@ -50,7 +50,7 @@ export function axes(svg, { width = 440, height = 200, from, to, top, bottom = 0
   }
   for (let k = 0; k <= ticks; k++) {
     const value = from + ((to - from) * k) / ticks;
-    svg.append(s("text", { class: "tick", x: x(value), y: below + 15, "text-anchor": "middle" }, shown(value, 2)));
+    svg.append(s("text", { class: "tick", x: x(value), y: below + 15, "text-anchor": "middle" }, label(value)));
   }
   svg.append(s("text", { class: "tick", x: (left + right) / 2, y: height - 4, "text-anchor": "middle" }, across), s("text", { class: "tick", x: 4, y: 11 }, up));
   return { x, y };

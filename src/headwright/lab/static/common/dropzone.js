@@ -9,6 +9,7 @@ export async function checkFile(file, place) {
   try {
     const found = await post("verify", { certificate: await file.text() });
     const kind = { verified: "proved", "not confirmed": "undecided" }[found.verdict] ?? "refuted";
+    card.classList.add(kind);
     card.replaceChildren(h("p", {}, h("b", { class: `badge ${kind}` }, found.verdict[0].toUpperCase() + found.verdict.slice(1)),
       ` ${file.name}, by the ${checkedBy(found.checkers)}`), h("p", { class: "words" }, found.words), close(card));
   } catch (error) {

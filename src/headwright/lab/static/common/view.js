@@ -4,8 +4,10 @@ import { h, put, s } from "./dom.js";
 import { State, framed } from "./state.js";
 import { button, complain, typing, undoing } from "./controls.js";
 import { copy, download, pixels, standalone, toast } from "./export.js";
-import { dropped } from "./dropzone.js";
+import { checkFile, dropped } from "./dropzone.js";
 import { tour } from "./guide.js";
+
+const LONGEST_LINKED = 100_000; // characters of a certificate in a link
 
 /**
  * Open a view.
@@ -79,11 +81,15 @@ function takeMenu(name, parts) {
     add("Download SVG", () => { for (const [title, svg] of parts.pictures()) download(`headwright-${title}.svg`, standalone(svg), "image/svg+xml"); });
     add("Download PNG", async () => { for (const [title, svg] of parts.pictures()) download(`headwright-${title}.png`, await pixels(svg)); });
   }
-  if (parts.certificate) add("Download the certificate", () => {
-    const text = parts.certificate();
-    if (text) download("certificate.json", text);
-    else toast("There is no certificate");
-  });
+  const certified = (label, use) => add(label, () => { const text = parts.certificate(); if (text) use(text); else toast("There is no certificate"); });
+  if (parts.certificate) {
+    certified("Download the certificate", (text) => download("certificate.json", text));
+    certified("Verify the certificate", (text) => {
+      const page = document.documentElement.dataset.verify; // of a page for people without the lab; else the lab verifies
+      if (page && text.length <= LONGEST_LINKED) window.open(`${page}#certificate=${encodeURIComponent(text)}`, "_blank", "noopener");
+      else { checkFile(new File([text], "certificate.json"), document.getElementById("main")); scrollTo({ top: 0 }); }
+    });
+  }
   return menu("Export", "Code, numbers and pictures", ...items);
 }
 

@@ -9,11 +9,12 @@ import { lettered, typeset } from "../common/formula.js";
 import { download, here, literal, quoted } from "../common/export.js";
 import { open } from "../common/view.js";
 import { counterView } from "./check/counter.js";
-import { presets, start } from "./check/examples.js";
+import { presets, start, steps } from "./check/examples.js";
 
+const LONGEST = 40_000; // characters of an answer, which the address holds
 const fields = {
   exercise: text(start.exercise, { longest: 60 }),
-  answer: text(start.answer, { longest: 8000 }),
+  answer: text(start.answer, { longest: LONGEST }),
   hints: choice(start.hints, ["none", "direction", "full"]),
 };
 const WORDS = {
@@ -49,7 +50,7 @@ function build(main, state) {
   select.addEventListener("change", () => { // another exercise: its template, and no hints
     state.set({ exercise: select.value, hints: "none", ...(select.value ? { answer: template(select.value) } : {}) });
   });
-  const area = h("textarea", { id: "field-answer", rows: 4, maxlength: 8000, spellcheck: "false", autocomplete: "off" });
+  const area = h("textarea", { id: "field-answer", rows: 4, maxlength: LONGEST, spellcheck: "false", autocomplete: "off" });
   area.addEventListener("input", () => state.set({ answer: area.value }, { settle: false }));
   area.addEventListener("change", () => state.settle());
   const statement = h("div", { class: "statement" });
@@ -114,13 +115,13 @@ function build(main, state) {
   });
   const question = (values) => ({ text: values.answer, exercise: values.exercise || null, hints: values.hints });
   function draw(values, names) {
-    if (document.activeElement !== area && area.value !== values.answer) area.value = values.answer;
+    if (area.value !== values.answer) area.value = values.answer;
     put(area, { rows: Math.min(14, Math.max(4, values.answer.split("\n").length + 1)) });
     if (known?.length) select.value = values.exercise;
     const has = (...some) => some.some((name) => names.includes(name));
     if (has("exercise")) { if (values.exercise) reader.ask({ exercise: values.exercise }); else { about = null; drawExercise(); } }
     if (has("exercise", "answer", "hints") && known) { // until then it is not known what a blank answer is
-      complain(state, "answer", null);
+      complain(state, "answer", values.answer.length < LONGEST ? null : `The text ends here, after ${LONGEST} characters. Check a longer one as a document.`);
       if (blank(values)) { checker.cancel(); found = null; asked = ""; drawVerdict(values); } else if (JSON.stringify(question(values)) !== asked) { asked = JSON.stringify(question(values)); checker.ask(question(values)); }
     }
     drawPicture();
@@ -175,7 +176,7 @@ function build(main, state) {
     if (!curve) return;
     const all = [...Object.values(curve.series).flat(), ...Object.values(curve.levels)].filter((value) => value !== null);
     const [from, to] = [Math.min(...curve.values), Math.max(...curve.values)];
-    const { x, y } = axes(lines, { height: 250, from: Math.log10(from), to: Math.log10(to), top: rounded(Math.max(...all.map(Math.abs))), across: `log10 ${curve.parameter}`, up: "", ticks: 4 });
+    const { x, y } = axes(lines, { height: 250, from: Math.log10(from), to: Math.log10(to), top: rounded(Math.max(...all.map(Math.abs))), across: curve.parameter, label: (power) => shown(10 ** power, 2), ticks: 4 });
     const path = (values) => values.map((value, i) => (value === null ? "" : `${i && values[i - 1] !== null ? "L" : "M"}${x(Math.log10(curve.values[i])).toFixed(1)} ${y(value).toFixed(1)}`)).join("");
     for (const level of Object.values(curve.levels)) lines.append(s("line", { class: "wanted-line", x1: x(Math.log10(from)), x2: x(Math.log10(to)), y1: y(level), y2: y(level) }));
     for (const values of Object.values(curve.series)) lines.append(s("path", { class: "curve of-yours", d: path(values) }));
@@ -247,8 +248,8 @@ open({
   steps: [
     ["#exercise", "The exercise. Choose another one from the list, or none, and paste an answer with its heading."],
     ["#answer", "The answer: formulas only, or text with formulas. It is checked as you type."],
-    ["#verdict", "The verdict on each part. Proved: true for all parameters. Refuted: false, with numbers for which it fails. Hints are shown step by step.", "Right direction, too short"],
-    ["#verdict", "The same direction with a large enough factor is correct. The smallest sufficient factor is shown as well.", "Correct"],
+    ["#verdict", "The verdict on each part. Proved: true for all parameters. Refuted: false, with numbers for which it fails. Hints are shown step by step."],
+    ...steps,
     ["#read", "Every formula with its status, and the sentences that a person has to read: they are not checked."],
   ],
 });

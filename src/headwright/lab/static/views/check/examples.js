@@ -11,3 +11,8 @@ export const presets = [
   ["Sentences to read", { answer: "Take $q = \\lambda (k_a + k_b)$, where $\\lambda$ is as large as a house.\nA naive idea would be $q = k_a$.", hints: "full" }],
   ["Syntax error", { answer: "q = \\lambda (k_a + k_b" }],
 ];
+/** Of the guided tour. */
+export const steps = [
+  ["#verdict", "This answer has the right direction and is too short.", "Right direction, too short"],
+  ["#verdict", "The same direction with a large enough factor is correct. The smallest sufficient factor is shown as well.", "Correct"],
+];
