@@ -121,7 +121,7 @@ def test_a_cache_that_is_changed_between_steps_does_not_change_what_was_seen() -
             model(**step, past_key_values=cache)
             if read:
                 assert seen.layer(0).entropy.shape[2] == 13
-            cache.reorder_cache(torch.tensor([1, 0]))
+            cache.reorder_cache(torch.LongTensor([1, 0]))
             model(**step, past_key_values=cache)
         return [getattr(seen.layer(1), name) for name in ("entropy", "received")]
 

@@ -448,7 +448,7 @@ def _as_before(
 
 
 @cache
-def _around(family: type[nn.Module]) -> tuple[Any, Any]:
+def _around(family: Any) -> tuple[Any, Any]:
     """The registry of implementations, and the eager one, in the module of a class."""
     around = inspect.unwrap(family.forward).__globals__
     return around["ALL_ATTENTION_FUNCTIONS"], around.get("eager_attention_forward")
