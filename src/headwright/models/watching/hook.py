@@ -434,7 +434,8 @@ def _as_before(
     original: str, module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Any, given: dict[str, Any]
 ) -> Any:
     """What the module would have called: its own eager attention, or an implementation that is registered."""
-    registry, eager = _around(type(module))
+    family: Any = type(module)
+    registry, eager = _around(family)
     function = registry.get_interface(original, eager)
     if "flash" not in original:
         return function(module, query, key, value, mask, **given)
