@@ -76,7 +76,7 @@ class Steps:
         """Whether the cache holds the same keys as after the last step: the next step can only add to them."""
         if cache is not self.cache:
             return False
-        held = cache.layers[self.index].keys
+        held: Tensor = cache.layers[self.index].keys
         return held.data_ptr() == self.last.key.data_ptr() and held.shape == self.last.key.shape
 
 
