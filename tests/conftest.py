@@ -22,6 +22,7 @@ LONGEST = (
 )  # fmt: skip
 
 
+@pytest.hookimpl(trylast=True)  # after pytest has put together what shares a browser
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {name: place for place, name in enumerate(LONGEST)}
 

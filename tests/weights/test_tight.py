@@ -103,6 +103,7 @@ def test_plain_values_are_as_good_as_the_smallest_with_fewer_columns(seed: int) 
         (DIRECTIONS + f'[[rule]]\ntoken = 0\noutput = "{"9" * 400} b"', "output of token 0 holds a number of size"),
         (DIRECTIONS + f"[[rule]]\ntoken = 0\noutput = {[1.0] * 2000}", "has 2000 numbers: expected at most 1024"),
     ],
+    ids=lambda value: value[:40],
 )
 def test_what_is_too_large_is_refused_in_a_sentence(text: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
