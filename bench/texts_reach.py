@@ -55,7 +55,9 @@ def repeated(lengths: list[int], samples: int, most: int) -> None:
                 if every and proved:
                     gaps, edges = below(proved, true, head)
                     counts, _ = np.histogram(gaps, edges)
-                    print(f"    below the truth by {histogram(edges, counts)}; {(gaps < -1e-3).sum()} above", flush=True)
+                    print(
+                        f"    below the truth by {histogram(edges, counts)}; {(gaps < -1e-3).sum()} above", flush=True
+                    )
         for kind, (proved_, true_) in total.items():
             print(f"T = {length}, {kind} in all: {proved_} proved of {true_} true", flush=True)
 

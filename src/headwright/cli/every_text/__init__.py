@@ -2,8 +2,8 @@
 
 reading         the options, in the tokens of a model
 first_layer     the first layer on every text: where the sweeps run, and what is asked of them
-deeper_layers   a pair that repeats, through two layers; deeper layers, on the keys of a text
-next_token      whether b is predicted after the second a, through two layers
+deeper_layers   deeper layers, on the keys of a text
+next_token      induction through two layers: is b predicted after the second a, and which weight it has
 printing        the result in words, as data and as a picture
 certificate     the strongest result, as a certificate
 """
@@ -66,11 +66,16 @@ def every_text(
     ] = None,
     repeat: Annotated[
         str | None,
-        typer.Option(metavar="AB", help="For two layers: bound the weight on the pair of tokens AB where it repeats."),
+        typer.Option(
+            metavar="AB",
+            help="Two layers: has B over 1/2 after a second A? AB, or ABC with C before it.",
+        ),
     ] = None,
     predict: Annotated[
         str | None,
-        typer.Option(metavar="AB", help="Two layers: is B predicted after a second A? A pair of tokens, or all."),
+        typer.Option(
+            metavar="AB", help="Two layers: is B predicted after a second A? AB, ABC with C before it, or all."
+        ),
     ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="Also for T = 2, 4, 8, ... up to the length.")] = False,
     layers: Layers = None,

@@ -10,8 +10,8 @@ import numpy as np
 
 from headwright.cli.console import keeping, progress, save_picture, show_json
 from headwright.cli.every_text.certificate import write
-from headwright.cli.every_text.deeper_layers import deeper, repeated
-from headwright.cli.every_text.next_token import predicted
+from headwright.cli.every_text.deeper_layers import deeper
+from headwright.cli.every_text.next_token import predicted, repeated
 from headwright.cli.every_text.printing import Answered, data, picture, print_result
 from headwright.cli.every_text.reading import OF_TEXT, EveryTextOptions, pairs_of, queries_of, token_of
 from headwright.errors import InputError

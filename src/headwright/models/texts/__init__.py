@@ -13,9 +13,8 @@ every_text           the public functions: sets of places, pairs of tokens, boun
 occurrences          the weight on every occurrence of a token
 replaced_tokens      one text, a few of whose tokens may be replaced
 logits               the direct effect of a head on a logit
-two_layers           an induction head on a repeated pair, through two layers
-next_token           the next token through two layers of one head: the search for margins and worst texts
-next_token_statement  such margins as a document; next_token_proof searches, checks and runs
+next_token           induction through two layers: the search for margins, weights and worst texts
+next_token_statement  such claims as a document; next_token_proof searches, checks and runs
 recombined_keys      heads above the first layer, under any recombination of a text's keys
 check_against_model  whether the layer as read does what the model does, and whether bounds hold where it runs
 statement            a statement as a document; make_statement makes one from a result

@@ -196,7 +196,7 @@ def largest_average(tables: Tables, allowed: Allowed, k: int, worth: Numbers) ->
 
 
 def _root(known: Numbers, total: Numbers, free: Sequence[tuple[Numbers, Numbers]]) -> Numbers:
-    """Not below the l with known - l total + F(l) = 0, F the sum over the free places, by chords between GRID numbers."""
+    """Not below the l with known - l total + F(l) = 0, F the sum over the free places, by chords."""
     values, around = np.concatenate([value for _, value in free], axis=1), known / total
     low = np.minimum(values.min(axis=1), around.min(axis=(1, 2)))
     high = np.maximum(values.max(axis=1), around.max(axis=(1, 2)))
@@ -269,10 +269,13 @@ def _powers(tables: Tables, allowed: Allowed, group: Group, head: int) -> dict[i
     end, j = tables.length - 1, group.j
     weights = [tables.powers(end, m)[:, tokens, group.a] for m, tokens in enumerate(allowed)]  # head, token
     spots = [tables.spot(m) for m in range(tables.length)]
-    middle = sum(
-        np.einsum("ht,htw->hw", w, tables.o[:, spot, tokens]) / len(tokens)
-        for w, spot, tokens in zip(weights, spots, allowed, strict=True)
-    ) / sum(w.mean(axis=1) for w in weights)[:, None]  # type: ignore[index]
+    middle = (
+        sum(
+            np.einsum("ht,htw->hw", w, tables.o[:, spot, tokens]) / len(tokens)
+            for w, spot, tokens in zip(weights, spots, allowed, strict=True)
+        )
+        / sum(w.mean(axis=1) for w in weights)[:, None]
+    )  # type: ignore[index]
     own = (tables.x[spots[end], group.a] + middle.sum(axis=0)) / tables.heads - middle  # by head: in all, x at the end
     rows = (tables.o + own[:, None, None]).reshape(-1, middle.shape[1])
     mine = -_from_x(tables, allowed, j, tables.asks(head, rows, j), -1)[:, 0, 0]
@@ -310,9 +313,9 @@ def _at_end(terms: Sequence[tuple[Numbers, Numbers]], k: int) -> Numbers:
     return found
 
 
-def _terms(powers: Mapping[int, Numbers], adds: Mapping[int, Numbers], l: Numbers, j: int) -> list[Numbers]:
+def _terms(powers: Mapping[int, Numbers], adds: Mapping[int, Numbers], number: Numbers, j: int) -> list[Numbers]:
     """Of the sum that must not be negative, by other token, u and v."""
-    more = [add - l[:, None, None] for _, add in sorted(adds.items())]
+    more = [add - number[:, None, None] for _, add in sorted(adds.items())]
     return [each if k == j else powers[k] * np.minimum(0, each) for k, each in enumerate(more)]
 
 
@@ -333,9 +336,7 @@ def _marginals(terms: Sequence[Numbers]) -> list[Numbers]:
     return [first + second for first, second in zip(before, reversed(after), strict=True)]
 
 
-def claim(
-    tables: Tables, group: Group, goal: Goal, most: int, opening: int | None = None
-) -> tuple[float, Tree] | None:
+def claim(tables: Tables, group: Group, goal: Goal, most: int, opening: int | None = None) -> tuple[float, Tree] | None:
     """More than what is wanted, with how to cut the group to bound it; None if so many bounds do not do."""
     left = most
 

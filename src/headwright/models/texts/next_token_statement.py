@@ -56,7 +56,7 @@ class Claim:
     def __str__(self) -> str:
         """For the words."""
         what = "margin" if self.head is None else f"head {self.head}"
-        return f"({self.a}, {self.b}, {'any' if self.c is None else self.c}, {self.j}) {what} {self.least}"
+        return f"({self.a}, {self.b}, {'any' if self.c is None else self.c}, {self.j}) {what}: {self.least}"
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def check_claims(statement: NextToken, weights: Weights, progress: Callable[[flo
             raise DoubtError(f"{one} is not a group")
         if one.c is not None and (one.c not in ordinary or one.j == n - 2):
             raise DoubtError(f"{one}: another token stands before the end")
-        if one.head is not None and one.head >= rows.heads or opening is not None and opening >= tokens:
+        if (one.head or 0) >= rows.heads or (opening or 0) >= tokens:
             raise DoubtError(f"{one}: there is no such head, or no such opening token")
         held = {0: opening, n - 2: one.c} | {one.j - 1: one.a, one.j: one.b, n - 1: one.a}
         named = {place: np.array([token]) for place, token in held.items() if token is not None}
@@ -91,7 +91,7 @@ def _check_parts(rows: _Rows, places: Places, one: Claim, cuts: Any) -> None:
         raise DoubtError(f"{one} is cut at a place that has no choice of tokens")
     rest = [token for token in places[at].tolist() if token not in tokens]
     each = [[token] for token in tokens] + ([rest] if rest else [])
-    if not tokens or len(set(tokens)) + len(rest) != len(places[at]) or len(each) != len(parts):
+    if not tokens or len(tokens) + len(rest) != len(places[at]) or len(each) != len(parts):
         raise DoubtError(f"{one} is cut at place {at} into parts that are not all there is")
     for some, part in zip(each, parts, strict=True):
         _check_parts(rows, [*places[:at], np.array(some), *places[at + 1 :]], one, part)
@@ -241,7 +241,7 @@ class _Rows:
         return bound
 
     def _at_end(self, weights: Sequence[Array], values: Sequence[Array], k: int) -> Array:
-        """Theorem 1 for the row of the end, of values (token, u, v) that depend on the tokens at k - 1 and k as well."""
+        """Theorem 1 for the row of the end, of values (token, u, v) that depend on those at k - 1 and k as well."""
         known = total = np.zeros(values[0].shape[1:])
         free = []
         for m, (w, value) in enumerate(zip(weights, values, strict=True)):
@@ -277,11 +277,11 @@ def _by_chords(known: Array, total: Array, free: Sequence[tuple[Array, Array]]) 
     around = known / total
     low = np.minimum(values.min(axis=1), around.min(axis=(1, 2)))
     high = np.maximum(values.max(axis=1), around.max(axis=(1, 2)))
-    grid = [low + (high - low) * (number / CHORDS) for number in range(CHORDS + 1)]
+    grid = [low + (high - low) * (part / CHORDS) for part in range(CHORDS + 1)]
     least = total + sum(w.min(axis=0) for w, _ in free)
     above = []
-    for l in grid:  # direction, v
-        above.append(sum((w * (value - l[:, None])[:, :, None]).max(axis=1) for w, value in free))
+    for number in grid:  # direction, v
+        above.append(sum((w * (value - number[:, None])[:, :, None]).max(axis=1) for w, value in free))
     found = np.full(known.shape, np.inf)
     for start, end, left, right in zip(grid, grid[1:], above, above[1:], strict=False):
         start, end, left, right = start[:, None, None], end[:, None, None], left[:, None], right[:, None]
@@ -298,16 +298,16 @@ def _of_head(powers: Sequence[Array], adds: Sequence[Array], j: int) -> Array:
     low = np.min([add.min(axis=(1, 2)) for add in adds], axis=0)
     high = adds[j][:, 0, 0]
     for _ in range(HALVED):
-        l = (low + high) / 2
-        total = size = np.zeros((len(l), 1))
+        middle = (low + high) / 2
+        total = size = np.zeros((len(middle), 1))
         for k, (power, add) in enumerate(zip(powers, adds, strict=True)):
-            more = add - l[:, None, None]
-            more = more - FEW * (np.abs(add) + np.abs(l)[:, None, None])
+            more = add - middle[:, None, None]
+            more = more - FEW * (np.abs(add) + np.abs(middle)[:, None, None])
             term = more if k == j else power * np.minimum(0.0, more)
             total = (total[:, :, None] + term).min(axis=1)
             size = size + np.abs(term).max(axis=(1, 2))[:, None]
         fits = total.min(axis=1) - SUMMED * size[:, 0] >= 0
-        low, high = np.where(fits, l, low), np.where(fits, high, l)
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
     return low
 
 
