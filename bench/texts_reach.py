@@ -97,7 +97,7 @@ def predicted(lengths: list[int], count: int | None, truth: Path | None) -> None
         pairs = [pairs[index] for index in np.random.default_rng(0).permutation(len(pairs))[:count]]
     for length in lengths:
         start = time.process_time()
-        found = predictions(model, length, [one for one in all_groups(model, length) if (one.a, one.b) in pairs])
+        found = predictions(model, length, [one for one in all_groups(model, length) if (one.a, one.b) in set(pairs)])
         told(length, found, time.process_time() - start)
         if truth is not None:
             compared(found, json.loads(truth.read_text()))

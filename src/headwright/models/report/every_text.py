@@ -20,10 +20,11 @@ Word = Callable[[str], str]  # a token as it is shown, safe in HTML
 def section(found: FirstLayerBounds, text: str, word: Word) -> str:
     """Sentences, a table with a band for each head and place, pairs, and the texts themselves."""
     if found.missing:
-        return f"<p>Nothing is said of all texts there are: {html.escape(found.missing)}.</p>"
+        return f"<p>Nothing is said of all texts there are: {html.escape(found.missing)}.</p>{_safe(found, text, word)}"
     lines = "".join(f"<li>{line}</li>" for line in told(found))
     summary = f'<ul class="summary">{lines}</ul>\n' if lines else ""
-    return f"{_about(found, text)}\n{summary}{_bands(found)}\n{_pairs(found, text, word)}{_witnesses(found, word)}"
+    pairs = f"{_pairs(found, text, word)}{_safe(found, text, word)}"
+    return f"{_about(found, text)}\n{summary}{_bands(found)}\n{pairs}{_witnesses(found, word)}"
 
 
 def _about(found: FirstLayerBounds, text: str) -> str:
@@ -198,6 +199,26 @@ def _pairs(found: FirstLayerBounds, text: str, word: Word) -> str:
         [("head", ""), ("more than half", ""), ("floors, sorted", "words"), ("those that keep least", "words"),
          ("drawn most to", "words")],
     )  # fmt: skip
+
+
+def _safe(found: FirstLayerBounds, text: str, word: Word) -> str:
+    """Through both layers: after which pairs the second token is predicted, and up to which length."""
+    if not found.safe:
+        return ""
+    marks = {"proved": "&#10003; ", "false": "&#10007; ", "open": "? "}
+    lines = "".join(
+        f'<tr><th scope="row" class="tok">{word(one.before)}&nbsp;{word(one.token)}</th>'
+        + "".join(f'<td class="words">{marks[said]}{said}, {run:.3g}</td>' for _, said, run in one.lengths) + "</tr>"
+        for one in found.safe
+    )  # fmt: skip
+    lengths = [length for length, _, _ in found.safe[0].lengths]
+    return (
+        f"<h3>Which pairs are safe at which length</h3>\n<p>Pairs a b of {html.escape(text)}. A text has a b once, "
+        "wherever that is, ends in a, and holds any other token elsewhere: does the model predict b after it, in every "
+        "such text? Proved: by the checker of certificates, through both layers, for every place of a b. False: a run "
+        "predicts another token. Beside it is the least that b was ahead by on the texts that were run. "
+        "<code>headwright every-text MODEL --length T --predict AB</code> has the bounds and a certificate.</p>\n"
+    ) + _table("Safe pairs", lines, [("pair", "words"), *((f"{length} tokens", "words") for length in lengths)])
 
 
 def _floors(one: PairsOnEveryText) -> str:

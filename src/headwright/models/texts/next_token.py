@@ -307,9 +307,13 @@ def _at_end(terms: Sequence[tuple[Numbers, Numbers]], k: int) -> Numbers:
             free.append((weights[:, None, None], value))
     low, high = (total + sum(extreme(w) for w, _ in free) for extreme in (np.min, np.max))
     found: Numbers = known / total
-    for _ in range(3 if free else 0):
-        above = known - found * total + sum((w * (value - found)).max(axis=0) for w, value in free)
-        found = found + above / np.where(above > 0, low, high)
+    for last in (False, False, True) if free else ():
+        above, slope = known - found * total, total
+        for w, value in free:
+            gains = w * (value - found)
+            best = gains.argmax(axis=0)
+            above, slope = above + np.take_along_axis(gains, best[None], axis=0)[0], slope + w[best, 0, 0]
+        found = found + above / (np.where(above > 0, low, high) if last else slope)  # Newton's steps, then a bound
     return found
 
 

@@ -256,12 +256,14 @@ class _Rows:
                 free.append((w[:, None, None], value))
         least, most = (total + sum(extreme(w) for w, _ in free) for extreme in (np.min, np.max))
         found, largest = known / total, max(float(np.abs(value).max()) for value in values)
-        for _ in range(3 if free else 0):
-            above = known - found * total
+        for last in (False, False, True) if free else ():  # any l would do; Newton's steps, from the tokens chosen
+            above, slope = known - found * total, total
             for w, value in free:
-                above = above + (w * (value - found)).max(axis=0)
+                gains = w * (value - found)
+                best = gains.argmax(axis=0)
+                above, slope = above + np.take_along_axis(gains, best[None], axis=0)[0], slope + w[best, 0, 0]
             largest = max(largest, float(np.abs(found).max()))
-            found = found + np.where(above > 0, above / least, above / most)
+            found = found + above / (np.where(above > 0, least, most) if last else slope)
         return found + self._wrong(total, [w for w, _ in free], largest, 0.0)
 
     def _wrong(self, total: Array, free: Sequence[Array], largest: float, off: float) -> float:
@@ -308,7 +310,8 @@ def _of_head(powers: Sequence[Array], adds: Sequence[Array], j: int) -> Array:
             size = size + np.abs(term).max(axis=(1, 2))[:, None]
         fits = total.min(axis=1) - SUMMED * size[:, 0] >= 0
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    return low
+    found: Array = low
+    return found
 
 
 def _products(left: Known, right: Known) -> Known:
