@@ -137,10 +137,13 @@ def _print_places(model: Model, some: Sequence[Predicted]) -> None:
         mine = [one for one in some if (one.head, one.j) == (head, j)]
         words, worst = Counter(one.word for one in mine), min(mine, key=lambda one: one.run)
         a, b = model.words(np.array([worst.a, worst.b]))
-        before = "" if worst.c is None else f" of {len(mine)} tokens before the last {a}"
+        counted = (
+            f"is {worst.word}" if len(mine) == 1
+            else f"proved for {words['proved']} of {len(mine)} tokens before the last {a}, false for {words['false']}"
+        )  # fmt: skip
         show_line(
-            f"Head 1.{head}, {b} at place {j}: more than 1/2 proved for {words['proved']}{before}, false for "
-            f"{words['false']}. The least found: {_text(model, worst)}, {worst.run:.4g}"
+            f"Head 1.{head}, {b} at place {j}: more than 1/2 {counted}. The least found: {_text(model, worst)}, "
+            f"{worst.run:.4g}"
         )
 
 

@@ -159,8 +159,11 @@ def read(text: str) -> NextToken:
             raise InputError("a group stands there twice: expected each once")
         if type(said["model"]) is not str or not MODEL.fullmatch(said["model"]) or type(said["weights"]) is not str:
             raise InputError("the model's name or digest is not one")
-        claims = tuple(Claim(*group, cuts=each) for group, each in zip(groups, cuts, strict=True))
-        return NextToken(*(said[name] for name in SAID), claims=claims)
+        claims = tuple(
+            Claim(a, b, c, j, head, least, each)
+            for (a, b, c, j, head, least), each in zip(groups, cuts, strict=True)
+        )  # fmt: skip
+        return NextToken(said["model"], said["weights"], said["length"], said["tokens"], said["opening"], claims)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
