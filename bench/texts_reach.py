@@ -58,11 +58,11 @@ def repeated(lengths: list[int], samples: int, most: int) -> None:
                     print(
                         f"    below the truth by {histogram(edges, counts)}; {(gaps < -1e-3).sum()} above", flush=True
                     )
-        for kind, (proved_, true_) in total.items():
-            print(f"T = {length}, {kind} in all: {proved_} proved of {true_} true", flush=True)
+        for name, (all_proved, all_true) in total.items():
+            print(f"T = {length}, {name} in all: {all_proved} proved of {all_true} true", flush=True)
 
 
-def below(proved: list[Predicted], true: dict[Group, float], head: int | None) -> tuple[np.ndarray, tuple]:
+def below(proved: list[Predicted], true: dict[Group, float], head: int | None) -> tuple[np.ndarray, tuple[float, ...]]:
     least = np.array([float(one.least or 0) for one in proved])
     truth = np.array([true[one.group] for one in proved])
     if head is None:
@@ -70,7 +70,7 @@ def below(proved: list[Predicted], true: dict[Group, float], head: int | None) -
     return np.log(truth / (1 - truth)) - np.log(least / (1 - least)), ODDS
 
 
-def histogram(edges: tuple, counts: np.ndarray) -> str:
+def histogram(edges: tuple[float, ...], counts: np.ndarray) -> str:
     return "; ".join(f"{low} to {high}: {n}" for low, high, n in zip(edges, edges[1:], counts, strict=False))
 
 

@@ -130,9 +130,7 @@ class Tables:
 
     def along(self, directions: Numbers) -> tuple[Numbers, Numbers]:
         """What x and o are along each: (direction, spot, token) and (direction, head, spot, token)."""
-        return tuple(  # type: ignore[return-value]
-            np.moveaxis(each @ directions.T, -1, 0).astype(np.float32) for each in (self.x, self.o)
-        )
+        return tuple(np.moveaxis(each @ directions.T, -1, 0).astype(np.float32) for each in (self.x, self.o))
 
     def asks(self, head: int, rows: Numbers, k: int) -> Numbers:
         """The directions along which y_k is read by a head of the second layer with such y at the end."""
@@ -275,7 +273,7 @@ def _powers(tables: Tables, allowed: Allowed, group: Group, head: int) -> dict[i
             for w, spot, tokens in zip(weights, spots, allowed, strict=True)
         )
         / sum(w.mean(axis=1) for w in weights)[:, None]
-    )  # type: ignore[index]
+    )
     own = (tables.x[spots[end], group.a] + middle.sum(axis=0)) / tables.heads - middle  # by head: in all, x at the end
     rows = (tables.o + own[:, None, None]).reshape(-1, middle.shape[1])
     mine = -_from_x(tables, allowed, j, tables.asks(head, rows, j), -1)[:, 0, 0]

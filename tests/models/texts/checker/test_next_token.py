@@ -17,7 +17,14 @@ from headwright.models.loading.induction16 import induction16_model
 from headwright.models.texts.checker import DoubtError
 from headwright.models.texts.checker.next_token import EXP_ERROR, _exp, check_claims
 from headwright.models.texts.next_token import Group
-from headwright.models.texts.next_token_proof import all_groups, predictions, run_against_claims, statement_of
+from headwright.models.texts.next_token_proof import (
+    Predicted,
+    all_groups,
+    predictions,
+    run_against_claims,
+    run_group,
+    statement_of,
+)
 from headwright.models.texts.next_token_statement import NextToken, read, weights_of, written
 
 MODEL = induction16_model()
@@ -171,6 +178,21 @@ def test_weights_and_margins_of_two_heads_are_verified() -> None:
 def test_a_changed_claim_about_two_heads_is_rejected(changes: dict[str, Any]) -> None:
     with pytest.raises(DoubtError):
         check_claims(claimed(**changes), weights_of(TWO_HEADS))
+
+
+@pytest.mark.parametrize("head", [None, 0, 1])
+def test_with_no_free_place_the_checker_knows_all_but_rounding(head: int | None) -> None:
+    group, text = Group(20, 8, 2, 1), (0, 20, 8, 1, 20)
+    run = run_group(TWO_HEADS, text, group, head)
+    one = Predicted(20, 8, 1, 2, head, f"{run - 1e-6:.9f}", 0, text, run)
+    for off, accepted in ((-1e-4, True), (1e-9, False)):
+        statement = statement_of(TWO_HEADS, 5, [replace(one, least=f"{run + off:.11f}")])
+        assert statement is not None
+        if accepted:
+            check_claims(statement, weights_of(TWO_HEADS))
+        else:
+            with pytest.raises(DoubtError, match="may be less"):
+                check_claims(statement, weights_of(TWO_HEADS))
 
 
 def test_the_opening_token_is_part_of_the_statement() -> None:
