@@ -180,8 +180,8 @@ def _safe(model: Model, text: Tokens | None) -> tuple[SafePair, ...]:
                 lengths.append((length, word, min(one.run for one in mine)))
     except InputError:
         return ()
-    words = [model.words(np.array(pair)) for pair in found]
-    return tuple(SafePair(a, b, tuple(each)) for (a, b), each in zip(words, found.values(), strict=True))
+    spelt = [list(model.words(np.array(pair))) for pair in found]
+    return tuple(SafePair(a, b, tuple(each)) for (a, b), each in zip(spelt, found.values(), strict=True))
 
 
 def _bounded(

@@ -50,6 +50,7 @@ FEW = 2.0**-48  # covers a few roundings, relatively
 SUMMED = 2.0**-40  # and those of the last sum
 CHORDS = 4  # of F
 HALVED = 24  # times, in the search for l
+LONGEST = 256  # texts: tables grow with them
 
 
 def check_claims(statement: NextToken, weights: Weights, progress: Callable[[float], None] | None = None) -> None:
@@ -57,8 +58,9 @@ def check_claims(statement: NextToken, weights: Weights, progress: Callable[[flo
     if statement.weights != weights_digest(weights):
         raise DoubtError("it is about other weights")
     tokens, n, opening = len(weights["embed"]), statement.length, statement.opening
-    if statement.tokens != tokens or n < 3 or 0 < len(weights["place"]) < n:
-        raise DoubtError(f"expected {tokens} tokens, and texts of 3 or more, as long as there are places")
+    longest = min(LONGEST, len(weights["place"]) or LONGEST)
+    if statement.tokens != tokens or not 3 <= n <= longest:
+        raise DoubtError(f"expected {tokens} tokens, and texts of 3 to {longest}")
     if not all(np.isfinite(array).all() for array in weights.values()):
         raise DoubtError("a weight is not finite")
     rows = _Rows(weights, n)
