@@ -101,7 +101,11 @@ def _print(model: Model, found: dict[int, list[Predicted]]) -> None:
 
     first = next(iter(found.values()))[0]
     opened = f"{model.words(model.opening())[0]} at place 0, " if len(model.opening()) else ""
-    what = "is b predicted at the end" if first.head is None else "does a head of the second layer give b more than 1/2, seen from the end"
+    what = (
+        "is b predicted at the end"
+        if first.head is None
+        else "does a head of the second layer give b more than 1/2, seen from the end"
+    )
     show_line(
         f"{model.name}: {what} of every text with {opened}a at place j - 1, b at j, a at the end and nowhere else, c "
         "before the end where it is named, and any token but a at the other places?"
