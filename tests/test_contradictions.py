@@ -28,13 +28,13 @@ from headwright.models.rows.scoring import Scoring
 from headwright.models.texts import make_statement
 from headwright.models.texts.every_text import Pair, every_text, kept_by_pairs
 from headwright.models.texts.logits import on_logit
+from headwright.models.texts.next_token import Group
 from headwright.models.texts.next_token_proof import predictions
 from headwright.models.texts.occurrences import on_token
 from headwright.models.texts.read_layer import first_layer
 from headwright.models.texts.run_statement import run_against
 from headwright.models.texts.statement import Statement
 from headwright.models.texts.sweep import Band, Between
-from headwright.models.texts.two_layers import Floor, repeated_pair
 from headwright.noise import Noise, Normal, World, simulate
 from headwright.noise.simulation import granted
 from headwright.positions import Precision, Sinusoidal, closest_pair, report
@@ -123,12 +123,13 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
         "headwright.models.texts.logits.largest_output", lambda found: replace(found, bound=found.bound - 1.0),
         lambda: on_logit(MODEL, LENGTH, 5, queries=[3])),
     "two layers": (
-        "headwright.models.texts.two_layers._chain", lambda found: Floor(0.9999, found.text),
-        lambda: repeated_pair(MODEL, 6, (5, 6), heads=[0], places=[2])),
+        "headwright.models.texts.next_token_proof._verified",
+        lambda found: [replace(one, least=f"{one.run + 0.01:.3f}") for one in found],
+        lambda: predictions(MODEL, 6, [Group(20, 8, 3, 1)], heads=[0])),
     "the next token": (
         "headwright.models.texts.next_token_proof._verified",
         lambda found: [replace(one, least=f"{one.run + 0.01:.3f}") for one in found],
-        lambda: predictions(load_model("builtin:induction16"), 4, [(0, 1)])),
+        lambda: predictions(load_model("builtin:induction16"), 4, [Group(0, 1, 1)])),
 }  # fmt: skip
 
 

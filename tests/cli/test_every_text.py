@@ -129,14 +129,12 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
         (["--length", "8", "--logit", "ab"], "--logit 'ab' is 2 tokens"),
         (["--length", "8", "--repeat", "ab", "--logit", "a"], "--logit is not used with --repeat"),
         (["--length", "8", "--device", "cuda"], "on the CPU"),
-        (["--length", "8", "--repeat", "a"], "expected the two of the pair"),
+        (["--length", "8", "--repeat", "a"], "expected two different tokens"),
         (["--length", "8", "--repeat", "aa"], "two different"),
         (["--length", "8", "--repeat", "ab", "--key", "e"], "leave it out"),
         (["--length", "8", "--query", "~"], "no token for '~'"),
         (["--length", "8", "--repeat", "a~"], "no token for '~'"),
-        (["--length", "8", "--repeat", "ab", "--resume"], "--resume is not used with --repeat"),
-        (["--length", "8", "--predict", "ab"], "two attention layers of one head"),
-        (["--length", "8", "--predict", "ab", "--heads", "0"], "--heads is not used with --predict"),
+        (["--length", "8", "--predict", "ab", "--heads", "0"], "leave it out with --predict"),
     ],
 )
 def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], sentence: str) -> None:
@@ -145,14 +143,32 @@ def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], 
     assert sentence in " ".join(ran.err.split())
 
 
-def test_a_pair_that_repeats_is_kept_through_two_layers(headwright: Headwright) -> None:
-    options = ["--length", "5", "--repeat", "the", "--offset", "2", "--heads", "0"]
-    ran = headwright("every-text", "builtin:induction", *options)
+def test_a_pair_that_repeats_is_kept_through_two_layers(headwright: Headwright, tmp_path: Path) -> None:
+    path = tmp_path / "repeat.json"
+    options = ["--length", "6", "--repeat", "tha", "--offset", "2", "--heads", "0"]
+    ran = headwright("every-text", "builtin:induction", *options, "--out", str(path))
     assert ran.code == 0
-    assert "gives h at place 2 at least 0." in ran.out and "1/2 for 1 of 1 tokens" in ran.out
-    found = json.loads(headwright("every-text", "builtin:induction", *options, "--json").out)["repeated"][0]
-    assert found["least"]["words"] == ["<s>", "t", "h", "e", "t"]
-    assert 0.5 < found["least"]["bound"] <= found["least"]["run"]
+    assert "Head 1.0, h at place 3: more than 1/2 is proved. The least found: <s> " in " ".join(ran.out.split())
+    found = json.loads(headwright("every-text", "builtin:induction", *options, "--json").out)["lengths"]["6"]
+    assert [(one["a"], one["b"], one["c"], one["j"], one["head"]) for one in found] == [("t", "h", "a", 3, 0)]
+    assert found[0]["text"][0] == "<s>" and found[0]["text"][2:] == ["t", "h", "a", "t"]
+    assert 0.5 < float(found[0]["least"]) <= found[0]["run"]
+    ran = headwright("verify", str(path), "--model", "builtin:induction")
+    assert ran.code == 0
+    assert "(20, 8, 1, 3) head 0: 0." in " ".join(ran.out.split())
+    ran = headwright("every-text", "builtin:induction", "--length", "5", "--repeat", "th", "--heads", "0")
+    assert "of 46 tokens before the last t, false for" in " ".join(ran.out.split())
+    ran = headwright("every-text", "builtin:induction", "--length", "6", "--repeat", "th", "--offset", "4")
+    assert ran.code == 2 and "expected 1 to 3" in " ".join(ran.err.split())
+
+
+def test_the_next_token_of_two_heads_is_proved_with_a_certificate(headwright: Headwright, tmp_path: Path) -> None:
+    path = tmp_path / "next.json"
+    ran = headwright("every-text", "builtin:induction", "--length", "6", "--predict", "tha", "--out", str(path))
+    assert ran.code == 0
+    assert "is b predicted at the end of every text with <s> at place 0" in " ".join(ran.out.split())
+    assert headwright("verify", str(path), "--model", "builtin:induction").code == 0
+    assert headwright("verify", str(path), "--model", "builtin:induction16").code == 1
 
 
 def test_the_next_token_is_proved_with_a_certificate(headwright: Headwright, tmp_path: Path) -> None:
@@ -163,20 +179,20 @@ def test_the_next_token_is_proved_with_a_certificate(headwright: Headwright, tmp
     assert "The worst text found of 6 tokens: " in ran.out and "is ahead by" in ran.out
     ran = headwright("verify", str(path), "--model", "builtin:induction16")
     assert ran.code == 0
-    assert "for each of 4 triples (a, b, j): in every text of 6 tokens" in " ".join(ran.out.split())
+    assert "for each of 4 groups (a, b, c, j): in every text of 6 tokens" in " ".join(ran.out.split())
     ran = headwright("every-text", "builtin:induction16", *options, "--json")
     lengths = json.loads(ran.out)["lengths"]
     assert [len(lengths[length]) for length in ("4", "6")] == [2, 4]
     for one in (*lengths["4"], *lengths["6"]):
-        assert one["verdict"] == "proved" and float(one["margin"]) <= one["run"]
+        assert one["verdict"] == "proved" and float(one["least"]) <= one["run"]
     changed = json.loads(path.read_text())
-    changed["statement"]["groups"][0][3] = "99.5"
+    changed["statement"]["groups"][0][5] = "99.5"
     path.write_text(json.dumps(changed))
     ran = headwright("verify", str(path), "--model", "builtin:induction16")
     assert ran.code == 1 and "rejected" in ran.out
     assert headwright("verify", str(path)).code == 2
-    assert headwright("verify", str(path), "--model", "builtin:induction").code == 2
-    for pair, sentence in (("abc", "expected two different tokens"), ("aa", "two different"), ("az", "no token for")):
+    assert headwright("verify", str(path), "--model", "builtin:induction").code == 1
+    for pair, sentence in (("abcd", "expected two different tokens"), ("aa", "two different"), ("az", "no token for")):
         ran = headwright("every-text", "builtin:induction16", "--length", "6", "--predict", pair)
         assert ran.code == 2 and sentence in " ".join(ran.err.split())
 

@@ -31,6 +31,23 @@ def test_a_small_vocabulary_is_looked_at_whole_whatever_the_text() -> None:
     assert headline(first_layer_bounds(model, [1], [0])) is None
 
 
+def test_pairs_are_safe_up_to_a_length_or_not() -> None:
+    model = load_model("builtin:induction")
+    found = first_layer_bounds(model, [0], [0], text=model.encode("thoc"))
+    words = {(one.before, one.token): [word for _, word, _ in one.lengths] for one in found.safe}
+    assert words == {
+        ("t", "h"): ["proved", "false", "false"],
+        ("h", "o"): [word for _, word, _ in found.safe[1].lengths],
+        ("o", "c"): ["proved", "proved", "proved"],
+    }
+    for one in found.safe:
+        assert [length for length, _, _ in one.lengths] == [4, 5, 6]
+        assert all((run <= 0) == (word == "false") for _, word, run in one.lengths)
+    page = section(found, "a text", word)
+    assert "Which pairs are safe at which length" in page and page.count("&#10003; proved") >= 4
+    assert first_layer_bounds(model, [0], [0]).safe == ()
+
+
 def test_of_a_large_vocabulary_only_texts_that_end_in_a_token_of_the_text_are_spoken_of(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

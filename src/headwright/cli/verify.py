@@ -113,11 +113,11 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
 
 
 def _next_token(text: str, model: str | None, *, json: bool) -> NoReturn:
-    """Margins of the next token are bounded again, part by part, from the weights."""
+    """What induction does is bounded again, part by part, from the weights."""
     from headwright.models.loading import load_model
     from headwright.models.texts.checker import DoubtError
-    from headwright.models.texts.checker.next_token import check_margins
-    from headwright.models.texts.next_token_proof import run_against_margins
+    from headwright.models.texts.checker.next_token import check_claims
+    from headwright.models.texts.next_token_proof import run_against_claims
     from headwright.models.texts.next_token_statement import read, weights_of
 
     statement = read(text)
@@ -126,11 +126,11 @@ def _next_token(text: str, model: str | None, *, json: bool) -> NoReturn:
     loaded = load_model(model)
     weights = weights_of(loaded)
     try:
-        with progress(f"bounding {len(statement.margins)} margins") as fraction:
-            check_margins(statement, weights, fraction)
+        with progress(f"bounding {len(statement.claims)} groups") as fraction:
+            check_claims(statement, weights, fraction)
     except DoubtError as error:
         _show_every_text("rejected", str(error), 0, json=json)
-    _show_every_text("verified", statement.words(), run_against_margins(loaded, statement), json=json)
+    _show_every_text("verified", statement.words(), run_against_claims(loaded, statement), json=json)
 
 
 def _show_every_text(word: str, words: str, runs: int, *, json: bool) -> NoReturn:

@@ -18,6 +18,7 @@ from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.check_against_model import Attained
 from headwright.models.texts.every_text import HeadOnEveryText, OnPlaces, every_text
 from headwright.models.texts.first_layer import FirstLayer
+from headwright.models.texts.next_token_proof import all_groups, predictions
 from headwright.models.texts.read_layer import embedding_size, first_layer
 from headwright.models.texts.sweep import Progress
 
@@ -27,6 +28,7 @@ FEWEST_QUERIES = 8  # rather than less, heads are left out
 WORK = 2**38  # products of two numbers: about half a minute of one core
 MAKING = 64  # about how many products it takes to make one number of what enters the heads at a place of its own
 MOST_PAIRS = 512  # of the text
+SAFE_PAIRS, SAFE_LENGTHS, SAFE_BOUNDS = 6, (4, 5, 6), 64  # pairs of the text, of texts, and for each group
 MOST_NUMBERS = 2**28  # of embeddings: 2 GiB, and three times that for a while
 
 
@@ -76,6 +78,15 @@ class PairsOnEveryText:
 
 
 @dataclass(frozen=True)
+class SafePair:
+    """Whether b is predicted after a second a in every text of a length, wherever in it a b stands first."""
+
+    before: str
+    token: str
+    lengths: tuple[tuple[int, str, float], ...]  # proved, false or open; and the least margin that a run had
+
+
+@dataclass(frozen=True)
 class FirstLayerBounds:
     """All that is proven of a first layer, and what was looked at; or why nothing is said."""
 
@@ -86,6 +97,7 @@ class FirstLayerBounds:
     left_out: tuple[int, ...] = ()  # heads that were asked for and not looked at
     slack: float = 0.0  # how far a score may be from the exact one
     missing: str = ""
+    safe: tuple[SafePair, ...] = ()  # of a model of two attention layers and nothing else: through both
 
     @property
     def whole(self) -> bool:
@@ -108,6 +120,7 @@ def first_layer_bounds(
     if (numbers := embedding_size(model)) > MOST_NUMBERS:
         return FirstLayerBounds(missing=f"its embeddings are {numbers} numbers, more than a report should hold; "
                                   f"'headwright every-text {model.name} --length {length}' does it")  # fmt: skip
+    safe = _safe(model, text)
     try:
         length = length if model.longest is None else min(length, model.longest)
         layer = first_layer(model, length)
@@ -118,12 +131,34 @@ def first_layer_bounds(
             text=_with_pairs(queries, free, text), progress=progress,
         )  # fmt: skip
     except InputError as error:
-        return FirstLayerBounds(missing=str(error))
+        return FirstLayerBounds(missing=str(error), safe=safe)
     return FirstLayerBounds(
         tuple(_on(model, one, len(free), places) for one in found for places in one.places),
         tuple(_pairs(model, one) for one in found if one.guarantee is not None),
         len(free), len(queries), tuple(head for head in heads if head not in chosen), max(one.slack for one in found),
+        safe=safe,
     )  # fmt: skip
+
+
+def _safe(model: Model, text: Tokens | None) -> tuple[SafePair, ...]:
+    """Of the first pairs of the text; none where the model is of another kind."""
+    ordinary = set(model.ordinary().tolist())
+    drawn = ((int(a), int(b)) for a, b in pairwise([] if text is None else text))
+    pairs = list(dict.fromkeys(pair for pair in drawn if pair[0] != pair[1] and ordinary.issuperset(pair)))[:SAFE_PAIRS]
+    found: dict[tuple[int, int], list[tuple[int, str, float]]] = {pair: [] for pair in pairs}
+    try:
+        for length in SAFE_LENGTHS:
+            groups = [one for one in all_groups(model, length) if (one.a, one.b) in found]
+            proved = predictions(model, length, groups, most=SAFE_BOUNDS) if groups else []
+            for pair, lengths in found.items():
+                mine = [one for one in proved if (one.a, one.b) == pair]
+                words = {one.word for one in mine}
+                word = next(word for word in ("false", "open", "proved") if word in words)
+                lengths.append((length, word, min(one.run for one in mine)))
+    except InputError:
+        return ()
+    spelt = [list(model.words(np.array(pair))) for pair in found]
+    return tuple(SafePair(a, b, tuple(each)) for (a, b), each in zip(spelt, found.values(), strict=True))
 
 
 def _bounded(

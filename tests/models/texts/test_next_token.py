@@ -1,10 +1,11 @@
-"""The next token in every text: held against a brute force of its own, on the trained model and random ones."""
+"""Induction in every text: held against a brute force of its own, on the trained models and random ones."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,19 +13,30 @@ import pytest
 
 from headwright.errors import InputError
 from headwright.models.loading import load_model
+from headwright.models.loading.induction import InductionModel, induction_model
 from headwright.models.loading.induction16 import Induction16, induction16_model
-from headwright.models.texts.next_token import Group, Tables, groups, lower_bound, worst_text
-from headwright.models.texts.next_token_proof import Kept, predictions, run_margin
+from headwright.models.loading.model import Layer, Tokens
+from headwright.models.rows.scoring import Scoring
+from headwright.models.texts.next_token import Goal, Group, Tables, lower_bound, worst_text
+from headwright.models.texts.next_token_proof import Kept, all_groups, predictions, run_group
+from headwright.models.texts.next_token_statement import MATRICES, weights_of
 
 torch = pytest.importorskip("torch")
 brute = pytest.importorskip("tests.models.texts.brute_next_token")
 
 NAMES = ("embed", "place", "query", "key", "value", "output", "unembed")
+TwoLayers = Induction16 | InductionModel
 
 
 def fewer(tokens: int) -> Induction16:
     """The trained model, with its first tokens only."""
     model = induction16_model()
+    return replace(model, digest=f"first {tokens}", embed=model.embed[:tokens], unembed=model.unembed[:, :tokens])
+
+
+def fewer_of_two_heads(tokens: int) -> InductionModel:
+    """The other one, with its opening token and the ones after it."""
+    model = induction_model()
     return replace(model, digest=f"first {tokens}", embed=model.embed[:tokens], unembed=model.unembed[:, :tokens])
 
 
@@ -40,6 +52,42 @@ def random_model(seed: int, size: float, tokens: int = 4, width: int = 6, d: int
     )  # fmt: skip
 
 
+def random_rotary(seed: int, size: float, heads: int, tokens: int = 5, width: int = 6) -> InductionModel:
+    rng = np.random.default_rng(seed)
+
+    def numbers(*shape: int) -> np.ndarray:
+        return rng.normal(size=shape) * size
+
+    return InductionModel(
+        f"random {seed} {size}", numbers(tokens, width), numbers(2, heads, width, 32), numbers(2, heads, width, 32),
+        numbers(2, heads, width, 32), numbers(2, heads, 32, width), numbers(width, tokens), heads=heads,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Learned(InductionModel):
+    """Several heads and learned positions, no opening token."""
+
+    place: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def opening(self) -> Tokens:
+        return np.array([], dtype=np.int64)
+
+    def _start(self, tokens: Tokens) -> np.ndarray:
+        return self.embed[tokens] + self.place[: len(tokens)]
+
+    def _layer(self, index: int, x: np.ndarray) -> Layer:
+        q, k, v = (x @ matrix[index] for matrix in (self.query, self.key, self.value))
+        return Layer(index, q, k, v, Scoring.of(q.shape, k.shape, causal=True))
+
+
+def random_learned(seed: int, size: float, heads: int) -> Learned:
+    made = random_rotary(seed, size, heads, tokens=4)
+    place = size * np.random.default_rng([seed, 1]).normal(size=(6, 6))
+    arrays = {name: getattr(made, name) for name in ("digest", "embed", *MATRICES, "unembed")}
+    return Learned(**arrays, heads=heads, angles=(), longest=6, place=place)
+
+
 def blended(seed: int, noise: float) -> Induction16:
     """The trained model with noise: some groups are true and some are not."""
     model, rng = fewer(4), np.random.default_rng(seed)
@@ -47,75 +95,115 @@ def blended(seed: int, noise: float) -> Induction16:
     return replace(model, digest=f"noise {seed}", **moved)
 
 
-def truth(model: Induction16, length: int) -> dict[tuple[int, int, int], float]:
-    """The least margin of each group, over all its texts."""
-    weights = {name: torch.tensor(getattr(model, name)) for name in NAMES}
-    tokens = len(model.embed)
-    return {
-        (one.a, one.b, one.j): brute.least_margin(weights, length, one.a, one.b, one.j, tokens)[0]
-        for one in groups(length, tokens)
-    }
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A model, a length and the groups that are asked about: the margins, or the weights of heads."""
+
+    model: TwoLayers
+    length: int
+    heads: tuple[int | None, ...] = (None,)
+    named: bool = False  # each token before the end, one at a time
+
+    @property
+    def opening(self) -> int | None:
+        return next((int(token) for token in self.model.opening()), None)
+
+    def groups(self) -> list[Group]:
+        found = all_groups(self.model, self.length)
+        if not self.named:
+            return found
+        others = [token for token in range(len(self.model.embed)) if token != self.opening]
+        return [
+            replace(one, c=c) for one in found if one.j < self.length - 2 for c in others if c != one.a
+        ]  # fmt: skip
+
+    def least(self, group: Group, head: int | None) -> float:
+        """Over all its texts."""
+        weights = {name: torch.tensor(getattr(self.model, name)) for name in NAMES if hasattr(self.model, name)}
+        if isinstance(self.model, InductionModel) and self.model.angles:
+            weights["angles"] = torch.tensor(self.model.angles, dtype=torch.float64)
+        found, _ = brute.least_margin(
+            weights, self.length, group.a, group.b, group.j, len(self.model.embed), c=group.c, opening=self.opening,
+            head=head,
+        )  # fmt: skip
+        return float(found)
 
 
-def cases() -> Iterator[tuple[str, Induction16, int]]:
+def cases() -> Iterator[tuple[str, Case]]:
     for length in (4, 5, 6, 7):
-        yield f"trained, 4 tokens, length {length}", fewer(4), length
-    yield "trained, 6 tokens, length 5", fewer(6), 5
+        yield f"trained, 4 tokens, length {length}", Case(fewer(4), length, (None, 0))
+    yield "trained, 6 tokens, length 5", Case(fewer(6), 5)
+    for length in (4, 5, 6, 7):
+        yield f"two heads, 5 tokens, length {length}", Case(fewer_of_two_heads(5), length, (None, 0, 1))
+    yield "two heads, 6 tokens, c named, length 6", Case(fewer_of_two_heads(6), 6, (None, 1), named=True)
     for seed in range(4):
-        yield f"random {seed}", random_model(seed, 0.7), 5
-        yield f"noise {seed}", blended(seed, 0.25), 5
+        yield f"random {seed}", Case(random_model(seed, 0.7), 5, (None, 0))
+        yield f"noise {seed}", Case(blended(seed, 0.25), 5, (None, 0))
+        yield f"random, rotary {seed}", Case(random_rotary(seed, 0.5, 1 + seed % 2), 6, (None, 0))
+        yield f"random, learned {seed}", Case(random_learned(seed, 0.5, 2), 5, (None, 1))
 
 
-CASES = {name: (model, length) for name, model, length in cases()}
+CASES = dict(cases())
+
+
+@cache
+def truth(name: str) -> dict[tuple[Group, int | None], float]:
+    case = CASES[name]
+    return {(group, head): case.least(group, head) for group in case.groups() for head in case.heads}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_proved_is_so_in_all_texts_and_what_is_false_is_not(name: str) -> None:
-    model, length = CASES[name]
-    true = truth(model, length)
-    for one in predictions(model, length, most=200):
-        least = true[one.a, one.b, one.j]
+    case, true = CASES[name], truth(name)
+    found = predictions(case.model, case.length, case.groups(), heads=case.heads, most=200)
+    assert len(found) == len(true)
+    for one in found:
+        least = true[one.group, one.head]
         assert one.run >= least - 1e-9
-        assert one.run == pytest.approx(run_margin(model, one.text, one.b))
+        assert one.run == pytest.approx(run_group(case.model, one.text, one.group, one.head))
         if one.word == "proved":
             assert one.least is not None
-            assert 0 < float(one.least) <= least
+            assert Goal(one.head).wanted < float(one.least) <= least
         elif one.word == "false":
-            assert least <= 0
+            assert least <= Goal(one.head).wanted
             assert one.text[one.j - 1] == one.text[-1] == one.a
             assert one.text[one.j] == one.b
-            assert int(model.logits(np.array(one.text))[-1].argmax()) != one.b
+            assert one.c in (None, one.text[-2])
+            if one.head is None:
+                assert int(case.model.logits(np.array(one.text))[-1].argmax()) != one.b
 
 
-def test_noise_makes_cases_of_every_kind() -> None:
+@pytest.mark.parametrize("head", [None, 0])
+def test_noise_makes_cases_of_every_kind(head: int | None) -> None:
     """Or the test above would have compared little."""
-    found = [one for seed in range(4) for one in predictions(blended(seed, 0.25), 5, most=200)]
+    found = [one for seed in range(4) for one in predictions(blended(seed, 0.25), 5, heads=[head], most=200)]
     assert {one.word for one in found} >= {"proved", "false"}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_bound_of_the_search_is_below_all_texts(name: str) -> None:
     """It proves nothing, and is right up to the rounding of float32."""
-    model, length = CASES[name]
-    tables, true = Tables(model, length), truth(model, length)
-    for group in groups(length, tables.tokens):
-        bound = lower_bound(tables, group.allowed(length, tables.tokens), group).margin
-        assert bound <= true[group.a, group.b, group.j] + 1e-3
+    case, true = CASES[name], truth(name)
+    tables = Tables(weights_of(case.model), case.length)
+    for (group, head), least in true.items():
+        allowed = group.allowed(case.length, tables.tokens, case.opening)
+        assert lower_bound(tables, allowed, group, Goal(head)).least <= least + 1e-3
 
 
-def test_with_no_free_place_the_bound_is_the_margin() -> None:
-    model = fewer(5)
-    tables = Tables(model, 4)
-    group = Group(1, 3, 1)
-    allowed = [np.array([token]) for token in (1, 3, 2, 1)]
-    margin = run_margin(model, (1, 3, 2, 1), 3)
-    assert lower_bound(tables, allowed, group).margin == pytest.approx(margin, abs=1e-3)
+@pytest.mark.parametrize("head", [None, 0, 1])
+def test_with_no_free_place_the_bound_is_the_truth(head: int | None) -> None:
+    model, group, text = fewer_of_two_heads(6), Group(1, 3, 2), (0, 1, 3, 2, 1)
+    bound = lower_bound(Tables(weights_of(model), 5), [np.array([token]) for token in text], group, Goal(head))
+    assert bound.least == pytest.approx(run_group(model, text, group, head), abs=1e-3)
 
 
 def test_the_descent_finds_the_worst_text_of_most_groups() -> None:
-    model, length = fewer(5), 6
-    true, tables = truth(model, length), Tables(model, length)
-    found = [run_margin(model, worst_text(tables, one), one.b) - true[one.a, one.b, one.j] for one in groups(length, 5)]
+    case = Case(fewer(5), 6)
+    tables = Tables(weights_of(case.model), 6)
+    found = []
+    for one in case.groups():
+        run = run_group(case.model, worst_text(tables, one, Goal()), one, None)
+        found.append(run - case.least(one, None))
     assert min(found) >= -1e-9
     assert np.mean(np.array(found) < 1e-6) > 0.8
 
@@ -145,18 +233,31 @@ def test_finished_parts_are_kept_and_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "length", "pairs", "why"),
+    ("model", "length", "group", "head", "why"),
     [
-        ("builtin:induction", 6, None, "two attention layers of one head"),
-        ("builtin:induction16", 3, None, "expected 4 to 10"),
-        ("builtin:induction16", 11, None, "expected 4 to 10"),
-        ("builtin:induction16", 6, [(2, 2)], "two different tokens"),
-        ("builtin:induction16", 6, [(2, 16)], "from 0 to 15"),
+        ("builtin:induction16", 3, None, None, "expected 4 to 10"),
+        ("builtin:induction16", 11, None, None, "expected 4 to 10"),
+        ("builtin:induction", 65, None, None, "expected 4 to 64"),
+        ("builtin:induction16", 6, Group(2, 2, 1), None, "two different tokens"),
+        ("builtin:induction16", 6, Group(2, 16, 1), None, "from 0 to 15"),
+        ("builtin:induction", 6, Group(2, 0, 2), None, "from 1 to 47"),
+        ("builtin:induction", 6, Group(2, 3, 2, 2), None, "not the first of them"),
+        ("builtin:induction", 6, Group(2, 3, 1), None, "expected 2 to 4"),
+        ("builtin:induction", 6, Group(2, 3, 4, 5), None, "no other token before the end"),
+        ("builtin:induction", 6, Group(2, 3, 2), 2, "expected 0 to 1"),
     ],
 )
-def test_refused(model: str, length: int, pairs: list[tuple[int, int]] | None, why: str) -> None:
+def test_refused(model: str, length: int, group: Group | None, head: int | None, why: str) -> None:
     with pytest.raises(InputError, match=why):
-        predictions(load_model(model), length, pairs)
+        predictions(load_model(model), length, None if group is None else [group], heads=[head])
+
+
+def test_other_models_are_refused() -> None:
+    class Other:
+        name = "other"
+
+    with pytest.raises(InputError, match="two attention layers and nothing else"):
+        weights_of(Other())
 
 
 def test_a_kept_part_that_claims_too_much_is_not_proved(tmp_path: Path) -> None:

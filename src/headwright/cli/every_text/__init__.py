@@ -2,8 +2,7 @@
 
 reading         the options, in the tokens of a model
 first_layer     the first layer on every text: where the sweeps run, what is asked of them, and the certificate
-repeated_pair   the weight on a pair that repeats, through two layers
-next_token      whether b is predicted after the second a, through two layers
+next_token      induction through two layers: is b predicted after the second a, and which weight it has
 printing        the result in words, as data and as a picture
 """
 
@@ -59,11 +58,16 @@ def every_text(
     text: Annotated[Path | None, typer.Option(help="Also look at the adjacent pairs of this text.")] = None,
     repeat: Annotated[
         str | None,
-        typer.Option(metavar="AB", help="For two layers: bound the weight on the pair of tokens AB where it repeats."),
+        typer.Option(
+            metavar="AB",
+            help="Two layers: has B over 1/2 after a second A? AB, or ABC with C before it.",
+        ),
     ] = None,
     predict: Annotated[
         str | None,
-        typer.Option(metavar="AB", help="Two layers: is B predicted after a second A? A pair of tokens, or all."),
+        typer.Option(
+            metavar="AB", help="Two layers: is B predicted after a second A? AB, ABC with C before it, or all."
+        ),
     ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="Also for T = 2, 4, 8, ... up to the length.")] = False,
     heads: HeadNumbers = None,

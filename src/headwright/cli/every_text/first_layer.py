@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headwright.cli.console import progress, save_picture, say, show_json
-from headwright.cli.every_text.next_token import predicted
+from headwright.cli.every_text.next_token import predicted, repeated
 from headwright.cli.every_text.printing import EveryTextResult, data, picture, print_result, strongest
 from headwright.cli.every_text.reading import OF_TEXT, EveryTextOptions, pairs_of, queries_of, token_of
-from headwright.cli.every_text.repeated_pair import repeated
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def show(model: Model, asked: EveryTextOptions) -> None:
         repeated(model, asked, asked.repeat)
         return
     if asked.resume:
-        raise InputError("--resume continues an interrupted --predict: leave it out")
+        raise InputError("--resume continues an interrupted --predict or --repeat: leave it out")
     with _sweeper(model, asked) as sweeper:
         found = _find(model, asked, sweeper)
     if asked.json:

@@ -59,6 +59,7 @@ class InductionModel:
     layers: int = LAYERS
     heads: int = HEADS
     longest: int | None = LONGEST
+    angles: tuple[float, ...] = FREQUENCIES
 
     def __repr__(self) -> str:
         """The name and the sizes, not the weights."""

@@ -44,6 +44,7 @@ def data(found: Audit) -> dict[str, Any]:
         "examples": [_example(example) for example in found.examples],
         "every_text": [asdict(one) for one in found.every_text.places],
         "every_text_pairs": [asdict(one) for one in found.every_text.pairs],
+        "every_text_safe": [asdict(one) for one in found.every_text.safe],
         "every_text_left_out": list(found.every_text.left_out),
         "no_every_text": found.every_text.missing or None,
         "meanings": MEANINGS | {"away": AWAY, "intervals": INTERVAL} | {f"role {k}": v for k, v in ROLES.items()},

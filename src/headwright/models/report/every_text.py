@@ -19,10 +19,11 @@ Word = Callable[[str], str]  # a token as it is shown, safe in HTML
 def section(found: FirstLayerBounds, text: str, word: Word) -> str:
     """Sentences, a table with a band for each head and place, pairs, and the texts themselves."""
     if found.missing:
-        return f"<p>Nothing is said of all texts there are: {html.escape(found.missing)}.</p>"
+        return f"<p>Nothing is said of all texts there are: {html.escape(found.missing)}.</p>{_safe(found, text, word)}"
     lines = "".join(f"<li>{line}</li>" for line in bound_sentences(found))
     summary = f'<ul class="summary">{lines}</ul>\n' if lines else ""
-    return f"{_about(found, text)}\n{summary}{_bands(found)}\n{_pairs(found, text, word)}{_witnesses(found, word)}"
+    pairs = f"{_pairs(found, text, word)}{_safe(found, text, word)}"
+    return f"{_about(found, text)}\n{summary}{_bands(found)}\n{pairs}{_witnesses(found, word)}"
 
 
 def _about(found: FirstLayerBounds, text: str) -> str:
@@ -167,6 +168,26 @@ def _pairs(found: FirstLayerBounds, text: str, word: Word) -> str:
         "token: how many pairs keep more than one half on the previous token, and what those keep that keep least "
         "(proven).</p>\n"
     ) + _table("Pairs", lines, [("head", ""), ("more than half", ""), ("those that keep least", "words")])
+
+
+def _safe(found: FirstLayerBounds, text: str, word: Word) -> str:
+    """Through both layers: after which pairs the second token is predicted, and up to which length."""
+    if not found.safe:
+        return ""
+    marks = {"proved": "&#10003; ", "false": "&#10007; ", "open": "? "}
+    lines = "".join(
+        f'<tr><th scope="row" class="tok">{word(one.before)}&nbsp;{word(one.token)}</th>'
+        + "".join(f'<td class="words">{marks[said]}{said}, {run:.3g}</td>' for _, said, run in one.lengths) + "</tr>"
+        for one in found.safe
+    )  # fmt: skip
+    lengths = [length for length, _, _ in found.safe[0].lengths]
+    return (
+        f"<h3>Which pairs are safe at which length</h3>\n<p>Pairs a b of {html.escape(text)}. A text has a b once, "
+        "wherever that is, ends in a, and holds any other token elsewhere: does the model predict b after it, in every "
+        "such text? Proved: by the checker of certificates, through both layers, for every place of a b. False: a run "
+        "predicts another token. Beside it is the least that b was ahead by on the texts that were run. "
+        "<code>headwright every-text MODEL --length T --predict AB</code> has the bounds and a certificate.</p>\n"
+    ) + _table("Safe pairs", lines, [("pair", "words"), *((f"{length} tokens", "words") for length in lengths)])
 
 
 def _broken(one: PairsOnEveryText, word: Word) -> str:

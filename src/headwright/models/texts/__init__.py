@@ -12,9 +12,8 @@ extreme_texts        the texts that attain extremes; a few query tokens, all hea
 every_text           the public functions: sets of places, pairs of tokens, bounds by length
 occurrences          the weight on every occurrence of a token
 logits               the direct effect of a head on a logit
-two_layers           an induction head on a repeated pair, through two layers
-next_token           the next token through two layers of one head: the search for margins and worst texts
-next_token_statement  such margins as a document; next_token_proof searches, checks and runs
+next_token           induction through two layers: the search for margins, weights and worst texts
+next_token_statement  such claims as a document; next_token_proof searches, checks and runs
 check_against_model  whether the layer as read does what the model does, and whether bounds hold where it runs
 statement            a statement as a document; make_statement makes one from a result
 run_statement        texts that a statement is about, run in the model

@@ -1,8 +1,8 @@
-"""Which groups of texts a model of two layers of one head predicts rightly: searched, checked, and run.
+"""Which groups of texts two attention layers get right: searched, checked, and run.
 
 What `next_token` claims counts as proved when `checker.next_token` has verified it. The worst text that was found is
-run in the model itself. If the model predicts another token there, the group is false. If the run contradicts what was
-proved, that is an error.
+run in the model itself. If the model predicts another token there, or gives at most half to the place, the group is
+false. If the run contradicts what was proved, that is an error.
 """
 
 from __future__ import annotations
@@ -13,44 +13,59 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 import numpy as np
+from jaxtyping import Float
 
 from headwright.enclosure import held_to
 from headwright.errors import InputError
 from headwright.files import write_whole
-from headwright.models.loading.induction16 import Induction16
-from headwright.models.loading.model import Model
+from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.checker.error_bounds import DoubtError
-from headwright.models.texts.checker.next_token import check_margins
-from headwright.models.texts.next_token import Group, Tables, claim, groups, worst_text
-from headwright.models.texts.next_token_statement import Margin, NextToken, weights_digest, weights_of
+from headwright.models.texts.checker.next_token import check_claims
+from headwright.models.texts.next_token import Goal, Group, Tables, claim, groups, worst_text
+from headwright.models.texts.next_token_statement import Claim, NextToken, Weights, weights_digest, weights_of
 from headwright.workers import code
 
 MOST = 4096  # bounds that are tried for a group
 SHORTEST = 4
+LONGEST = 64  # tables grow with the length
 RUNS = 64  # groups, a random text of which is run beside a certificate
 
 Progress = Callable[[float], None]
 
 
+class Predicts(Model, Protocol):
+    """A model with logits, which all have that `weights_of` takes."""
+
+    def logits(self, tokens: Tokens) -> Float[np.ndarray, "places tokens"]:
+        """The scores of the next token at each place."""
+
+
 @dataclass(frozen=True)
 class Predicted:
-    """What is known of a group: proved with a margin, or false with a text, or open; and the worst text found."""
+    """What is known of a group: proved with a bound, or false with a text, or open; and the worst text found."""
 
     a: int
     b: int
+    c: int | None
     j: int
-    least: str | None  # proved: the margin is not less
+    head: int | None  # of the second layer, whose weight on j it is about; None: the margin of b
+    least: str | None  # proved: it is not less
     cuts: Any
     text: tuple[int, ...]
-    run: float  # the model's own margin on that text, in float64
+    run: float  # the model's own, on that text, in float64
 
     @property
     def word(self) -> str:
         """Proved, false or open."""
-        return "proved" if self.least is not None else "false" if self.run <= 0 else "open"
+        return "proved" if self.least is not None else "false" if self.run <= Goal(self.head).wanted else "open"
+
+    @property
+    def group(self) -> Group:
+        """Of texts."""
+        return Group(self.a, self.b, self.j, self.c)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,115 +102,156 @@ class Kept:
             path.unlink(missing_ok=True)
 
 
+@dataclass(frozen=True, eq=False)
+class _Searched:
+    """A model as it is searched: its numbers, and the tables for texts of one length."""
+
+    model: Model
+    weights: Weights
+    opening: int | None
+    tables: Tables
+    most: int
+
+
+def all_groups(model: Model, length: int) -> list[Group]:
+    """All groups in which no token before the end is named."""
+    return list(groups(length, len(weights_of(model)["embed"]), opening_of(model)))
+
+
+def opening_of(model: Model) -> int | None:
+    """The token that every text begins with, if there is one."""
+    return next((int(token) for token in model.opening()), None)
+
+
 def predictions(
     model: Model,
     length: int,
-    pairs: Iterable[tuple[int, int]] | None = None,
+    asked: Iterable[Group] | None = None,
     *,
+    heads: Sequence[int | None] = (None,),
     most: int = MOST,
     kept: Kept | None = None,
     progress: Progress | None = None,
 ) -> list[Predicted]:
-    """Every group of a length, or those of some pairs (a, b)."""
-    found_model = _checked(model, length)
-    wanted = None if pairs is None else set(pairs)
-    tokens = len(found_model.embed)
-    for a, b in wanted or ():
-        if a == b or not (0 <= a < tokens and 0 <= b < tokens):
-            raise InputError(f"the pair ({a}, {b}): expected two different tokens from 0 to {tokens - 1}")
-    asked = [group for group in groups(length, tokens) if wanted is None or (group.a, group.b) in wanted]
-    parts = [[group for group in asked if group.a == a] for a in sorted({group.a for group in asked})]
-    tables, kept = Tables(found_model, length), kept or Kept()
+    """Of some groups, or all: the margins of b (None), or the weights on j in heads of the second layer."""
+    weights, opening = weights_of(model), opening_of(model)
+    longest = LONGEST if model.longest is None else min(LONGEST, model.longest)
+    if not SHORTEST <= length <= longest:
+        raise InputError(f"texts of {length} tokens: expected {SHORTEST} to {longest} for {model.name}")
+    some = all_groups(model, length) if asked is None else list(asked)
+    for one in some:
+        _check_group(one, length, len(weights["embed"]), opening)
+    for head in heads:
+        if head is not None and not 0 <= head < weights["query"].shape[1]:
+            raise InputError(f"head {head} of the second layer: expected 0 to {weights['query'].shape[1] - 1}")
+    ways = [(head, a) for head in heads for a in sorted({one.a for one in some})]
+    parts = [(head, [one for one in some if one.a == a]) for head, a in ways]
+    searched, kept = _Searched(model, weights, opening, Tables(weights, length), most), kept or Kept()
     found: list[Predicted] = []
-    for part in parts:
-        about = ["next token", code(), found_model.digest, length, most, [[one.a, one.b, one.j] for one in part]]
+    for head, part in parts:
+        about = ["next token", code(), weights_digest(weights), length, most, head, [asdict(one) for one in part]]
         name = hashlib.sha256(json.dumps(about).encode()).hexdigest()
         done = kept.get(name)
         if done is None:
-            before, whole = len(found), len(asked)
+            before, whole = len(found), len(some) * len(heads)
 
             def told(share: float, before: int = before, part: int = len(part), whole: int = whole) -> None:
                 if progress is not None:
                     progress((before + share * part) / whole)
 
-            done = _searched(found_model, tables, part, most, told)
+            done = _search(searched, part, Goal(head), told)
             kept.put(name, done)
-        found += _checked_part(found_model, length, done)
+        found += _checked_part(searched, done)
         if progress is not None:
-            progress(len(found) / len(asked))
+            progress(len(found) / len(some) / len(heads))
     return found
 
 
-def _checked(model: Model, length: int) -> Induction16:
-    weights_of(model)
-    if not isinstance(model, Induction16):
-        raise InputError(f"{model.name}: expected builtin:induction16, or a model of its kind")
-    if not SHORTEST <= length <= model.longest:
-        raise InputError(f"texts of {length} tokens: expected {SHORTEST} to {model.longest} for {model.name}")
-    return model
+def _check_group(one: Group, length: int, tokens: int, opening: int | None) -> None:
+    named = (one.a, one.b) if one.c is None else (one.a, one.b, one.c)
+    first = 0 if opening is None else 1
+    if one.a in named[1:] or any(not 0 <= token < tokens or token == opening for token in named):
+        raise InputError(f"the tokens {named}: expected two different tokens from {first} to {tokens - 1}, and before "
+                         "the end one that is not the first of them")  # fmt: skip
+    if not first + 1 <= one.j <= length - 2 or (one.c is not None and one.j == length - 2):
+        raise InputError(f"place {one.j} of the pair's second token: expected {first + 1} to {length - 2}, and at the "
+                         "last of these no other token before the end")  # fmt: skip
 
 
-def _searched(model: Induction16, tables: Tables, part: Sequence[Group], most: int, told: Progress) -> list[Predicted]:
+def _search(searched: _Searched, part: Sequence[Group], goal: Goal, told: Progress) -> list[Predicted]:
     """The worst text that was found of each group, and what is claimed of it: nothing is proved yet."""
-    found = []
+    found, digits = [], 1000 if goal.head is None else 10000
     for number, group in enumerate(part):
-        text = worst_text(tables, group)
-        run = run_margin(model, text, group.b)
-        made = claim(tables, group, most) if run > 0 else None
-        least = None if made is None else f"{np.floor(made[0] * 1000) / 1000:.3f}"
+        text = worst_text(searched.tables, group, goal, searched.opening)
+        run = run_group(searched.model, text, group, goal.head)
+        made = claim(searched.tables, group, goal, searched.most, searched.opening) if run > goal.wanted else None
+        least = None if made is None else f"{np.floor(made[0] * digits) / digits:.{len(str(digits)) - 1}f}"
         cuts = None if made is None else made[1]
-        found.append(Predicted(group.a, group.b, group.j, least, cuts, tuple(map(int, text)), run))
+        said = group.a, group.b, group.c, group.j, goal.head
+        found.append(Predicted(*said, least, cuts, tuple(map(int, text)), run))
         told((number + 1) / len(part) / 2)  # to check it is about half of the work
     return found
 
 
-def _checked_part(model: Induction16, length: int, found: Sequence[Predicted]) -> list[Predicted]:
+def _checked_part(searched: _Searched, found: Sequence[Predicted]) -> list[Predicted]:
     """What was claimed, now or before an interruption: run again, and verified."""
-    ran = [replace(one, run=run_margin(model, one.text, one.b)) for one in found]
-    proved = _verified(model, length, ran)
+    ran = [replace(one, run=run_group(searched.model, one.text, one.group, one.head)) for one in found]
+    proved = _verified(searched.model, searched.tables.length, ran)
     for one in proved:
         if one.least is not None:
-            what = f"the margin of token {one.b} on {list(one.text)}, run in float64"
-            held_to(one.run, what, least=float(one.least))
+            held_to(one.run, _what(one.b, one.head, one.text), least=float(one.least))
     return proved
 
 
-def _verified(model: Induction16, length: int, found: list[Predicted]) -> list[Predicted]:
+def _what(b: int, head: int | None, text: Sequence[int]) -> str:
+    what = f"the margin of token {b}" if head is None else f"the weight that head 1.{head} gives to token {b}"
+    return f"{what} on {list(text)}, run in float64"
+
+
+def _verified(model: Model, length: int, found: list[Predicted]) -> list[Predicted]:
     """What the checker does not accept is not proved."""
-    weights = weights_of(model)
     try:
         claimed = statement_of(model, length, found)
         if claimed is not None:
-            check_margins(claimed, weights)
+            check_claims(claimed, weights_of(model))
     except DoubtError:
         if len(found) > 1:
             return [kept for one in found for kept in _verified(model, length, [one])]
-        return [Predicted(one.a, one.b, one.j, None, None, one.text, one.run) for one in found]
+        return [replace(one, least=None, cuts=None) for one in found]
     return found
 
 
 def statement_of(model: Model, length: int, found: Iterable[Predicted]) -> NextToken | None:
-    """What has a margin, as a statement; None if nothing has."""
-    margins = tuple(Margin(one.a, one.b, one.j, one.least, one.cuts) for one in found if one.least is not None)
-    if not margins:
+    """What is proved, as a statement; None if nothing is."""
+    claims = tuple(
+        Claim(one.a, one.b, one.c, one.j, one.head, one.least, one.cuts) for one in found if one.least is not None
+    )
+    if not claims:
         return None
     weights = weights_of(model)
-    return NextToken(model.name, weights_digest(weights), length, len(weights["embed"]), margins)
+    return NextToken(model.name, weights_digest(weights), length, len(weights["embed"]), opening_of(model), claims)
 
 
-def run_margin(model: Induction16, text: Sequence[int] | np.ndarray, b: int) -> float:
-    """The logit of b at the end less the largest other, as the model itself computes it."""
-    logits = model.logits(np.asarray(text))[-1]
-    return float(logits[b] - np.delete(logits, b).max())
+def run_group(model: Model, text: Sequence[int] | np.ndarray, group: Group, head: int | None) -> float:
+    """The logit of b at the end less the largest other, or the weight on j, as the model itself computes it."""
+    tokens = np.asarray(text)
+    if head is None:
+        logits = cast("Predicts", model).logits(tokens)[-1]
+        return float(logits[group.b] - np.delete(logits, group.b).max())
+    layer = list(model.run(tokens))[1]
+    scores = layer.keys[head] @ layer.queries[head, -1] * layer.scoring.scale
+    pattern = np.exp(scores - scores.max())
+    return float(pattern[group.j] / pattern.sum())
 
 
-def run_against_margins(model: Model, statement: NextToken) -> int:
+def run_against_claims(model: Model, statement: NextToken) -> int:
     """On how many random texts the model was run, none of which contradicts; else a ContradictionError."""
-    found, rng = _checked(model, statement.length), np.random.default_rng(0)
-    some = rng.permutation(len(statement.margins))[:RUNS]
-    for one in (statement.margins[index] for index in some):
-        allowed = Group(one.a, one.b, one.j).allowed(statement.length, statement.tokens)
+    rng = np.random.default_rng(0)
+    some = rng.permutation(len(statement.claims))[:RUNS]
+    for one in (statement.claims[index] for index in some):
+        group = Group(one.a, one.b, one.j, one.c)
+        allowed = group.allowed(statement.length, statement.tokens, statement.opening)
         text = np.array([rng.choice(tokens) for tokens in allowed])
-        what = f"the margin of token {one.b} on {text.tolist()}, run in float64"
-        held_to(run_margin(found, text, one.b), what, least=float(one.least))
+        found = run_group(model, text, group, one.head)
+        held_to(found, _what(one.b, one.head, text.tolist()), least=float(one.least))
     return len(some)

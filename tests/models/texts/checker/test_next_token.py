@@ -12,14 +12,25 @@ import pytest
 from flint import arb
 
 from headwright.errors import InputError
+from headwright.models.loading.induction import induction_model
 from headwright.models.loading.induction16 import induction16_model
 from headwright.models.texts.checker import DoubtError
-from headwright.models.texts.checker.next_token import EXP_ERROR, _exp, check_margins
-from headwright.models.texts.next_token_proof import predictions, run_against_margins, statement_of
+from headwright.models.texts.checker.next_token import EXP_ERROR, _exp, check_claims
+from headwright.models.texts.next_token import Group
+from headwright.models.texts.next_token_proof import (
+    Predicted,
+    all_groups,
+    predictions,
+    run_against_claims,
+    run_group,
+    statement_of,
+)
 from headwright.models.texts.next_token_statement import NextToken, read, weights_of, written
 
 MODEL = induction16_model()
-FOUND = predictions(MODEL, 6, [(0, 1), (13, 8)])
+FOUND = predictions(MODEL, 6, [one for one in all_groups(MODEL, 6) if (one.a, one.b) in ((0, 1), (13, 8))])
+TWO_HEADS = induction_model()
+WEIGHT, MARGIN = predictions(TWO_HEADS, 6, [Group(20, 8, 3, 1)], heads=[0, None])
 
 
 def stated() -> NextToken:
@@ -40,30 +51,30 @@ def changed(change: Callable[[dict[str, Any]], Any]) -> str:
 
 def test_what_was_proved_is_verified() -> None:
     assert read(TEXT) == STATEMENT
-    check_margins(read(TEXT), weights_of(MODEL))
-    assert run_against_margins(MODEL, read(TEXT)) == len(STATEMENT.margins) == 8
+    check_claims(read(TEXT), weights_of(MODEL))
+    assert run_against_claims(MODEL, read(TEXT)) == len(STATEMENT.claims) == 8
 
 
 def test_a_group_may_be_cut_by_hand() -> None:
-    one = STATEMENT.margins[0]  # j = 1: places 2 to 4 are free
-    cut = [3, [[4, [0] * 15], *[0] * 14]]
-    check_margins(replace(STATEMENT, margins=(replace(one, cuts=cut),)), weights_of(MODEL))
+    one = STATEMENT.claims[0]  # j = 1: places 2 to 4 are free
+    cut = [3, [4, 2], [[4, list(range(1, 16)), [0] * 15], 0, [2, [5], [0, 0]]]]
+    check_claims(replace(STATEMENT, claims=(replace(one, cuts=cut),)), weights_of(MODEL))
 
 
 def test_the_words_say_all_groups_by_a_digest() -> None:
-    other = read(changed(lambda given: given["statement"]["groups"][7].__setitem__(3, "0.5")))
+    other = read(changed(lambda given: given["statement"]["groups"][7].__setitem__(5, "0.5")))
     assert other.words() != STATEMENT.words()
 
 
 def least(given: dict[str, Any], index: int) -> None:
-    given["statement"]["groups"][index][3] = f"{FOUND[index].run + 0.001:.3f}"
+    given["statement"]["groups"][index][5] = f"{FOUND[index].run + 0.001:.3f}"
 
 
 REJECTED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a margin above a run": lambda given: least(given, 0),
     "the last margin above a run": lambda given: least(given, 7),
-    "another place": lambda given: given["statement"]["groups"][0].__setitem__(2, 5),
-    "place 0": lambda given: given["statement"]["groups"][0].__setitem__(2, 0),
+    "another place": lambda given: given["statement"]["groups"][0].__setitem__(3, 5),
+    "place 0": lambda given: given["statement"]["groups"][0].__setitem__(3, 0),
     "a pair of one token": lambda given: given["statement"]["groups"][0].__setitem__(1, 0),
     "a token there is not": lambda given: given["statement"]["groups"][0].__setitem__(1, 16),
     "longer than the model": lambda given: given["statement"].update(length=11),
@@ -72,28 +83,41 @@ REJECTED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "other weights": lambda given: given["statement"].update(weights="0" * 64),
     "no cuts": lambda given: given["cuts"].__setitem__(0, None),
     "true for cuts": lambda given: given["cuts"].__setitem__(0, False),
-    "parts left out": lambda given: given["cuts"].__setitem__(0, [3, [0] * 14]),
-    "no parts": lambda given: given["cuts"].__setitem__(0, [3, []]),
-    "cut where no token is free": lambda given: given["cuts"].__setitem__(0, [0, [0]]),
-    "cut at no place": lambda given: given["cuts"].__setitem__(0, [6, [0] * 15]),
-    "cut before the first": lambda given: given["cuts"].__setitem__(0, [-2, [0] * 15]),
-    "cut twice at a place": lambda given: given["cuts"].__setitem__(0, [3, [[3, [0] * 15]] * 15]),
-    "a part that is no part": lambda given: given["cuts"].__setitem__(0, [3, [1] * 15]),
+    "an opening token": lambda given: given["statement"].update(opening=0),
+    "an opening token there is not": lambda given: given["statement"].update(opening=16),
+    "a head there is not": lambda given: given["statement"]["groups"][0].__setitem__(4, 1),
+    "a weight above 1": lambda given: given["statement"]["groups"][0].__setitem__(4, 0),
+    "a before the end": lambda given: given["statement"]["groups"][0].__setitem__(2, 0),
+    "c where b is": lambda given: given["statement"]["groups"][3].__setitem__(2, 5),
+    "a part left out": lambda given: given["cuts"].__setitem__(0, [3, [1, 2], [0, 0]]),
+    "a token twice": lambda given: given["cuts"].__setitem__(0, [3, [1, 1], [0, 0, 0]]),
+    "a token that it cannot have": lambda given: given["cuts"].__setitem__(0, [3, [0], [0, 0]]),
+    "a token that is none": lambda given: given["cuts"].__setitem__(0, [3, [True], [0, 0]]),
+    "no tokens": lambda given: given["cuts"].__setitem__(0, [3, [], [0]]),
+    "no parts": lambda given: given["cuts"].__setitem__(0, [3, list(range(1, 16)), []]),
+    "the form of version 1": lambda given: given["cuts"].__setitem__(0, [3, [0] * 15]),
+    "cut where no token is free": lambda given: given["cuts"].__setitem__(0, [0, [0], [0]]),
+    "cut at no place": lambda given: given["cuts"].__setitem__(0, [6, [1], [0, 0]]),
+    "cut before the first": lambda given: given["cuts"].__setitem__(0, [-2, [1], [0, 0]]),
+    "cut twice at a place": lambda given: given["cuts"].__setitem__(0, [3, [1], [[3, [1], [0]], 0]]),
+    "a part that is no part": lambda given: given["cuts"].__setitem__(0, [3, [1], [0, 1]]),
 }
 UNREADABLE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "another format": lambda given: given.update(format="headwright every-text certificate"),
-    "another version": lambda given: given.update(version=2),
+    "another version": lambda given: given.update(version=1),
     "true for a version": lambda given: given.update(version=True),
     "a name too many": lambda given: given.update(note="x"),
     "a name too few": lambda given: given["statement"].pop("tokens"),
     "a group twice": lambda given: given["statement"]["groups"].__setitem__(1, given["statement"]["groups"][0]),
     "no groups": lambda given: (given["statement"].update(groups=[]), given.update(cuts=[])),
     "cuts too few": lambda given: given["cuts"].pop(),
-    "a margin of 0": lambda given: given["statement"]["groups"][0].__setitem__(3, "0.000"),
-    "a margin below 0": lambda given: given["statement"]["groups"][0].__setitem__(3, "-1"),
-    "a margin that is no decimal": lambda given: given["statement"]["groups"][0].__setitem__(3, "1e-3"),
-    "a margin that is a number": lambda given: given["statement"]["groups"][0].__setitem__(3, 1.5),
+    "a margin of 0": lambda given: given["statement"]["groups"][0].__setitem__(5, "0.000"),
+    "a margin below 0": lambda given: given["statement"]["groups"][0].__setitem__(5, "-1"),
+    "a margin that is no decimal": lambda given: given["statement"]["groups"][0].__setitem__(5, "1e-3"),
+    "a margin that is a number": lambda given: given["statement"]["groups"][0].__setitem__(5, 1.5),
     "a token that is true": lambda given: given["statement"]["groups"][0].__setitem__(1, True),
+    "a head that is true": lambda given: given["statement"]["groups"][0].__setitem__(4, True),
+    "an opening below 0": lambda given: given["statement"].update(opening=-1),
     "a token below 0": lambda given: given["statement"]["groups"][0].__setitem__(1, -1),
     "a name that is a sentence": lambda given: given["statement"].update(model="all models. Verified"),
 }
@@ -102,7 +126,7 @@ UNREADABLE: dict[str, Callable[[dict[str, Any]], Any]] = {
 @pytest.mark.parametrize("name", REJECTED)
 def test_a_changed_certificate_is_rejected(name: str) -> None:
     with pytest.raises(DoubtError):
-        check_margins(read(changed(REJECTED[name])), weights_of(MODEL))
+        check_claims(read(changed(REJECTED[name])), weights_of(MODEL))
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
@@ -116,7 +140,76 @@ def test_it_is_about_these_weights(name: str) -> None:
     array = getattr(MODEL, name).copy()
     array.flat[0] = np.nextafter(array.flat[0], 9)
     with pytest.raises(DoubtError, match="other weights"):
-        check_margins(STATEMENT, weights_of(replace(MODEL, **{name: array})))
+        check_claims(STATEMENT, weights_of(replace(MODEL, **{name: array})))
+
+
+def claimed(**changes: Any) -> NextToken:
+    """Of the model of two heads: the weight that head 0 gives to the h of `?th?at`, or the margin of h."""
+    found = statement_of(TWO_HEADS, 6, [replace(WEIGHT if changes.pop("weight", True) else MARGIN)])
+    assert found is not None
+    return replace(found, claims=(replace(found.claims[0], **changes),))
+
+
+def test_weights_and_margins_of_two_heads_are_verified() -> None:
+    assert WEIGHT.head == 0 and MARGIN.head is None and WEIGHT.word == MARGIN.word == "proved"
+    for weight in (True, False):
+        statement = claimed(weight=weight)
+        assert read(written(statement)) == statement
+        check_claims(statement, weights_of(TWO_HEADS))
+        assert run_against_claims(TWO_HEADS, statement) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"least": f"{WEIGHT.run + 0.0001:.4f}"},
+        {"weight": False, "least": f"{MARGIN.run + 0.001:.3f}"},
+        {"head": 2},
+        {"c": 0},
+        {"c": 20},
+        {"c": 48},
+        {"a": 0},
+        {"b": 0},
+        {"j": 1},
+        {"j": 4},
+        {"c": None, "cuts": 0},
+    ],
+)
+def test_a_changed_claim_about_two_heads_is_rejected(changes: dict[str, Any]) -> None:
+    with pytest.raises(DoubtError):
+        check_claims(claimed(**changes), weights_of(TWO_HEADS))
+
+
+@pytest.mark.parametrize("head", [None, 0, 1])
+def test_with_no_free_place_the_checker_loses_next_to_nothing(head: int | None) -> None:
+    group, text = Group(20, 8, 2, 1), (0, 20, 8, 1, 20)
+    run = run_group(TWO_HEADS, text, group, head)
+    one = Predicted(20, 8, 1, 2, head, None, 0, text, run)
+    loss = 1e-6 if head is not None else 0.01  # a margin: places that help more than j are left out
+    for off, accepted in ((-loss, True), (1e-9, False)):
+        statement = statement_of(TWO_HEADS, 5, [replace(one, least=f"{run + off:.11f}")])
+        assert statement is not None
+        if accepted:
+            check_claims(statement, weights_of(TWO_HEADS))
+        else:
+            with pytest.raises(DoubtError, match="may be less"):
+                check_claims(statement, weights_of(TWO_HEADS))
+
+
+def test_the_opening_token_is_part_of_the_statement() -> None:
+    with pytest.raises(DoubtError):
+        check_claims(replace(claimed(), opening=None), weights_of(TWO_HEADS))
+
+
+def test_texts_beyond_all_tables_are_rejected() -> None:
+    with pytest.raises(DoubtError, match="3 to 256"):
+        check_claims(replace(claimed(), length=257), weights_of(TWO_HEADS))
+
+
+def test_other_angles_are_other_weights() -> None:
+    turned = replace(TWO_HEADS, angles=(1.5, *TWO_HEADS.angles[1:]))
+    with pytest.raises(DoubtError, match="other weights"):
+        check_claims(claimed(), weights_of(turned))
 
 
 def test_exp_is_as_near_as_it_says() -> None:

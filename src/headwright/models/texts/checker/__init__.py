@@ -8,7 +8,7 @@ vectors       the queries and keys of tokens at places, with such bounds
 max_scores    upper bounds on the highest score of each query with any key
 question      what a statement asks: which scores, and how weights follow from them
 verify        all of it: fast for all query tokens, more precisely for those that stay undecided
-next_token    margins of the next token through two layers: another kind of statement, all of it
+next_token    induction through two layers: another kind of statement, all of it
 """
 
 from headwright.models.texts.checker.error_bounds import DoubtError

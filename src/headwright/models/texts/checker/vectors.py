@@ -32,12 +32,12 @@ class Turns:
         return Known(np.hstack(mids), np.hstack(offs))
 
 
-def turns(layer: FirstLayer, distance: int) -> Turns | None:
+def turns(angles: Array | None, distance: int) -> Turns | None:
     """Of queries that meet keys so many places before them; None where nothing turns."""
-    if layer.angles is None or distance == 0:
+    if angles is None or len(angles) == 0 or distance == 0:
         return None
     with ctx.workprec(128):
-        found = [((arb(angle) * distance).cos(), (arb(angle) * distance).sin()) for angle in layer.angles.tolist()]
+        found = [((arb(angle) * distance).cos(), (arb(angle) * distance).sin()) for angle in angles.tolist()]
     cos, sin = (
         # A ball's radius, and what the middle, at most 1, loses as a float.
         Known(np.array([float(t[i].mid()) for t in found]), np.array([float(t[i].rad()) + 2 * UNIT for t in found]))

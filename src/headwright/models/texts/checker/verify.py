@@ -169,7 +169,7 @@ class _Look:
             places.setdefault(each.place, []).append(line)
         for done, (place, lines) in enumerate(places.items()):
             here = [wanted[line] for line in lines]
-            theirs, turn = self._keys(place), turns(self.layer, statement.place - place)
+            theirs, turn = self._keys(place), turns(self.layer.angles, statement.place - place)
             for each in here:
                 if each.key is None:
                     theirs.any(each.but).make_ready(how)
