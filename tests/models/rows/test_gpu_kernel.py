@@ -129,7 +129,7 @@ def test_of_equal_scores_one_wins_with_no_margin() -> None:
     assert (found["margin"][0, 1:].abs() < 1e-3).all()
 
 
-@pytest.mark.skipif(DEVICE == "cpu", reason="the interpreter has float32 alone")
+@pytest.mark.skipif(DEVICE == "cpu", reason="Triton's interpreter has float32 alone: these need a CUDA GPU")
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("d", [32, 64, 80, 96, 128, 192, 256])
 @pytest.mark.parametrize("kind", ["causal", "all of it"])

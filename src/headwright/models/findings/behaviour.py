@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from headwright.models.findings.first_token import Away, duplicate_weight
+from headwright.models.findings.first_token import AwayFromFirst, duplicate_weight
 from headwright.models.findings.summary import Layered, ratio_sums
 from headwright.models.loading.model import Tokens
 
@@ -17,7 +17,7 @@ COPIES = 10 / 11  # a row copies a key if that has at least this weight: the wis
 SEVERAL, EVEN = 3.0, 2.0  # a row averages if it uses that many keys, the largest within that factor of an even share
 
 
-def behaviour(kept: Layered, layer: int, rows: Away, tokens: Tokens) -> None:
+def behaviour(kept: Layered, layer: int, rows: AwayFromFirst, tokens: Tokens) -> None:
     """What any text shows."""
     away, rest, everything = rows.away, rows.rest, np.ones_like(rows.rest)
 
@@ -57,7 +57,7 @@ def _averaging(
     return result
 
 
-def induction(kept: Layered, layer: int, rows: Away, tokens: Tokens, begin: int) -> None:
+def induction(kept: Layered, layer: int, rows: AwayFromFirst, tokens: Tokens, begin: int) -> None:
     """What repeated random tokens show: the weight of the keys that follow earlier places of the row's own token.
 
     Rows of the first period, before the position `begin`, have none, and are left out.

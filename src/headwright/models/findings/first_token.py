@@ -30,7 +30,7 @@ FROM = 2  # the first position whose row is measured: the key before it is not t
 
 
 @dataclass(frozen=True, eq=False)
-class Away:
+class AwayFromFirst:
     """The rows from position 2 on, behind padding. Fields of `away` are about the pattern away from the first token."""
 
     positions: Int[np.ndarray, " rows"]
@@ -52,7 +52,7 @@ class Away:
         return np.arange(self.scoring.heads) * self.scoring.key_heads // self.scoring.heads
 
 
-def rows_away(layer: Layer, offsets: Sequence[int]) -> Away:
+def rows_away(layer: Layer, offsets: Sequence[int]) -> AwayFromFirst:
     """The statistics of a layer's rows; `offsets` are those of `row_statistics`."""
     from scipy.special import entr, expit
 
@@ -75,7 +75,7 @@ def rows_away(layer: Layer, offsets: Sequence[int]) -> Away:
         best = np.maximum(s0, top)
         margin = np.where(np.isfinite(rival), best - rival, np.inf)
     h = entr(first) + entr(rest)
-    return Away(
+    return AwayFromFirst(
         positions, queries, keys, scoring, away, first, rest, resting, best, margin,
         np.maximum(first, rest * away.largest), h + rest * away.entropy,
     )  # fmt: skip
@@ -101,7 +101,7 @@ def capped(raw: Float[np.ndarray, "*shape"], scoring: Scoring) -> Float[np.ndarr
     return result
 
 
-def duplicate_weight(rows: Away, tokens: Tokens, after: int = 0) -> Rows:
+def duplicate_weight(rows: AwayFromFirst, tokens: Tokens, after: int = 0) -> Rows:
     """The weight that each row gives to earlier places that hold its own token, away from the first.
 
     With `after`, to the keys so many places after these instead. Only such places are scored: for each token, its

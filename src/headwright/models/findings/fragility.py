@@ -16,14 +16,14 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from headwright.models.findings.first_token import Away
+from headwright.models.findings.first_token import AwayFromFirst
 from headwright.models.findings.summary import Layered, bin_counts
 from headwright.models.rows.scoring import Scoring
 
 Rows = Float[np.ndarray, "heads rows"]
 
 
-def fragility(kept: Layered, layer: int, rows: Away) -> None:
+def fragility(kept: Layered, layer: int, rows: AwayFromFirst) -> None:
     """Counts of rows by margin and ball: of all rows, and of those that the first token does not win."""
     ball = ball_radius(rows.margin, rows.queries, rows.scoring)
     lengths = _lengths(rows.keys).mean(axis=1)[rows.key_head]

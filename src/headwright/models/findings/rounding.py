@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from headwright.enclosure import held_to
-from headwright.models.findings.first_token import Away, capped
+from headwright.models.findings.first_token import AwayFromFirst, capped
 from headwright.models.findings.summary import Layered, ratio_sums
 
 Keys = Float[np.ndarray, "keys d"]
@@ -86,7 +86,7 @@ class RowSample:
     nowhere: Float[np.ndarray, " rows"]  # the weight of the head's own sink, of no key; 0 if it has none
 
 
-def sample_rows(rows: Away, head: int, chosen: Sequence[int] | None = None) -> RowSample:
+def sample_rows(rows: AwayFromFirst, head: int, chosen: Sequence[int] | None = None) -> RowSample:
     """These rows of a head, or some spread evenly; memory is proportional to their number times that of the keys."""
     if chosen is None:
         chosen = np.unique(np.linspace(0, len(rows.positions) - 1, ROWS).astype(int)).tolist()
@@ -113,7 +113,7 @@ def softmax(
     return e / total[:, None], extra / total
 
 
-def rounding(rows: Away, head: int, looked: RowSample) -> Float[np.ndarray, "formats 3 rows"]:
+def rounding(rows: AwayFromFirst, head: int, looked: RowSample) -> Float[np.ndarray, "formats 3 rows"]:
     """For each format and each row looked at: the total variation, its bound, and whether another key wins."""
     found = np.stack([_one(rows, head, looked, rounded) for rounded in FORMATS.values()])
     for name, (tv, bound, _) in zip(FORMATS, found, strict=True):
@@ -130,7 +130,9 @@ def keep_rounding(kept: Layered, layer: int, found: Float[np.ndarray, "heads for
         kept.peak(layer, f"tv/{name}", mine[:, 0].max(axis=1))
 
 
-def _one(rows: Away, head: int, one: RowSample, rounded: Callable[[Keys], Keys]) -> Float[np.ndarray, "3 rows"]:
+def _one(
+    rows: AwayFromFirst, head: int, one: RowSample, rounded: Callable[[Keys], Keys]
+) -> Float[np.ndarray, "3 rows"]:
     scoring = rows.scoring
     new = rounded(one.keys)
     change = new - one.keys

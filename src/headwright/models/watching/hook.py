@@ -48,7 +48,7 @@ _numbers = itertools.count()
 
 
 @dataclass(eq=False)
-class Told:
+class StackInputs:
     """What a stack of layers was called with."""
 
     tokens: Tensor | None = None
@@ -109,7 +109,7 @@ class Recorder:
         """For a model, or a module without stacks if the model is not known."""
         self.seen, self.special, self.keys, self.free = seen, tuple(special), tuple(keys), free
         self.stacks = {module: name for name, module in model.named_modules() if isinstance(module, PreTrainedModel)}
-        self.told: dict[str, Told] = {}
+        self.inputs: dict[str, StackInputs] = {}
         self.owner: dict[nn.Module, str] = {}
         self.cross: dict[nn.Module, bool] = {}
         self.steps: dict[tuple[str, int], Steps] = {}  # by part and layer
@@ -138,35 +138,35 @@ class Recorder:
             ours = {id(each) for each in (mask.values() if isinstance(mask, dict) else [mask])}
             mask = held[2].padding if held is not None and held[2].made in ours else None
         tokens, behind = given.get("input_ids"), given.get("encoder_attention_mask")
-        self.told[self.stacks[stack]] = Told(
+        self.inputs[self.stacks[stack]] = StackInputs(
             tokens if isinstance(tokens, Tensor) and tokens.ndim == 2 else None, None if mask is None else mask.bool(),
             behind.bool() if isinstance(behind, Tensor) and behind.ndim == 2 else None, cache, past,
         )  # fmt: skip
 
     def record(self, module: nn.Module, call: Attention) -> None:
         """Called after the attention of a layer has run."""
-        told = self.told.setdefault(self.owner.get(module, ""), Told())
+        inputs = self.inputs.setdefault(self.owner.get(module, ""), StackInputs())
         cross = self.cross.get(module, False) or bool(getattr(module, "is_cross_attention", False))
         batch, _, rows, _ = call.query.shape
         stack = self.owner.get(module, "").rpartition(".")[2] or "model"
         name = "cross" if cross else stack
         with self.lock:
-            run = told.run
+            run = inputs.run
             if run is None:
-                run = told.run = self._begin(told, self.seen.computed.get(stack), batch, rows)
+                run = inputs.run = self._begin(inputs, self.seen.computed.get(stack), batch, rows)
                 if rows > 1:
                     self._check_memory(module, call, rows)
-            order = told.calls[name] = told.calls.get(name, -1) + 1
+            order = inputs.calls[name] = inputs.calls.get(name, -1) + 1
             index = getattr(module, "layer_idx", None)
             index = order if index is None else int(index)
             part = self.seen.computed.setdefault(name, Part(name, self.seen.wanted, self.seen.keep))
-            if rows == 1 and not cross and told.past and _only_grows(told.cache, index, call):
+            if rows == 1 and not cross and inputs.past and _only_grows(inputs.cache, index, call):
                 held = self.steps.get((name, index))
                 if held is not None and held.run is not run:
                     self.finish()
                     held = None
                 if held is None:
-                    held = self.steps[name, index] = Steps(part, run, index, told.cache, run.end - 1, call)
+                    held = self.steps[name, index] = Steps(part, run, index, inputs.cache, run.end - 1, call)
                 held.last = call
                 counted = None if run.padding is None else run.padding[:, run.end - 1 :]
                 held.rows.append((call.query, call.mask, counted))
@@ -175,7 +175,7 @@ class Recorder:
             else:
                 self.finish()
                 counted = None if run.padding is None else run.padding[:, run.end - rows :]
-                padding = told.encoder_padding if cross else run.padding
+                padding = inputs.encoder_padding if cross else run.padding
                 call = replace(call, cross=cross, counted=counted, padding=padding)
                 self._add(part, run, index, call, run.end - rows, rows)
 
@@ -203,21 +203,21 @@ class Recorder:
         )  # fmt: skip
         part.add(run, index, statistics_of(call, self.seen.wanted), key_position, rows)
 
-    def _begin(self, told: Told, part: Part | None, batch: int, rows: int) -> Run:
+    def _begin(self, inputs: StackInputs, part: Part | None, batch: int, rows: int) -> Run:
         """The run that a call belongs to: the last one, if it goes on with the same cache, else a new one."""
         last = part.runs[-1] if part is not None and part.runs else None
-        same = last is not None and told.cache is not None and last.cache is not None and last.cache() is told.cache
-        if last is None or not same or last.batch != batch or told.past == 0 or told.past > last.end:
-            cache = None if told.cache is None else weakref.ref(told.cache)
-            last = Run(batch, told.past, told.past + rows, cache)
+        same = last is not None and inputs.cache is not None and last.cache is not None and last.cache() is inputs.cache
+        if last is None or not same or last.batch != batch or inputs.past == 0 or inputs.past > last.end:
+            cache = None if inputs.cache is None else weakref.ref(inputs.cache)
+            last = Run(batch, inputs.past, inputs.past + rows, cache)
         else:
-            if told.past < last.end:
-                self._back_to(last, told.past)
-            last.end = told.past + rows
-        last.padding = None if told.padding is None or told.padding.shape[1] != last.end else told.padding
-        if told.tokens is not None and told.tokens.shape[1] == rows:
-            known = told.tokens.new_full((batch, told.past), -1) if last.tokens is None else last.tokens
-            last.tokens = torch.cat([known[:, : told.past], told.tokens], dim=1)
+            if inputs.past < last.end:
+                self._back_to(last, inputs.past)
+            last.end = inputs.past + rows
+        last.padding = None if inputs.padding is None or inputs.padding.shape[1] != last.end else inputs.padding
+        if inputs.tokens is not None and inputs.tokens.shape[1] == rows:
+            known = inputs.tokens.new_full((batch, inputs.past), -1) if last.tokens is None else last.tokens
+            last.tokens = torch.cat([known[:, : inputs.past], inputs.tokens], dim=1)
         return last
 
     def _back_to(self, run: Run, end: int) -> None:
@@ -399,8 +399,8 @@ def _check_flash(
     rows = torch.arange(q_length, device=device) + int(q_offset)
 
     def seen(part: Tensor) -> Tensor:
-        told: Tensor = allowed(part[:, None], keys[None])
-        return told.expand(len(part), kv_length)
+        found: Tensor = allowed(part[:, None], keys[None])
+        return found.expand(len(part), kv_length)
 
     last = seen(rows[-1:])[0]
     causal = q_length == 1 or not bool(seen(rows[:1])[0, -1])
@@ -518,8 +518,8 @@ def _stands(config: Any) -> Watched:
 
 def _standing_mask(**given: Any) -> Any:
     watched = _stands(given["config"])
-    told = Told(padding=given.get("attention_mask"), cache=_ANY_CACHE, past=int(given.get("q_offset", 0)))
-    watched.recorders[0].told[""] = told
+    inputs = StackInputs(padding=given.get("attention_mask"), cache=_ANY_CACHE, past=int(given.get("q_offset", 0)))
+    watched.recorders[0].inputs[""] = inputs
     return _mask(watched, **given)
 
 
