@@ -15,6 +15,7 @@ Print Assumptions matrix_score.
 Print Assumptions least_weight.
 Print Assumptions most_weight.
 Print Assumptions ratio_bound.
+Print Assumptions chord.
 Print Assumptions margin_bound.
 Print Assumptions rounding.
 Print Assumptions equivariant.

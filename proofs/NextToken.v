@@ -30,6 +30,15 @@ Proof.
   replace ((l + sum n f * / S) * S) with (l * S + sum n f) by (field; lra). lra.
 Qed.
 
+(** Between two numbers l0 and l1 the chord serves as well: what is above w (h - l) at both ends, in shares 1 - s and s. *)
+Theorem chord (V : Type) n (w h : nat -> V -> R) (l0 l1 s : R) (f0 f1 : nat -> R) : 0 <= s <= 1 ->
+  (forall i t, (i < n)%nat -> w i t * (h i t - l0) <= f0 i) ->
+  (forall i t, (i < n)%nat -> w i t * (h i t - l1) <= f1 i) ->
+  forall i t, (i < n)%nat -> w i t * (h i t - ((1 - s) * l0 + s * l1)) <= (1 - s) * f0 i + s * f1 i.
+Proof.
+  intros S H0 H1 i t I. assert (A := H0 i t I). assert (B := H1 i t I). nra.
+Qed.
+
 (** Scores g of n keys, b what the query adds itself and v k what key k adds to the logit of one token less another's.
     B and V are below b and v, and U k is above the score of k less that of j. *)
 Theorem margin_bound n g j (b m B : R) (v V U : nat -> R) : (j < n)%nat ->
