@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.models.findings.first_token import FROM, Away, duplicate_weight, rows_away
+from headwright.models.findings.first_token import FROM, AwayFromFirst, duplicate_weight, rows_away
 from headwright.models.findings.rounding import sample_rows
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring
@@ -25,7 +25,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def _rows(kind: str, seed: int, sharp: float = 1.0) -> tuple[Away, np.ndarray, np.ndarray]:
+def _rows(kind: str, seed: int, sharp: float = 1.0) -> tuple[AwayFromFirst, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     q, k = rng.normal(size=(4, 14, 6)) * sharp, rng.normal(size=(2, 14, 6))
     scoring = Scoring.of(q.shape, k.shape, **KINDS[kind])
