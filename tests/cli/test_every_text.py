@@ -134,7 +134,7 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
         (["--length", "8", "--repeat", "ab", "--key", "e"], "leave it out"),
         (["--length", "8", "--query", "~"], "no token for '~'"),
         (["--length", "8", "--repeat", "a~"], "no token for '~'"),
-        (["--length", "8", "--predict", "ab", "--heads", "0"], "leave it out with --predict"),
+        (["--length", "8", "--predict", "ab", "--heads", "0"], "--heads is not used with --predict"),
     ],
 )
 def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], sentence: str) -> None:

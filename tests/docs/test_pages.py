@@ -44,7 +44,7 @@ def toured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("toured")
     assert _in_a_shell(TOUR, folder) == (0, "")
     assert "out/index.html" in (folder / "tour.txt").read_text()
-    assert len(list((folder / "out").glob("*.svg"))) == 12
+    assert len(list((folder / "out").glob("*.svg"))) == 11
     return folder
 
 

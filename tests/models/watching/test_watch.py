@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -129,6 +131,88 @@ def test_a_cache_that_is_changed_between_steps_does_not_change_what_was_seen() -
         np.testing.assert_allclose(late, now, rtol=1e-9)
 
 
+@pytest.mark.parametrize("keep", ["rows", "both"])
+def test_steps_after_a_cache_that_was_filled_before_are_one_run(keep: str) -> None:
+    model, inputs = tiny("llama"), batch(None)
+    cache = hf.DynamicCache()
+    with torch.no_grad():
+        model(**inputs, past_key_values=cache)
+        with watch(model, ("entropy", "received"), keep=keep) as seen:
+            for token in (5, 6, 7):
+                model(input_ids=torch.full((2, 1), token), past_key_values=cache)
+    assert len(seen.parts["model"].runs) == 1 and seen.layer(1).entropy.shape == (2, 4, 3)
+    assert seen.layer(1).first_position == 12 and np.isclose(seen.layer(1).received.sum(2), 3).all()
+
+
+def test_caches_that_are_used_in_turn_have_a_run_each() -> None:
+    model, inputs = tiny("llama"), batch(None)
+    caches = hf.DynamicCache(), hf.DynamicCache()
+    with torch.no_grad(), watch(model, ("entropy",)) as seen:
+        for cache in caches:
+            model(**inputs, past_key_values=cache)
+        for token in (5, 6, 7):
+            for cache in caches:
+                model(input_ids=torch.full((2, 1), token), past_key_values=cache)
+    assert [seen.layer(1, run).entropy.shape[2] for run in range(2)] == [15, 15]
+    np.testing.assert_allclose(seen.layer(1, 0).entropy, seen.layer(1, 1).entropy)
+
+
+def _beams(model: Any, inputs: dict[str, torch.Tensor]) -> None:
+    model.generate(**inputs, num_beams=3, max_new_tokens=8, min_new_tokens=8, pad_token_id=0)
+
+
+def _filled(model: Any, inputs: dict[str, torch.Tensor]) -> None:
+    cache = hf.DynamicCache()
+    for layer in range(2):
+        cache.update(torch.ones(2, 2, 3, 8, dtype=model.dtype), torch.ones(2, 2, 3, 8, dtype=model.dtype), layer)
+    model(input_ids=inputs["input_ids"], past_key_values=cache)
+
+
+def _in_place(model: Any, inputs: dict[str, torch.Tensor]) -> None:
+    cache = hf.DynamicCache()
+    for tokens in (inputs["input_ids"], torch.ones(2, 1, dtype=torch.long), torch.ones(2, 1, dtype=torch.long)):
+        model(input_ids=tokens, past_key_values=cache)
+        cache.layers[0].keys.mul_(-1)
+
+
+def _early_exit(model: Any, inputs: dict[str, torch.Tensor]) -> None:
+    model.generate(**inputs, assistant_early_exit=1, max_new_tokens=4, do_sample=False, pad_token_id=0)
+
+
+@pytest.mark.parametrize(
+    ("run", "words", "many"),
+    [(_beams, "beam search has moved them", True), (_filled, "tokens .* of all keys", True),
+     (_in_place, "changed in place", True), (_early_exit, "fewer layers", False)],
+)  # fmt: skip
+def test_what_is_not_known_is_refused_while_it_runs(run: Any, words: str, many: bool) -> None:
+    model, inputs = tiny("llama"), batch(None)
+    inputs = inputs if many else {name: value[:1] for name, value in inputs.items()}
+    with torch.no_grad(), pytest.raises(InputError, match=words), watch(model, ("special",), special=SPECIAL):
+        run(model, inputs)
+
+
+def test_a_cache_that_is_emptied_and_used_again_starts_a_run_and_no_model_is_kept() -> None:
+    model, inputs = tiny("llama"), batch(None)
+    cache = hf.DynamicCache()
+    with torch.no_grad(), watch(model, ("entropy",)) as seen:
+        model(**inputs, past_key_values=cache)
+        model(input_ids=torch.ones(2, 1, dtype=torch.long), past_key_values=cache)
+        cache.layers.clear()
+        model(**inputs, past_key_values=cache)
+    assert [seen.layer(0, run).entropy.shape[2] for run in range(2)] == [13, 12]
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None and seen.layer(1).entropy.shape == (2, 4, 12)
+
+
+def test_a_family_that_calls_attention_twice_a_layer_is_refused() -> None:
+    config = hf.DiffLlamaConfig(hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=4,
+                                num_key_value_heads=4, vocab_size=50)  # fmt: skip
+    with pytest.raises(InputError, match="more than once a layer"), watch(model := hf.DiffLlamaForCausalLM(config)):
+        model(input_ids=torch.arange(6)[None])
+
+
 @pytest.mark.parametrize("family", ["bart-encoder", "t5"])
 @pytest.mark.parametrize("padding", [None, "right"])
 def test_encoder_decoder_and_cross_attention_are_told_apart(family: str, padding: str | None) -> None:
@@ -171,7 +255,7 @@ def test_beams_are_recorded_in_the_places_of_the_batch_that_they_had() -> None:
     model, inputs = tiny("llama"), batch("left")
     how = {"max_new_tokens": 4, "num_beams": 3, "do_sample": False, "pad_token_id": 0, "eos_token_id": 49}
     plain = model.generate(**inputs, **how)
-    with watch(model, ("largest", "special"), special=SPECIAL) as seen:
+    with watch(model, ("largest",)) as seen:
         assert torch.equal(plain, model.generate(**inputs, **how))
     with stored(model) as patterns:
         model.generate(**inputs, **how)
@@ -352,7 +436,7 @@ def test_models_that_cannot_be_watched_are_refused_by_name(make: Any, words: str
     [
         ({}, {"output_attentions": True}, "output_attentions=True stores every pattern"),
         ({"memory": 100}, {}, r"need .* GiB, and 9.31e-08 GiB are free"),
-        ({"statistics": ("special",)}, {"inputs_embeds": True}, "was not given tokens"),
+        ({"statistics": ("special",)}, {"inputs_embeds": True}, "was not given the tokens"),
     ],
 )
 def test_a_run_that_cannot_be_watched_is_refused_and_the_model_restored(

@@ -39,7 +39,7 @@ def watch(
         last_rows: how many rows `received_last` has.
         special: the ids of special tokens; those that the model's configuration names unless given.
         keys: the positions that `keys` is about.
-        memory: bytes that rows may take; what is free unless given.
+        memory: bytes that the rows of one call may take; what is free unless given.
 
     >>> import torch, transformers as hf
     >>> config = hf.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=9)

@@ -56,8 +56,31 @@ class StackInputs:
     encoder_padding: Tensor | None = None
     cache: Any = None
     past: int = 0
+    moved: bool = False  # whether texts have changed places in the cache (beam search)
     run: Run | None = None  # once a layer has been called
     calls: dict[str, int] = field(default_factory=dict)
+    layers: set[tuple[str, int]] = field(default_factory=set)  # that have been called
+
+
+@dataclass(eq=False)
+class HeldKeys:
+    """The keys that a cache holds for a layer, at some time."""
+
+    index: int
+    keys: Tensor
+    version: int | None  # counts changes in place; in inference mode they are not counted
+
+    @classmethod
+    def of(cls, cache: Any, index: int) -> HeldKeys | None:
+        """None if it is not known where the cache holds them."""
+        layers = getattr(getattr(cache, "self_attention_cache", cache), "layers", ())
+        keys = getattr(layers[index], "keys", None) if index < len(layers) else None
+        return None if keys is None else cls(index, keys, None if keys.is_inference() else keys._version)
+
+    def same(self, cache: Any) -> bool:
+        """Whether the cache holds just these still."""
+        now = HeldKeys.of(cache, self.index)
+        return now is not None and now.version == self.version and _one(now.keys, self.keys)
 
 
 @dataclass(eq=False)
@@ -69,15 +92,13 @@ class Steps:
     index: int
     cache: Any
     start: int  # the position of the first
-    last: Attention  # its keys are those that the cache holds
+    last: Attention
+    held: HeldKeys
     rows: list[Step] = field(default_factory=list)
 
     def go_on(self, cache: Any) -> bool:
         """Whether the cache holds the same keys as after the last step: the next step can only add to them."""
-        if cache is not self.cache:
-            return False
-        held: Tensor = cache.layers[self.index].keys
-        return held.data_ptr() == self.last.key.data_ptr() and held.shape == self.last.key.shape
+        return cache is self.cache and self.held.same(cache)
 
 
 @dataclass(eq=False)
@@ -114,6 +135,7 @@ class Recorder:
         self.cross: dict[nn.Module, bool] = {}
         self.steps: dict[tuple[str, int], Steps] = {}  # by part and layer
         self.signatures = {stack: inspect.signature(stack.forward) for stack in self.stacks}
+        self.layers = {stack: getattr(stack.config, "num_hidden_layers", None) for stack in self.stacks}
         self.lock = threading.RLock()
         seen.finish = self.finish
         for path, module in model.named_modules():
@@ -129,6 +151,9 @@ class Recorder:
         if given.get("output_attentions") or getattr(stack.config, "output_attentions", False):
             raise InputError("output_attentions=True stores every pattern, and a watched model does not: expected one "
                              "of them")  # fmt: skip
+        if getattr(stack.config, "num_hidden_layers", None) != self.layers[stack]:
+            raise InputError("the model runs with fewer layers (assistant_early_exit), which is not known here: give "
+                             "another model as the assistant")  # fmt: skip
         cache, mask = given.get("past_key_values"), given.get("attention_mask")
         if not all(steps.go_on(cache) for steps in self.steps.values()):
             self.finish()
@@ -138,9 +163,11 @@ class Recorder:
             ours = {id(each) for each in (mask.values() if isinstance(mask, dict) else [mask])}
             mask = held[2].padding if held is not None and held[2].made in ours else None
         tokens, behind = given.get("input_ids"), given.get("encoder_attention_mask")
+        runs = [run for part in self.seen.computed.values() for run in part.runs if run.held and run.cache]
+        moved = any(run.cache() is cache and past == run.end and not run.held.same(cache) for run in runs)
         self.inputs[self.stacks[stack]] = StackInputs(
             tokens if isinstance(tokens, Tensor) and tokens.ndim == 2 else None, None if mask is None else mask.bool(),
-            behind.bool() if isinstance(behind, Tensor) and behind.ndim == 2 else None, cache, past,
+            behind.bool() if isinstance(behind, Tensor) and behind.ndim == 2 else None, cache, past, moved,
         )  # fmt: skip
 
     def record(self, module: nn.Module, call: Attention) -> None:
@@ -159,15 +186,25 @@ class Recorder:
             order = inputs.calls[name] = inputs.calls.get(name, -1) + 1
             index = getattr(module, "layer_idx", None)
             index = order if index is None else int(index)
+            if self.stacks and (name, index) in inputs.layers:
+                raise InputError(f"{type(module).__name__} calls its attention more than once a layer, which is not "
+                                 "known here")  # fmt: skip
+            inputs.layers.add((name, index))
             part = self.seen.computed.setdefault(name, Part(name, self.seen.wanted, self.seen.keep))
-            if rows == 1 and not cross and inputs.past and _only_grows(inputs.cache, index, call):
+            if run not in part.runs:
+                self.finish()
+                part.open(run)
+            keys = None if cross else HeldKeys.of(inputs.cache, index)
+            if "special" in self.seen.wanted.names and len(inputs.layers) == 1:
+                run.held = keys
+            if rows == 1 and keys is not None and inputs.past and _only_grows(inputs.cache, keys, call):
                 held = self.steps.get((name, index))
-                if held is not None and held.run is not run:
+                if held is not None and (held.run is not run or held.last.scale != call.scale):
                     self.finish()
                     held = None
                 if held is None:
-                    held = self.steps[name, index] = Steps(part, run, index, inputs.cache, run.end - 1, call)
-                held.last = call
+                    held = self.steps[name, index] = Steps(part, run, index, inputs.cache, run.end - 1, call, keys)
+                held.last, held.held = call, keys
                 counted = None if run.padding is None else run.padding[:, run.end - 1 :]
                 held.rows.append((call.query, call.mask, counted))
                 if len(held.rows) == MOST_STEPS:
@@ -186,6 +223,9 @@ class Recorder:
                 self._compute(self.steps.popitem()[1])
 
     def _compute(self, steps: Steps) -> None:
+        if steps.held.version is not None and steps.held.keys._version != steps.held.version:
+            raise InputError("the keys in the cache were changed in place between decode steps, and the rows of those "
+                             "steps are not known any more: replace the tensors instead")  # fmt: skip
         with torch.no_grad():
             call = replace(steps_together(steps.rows, steps.last), padding=steps.run.padding)
             self._add(steps.part, steps.run, steps.index, call, steps.start, 1)
@@ -205,19 +245,27 @@ class Recorder:
 
     def _begin(self, inputs: StackInputs, part: Part | None, batch: int, rows: int) -> Run:
         """The run that a call belongs to: the last one, if it goes on with the same cache, else a new one."""
-        last = part.runs[-1] if part is not None and part.runs else None
-        same = last is not None and inputs.cache is not None and last.cache is not None and last.cache() is inputs.cache
-        if last is None or not same or last.batch != batch or inputs.past == 0 or inputs.past > last.end:
+        runs = [] if part is None or inputs.cache is None else part.runs
+        last = next((run for run in reversed(runs) if run.cache is not None and run.cache() is inputs.cache), None)
+        if last is None or last.batch != batch or inputs.past == 0 or inputs.past > last.end:
             cache = None if inputs.cache is None else weakref.ref(inputs.cache)
             last = Run(batch, inputs.past, inputs.past + rows, cache)
         else:
+            if inputs.moved:
+                last.tokens = None  # which token a key is of is not known any more
             if inputs.past < last.end:
+                if inputs.padding is not None and inputs.padding.shape[1] > inputs.past + rows:
+                    raise InputError("the cache holds fewer keys than the mask, since it has dropped some, which is "
+                                     "not known here")  # fmt: skip
                 self._back_to(last, inputs.past)
             last.end = inputs.past + rows
         last.padding = None if inputs.padding is None or inputs.padding.shape[1] != last.end else inputs.padding
-        if inputs.tokens is not None and inputs.tokens.shape[1] == rows:
-            known = inputs.tokens.new_full((batch, inputs.past), -1) if last.tokens is None else last.tokens
-            last.tokens = torch.cat([known[:, : inputs.past], inputs.tokens], dim=1)
+        if inputs.tokens is None or inputs.tokens.shape[1] != rows:
+            last.tokens = None
+        elif inputs.past == 0:
+            last.tokens = inputs.tokens
+        elif last.tokens is not None:
+            last.tokens = torch.cat([last.tokens[:, : inputs.past], inputs.tokens], dim=1)
         return last
 
     def _back_to(self, run: Run, end: int) -> None:
@@ -226,9 +274,9 @@ class Recorder:
                              "out of running means or received weights: expected keep='rows' and statistics of rows"
                              )  # fmt: skip
         for part in self.seen.computed.values():
-            if part.runs and part.runs[-1] is run:
+            if run in part.runs:
                 for layers in part.layers.values():
-                    layers[-1].back_to(end - run.start)
+                    layers[part.runs.index(run)].back_to(end - run.start)
 
     def _run_of_encoder(self) -> Run | None:
         part = self.seen.computed.get("encoder")
@@ -243,8 +291,8 @@ class Recorder:
             found["keys"] = torch.isin(at, chosen)[None].expand(batch, -1)
         if "special" in self.seen.wanted.names:
             if run is None or run.tokens is None:
-                raise InputError("the model was not given tokens (input_ids), and special ones are not known: leave "
-                                 "the statistic special out")  # fmt: skip
+                raise InputError("the model was not given the tokens (input_ids) of all keys, or beam search has moved "
+                                 "them, and special ones are not known: leave the statistic special out")  # fmt: skip
             ids = torch.as_tensor(self.special, dtype=torch.long, device=device)
             known = torch.isin(run.tokens.to(device), ids)[:, start : start + keys]
             known = torch.nn.functional.pad(known, (0, keys - known.shape[1]))
@@ -269,14 +317,16 @@ class Recorder:
             )
 
 
-def _only_grows(cache: Any, index: int, call: Attention) -> bool:
+def _one(tensor: Tensor, other: Tensor) -> bool:
+    return tensor.data_ptr() == other.data_ptr() and tensor.shape == other.shape
+
+
+def _only_grows(cache: Any, held: HeldKeys, call: Attention) -> bool:
     """Whether the keys of a decode step are those that the cache holds, and a later step will hold them too."""
     layers = getattr(cache, "layers", ())
-    if index >= len(layers) or type(layers[index]) is not DynamicLayer:
-        return False
-    held = layers[index].keys
-    plain = call.bias is None and call.window is None and call.key_mask is None and not call.causal
-    return plain and held.data_ptr() == call.key.data_ptr() and held.shape == call.key.shape
+    plain = call.bias is None and call.window is None and call.key_mask is None and call.sinks is None
+    plain = plain and not call.causal and held.index < len(layers) and type(layers[held.index]) is DynamicLayer
+    return plain and _one(held.keys, call.key)
 
 
 def free_memory(device: torch.device) -> int | None:
@@ -302,6 +352,7 @@ def watching(
     ids = _special(model) if special is None else special
     recorder = Recorder(model, Seen(wanted, keep, _main(model)), ids, keys, memory)
     with ExitStack() as undo:
+        undo.callback(setattr, recorder.seen, "finish", lambda: None)  # so that `seen` does not hold the model
         undo.callback(recorder.finish)
         for stack in recorder.stacks:
             undo.callback(stack.register_forward_pre_hook(recorder.before, with_kwargs=True).remove)

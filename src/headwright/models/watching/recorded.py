@@ -26,6 +26,7 @@ class Run:
     cache: Any = None  # a weak reference to the cache
     tokens: Tensor | None = None  # batch, positions; -1 where it was not told
     padding: Tensor | None = None  # batch, positions: False for padding
+    held: Any = None  # the keys of a layer that the cache held after the last call
 
 
 @dataclass(eq=False)
@@ -117,22 +118,25 @@ class Part:
     layers: dict[int, list[LayerRun]] = field(default_factory=dict)  # as many as runs
     sums: dict[int, Sums] = field(default_factory=dict)
 
+    def open(self, run: Run) -> None:
+        """A new run; without rows of all runs to keep, it takes the place of the last."""
+        if self.keep != "rows":
+            self.runs.clear()
+            self.layers.clear()
+        self.runs.append(run)
+
     def add(self, run: Run, index: int, found: dict[str, Tensor], key_position: int, count: int) -> None:
         """The statistics of the attention in a run, where each call had `count` rows."""
-        if run not in self.runs:
-            if self.keep != "rows":
-                self.runs.clear()
-                self.layers.clear()
-            self.runs.append(run)
         mine = self.layers.setdefault(index, [])
         mine += [LayerRun() for _ in range(len(self.runs) - len(mine))]
+        at = self.runs.index(run)
         rows = {name: value for name, value in found.items() if name not in RECEIVED}
         self.sums.setdefault(index, Sums())
         if self.keep != "rows":
             self.sums[index].add(found)
         if self.keep != "means" and rows:
-            mine[-1].rows.append(rows)
-        mine[-1].receive(found, key_position, count)
+            mine[at].rows.append(rows)
+        mine[at].receive(found, key_position, count)
 
     def layer(self, index: int, run: int = -1) -> LayerSeen:
         """What was kept of a layer, in the last run unless another one is asked for by its number."""
