@@ -172,7 +172,8 @@ def _in_place(model: Any, inputs: dict[str, torch.Tensor]) -> None:
     cache = hf.DynamicCache()
     for tokens in (inputs["input_ids"], torch.ones(2, 1, dtype=torch.long), torch.ones(2, 1, dtype=torch.long)):
         model(input_ids=tokens, past_key_values=cache)
-        cache.layers[0].keys.mul_(-1)
+        layer: Any = cache.layers[0]
+        layer.keys.mul_(-1)
 
 
 def _early_exit(model: Any, inputs: dict[str, torch.Tensor]) -> None:
@@ -207,9 +208,11 @@ def test_a_cache_that_is_emptied_and_used_again_starts_a_run_and_no_model_is_kep
 
 
 def test_a_family_that_calls_attention_twice_a_layer_is_refused() -> None:
-    config = hf.DiffLlamaConfig(hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=4,
-                                num_key_value_heads=4, vocab_size=50)  # fmt: skip
-    with pytest.raises(InputError, match="more than once a layer"), watch(model := hf.DiffLlamaForCausalLM(config)):
+    library: Any = hf
+    config = library.DiffLlamaConfig(hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=4,
+                                     num_key_value_heads=4, vocab_size=50)  # fmt: skip
+    model = library.DiffLlamaForCausalLM(config)
+    with pytest.raises(InputError, match="more than once a layer"), watch(model):
         model(input_ids=torch.arange(6)[None])
 
 
