@@ -28,7 +28,7 @@ FEWEST_QUERIES = 8  # rather than less, heads are left out
 WORK = 2**38  # products of two numbers: about half a minute of one core
 MAKING = 64  # about how many products it takes to make one number of what enters the heads at a place of its own
 MOST_PAIRS = 512  # of the text
-SAFE_PAIRS, SAFE_LENGTHS, SAFE_BOUNDS = 6, (4, 5, 6), 64  # pairs of the text, of texts, and for each group
+SAFE_PAIRS, SAFE_LENGTHS, SAFE_BOUNDS = 6, (4, 5, 6), 1  # pairs of the text, of texts, and for each group
 MOST_NUMBERS = 2**28  # of embeddings: 2 GiB, and three times that for a while
 
 

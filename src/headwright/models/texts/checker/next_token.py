@@ -57,6 +57,7 @@ def check_claims(statement: NextToken, weights: Weights, progress: Callable[[flo
     """Raises a DoubtError with the reason if the statement is not certainly true of these weights."""
     if statement.weights != weights_digest(weights):
         raise DoubtError("it is about other weights")
+    _check_shapes(weights)
     tokens, n, opening = len(weights["embed"]), statement.length, statement.opening
     longest = min(LONGEST, len(weights["place"]) or LONGEST)
     if statement.tokens != tokens or not 3 <= n <= longest:
@@ -78,6 +79,26 @@ def check_claims(statement: NextToken, weights: Weights, progress: Callable[[flo
         _check_parts(rows, [named.get(place, np.array(ordinary)) for place in range(n)], one, one.cuts)
         if progress is not None:
             progress((number + 1) / len(statement.claims))
+
+
+def _check_shapes(weights: Weights) -> None:
+    """The matrices go together, each token has a logit, and there are no others."""
+    if any(array.dtype.kind not in "fiu" for array in weights.values()) or [
+        weights[name].ndim for name in ("embed", "query", "value", "place", "angles")
+    ] != [2, 4, 4, 2, 1]:
+        raise DoubtError("weights are arrays of real numbers, matrices by layer and head")
+    tokens, width = weights["embed"].shape
+    heads, d, inner = weights["query"].shape[1], weights["query"].shape[-1], weights["value"].shape[-1]
+    if 2 * len(weights["angles"]) not in (0, d) or not d:
+        raise DoubtError(f"{len(weights['angles'])} angles for queries of {d} numbers: expected none, or half as many")
+    expected = {
+        "query": (2, heads, width, d), "key": (2, heads, width, d), "value": (2, heads, width, inner),
+        "output": (2, heads, inner, width), "unembed": (width, tokens), "place": (len(weights["place"]), width),
+        "angles": (len(weights["angles"]),),
+    }  # fmt: skip
+    for name, shape in expected.items():
+        if weights[name].shape != shape:
+            raise DoubtError(f"{name} is of shape {weights[name].shape}: expected {shape}")
 
 
 def _check_parts(rows: _Rows, places: Places, one: Claim, cuts: Any) -> None:
