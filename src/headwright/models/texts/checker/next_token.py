@@ -55,9 +55,9 @@ LONGEST = 256  # texts: tables grow with them
 
 def check_claims(statement: NextToken, weights: Weights, progress: Callable[[float], None] | None = None) -> None:
     """Raises a DoubtError with the reason if the statement is not certainly true of these weights."""
+    _check_shapes(weights)
     if statement.weights != weights_digest(weights):
         raise DoubtError("it is about other weights")
-    _check_shapes(weights)
     tokens, n, opening = len(weights["embed"]), statement.length, statement.opening
     longest = min(LONGEST, len(weights["place"]) or LONGEST)
     if statement.tokens != tokens or not 3 <= n <= longest:
