@@ -42,6 +42,7 @@ NO_MATTER = HARMLESS | {
     "num_items_in_batch", "encoder_hidden_states", "encoder_attention_mask", "head_mask", "past_key_values",
     "token_type_ids", "labels", "sliding_window", "dropout", "output_router_logits",
 }  # fmt: skip
+RECENT = 8  # runs that a call may go on with: caches that are used in turn
 MOST_STEPS = 128  # decode steps of a layer whose statistics are computed at once
 _lock = threading.RLock()
 _numbers = itertools.count()
@@ -87,6 +88,7 @@ class HeldKeys:
 class Steps:
     """Decode steps of one layer whose statistics are not computed yet."""
 
+    stack: str
     part: Part
     run: Run
     index: int
@@ -155,7 +157,8 @@ class Recorder:
             raise InputError("the model runs with fewer layers (assistant_early_exit), which is not known here: give "
                              "another model as the assistant")  # fmt: skip
         cache, mask = given.get("past_key_values"), given.get("attention_mask")
-        if not all(steps.go_on(cache) for steps in self.steps.values()):
+        path = self.stacks[stack]
+        if not all(steps.go_on(cache) for steps in self.steps.values() if steps.stack == path):
             self.finish()
         past = 0 if cache is None or not hasattr(cache, "get_seq_length") else int(cache.get_seq_length())
         if not (isinstance(mask, Tensor) and mask.ndim == 2):  # it was made before, of a mask of two dimensions
@@ -163,19 +166,24 @@ class Recorder:
             ours = {id(each) for each in (mask.values() if isinstance(mask, dict) else [mask])}
             mask = held[2].padding if held is not None and held[2].made in ours else None
         tokens, behind = given.get("input_ids"), given.get("encoder_attention_mask")
-        runs = [run for part in self.seen.computed.values() for run in part.runs if run.held and run.cache]
-        moved = any(run.cache() is cache and past == run.end and not run.held.same(cache) for run in runs)
-        self.inputs[self.stacks[stack]] = StackInputs(
+        moved = False
+        if "special" in self.seen.wanted.names:
+            runs = [
+                run for part in self.seen.computed.values() for run in part.runs[-RECENT:] if run.held and run.cache
+            ]
+            moved = any(run.cache() is cache and past == run.end and not run.held.same(cache) for run in runs)
+        self.inputs[path] = StackInputs(
             tokens if isinstance(tokens, Tensor) and tokens.ndim == 2 else None, None if mask is None else mask.bool(),
             behind.bool() if isinstance(behind, Tensor) and behind.ndim == 2 else None, cache, past, moved,
         )  # fmt: skip
 
     def record(self, module: nn.Module, call: Attention) -> None:
         """Called after the attention of a layer has run."""
-        inputs = self.inputs.setdefault(self.owner.get(module, ""), StackInputs())
+        path = self.owner.get(module, "")
+        inputs = self.inputs.setdefault(path, StackInputs())
         cross = self.cross.get(module, False) or bool(getattr(module, "is_cross_attention", False))
         batch, _, rows, _ = call.query.shape
-        stack = self.owner.get(module, "").rpartition(".")[2] or "model"
+        stack = path.rpartition(".")[2] or "model"
         name = "cross" if cross else stack
         with self.lock:
             run = inputs.run
@@ -191,19 +199,21 @@ class Recorder:
                                  "known here")  # fmt: skip
             inputs.layers.add((name, index))
             part = self.seen.computed.setdefault(name, Part(name, self.seen.wanted, self.seen.keep))
-            if run not in part.runs:
+            if part.at(run) < 0:
                 self.finish()
                 part.open(run)
-            keys = None if cross else HeldKeys.of(inputs.cache, index)
             if "special" in self.seen.wanted.names and len(inputs.layers) == 1:
-                run.held = keys
-            if rows == 1 and keys is not None and inputs.past and _only_grows(inputs.cache, keys, call):
+                run.held = HeldKeys.of(inputs.cache, index)
+            keys = HeldKeys.of(inputs.cache, index) if rows == 1 and inputs.past and not cross else None
+            if keys is not None and _only_grows(inputs.cache, keys, call):
                 held = self.steps.get((name, index))
                 if held is not None and (held.run is not run or held.last.scale != call.scale):
                     self.finish()
                     held = None
                 if held is None:
-                    held = self.steps[name, index] = Steps(part, run, index, inputs.cache, run.end - 1, call, keys)
+                    held = self.steps[name, index] = Steps(
+                        path, part, run, index, inputs.cache, run.end - 1, call, keys
+                    )
                 held.last, held.held = call, keys
                 counted = None if run.padding is None else run.padding[:, run.end - 1 :]
                 held.rows.append((call.query, call.mask, counted))
@@ -245,7 +255,7 @@ class Recorder:
 
     def _begin(self, inputs: StackInputs, part: Part | None, batch: int, rows: int) -> Run:
         """The run that a call belongs to: the last one, if it goes on with the same cache, else a new one."""
-        runs = [] if part is None or inputs.cache is None else part.runs
+        runs = [] if part is None or inputs.cache is None else part.runs[-RECENT:]
         last = next((run for run in reversed(runs) if run.cache is not None and run.cache() is inputs.cache), None)
         if last is None or last.batch != batch or inputs.past == 0 or inputs.past > last.end:
             cache = None if inputs.cache is None else weakref.ref(inputs.cache)
@@ -274,9 +284,10 @@ class Recorder:
                              "out of running means or received weights: expected keep='rows' and statistics of rows"
                              )  # fmt: skip
         for part in self.seen.computed.values():
-            if run in part.runs:
+            at = part.at(run)
+            if at >= 0:
                 for layers in part.layers.values():
-                    layers[part.runs.index(run)].back_to(end - run.start)
+                    layers[at].back_to(end - run.start)
 
     def _run_of_encoder(self) -> Run | None:
         part = self.seen.computed.get("encoder")

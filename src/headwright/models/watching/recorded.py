@@ -118,6 +118,10 @@ class Part:
     layers: dict[int, list[LayerRun]] = field(default_factory=dict)  # as many as runs
     sums: dict[int, Sums] = field(default_factory=dict)
 
+    def at(self, run: Run) -> int:
+        """Which of the runs it is, -1 if it is not there; late ones are looked at first."""
+        return next((at for at in range(len(self.runs) - 1, -1, -1) if self.runs[at] is run), -1)
+
     def open(self, run: Run) -> None:
         """A new run; without rows of all runs to keep, it takes the place of the last."""
         if self.keep != "rows":
@@ -129,7 +133,7 @@ class Part:
         """The statistics of the attention in a run, where each call had `count` rows."""
         mine = self.layers.setdefault(index, [])
         mine += [LayerRun() for _ in range(len(self.runs) - len(mine))]
-        at = self.runs.index(run)
+        at = self.at(run)
         rows = {name: value for name, value in found.items() if name not in RECEIVED}
         self.sums.setdefault(index, Sums())
         if self.keep != "rows":
