@@ -16,8 +16,8 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from headwright.errors import InputError
 from headwright.models.watching import register, watch
 from headwright.models.watching import seen as standing
-from headwright.models.watching.hook import MOST_STEPS
 from headwright.models.watching.names import ALL
+from headwright.models.watching.recorder import MOST_STEPS
 from tests.models.loading.tiny import CONFIGS
 from tests.models.watching.eager import CAUSAL, FULL, SPECIAL, batch, compare, from_pattern, stored, tiny
 
