@@ -99,7 +99,7 @@ def _compare_wish(statement: Statement, asked: Mapping[int, Fraction], found: Co
         said, wanted = statement.wish.get(key), asked.get(key)
         if said == wanted:
             continue
-        words = f"key {key} gets {_least(said)} in its wish, and {_least(wanted)} was asked for"
+        words = f"it gives key {key} {_least(said)}, and {_least(wanted)} was asked for"
         (found.notes if ((said or 0) > (wanted or 0)) == designed else found.differences).append(words)
 
 

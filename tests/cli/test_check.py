@@ -134,6 +134,7 @@ def test_no_verdict_in_time_has_exit_3(headwright: Headwright) -> None:
         (["--formula", "q = k_a", "--exercise", "avraging-two"], "did you mean averaging-two?"),
         (["right.md", "--exercises", "nowhere"], "nowhere"),
         (["right.md", "--out", "no/where.html"], "there is no folder no"),
+        (["right.md", "--out", "class.pdf"], "expected a name that ends in .html"),
         (["right.md", "--gradescope", "no/where.json"], "there is no folder no"),
         (["right.md", "--plot", "p.bmp"], "expected one of .svg"),
         (["right.md", "--timeout", "0"], "expected more than 0"),

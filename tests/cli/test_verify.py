@@ -160,8 +160,8 @@ def test_what_one_checker_alone_accepts_is_not_confirmed(headwright: Headwright)
 AGREES = [
     (("--copy", "1"), ("--copy", "1"), ""),
     (("--copy", "1"), ("--at-least", "1=100/101"), ""),
-    (("--copy", "1"), ("--copy", "1", "--eps", "0.02"), "key 1 gets at least 100/101 in its wish, and at least 50/51"),
-    (("--average", "0,1"), ("--at-least", "0=0.4"), "key 1 gets at least 100/201 in its wish, and nothing was asked"),
+    (("--copy", "1"), ("--copy", "1", "--eps", "0.02"), "it gives key 1 at least 100/101, and at least 50/51"),
+    (("--average", "0,1"), ("--at-least", "0=0.4"), "it gives key 1 at least 100/201, and nothing was asked"),
     (("--copy", "1", "--scale", "1/2"), ("--scale", "0.5"), ""),
     (("--copy", "1"), ("--confidence", "0.9"), "nothing is random"),
     (("--copy", "0", "--world", "sets.toml"), ("--world", "sets.toml", "--copy", "0"), ""),
@@ -192,10 +192,10 @@ DIFFERS = [
     (
         ("--copy", "1"),
         ("--copy", "2"),
-        "key 2 gets nothing in its wish, and at least 100/101 was asked for",
+        "it gives key 2 nothing, and at least 100/101 was asked for",
     ),
     (("--copy", "1"), ("--copy", "1", "--eps", "0.001"), "and at least 1000/1001 was asked for"),
-    (("--copy", "1"), ("--average", "0,1"), "key 0 gets nothing in its wish"),
+    (("--copy", "1"), ("--average", "0,1"), "it gives key 0 nothing"),
     (("--copy", "1"), ("--scale", "2"), "its scores have the scale 1, and 2 was asked for"),
     (
         ("--copy", "0"),
@@ -283,7 +283,7 @@ def test_impossible_turns_more_and_less_round(headwright: Headwright) -> None:
     assert headwright("verify", "c.json", "--copy", "0", "--eps", "0.5").code == 0
     harder = headwright("verify", "c.json", "--copy", "0", "--eps", "0.1")
     assert harder.code == 0
-    assert "and more: key 0 gets at least 2/3 in its wish, and at least 10/11 was asked for" in harder.out
+    assert "and more: it gives key 0 at least 2/3, and at least 10/11 was asked for" in harder.out
     assert headwright("verify", "c.json", "--copy", "0", "--eps", "0.9").code == 1
     assert headwright("verify", "c.json", "--at-least", "0=0.7,1=0.1").code == 0  # still harder
     assert headwright("verify", "c.json", "--copy", "1").code == 1

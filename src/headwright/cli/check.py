@@ -51,7 +51,9 @@ def check(
     ] = False,
     json: Json = False,
     gradescope: Annotated[Path | None, typer.Option(help="Write the results here for Gradescope (.json).")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write a report here (.html).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a report here (.html); with --class also the points, beside it (.csv).")
+    ] = None,
     hints: Annotated[
         Literal["none", "direction", "full"],
         typer.Option(
@@ -78,6 +80,8 @@ def check(
     from headwright.check.running import run, warm
 
     check_picture(plot)
+    if out is not None and out.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--out {out}: expected a name that ends in .html")
     for option, path in (("--gradescope", gradescope), ("--out", out)):
         if path is not None and not path.parent.is_dir():
             raise InputError(f"{option} {path}: there is no folder {path.parent}")

@@ -90,13 +90,15 @@ def test_grades_of_a_class_are_a_table_with_gaps_where_a_person_decides() -> Non
         ("ada.md", "copying", right),
         ("=ben.md", "copying", open_),
         ("ada.md", "energy", Verdict("missing", "")),
+        ("cyd.md", "energy", Verdict("missing", "", to_read=(ToRead(1, "in words"),))),
     ]
     checked = [Checked(AnswerText(file, 1, name, Written("")), verdict) for file, name, verdict in answers]
     assert grades(classroom(checked, ["eve"]), Assignment()).splitlines() == [
         "student,copying object,copying formulas,energy object,energy formulas,total,sentences to read",
         "'=ben,,0,0,0,0,1",
+        "cyd,0,0,,,0,1",  # words alone
         "ada,0.75,0.25,0,0,1,0",
-        "eve,0,0,0,0,0,0",
+        "eve,,,,,,0",  # nothing was read
     ]
 
 

@@ -82,7 +82,10 @@ def _formulas(verdict: Verdict, points: float) -> Award:
 
 
 def grades(room: Classroom, assignment: Assignment) -> str:
-    """The points of a class as CSV, for object and formulas of each exercise; empty where a person has to decide."""
+    """The points of a class as CSV, for object and formulas of each exercise; empty where a person has to decide.
+
+    That is: an undecided object, an answer in words alone, a student none of whose files was read.
+    """
     heads = [f"{each} {part}" for each in room.exercises for part in ("object", "formulas")]
     lines = [["student", *heads, "total", "sentences to read"]]
     for one in room.students:
@@ -90,10 +93,14 @@ def grades(room: Classroom, assignment: Assignment) -> str:
         for exercise in room.exercises:
             verdicts = [each.verdict for each in one.answers if each.answer.exercise_id == exercise]
             points = [award.points for award in awards(verdicts, exercise, assignment)] or [0.0, 0.0]
-            cells += ["" if one.word(exercise) == "undecided" else f"{points[0]:.4g}", f"{points[1]:.4g}"]
+            words_alone = one.word(exercise) == "missing" and any(verdict.to_read for verdict in verdicts)
+            if not one.answers or words_alone:
+                cells += ["", ""]
+            else:
+                cells += ["" if one.word(exercise) == "undecided" else f"{points[0]:.4g}", f"{points[1]:.4g}"]
             total += sum(points)
         name = f"'{one.name}" if one.name[:1] in "=+-@" else one.name  # a spreadsheet would read a formula
-        lines.append([name, *cells, f"{total:.4g}", str(one.to_read)])
+        lines.append([name, *cells, f"{total:.4g}" if one.answers else "", str(one.to_read)])
     made = io.StringIO()
     csv.writer(made, lineterminator="\n").writerows(lines)
     return made.getvalue()
