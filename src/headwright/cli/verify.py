@@ -104,7 +104,7 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
 
     statement = read(text)
     if model is None:
-        raise InputError(f"it is about every text of a model: give the model, --model {statement.model}")
+        raise InputError(f"the certificate is about a model: add --model {statement.model}")
     loaded = load_model(model)
     layer = first_layer(loaded, min(statement.length, loaded.longest or statement.length))  # or it is rejected
     with progress("looking at every token at every place") as fraction:
@@ -122,7 +122,7 @@ def _next_token(text: str, model: str | None, *, json: bool) -> NoReturn:
 
     statement = read(text)
     if model is None:
-        raise InputError(f"it is about every text of a model: give the model, --model {statement.model}")
+        raise InputError(f"the certificate is about a model: add --model {statement.model}")
     loaded = load_model(model)
     weights = weights_of(loaded)
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import typer
 
 from headwright.cli.console import OUT, progress, resumable, say, show_json, show_line
 from headwright.cli.every_text.reading import EveryTextOptions, not_with, spelt
@@ -59,6 +60,8 @@ def _proved(model: Model, asked: EveryTextOptions, option: str, words: str, head
     if asked.out is not None:
         _write(model, asked.length, found[asked.length], asked.out)
     kept.clear()
+    words = {one.word for some in found.values() for one in some}
+    raise typer.Exit(1 if "false" in words else 3 if "open" in words else 0)
 
 
 def _tokens(model: Model, option: str, words: str) -> list[int]:
@@ -101,14 +104,15 @@ def _print(model: Model, found: dict[int, list[Predicted]]) -> None:
 
     first = next(iter(found.values()))[0]
     opened = f"{model.words(model.opening())[0]} at place 0, " if len(model.opening()) else ""
+    named = ", c before the end" if any(one.c is not None for some in found.values() for one in some) else ""
     what = (
         "is b predicted at the end"
         if first.head is None
         else "does a head of the second layer give b more than 1/2, seen from the end"
     )
     show_line(
-        f"{model.name}: {what} of every text with {opened}a at place j - 1, b at j, a at the end and nowhere else, c "
-        "before the end where it is named, and any token but a at the other places?"
+        f"{model.name}: {what} of every text with {opened}a at place j - 1, b at j, a at the end and nowhere "
+        f"else{named}, and any token but a at the other places?"
     )
     table = Table(box=None, pad_edge=False)
     kind = ("pairs proved for all j", "least margin") if first.head is None else ("least proved",)
@@ -156,7 +160,7 @@ def _print_texts(model: Model, length: int, some: Sequence[Predicted]) -> None:
     worst = min(some, key=lambda one: one.run)
     proved = "" if worst.least is None else f"; proved for ({_name(model, worst)}): at least {worst.least}"
     b = model.words(np.array([worst.b]))[0]
-    what = f"{b} is ahead by" if worst.head is None else f"head 1.{worst.head} gives {b}"
+    what = f"the logit margin of {b} is" if worst.head is None else f"head 1.{worst.head} gives {b}"
     text = _text(model, worst)
     show_line(f"The worst text found of {length} tokens: {text}. Run in float64, {what} {worst.run:.4g}{proved}.")
     for word in ("false", "open"):
@@ -183,6 +187,7 @@ def _write(model: Model, length: int, found: Sequence[Predicted], path: Path) ->
 
     statement = statement_of(model, length, found)
     if statement is None:
-        raise InputError(f"nothing was proved of texts of {length} tokens: there is no certificate to write to {path}")
+        say(f"Nothing was proved of texts of {length} tokens: no certificate is written.")
+        return
     write_whole(path, written(statement).encode())
-    say(f"{path}:", f"headwright verify {path} --model {model.name}")
+    say(f"The certificate is in {path}. Verify it:", f"headwright verify {path} --model {model.name}")
