@@ -60,8 +60,8 @@ def _proved(model: Model, asked: EveryTextOptions, option: str, words: str, head
     if asked.out is not None:
         _write(model, asked.length, found[asked.length], asked.out)
     kept.clear()
-    words = {one.word for some in found.values() for one in some}
-    raise typer.Exit(1 if "false" in words else 3 if "open" in words else 0)
+    verdicts = {one.word for some in found.values() for one in some}
+    raise typer.Exit(1 if "false" in verdicts else 3 if "open" in verdicts else 0)
 
 
 def _tokens(model: Model, option: str, words: str) -> list[int]:
