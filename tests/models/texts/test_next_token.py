@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -267,3 +268,60 @@ def test_a_kept_part_that_claims_too_much_is_not_proved(tmp_path: Path) -> None:
         rows = json.loads(path.read_text())
         path.write_text(json.dumps([row | {"least": "900.000", "cuts": 0} for row in rows]))
     assert all(one.word != "proved" for one in predictions(model, 5, kept=Kept(tmp_path, resume=True)))
+
+
+def _drop(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return rows[:1]
+
+
+def _double(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return rows + rows
+
+
+def _other_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A text without b at place j, called false."""
+    a, b, length = rows[0]["a"], rows[0]["b"], len(rows[0]["text"])
+    text = [next(token for token in range(4) if token not in (a, b))] * (length - 1) + [a]
+    return [row | {"least": None, "cuts": None, "text": text} for row in rows]
+
+
+def _fraction(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"a": float(row["a"])} for row in rows]
+
+
+def _short_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"text": row["text"][:-1]} for row in rows]
+
+
+def _other_head(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"head": 0} for row in rows]
+
+
+def _nothing_proved(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A bound of 0 says nothing, and would count as proved."""
+    return [row | {"least": "0.000"} for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (_drop, "holds other groups than were asked about"),
+        (_double, "holds other groups than were asked about"),
+        (_fraction, "holds other groups than were asked about"),
+        (_other_text, "which is none of the group"),
+        (_short_text, "which is none of the group"),
+        (_other_head, "is about head 0"),
+        (_nothing_proved, "claims a bound of '0.000'"),
+    ],
+)
+def test_a_kept_part_that_is_not_what_was_asked_is_refused_by_name(
+    tmp_path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], why: str
+) -> None:
+    model = fewer(4)
+    predictions(model, 5, kept=Kept(tmp_path))
+    path = min(tmp_path.iterdir())
+    path.write_text(json.dumps(edit(json.loads(path.read_text()))))
+    with pytest.raises(InputError, match=why) as refused:
+        predictions(model, 5, kept=Kept(tmp_path, resume=True))
+    assert str(refused.value).startswith(f"{path}: ")
+    assert "delete the file" in str(refused.value)

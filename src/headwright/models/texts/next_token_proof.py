@@ -25,7 +25,7 @@ from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.checker.error_bounds import DoubtError
 from headwright.models.texts.checker.next_token import check_claims
 from headwright.models.texts.next_token import Goal, Group, Tables, claim, groups, worst_text
-from headwright.models.texts.next_token_statement import Claim, NextToken, Weights, weights_digest, weights_of
+from headwright.models.texts.next_token_statement import DECIMAL, Claim, NextToken, Weights, weights_digest, weights_of
 from headwright.workers import code
 
 MOST = 4096  # bounds that are tried for a group
@@ -68,6 +68,44 @@ class Predicted:
         return Group(self.a, self.b, self.j, self.c)
 
 
+@dataclass(frozen=True)
+class PartAsked:
+    """The question that a part of a run answers: groups of texts of one length, and one goal for all of them."""
+
+    groups: Sequence[Group]
+    goal: Goal
+    length: int
+    tokens: int
+    opening: int | None
+
+    def why_not(self, found: Sequence[Predicted]) -> str | None:
+        """Why these results are no answer to it; None if they are one: each group once, with a text that lies in it."""
+        groups = [one.group for one in found]
+        if groups != list(self.groups) or any(
+            type(number) is not int for one in groups for number in (one.a, one.b, one.j)
+        ):
+            return "holds other groups than were asked about"
+        for one in found:
+            if one.head != self.goal.head:
+                return f"is about head {one.head}, and head {self.goal.head} was asked about"
+            if not self._holds_text(one):
+                return f"has the text {list(one.text)}, which is none of the group ({one.a}, {one.b}, {one.c}, {one.j})"
+            if one.least is not None and not self._is_wanted(one.least):
+                return f"claims a bound of {one.least!r}, and more than {self.goal.wanted:g} was asked about"
+        return None
+
+    def _holds_text(self, one: Predicted) -> bool:
+        """Whether each place holds one of the tokens that the group lets stand there."""
+        allowed = one.group.allowed(self.length, self.tokens, self.opening)
+        if len(one.text) != self.length:
+            return False
+        return all(type(token) is int and token in there for token, there in zip(one.text, allowed, strict=True))
+
+    def _is_wanted(self, least: object) -> bool:
+        """Whether it is a decimal above what makes a group proved."""
+        return isinstance(least, str) and DECIMAL.fullmatch(least) is not None and float(least) > self.goal.wanted
+
+
 @dataclass(frozen=True, eq=False)
 class Kept:
     """Finished parts, in files of a folder: `resume` takes those that are there."""
@@ -76,16 +114,23 @@ class Kept:
     resume: bool = False
     names: list[Path] = field(default_factory=list)
 
-    def get(self, name: str) -> list[Predicted] | None:
-        """The part of that name; None if it is not there, or was not written to its end."""
+    def get(self, name: str, asked: PartAsked) -> list[Predicted] | None:
+        """The part of that name; None if it is not there, or was not written to its end.
+
+        A part that answers another question is refused: what was proved would not be what was asked.
+        """
         if self.folder is None or not self.resume:
             return None
+        path = self.folder / f"{name}.json"
         try:
-            rows = json.loads((self.folder / f"{name}.json").read_text())
+            rows = json.loads(path.read_text())
             found = [Predicted(**(row | {"text": tuple(row["text"])})) for row in rows]
         except (OSError, ValueError, TypeError, KeyError):
             return None  # it will be done again
-        self.names.append(self.folder / f"{name}.json")
+        reason = asked.why_not(found)
+        if reason is not None:
+            raise InputError(f"{path}: this part of an interrupted run {reason}; delete the file and run again")
+        self.names.append(path)
         return found
 
     def put(self, name: str, part: Sequence[Predicted]) -> None:
@@ -151,7 +196,7 @@ def predictions(
     for head, part in parts:
         about = ["next token", code(), weights_digest(weights), length, most, head, [asdict(one) for one in part]]
         name = hashlib.sha256(json.dumps(about).encode()).hexdigest()
-        done = kept.get(name)
+        done = kept.get(name, PartAsked(part, Goal(head), length, len(weights["embed"]), opening))
         if done is None:
             before, whole = len(found), len(some) * len(heads)
 
