@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -325,3 +326,23 @@ def test_a_kept_part_that_is_not_what_was_asked_is_refused_by_name(
         predictions(model, 5, kept=Kept(tmp_path, resume=True))
     assert str(refused.value).startswith(f"{path}: ")
     assert "delete the file" in str(refused.value)
+
+
+def test_tables_that_do_not_fit_in_memory_are_refused_in_a_sentence() -> None:
+    model = replace(random_model(0, 0.3, tokens=4000), digest="wide")
+    with pytest.raises(InputError, match=r"4000 tokens.* about 5\d{4} GB .*expected shorter texts or fewer tokens"):
+        predictions(model, 6, [Group(0, 1, 1)])
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e10, 1e30, 1e100])
+@pytest.mark.parametrize("name", ["embed", "query", "value", "unembed"])
+@pytest.mark.filterwarnings("error")
+def test_weights_of_any_size_cause_no_warnings_and_nothing_false(name: str, scale: float) -> None:
+    model = random_model(1, 0.5)
+    hostile = replace(model, digest="hostile", **{name: getattr(model, name) * scale})
+    for head in (None, 0):
+        for one in predictions(hostile, 5, [Group(0, 1, 2)], heads=[head]):
+            texts = product(*one.group.allowed(5, 4))
+            least = min(run_group(hostile, text, one.group, head) for text in texts)
+            assert one.least is None or least >= float(one.least)
+            assert one.word != "false" or one.run <= Goal(head).wanted

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -26,11 +27,12 @@ from headwright.models.texts.checker.error_bounds import DoubtError
 from headwright.models.texts.checker.next_token import check_claims
 from headwright.models.texts.next_token import Goal, Group, Tables, claim, groups, worst_text
 from headwright.models.texts.next_token_statement import DECIMAL, Claim, NextToken, Weights, weights_digest, weights_of
-from headwright.workers import code
+from headwright.workers import available_memory, code
 
 MOST = 4096  # bounds that are tried for a group
 SHORTEST = 4
 LONGEST = 64  # tables grow with the length
+BYTES_OF_SCORES, BYTES_OF_LOGITS = 130, 8  # of memory for each number of the tables, measured: copies are made
 RUNS = 64  # groups, a random text of which is run beside a certificate
 
 Progress = Callable[[float], None]
@@ -189,9 +191,29 @@ def predictions(
     for head in heads:
         if head is not None and not 0 <= head < weights["query"].shape[1]:
             raise InputError(f"head {head} of the second layer: expected 0 to {weights['query'].shape[1] - 1}")
+    _check_memory(weights, length, some, opening)
+    # Where weights are so large that float32 overflows, bounds of the search are worth nothing, and so is their claim:
+    # proved is what the checker accepts.
+    with np.errstate(all="ignore"):
+        try:
+            return _predicted(model, length, some, heads, most, kept or Kept(), progress)
+        except MemoryError as error:
+            raise InputError(_too_large(weights, length, "there is not enough memory for its tables")) from error
+
+
+def _predicted(
+    model: Model,
+    length: int,
+    some: Sequence[Group],
+    heads: Sequence[int | None],
+    most: int,
+    kept: Kept,
+    progress: Progress | None,
+) -> list[Predicted]:
+    weights, opening = weights_of(model), opening_of(model)
     ways = [(head, a) for head in heads for a in sorted({one.a for one in some})]
     parts = [(head, [one for one in some if one.a == a]) for head, a in ways]
-    searched, kept = _Searched(model, weights, opening, Tables(weights, length), most), kept or Kept()
+    searched = _Searched(model, weights, opening, Tables(weights, length), most)
     found: list[Predicted] = []
     for head, part in parts:
         about = ["next token", code(), weights_digest(weights), length, most, head, [asdict(one) for one in part]]
@@ -210,6 +232,35 @@ def predictions(
         if progress is not None:
             progress(len(found) / len(some) / len(heads))
     return found
+
+
+def _check_memory(weights: Weights, length: int, some: Sequence[Group], opening: int | None) -> None:
+    """Refuse tables that are larger than the memory that is free, before any of them is made."""
+    needed = max((_table_bytes(weights, length, one, opening) for one in some), default=0)
+    free = available_memory()
+    if free is not None and needed > free:
+        why = f"its tables take about {needed / 1e9:.0f} GB of memory, and {free / 1e9:.0f} GB are free"
+        raise InputError(_too_large(weights, length, why))
+
+
+def _too_large(weights: Weights, length: int, why: str) -> str:
+    return (
+        f"texts of {length} tokens of a model with {len(weights['embed'])} tokens: {why}; "
+        "expected shorter texts or fewer tokens (tables grow with the cube of the tokens)"
+    )
+
+
+def _table_bytes(weights: Weights, length: int, group: Group, opening: int | None) -> int:
+    """About as many bytes as the largest tables of the checker take; those of the search take a third of them.
+
+    For each token at the end's row, spot and head, and for each pair of tokens that two neighbouring places may hold,
+    there is a number; as there is for each place, each other token and each such pair.
+    """
+    allowed = group.allowed(length, len(weights["embed"]), opening)
+    pairs = max(len(before) * len(after) for before, after in pairwise(allowed))
+    tokens, heads = len(weights["embed"]), weights["query"].shape[1]
+    spots = length if len(weights["place"]) else 1
+    return pairs * tokens * (BYTES_OF_SCORES * heads * spots + BYTES_OF_LOGITS * length)
 
 
 def _check_group(one: Group, length: int, tokens: int, opening: int | None) -> None:
