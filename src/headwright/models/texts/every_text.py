@@ -68,6 +68,7 @@ class HeadOnEveryText:
     slack: float  # no score used is further than this from the exact one
     places: tuple[OnPlaces, ...]
     guarantee: Guarantee | None
+    one_pass: bool = False  # it holds in one forward pass over the whole text, and perhaps not with a cache
 
     def __repr__(self) -> str:
         """The least and the most weight of each place, rounded outwards."""
@@ -170,6 +171,7 @@ def _one(model: Model, layer: FirstLayer, number: int, looked: _Looked, text: To
     guarantee = None if text is None or "previous" not in swept.sets else _guarantee(layer, looked.head, swept, text)
     return HeadOnEveryText(
         number, swept.texts.length, swept.texts.place, len(swept.rows), float(swept.slack.max()), places, guarantee,
+        layer.one_pass,
     )  # fmt: skip
 
 
