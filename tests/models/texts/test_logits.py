@@ -73,8 +73,8 @@ def test_what_is_not_covered_is_refused(tmp_path: Path) -> None:
 def test_the_worst_text_is_found_however_far_scores_lie_apart(seed: int, spread: float) -> None:
     rng = np.random.default_rng(seed)
     count, length, query = 6, 4, 2
-    vectors = [Vectors(rng.normal(size=(count, 4)) * spread**0.5, 0.0) for _ in range(2)]
-    head = Rotary(np.arange(count), *vectors, rng.normal(size=2))
+    queries, keys = (Vectors(rng.normal(size=(count, 4)) * spread**0.5, 0.0) for _ in range(2))
+    head = Rotary(np.arange(count), queries, keys, rng.normal(size=2))
     texts = Texts(length, length - 1)
     along = rng.normal(size=(length, count))
     scores = np.array([each for _, each in scores_along(head, texts, query)])

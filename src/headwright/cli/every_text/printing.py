@@ -31,6 +31,7 @@ class EveryTextResult:
     token: Sequence[OnToken]
     logit: Sequence[OnLogit]
     curves: Sequence[Curve]
+    estimated_seconds: float  # before it began
 
 
 def print_result(model: Model, result: EveryTextResult, there: str) -> None:

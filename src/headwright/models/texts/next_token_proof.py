@@ -258,7 +258,7 @@ def _table_bytes(weights: Weights, length: int, group: Group, opening: int | Non
     """
     allowed = group.allowed(length, len(weights["embed"]), opening)
     pairs = max(len(before) * len(after) for before, after in pairwise(allowed))
-    tokens, heads = len(weights["embed"]), weights["query"].shape[1]
+    tokens, heads = len(weights["embed"]), int(weights["query"].shape[1])
     spots = length if len(weights["place"]) else 1
     return pairs * tokens * (BYTES_OF_SCORES * heads * spots + BYTES_OF_LOGITS * length)
 

@@ -30,8 +30,9 @@ def of_network(model: Model, network: Any, length: int) -> FirstLayer:
     layer = READERS[family](model, network)
     # Where frequencies depend on the length, those of a text that is decoded with a cache are not those of one pass:
     # the keys of its first places were turned when it was shorter.
-    depends = rotary and not np.array_equal(of_shortest, layer.angles)
-    return replace(layer, one_pass=depends)
+    if layer.angles is None or of_shortest is None:
+        return layer
+    return replace(layer, one_pass=not np.array_equal(of_shortest, layer.angles))
 
 
 def _covered(model: Model, network: Any) -> str:
