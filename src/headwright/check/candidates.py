@@ -32,6 +32,11 @@ class Definition:
     rank: int
     case: tuple[t.Node, ...] = ()
     soft: bool = False  # 'with lambda = 0 ...': a definition only if nothing else is said of the name
+    conditions: tuple[t.Relation, ...] = ()  # on names of the answer's own: 'where beta = 1', 'for lambda > 0'
+
+    def says_the_same(self, other: Definition) -> bool:
+        """Whether it gives the same name the same value."""
+        return (self.name, self.value) == (other.name, other.value)
 
 
 @dataclass(frozen=True)
@@ -279,12 +284,13 @@ class _Sorter:
 
     def _define(self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]) -> None:
         contents, terms = self.contents, link.terms
-        case = (*self._case(under, t.Listing(terms[1:])), *self.assumed)
+        narrowing, conditions = self._sorted_conditions(under, t.Listing(terms[1:]))
+        case = (*narrowing, *self.assumed)
         case = tuple(part for part in case if not self._defined(part, asked=True))
         every = any(isinstance(part, t.Name) and self._is_own(part) for part in under)  # 'for any lambda'
         rank = QUOTED if one.doubt or every else NEUTRAL if one.kind == "neutral" or one.display else WORDED
         for name, value in self._defined(link):
-            made = Definition(name, value, one, rank, case)
+            made = Definition(name, value, one, rank, case, conditions=conditions)
             if name in self.exercise.answer:
                 general = [other for other in contents.asked if other.name == name and not other.case and other.rank]
                 if case and general:
@@ -298,6 +304,8 @@ class _Sorter:
             elif one.role != "condition":
                 contents.unclear.add(name)
                 contents.quoted.append(one)
+        for part in conditions:
+            self._define_in_condition(one, part, rank)
         for part in under:
             known = any(other.text == one.text and said.node == part for said, other in contents.bounds)
             if isinstance(part, t.Relation) and any(self._chosen(part)) and not known:
@@ -360,16 +368,40 @@ class _Sorter:
         at_an_end = {item for end in ends for item in (end, *t.listed(end))}
         return [mine and bool(at_an_end & set(link.terms)) for mine, link in zip(own, links, strict=True)]
 
-    def _case(self, under: Sequence[t.Node], value: t.Node) -> tuple[t.Node, ...]:
-        """What is assumed of the given: not of indices, not of names of the value's own, not 'for all n'."""
-        found = []
-        for one in under:
-            links = list(comparisons(one)) if isinstance(one, t.Relation) else []
-            own = bool(links) and (any(map(self._bounds_own, links)) or self._defines(one))
-            mine = own and (bool(full_names(one) & full_names(value)) or tends(one))
-            if not mine and not isinstance(one, t.Name | t.Listing) and not is_index(one):
-                found.append(one)
-        return tuple(found)
+    def _define_in_condition(self, one: Statement, part: t.Relation, rank: int) -> None:
+        """'q = beta (k_a + k_b) where beta = 1', and the same with 'if', 'for' or brackets, say what beta is."""
+        if rank == QUOTED or one.example:
+            return
+        known = {(made.name, made.value) for made in self.contents.own}
+        for name, value in self._defined(part):
+            if name not in self.exercise.answer and (name, value) not in known:
+                self.contents.own.append(Definition(name, value, one, rank))
+
+    def _sorted_conditions(
+        self, under: Sequence[t.Node], value: t.Node
+    ) -> tuple[tuple[t.Node, ...], tuple[t.Relation, ...]]:
+        """What is assumed of the given, and what is said of names of the value's own.
+
+        Indices and 'for all n' are neither. In 'beta = gamma/2, gamma = 1' gamma is a name of the value's own too.
+        """
+        narrowing: list[t.Node] = []
+        about_own: list[t.Relation] = []
+        for part in under:
+            if isinstance(part, t.Relation) and (self._defines(part) or any(map(self._bounds_own, comparisons(part)))):
+                about_own.append(part)
+            elif not isinstance(part, t.Name | t.Listing) and not is_index(part):
+                narrowing.append(part)
+        names = full_names(value)
+        used: list[t.Relation] = []
+        waiting = about_own
+        while waiting:
+            reached = [part for part in waiting if full_names(part) & names or tends(part)]
+            if not reached:
+                break
+            used += reached
+            names |= full_names(*reached)
+            waiting = [part for part in waiting if part not in reached]
+        return (*narrowing, *waiting), tuple(used)
 
 
 def _solved(node: t.Node, own: str, value: t.Node) -> t.Node | None:

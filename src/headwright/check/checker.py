@@ -157,11 +157,11 @@ class _Checked:
     def _formulas(self, found: Sequence[Finding], tried: Sequence[goals.Tried]) -> tuple[Formula, ...]:
         """Every formula with its status, in order; the worst where one is listed twice."""
         contents = self.contents
-        proved = {one.line for one in tried if one.word == "proved"}
+        proved = {number for one in tried if one.word == "proved" for number in one.statements}
         listed = [(each.claimed.statement, each.formula) for each in found]
         rows: list[tuple[Statement, Status, str]] = []
         for made in contents.asked:
-            live: Status = "true" if made.statement.line in proved else "open"
+            live: Status = "true" if made.statement.number in proved else "open"
             rows.append((made.statement, live if made.rank > QUOTED else "quoted", "definition"))
         rows += [(one.statement, "true", "definition") for one in contents.own]
         rows += [(one, "true", "condition") for _, one in contents.bounds if one.role != "size"]
@@ -170,7 +170,7 @@ class _Checked:
         rows += [(one, "open", "unread") for one in contents.unread]
         for one in (claimed.statement for claimed, _ in contents.conditions):
             rows.append(
-                (one, "quoted" if one.kind == "turned" else "true" if one.line in proved else "open", "condition")
+                (one, "quoted" if one.kind == "turned" else "true" if one.number in proved else "open", "condition")
             )
         for one, status, role in rows:
             reason = str(one.problem) if role == "unread" and one.problem is not None else ""

@@ -20,6 +20,7 @@ from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Contents, De
 from headwright.check.exercise import Blank, Exercise, Keys, parsed
 from headwright.check.judge import CANNOT, Bench, Finding, why
 from headwright.check.judging import Judged, proved, refuted
+from headwright.check.names import names_on_the_left, tends
 from headwright.check.replay import rules_out, says_something
 from headwright.check.replay.worlds import IntegersWorld, holds
 from headwright.check.settings.keys.scene import is_every_key
@@ -49,6 +50,7 @@ class Tried:
     counterexample: Mapping[str, Any] | None = None
     judged: tuple[Judged, ...] = ()
     answer: an.Answer | None = None
+    statements: frozenset[int] = frozenset()  # the numbers of the statements that it was made of
 
 
 # Objects and conditions.
@@ -61,7 +63,9 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     for case, found in candidate.cases:
         said = ", ".join(latex(t.Relation((an.named(name), one.value), ("=",))) for name, one in found.items())
         parts.append(said + (r" \text{ for } " + ", ".join(map(latex, case)) if case else ""))
-    start = Tried("undecided", "", made[0].statement.line, "; ".join(parts), candidate.rank)
+    live = [one for one in contents.asked if one.rank > QUOTED or candidate.rank == QUOTED]
+    numbers = frozenset(one.statement.number for one in live if any(map(one.says_the_same, made)))
+    start = Tried("undecided", "", made[0].statement.line, "; ".join(parts), candidate.rank, statements=numbers)
     used = an.full_names(*(one.value for one in made))
     tried = [_by_goals(start, reading(found, contents), opened, case) for case, found in candidate.cases]
     chosen = next((one for one in tried if one.word == "refuted"), None)
@@ -77,6 +81,11 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
         if name is not None and name[1] in used:
             unread = f"line {line} was not read, and may bound a name in it"
             return replace(start, reason=unread, answer=chosen.answer)
+    unused = None if chosen.answer is None else _unused_condition(made, contents, chosen.answer)
+    if unused is not None:
+        condition, where = unused
+        reason = f"line {where.line} says it for {plain(condition)}, which was not used"
+        return replace(start, reason=reason, answer=chosen.answer)
     cases = [case for case, _ in candidate.cases]
     if chosen.word == "proved" and cases[0] and chosen.answer is not None:
         bench = opened(chosen.answer)
@@ -84,6 +93,32 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
             told = " or ".join(" and ".join(map(plain, case)) for case in cases)
             return replace(chosen, word="undecided", reason=f"answered for {told} only")
     return chosen
+
+
+def _unused_condition(
+    made: Sequence[Definition], contents: Contents, answer: an.Answer
+) -> tuple[t.Relation, Statement] | None:
+    """A condition on a name of the answer's own that this reading of the answer leaves out, and where it stands."""
+    asked = [one for one in contents.asked if one.rank > QUOTED and any(map(one.says_the_same, made))]
+    for one in (*asked, *contents.own):
+        for condition in one.conditions:
+            if not _is_used(condition, contents, answer):
+                return condition, one.statement
+    return None
+
+
+def _is_used(condition: t.Relation, contents: Contents, answer: an.Answer) -> bool:
+    """Whether a condition on an own name is a definition of this reading, or a bound on a name that it leaves open."""
+    left = names_on_the_left(condition) if condition.comparisons[0] == "=" else ()
+    if left:
+        right = t.listed(condition.terms[1]) if len(left) > 1 else (condition.terms[1],)
+        defined = [answer.definitions.get(an.full_name(name)) for name in left]
+        values = [None if said is None else said.node for said in defined]
+        return values == list(right)
+    bounds = [said.node for said, _ in contents.bounds]
+    sent = [node.terms[0] for node in bounds if isinstance(node, t.Relation) and tends(node)]
+    links = list(an.comparisons(condition))
+    return condition in bounds or all(link in bounds or bool(set(link.terms) & set(sent)) for link in links)
 
 
 def _by_goals(start: Tried, answer: an.Answer, opened: Open, case: tuple[t.Node, ...] = ()) -> Tried:
@@ -133,7 +168,7 @@ def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
 
 
 def best(tried: Sequence[Tried], part: str, quoted: Callable[[], Sequence[Tried]] = tuple) -> AskedPart:
-    """The verdict on several candidates: those of the highest rank must agree, and no other one may be right."""
+    """The verdict on several candidates: those of the highest rank must agree, and no other one may contradict them."""
     top = max(one.rank for one in tried)
     first = [one for one in tried if one.rank == top]
     chosen = next((one for one in first if one.word == "refuted"), first[0])
@@ -145,6 +180,10 @@ def best(tried: Sequence[Tried], part: str, quoted: Callable[[], Sequence[Tried]
     rival = next((one for one in rivals if one.word == "proved"), None)
     if rival is not None:
         reason = f"line {chosen.line} is refuted ({chosen.reason}), and line {rival.line} would be proved"
+        return AskedPart(part, "undecided", chosen.line, chosen.latex, reason)
+    later = [one for one in tried if one.word != "proved" and max(one.statements) > max(chosen.statements)]
+    if chosen.word == "proved" and later:
+        reason = f"line {chosen.line} is proved, and line {later[-1].line} gives another answer, which is not"
         return AskedPart(part, "undecided", chosen.line, chosen.latex, reason)
     return AskedPart(part, chosen.word, chosen.line, chosen.latex, chosen.reason, chosen.counterexample)
 
@@ -195,6 +234,7 @@ def condition_parts(
     for one, rank in reversed(firm or list(live.values())):
         statement = one.statement
         start = Tried("undecided", f"'{statement.doubt}' was not read", statement.line, latex(one.node), rank)
+        start = replace(start, statements=frozenset({statement.number}))
         if not statement.doubt:
             condition = an.Said(one.node, statement.text, statement.line)
             answer = replace(reading({}, contents), claims=(condition,))
