@@ -116,6 +116,7 @@ _PHRASES = {
 }  # fmt: skip
 _SIGNS = {
     "is": "=", "are": "=", "equals": "=", "is equal to": "=", "becomes": "=", "is at most": r"\le",
+    "equal to": "=", "set to": "=", "is set to": "=", "fixed to": "=", "is fixed to": "=", "be": "=", "to be": "=",
     "is at least": r"\ge", "is less than": "<", "is smaller than": "<", "is below": "<", "is above": ">",
     "is about": r"\approx", "is close to": r"\approx", "implies": r"\implies", "implies that": r"\implies",
     "tends to": r"\to", "goes to": r"\to", "approaches": r"\to", "converges to": r"\to", "tend to": r"\to",
@@ -124,6 +125,13 @@ _COMPARED = re.compile(
     r"(?:is|are|must be|should be) (?:(?P<much>much |significantly |far )?(?:larger|greater|bigger|higher) than"
     r"|(?P<large>(?:very )?large (?:relative|compared) to))(?P<rest>(?: \w+)*)"
 )
+_NUMBERS = {"zero": "0", "one": "1", "unity": "1", "two": "2", "three": "3", "ten": "10"}
+_NUMBER_IN_WORDS = re.compile(  # '$\beta$ is 1', '$\beta$ equal to one', 'setting $\beta$ to 1 gives ...'
+    r"(?P<verb>is|equals|be|to|being|at|(?:is )?(?:equal|set|fixed|chosen) to(?: be)?|(?:is )?(?:equal|fixed) at|to be)"
+    rf" (?P<number>\d+(?:\.\d+)?(?:/\d+)?|{'|'.join(_NUMBERS)})"
+    r"(?: (?:here|and|so|then|gives?|yields?|we|which|this|makes?|works?|suffices|throughout|for|in|as)\b.*)?"
+)
+_SETTING = _words("set setting fix fixing fixed choose choosing take taking put putting let letting")
 _SCORES = _words("dot product products score scores inner scalar all any every each the that those other others of")
 _NOT_SUBJECTS = _words(
     "of in for to from by on at between than with against over key token head row column position index entry and or"
@@ -165,12 +173,33 @@ def _joined(tokens: Sequence[Token]) -> list[Token]:
                 found[-1] = Token("formula", f"{last.text.rstrip('.,;')} {sign} {follower.text}", last.line)
                 at = stop + 1
                 continue
+        number = _number_in_words(found, phrase)
+        if number is not None and last is not None:
+            words = number["verb"].count(" ") + 2
+            value = _NUMBERS.get(number["number"], number["number"])
+            found[-1] = Token("formula", f"{last.text} = {value}", last.line)
+            at += words
+            continue
         length = next((n for n in (4, 3, 2) if " ".join(phrase[:n]) in _PHRASES and len(phrase) >= n), 0)
         if phrase[:2] == ["that", "is"] and at and tokens[at - 1].kind != "mark":
             length = 0  # 'a number that is large'
         found.append(replace(token, text=_PHRASES[" ".join(phrase[:length])]) if length else token)
         at += length or 1
     return found
+
+
+def _number_in_words(found: Sequence[Token], phrase: Sequence[str]) -> re.Match[str] | None:
+    """'is 1' right behind a letter: the words say what number it is."""
+    last = found[-1] if found else None
+    if last is None or last.kind != "term" or not re.fullmatch(r"\\?[a-zA-Z]+", last.text.strip()):
+        return None
+    number = _NUMBER_IN_WORDS.fullmatch(" ".join(phrase))
+    if number is None:
+        return None
+    before = set(_lead(found, len(found) - 1))
+    if number["verb"] in ("to", "at", "to be", "be") and not before & _SETTING:
+        return None
+    return number
 
 
 # Brackets and clauses.
