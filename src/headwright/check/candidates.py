@@ -19,6 +19,7 @@ from headwright.check.text import Statement, is_index
 from headwright.formula import tree as t
 
 QUOTED, WORDED, NEUTRAL, NAMED = 0, 1, 2, 3  # ranks of candidates
+_ORDER = ("<", ">", "<=", ">=", "<<", ">>", "->")
 COUNTS = ("i", "j", "k", "l", "m", "N", "M", "K")  # integers, as a rule: 'let n = 2 r' is about even ones
 
 
@@ -71,6 +72,7 @@ class Contents:
     given: list[Statement] = field(default_factory=list)  # repeated from the exercise
     unclear: set[str] = field(default_factory=set)  # own names that are defined for a case, or by an example
     several: set[str] = field(default_factory=set)  # own names with several values
+    several_bounds: dict[str, tuple[int, ...]] = field(default_factory=dict)  # ... with several bounds, on these lines
 
 
 def sorted_out(exercise: Exercise, statements: Sequence[Statement], gives: Gives) -> Contents:
@@ -116,6 +118,7 @@ class _Sorter:
                 self._quote(one, one.node)
             else:
                 self._claim(one, one.node, one.under)
+        self._take_later_bounds(statements)
         bounded = {name for said, _ in contents.bounds for name in full_names(said.node)}
         for name in {made.name for made in contents.own}:
             mine = [made for made in contents.own if made.name == name]
@@ -134,6 +137,44 @@ class _Sorter:
             kept = [part for part in claim.under if not (pairs := self._defined(part)) or set(pairs) - values]
             contents.claims[place] = replace(claim, under=tuple(kept))
         return contents
+
+    def _take_later_bounds(self, statements: Sequence[Statement]) -> None:
+        """'Let lambda > 0. ... So any lambda >= ln(n/epsilon) works': the later bound says how lambda is chosen.
+
+        Only a name whose sign alone was said so far, or nothing at all, is bounded so. Several bounds that differ are
+        not put together: 'any lambda >= 1 works' must not profit from what is said of larger ones.
+        """
+        used = full_names(*(made.value for made in (*self.contents.asked, *self.contents.own)))
+        for name in sorted(used):
+            earlier = [(said, one) for said, one in self.contents.bounds if name in full_names(said.node)]
+            if not all(is_sign(said.node) for said, _ in earlier):
+                continue
+            later = self._later_bounds(name, statements, with_conditions=bool(earlier))
+            links = {link for link, _ in later}
+            if len(links) == 1:
+                link, one = later[0]
+                self.contents.bounds.append((Said(link, one.text, one.line), one))
+            elif links:
+                self.contents.several_bounds[name] = tuple(sorted({one.line for _, one in later}))
+
+    def _later_bounds(
+        self, name: str, statements: Sequence[Statement], *, with_conditions: bool
+    ) -> list[tuple[t.Relation, Statement]]:
+        """What statements say how large a name must be, in words that are not 'let'."""
+        found: list[tuple[t.Relation, Statement]] = []
+        for one in statements:
+            stated = one.role in ("claim", "wanted") or (one.role == "condition" and with_conditions)
+            if one.node is None or one.kind == "turned" or one.reason or not stated:
+                continue
+            body = t.unquantified(one.node)
+            links = [link for item in t.conjuncts(body) if isinstance(item, t.Relation) for link in comparisons(item)]
+            for link in links:
+                own = [term for term in link.terms if isinstance(term, t.Name) and full_name(term) == name]
+                others = [term for term in link.terms if term not in own]
+                bounds = len(own) == 1 and self._is_own(own[0]) and link.comparisons[0] in _ORDER
+                if bounds and not is_sign(link) and name not in full_names(*others):
+                    found.append((link, one))
+        return found
 
     def _defined(self, node: t.Node, *, asked: bool = False) -> list[tuple[str, t.Node]]:
         """The names that the equations of a statement define, with their values; with `asked` the asked-for ones."""
@@ -448,6 +489,15 @@ def candidates(exercise: Exercise, contents: Contents, *, quoted: bool = False) 
     return list(unique.values())
 
 
+def is_sign(node: t.Node) -> bool:
+    """'lambda > 0': what sign a name has, and nothing more."""
+    match node:
+        case t.Relation((t.Name(), zero), (">" | ">=" | "!=",)) | t.Relation((zero, t.Name()), ("<" | "<=" | "!=",)):
+            return zero == t.ZERO
+        case _:
+            return False
+
+
 def relevant(bounds: Iterable[tuple[Said, Statement]], *nodes: t.Node) -> tuple[Said, ...]:
     """The bounds that matter: what is said to be large or small, of names that occur; every other bound."""
     used = full_names(*nodes)
@@ -457,11 +507,8 @@ def relevant(bounds: Iterable[tuple[Said, Statement]], *nodes: t.Node) -> tuple[
     kept: list[Said] = []
     for said in found:
         names = full_names(said.node)
-        match said.node:
-            case t.Relation((t.Name(), zero), (">" | ">=" | "!=",)) | t.Relation((zero, t.Name()), ("<" | "<=",)) if (
-                zero == t.ZERO and names & sent
-            ):
-                continue  # 'lambda > 0' beside 'large' is large
+        if is_sign(said.node) and names & sent:
+            continue  # 'lambda > 0' beside 'large' is large
         if (names & used or not tends(said.node)) and all(said.node != other.node for other in kept):
             kept.append(said)
     return tuple(kept)

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from headwright.check import goals
-from headwright.check.answer import OWN, Answer, full_name, given_numbers
+from headwright.check.answer import OWN, Answer, full_name, full_names, given_numbers
 from headwright.check.candidates import QUOTED, Candidate, candidates, sorted_out
 from headwright.check.exercise import Exercise
 from headwright.check.judge import CANNOT, Bench, Finding, judge, prepared, why
@@ -33,6 +33,7 @@ from headwright.check.text import Statement, Text, read
 from headwright.check.verdict import AskedPart, Formula, Status, ToRead, Verdict, overall
 from headwright.errors import InputError
 from headwright.formula import tree as t
+from headwright.formula.show import plain
 
 __all__ = ["check_answer"]
 
@@ -94,6 +95,7 @@ class _Checked:
                 found[place] = replace(one, status="open", counterexample=None)
         if asked and asked[0].word == "proved" and exercise.answer and chosen is not None:
             asked[0] = self._unrivalled(asked[0], found, base)
+            asked[0] = self._unrestricted(asked[0], found, chosen)
         asked += self._claimed(found, bench) if bench is not None else []
         if not asked:
             asked = [AskedPart("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
@@ -136,6 +138,22 @@ class _Checked:
         later = [one.line for one in others if one.number > first]
         reason = f"line {max(later)} may be meant instead of line {part.line}" if later else ""
         return replace(part, word="undecided", reason=reason) if later else part
+
+    def _unrestricted(self, part: AskedPart, found: Sequence[Finding], chosen: goals.Tried) -> AskedPart:
+        """What is proved, unless its sentence restricts it by what is not so: 'normalised so that |q| = 1'."""
+        if part.word != "proved":
+            return part
+        made = [one.statement for one in self.contents.asked if one.statement.number in chosen.statements]
+        sentences = {one.sentence for one in made}
+        for one in found:
+            here = one.claimed.statement.sentence in sentences
+            of_it = bool(full_names(one.node) & set(self.exercise.answer))
+            of_results = t.speaks_of(one.node, "alpha", "c", "v")
+            if here and of_it and not of_results and one.status == "false" and not one.formula.counts:
+                said = plain(t.unquantified(one.claimed.node))
+                reason = f"line {one.claimed.statement.line} says {said} of it, which is false as it stands"
+                return replace(part, word="undecided", reason=reason)
+        return part
 
     def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[AskedPart]:
         """The parts that claims answer."""

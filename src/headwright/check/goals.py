@@ -77,6 +77,11 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     if chosen.word == "refuted" and used & contents.several:
         reason = f"refuted for one value of {min(used & contents.several)} ({chosen.reason}); another is written"
         return replace(start, reason=reason, answer=chosen.answer)
+    differing = sorted(used & set(contents.several_bounds))
+    if differing:
+        lines = " and ".join(f"line {line}" for line in contents.several_bounds[differing[0]])
+        reason = f"{differing[0]} is bounded in several ways ({lines}): say which one is meant"
+        return replace(start, reason=reason, answer=chosen.answer)
     for line, name in ((one.line, _FIRST_NAME.match(one.text)) for one in contents.unread):
         if name is not None and name[1] in used:
             unread = f"line {line} was not read, and may bound a name in it"
