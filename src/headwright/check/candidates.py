@@ -72,6 +72,11 @@ class Contents:
     given: list[Statement] = field(default_factory=list)  # repeated from the exercise
     unclear: set[str] = field(default_factory=set)  # own names that are defined for a case, or by an example
     several: set[str] = field(default_factory=set)  # own names with several values
+    contradictory: set[str] = field(default_factory=set)  # ... that are said outright, not 'with lambda = 0 ...'
+    in_words: dict[str, tuple[int, str]] = field(
+        default_factory=dict
+    )  # own names that words may determine: line, words
+    mentioned: dict[str, tuple[Statement, t.Node]] = field(default_factory=dict)  # own names with a value in a remark
     several_bounds: dict[str, tuple[int, ...]] = field(default_factory=dict)  # ... with several bounds, on these lines
 
 
@@ -119,6 +124,7 @@ class _Sorter:
             else:
                 self._claim(one, one.node, one.under)
         self._take_later_bounds(statements)
+        self._note_mentioned_values(statements)
         bounded = {name for said, _ in contents.bounds for name in full_names(said.node)}
         for name in {made.name for made in contents.own}:
             mine = [made for made in contents.own if made.name == name]
@@ -127,6 +133,8 @@ class _Sorter:
             contents.own = [made for made in contents.own if made.name != name] + (firm[:1] or soft)
             if len({made.value for made in mine}) > 1:
                 contents.several.add(name)
+            if len({made.value for made in firm}) > 1:
+                contents.contradictory.add(name)
             for other in (other for other in firm[1:] if other.value != firm[0].value):
                 link = t.Relation((named(name), other.value), ("=",), span=other.value.span)
                 contents.claims.append(Claimed(other.statement, link, other.statement.under, True))
@@ -156,6 +164,15 @@ class _Sorter:
                 self.contents.bounds.append((Said(link, one.text, one.line), one))
             elif links:
                 self.contents.several_bounds[name] = tuple(sorted({one.line for _, one in later}))
+
+    def _note_mentioned_values(self, statements: Sequence[Statement]) -> None:
+        """'This holds if beta = ln(m/epsilon)', 'when gamma = 1 ...': it may be how a name is chosen."""
+        for one in statements if self.exercise.keys is not None else ():
+            if one.node is None or one.example or not (one.role == "condition" or one.kind == "turned"):
+                continue
+            for name, value in self._defined(one.node):
+                if name not in self.exercise.answer and value != t.ZERO:
+                    self.contents.mentioned.setdefault(name, (one, value))
 
     def _later_bounds(
         self, name: str, statements: Sequence[Statement], *, with_conditions: bool

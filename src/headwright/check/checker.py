@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from headwright.check import goals
-from headwright.check.answer import OWN, Answer, full_name, full_names, given_numbers
+from headwright.check.answer import OWN, Answer, full_name, full_names, given_numbers, named
 from headwright.check.candidates import QUOTED, Candidate, candidates, sorted_out
 from headwright.check.exercise import Exercise
 from headwright.check.judge import CANNOT, Bench, Finding, judge, prepared, why
@@ -60,6 +60,11 @@ class _Checked:
         if exercise.matrices is not None:
             known = {*exercise.matrices.shapes, *exercise.answer, *(one.name for one in self.contents.own)}
             self.contents.unclear |= text.described - known
+        elif exercise.keys is not None:
+            known = {*exercise.keys.named, "i", "j", "l"}
+            for name, words in text.determined.items():
+                if name not in known and not setting.gives(named(name)):
+                    self.contents.in_words[name] = words
 
     def verdict(self) -> Verdict:
         """The verdict."""

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from headwright.check import answer as an
-from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Contents, Definition, relevant
+from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Contents, Definition, is_sign, relevant
 from headwright.check.exercise import Blank, Exercise, Keys, parsed
 from headwright.check.judge import CANNOT, Bench, Finding, why
 from headwright.check.judging import Judged, proved, refuted
@@ -74,9 +74,13 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     if used & contents.unclear:
         unclear = f"{min(used & contents.unclear)} is described in words or case by case, which is not read"
         return replace(start, reason=unclear, answer=chosen.answer)
-    if chosen.word == "refuted" and used & contents.several:
-        reason = f"refuted for one value of {min(used & contents.several)} ({chosen.reason}); another is written"
+    if used & (contents.several if chosen.word == "refuted" else contents.contradictory):
+        name = min(used & contents.several)
+        reason = f"{chosen.word} for one value of {name} ({chosen.reason}); another is written"
         return replace(start, reason=reason, answer=chosen.answer)
+    unsettled = _unsettled_name(used, contents, chosen)
+    if unsettled:
+        return replace(start, reason=unsettled, answer=chosen.answer)
     differing = sorted(used & set(contents.several_bounds))
     if differing:
         lines = " and ".join(f"line {line}" for line in contents.several_bounds[differing[0]])
@@ -98,6 +102,21 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
             told = " or ".join(" and ".join(map(plain, case)) for case in cases)
             return replace(chosen, word="undecided", reason=f"answered for {told} only")
     return chosen
+
+
+def _unsettled_name(used: set[str], contents: Contents, chosen: Tried) -> str:
+    """Why it is not clear what a name of the answer's own is, that was taken to be as large as one likes; else ''."""
+    settled = {one.name for one in contents.own}
+    settled |= {name for said, _ in contents.bounds if not is_sign(said.node) for name in an.full_names(said.node)}
+    for name in sorted(used - settled):
+        if name in contents.in_words:
+            line, words = contents.in_words[name]
+            return f"line {line} says in words what {name} is ('{words}'), which is not read"
+        if name in contents.mentioned:
+            one, value = contents.mentioned[name]
+            if one.role == "condition" or chosen.word == "refuted":
+                return f"line {one.line} speaks of {name} = {plain(value)}: say whether that is how {name} is chosen"
+    return ""
 
 
 def _unused_condition(
@@ -244,6 +263,9 @@ def condition_parts(
             condition = an.Said(one.node, statement.text, statement.line)
             answer = replace(reading({}, contents), claims=(condition,))
             start = _by_goals(start, answer, opened)
+            unsettled = _unsettled_name(an.full_names(one.node), contents, start)
+            if unsettled:
+                start = replace(start, word="undecided", reason=unsettled, judged=(), counterexample=None)
             start = replace(start, answer=replace(answer, claims=(condition, *claims)) if start.judged else None)
         tried.append(start)
     if tried:
@@ -292,7 +314,12 @@ def blank_part(
     false = [one for one, _ in told if one.status == "false"]
     first = true[0][0] if true else false[0] if false else told[0][0]
     apart = [one for one in false if all(one.claimed.under != other.claimed.under for other, _ in true)]
-    if true and not false:
+    rivals = [one for one, _ in told if _is_later_rival(one, first)] if true and not false else []
+    if rivals:
+        last = rivals[-1].claimed.statement
+        reason = f"line {first.claimed.statement.line} is true, and line {last.line} gives another value"
+        answered = _asked(part, "undecided", first, f"{reason} ('{last.doubt}' was not read)")
+    elif true and not false:
         answered = _asked(part, "proved", first, true[0][1])
     elif true and (case is not None or not apart):
         lines = first.claimed.statement.line, false[0].claimed.statement.line
@@ -304,6 +331,13 @@ def blank_part(
         answered = _asked(part, "refuted" if false else "undecided", apart[0] if true else first)
     shown = answered.latex if case is None else rf"{answered.latex} \text{{ for }} {latex(case)}"
     return replace(answered, latex=shown, optional=blank.optional)
+
+
+def _is_later_rival(one: Finding, first: Finding) -> bool:
+    """Whether a value is displayed further down, under a condition in words, and was not shown to be the same."""
+    statement = one.claimed.statement
+    later = statement.number > first.claimed.statement.number
+    return later and statement.display and bool(statement.doubt) and one.status == "open"
 
 
 def _counts(one: Finding) -> bool:
