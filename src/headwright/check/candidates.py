@@ -362,8 +362,8 @@ class _Sorter:
             elif one.role != "condition":
                 contents.unclear.add(name)
                 contents.quoted.append(one)
-        for part in conditions:
-            self._define_in_condition(one, part, rank)
+        for condition in conditions:
+            self._define_in_condition(one, condition, rank)
         for part in under:
             known = any(other.text == one.text and said.node == part for said, other in contents.bounds)
             if isinstance(part, t.Relation) and any(self._chosen(part)) and not known:

@@ -83,11 +83,11 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
         return replace(start, reason=unsettled, answer=chosen.answer)
     differing = sorted(used & set(contents.several_bounds))
     if differing:
-        lines = " and ".join(f"line {line}" for line in contents.several_bounds[differing[0]])
-        reason = f"{differing[0]} is bounded in several ways ({lines}): say which one is meant"
+        places = " and ".join(f"line {number}" for number in contents.several_bounds[differing[0]])
+        reason = f"{differing[0]} is bounded in several ways ({places}): say which one is meant"
         return replace(start, reason=reason, answer=chosen.answer)
-    for line, name in ((one.line, _FIRST_NAME.match(one.text)) for one in contents.unread):
-        if name is not None and name[1] in used:
+    for line, first in ((one.line, _FIRST_NAME.match(one.text)) for one in contents.unread):
+        if first is not None and first[1] in used:
             unread = f"line {line} was not read, and may bound a name in it"
             return replace(start, reason=unread, answer=chosen.answer)
     unused = None if chosen.answer is None else _unused_condition(made, contents, chosen.answer)
