@@ -120,7 +120,7 @@ class Finding:
     def formula(self) -> Formula:
         """For the verdict."""
         one = self.claimed.statement
-        counts = one.kind == "neutral" and not one.doubt
+        counts = (one.kind == "neutral" or one.display) and not one.doubt
         role = "step" if self.judged and self.judged[0].part.role == "step" else "claim"
         return Formula(one.line, one.text, self.status, role, counts, self.reason, self.counterexample, self.used)
 
