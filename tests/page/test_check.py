@@ -118,6 +118,23 @@ def test_a_text_that_is_too_long_is_not_cut_silently(shared: Opened) -> None:
     expect(page.locator("#field-answer")).to_have_value("q")  # though the cursor is still there
 
 
+TYPED_AT_ONCE = """() => new Promise((done) => {
+  addEventListener("hashchange", () => {
+    const area = document.getElementById("field-answer");
+    area.value = "word ".repeat(10_000);
+    area.dispatchEvent(new Event("input"));
+    requestAnimationFrame(() => requestAnimationFrame(done));
+  }, { once: true });
+  location.hash = "exercise=averaging-three";
+})"""
+
+
+def test_a_link_that_arrives_late_does_not_remove_the_message(shared: Opened) -> None:
+    page = shared.page
+    page.evaluate(TYPED_AT_ONCE)  # as on a busy machine: the text comes before the next frame
+    expect(page.locator("#error-answer")).to_contain_text("The text ends here, after 40000 characters")
+
+
 def test_a_student_with_a_wrong_answer_mends_it(opened: Opened) -> None:
     page = opened.page
     expect(page.locator("#verdict .badge")).to_have_text("refuted", timeout=PATIENCE)

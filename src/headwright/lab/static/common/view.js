@@ -20,7 +20,11 @@ const LONGEST_LINKED = 100_000; // characters of a certificate in a link
 export function open({ name, fields, presets = [], build, steps = [], validate = () => [] }) {
   const keep = (address) => history.replaceState(null, "", address ? `#${address}` : location.pathname);
   const state = new State(fields, location.hash, { keep, validate });
-  addEventListener("hashchange", () => { state.visit(location.hash); requestAnimationFrame(() => complaints(state)); });
+  addEventListener("hashchange", () => {
+    clearComplaints(state); // before the new state is drawn: what is typed from now on may have complaints of its own
+    state.visit(location.hash);
+    requestAnimationFrame(() => complaints(state));
+  });
   const main = document.getElementById("main");
   const parts = build(main, state);
   const tools = document.getElementById("tools");
@@ -35,10 +39,13 @@ export function open({ name, fields, presets = [], build, steps = [], validate =
   return state;
 }
 
+/** Remove what was said of the values of the address before. */
+function clearComplaints(state) {
+  for (const name of [...Object.keys(state.fields), "link"]) complain(state, name, null);
+}
+
 /** Invalid values in a link: shown beside their control if it is visible, and otherwise above the results. */
 function complaints(state) {
-  for (const name of Object.keys(state.fields)) complain(state, name, null);
-  complain(state, "link", null);
   const elsewhere = [];
   for (const [field, sentence] of state.complaints) {
     complain(state, field, sentence);
