@@ -123,3 +123,10 @@ def test_every_package_is_described() -> None:
     told = (ROOT / "docs" / "contributing" / "architecture.md").read_text()
     packages = runpy.run_path(str(SITE / "architecture.py"))["packages"]()
     assert [package for package in sorted(packages) if f"`{package}`" not in told] == []
+
+
+def test_the_table_of_public_names_is_up_to_date() -> None:
+    made = runpy.run_path(str(SITE / "api_table.py"))
+    page = (ROOT / "docs" / "reference" / "api.md").read_text()
+    assert made["with_table"](page) == page, "run python docs/site/api_table.py"
+    assert all(f"| `{name}` |" in page for name in ("design", "verify", "watch"))

@@ -51,6 +51,15 @@ def test_a_key_that_is_dragged_moves_and_is_undone(view: View) -> None:
     view.address_has("moved=1:")
 
 
+def test_the_presets_that_are_impossible_say_so_in_their_titles(view: View) -> None:
+    page = view.enter("/design")
+    for preset in page.locator(".presets button").all():
+        preset.click()
+        view.settled()
+        impossible = "impossible" in page.locator("#verdict .headline").inner_text().lower()
+        assert impossible == ("impossible" in preset.inner_text()), preset.inner_text()
+
+
 def test_a_key_follows_the_hand_on_the_projector_too(view: View) -> None:
     view.page.set_viewport_size({"width": 1600, "height": 900})
     page = view.enter("/design#view=projector")

@@ -10,7 +10,7 @@ const presets = [
   ["60 keys", { kind: "circle", n: 60, targets: [8] }],
   ["On a sphere", { kind: "sphere", n: 24, d: 3, seed: 2, targets: [3], yaw: 30, pitch: 20 }],
   ["16 dimensions", { kind: "sphere", n: 40, d: 16, seed: 5, targets: [0, 7] }],
-  ["Uncertain keys", { noise: "ball", amount: 0.12 }],
+  ["Uncertain keys", { noise: "ball", amount: 0.05 }],
   ["Two heads, two targets", { targets: [1, 5], heads: 2 }],
 ];
 
