@@ -97,6 +97,12 @@ def test_a_condition_that_defines_a_name_says_what_it_is(text: str, value: str) 
         ("two-heads", r"$q_1 = \lambda\mu_a, q_2 = \lambda\mu_b \text{ with } \lambda = 1$", "refuted"),
         ("temperature-cold", r"$\tau = \frac1c \text{ where } c = 2$", "refuted"),
         ("temperature-cold", r"$\tau = c \text{ where } c = \frac{1}{\ln(n/\epsilon)}$", "proved"),
+        (
+            "self-attention-route",
+            r"$P_b = u_b u_b^\top/\beta^2$ and $P_c = u_d u_d^\top/\beta^2$. $V = P_b - P_c$, $K = I$, "
+            r"$Q = \frac{1}{\beta^2} (u_c u_d^\top + u_d u_a^\top)$",
+            "refuted",
+        ),
     ],
 )
 def test_so_it_is_in_other_exercises(exercise: str, text: str, word: str) -> None:
@@ -116,6 +122,9 @@ def test_so_it_is_in_other_exercises(exercise: str, text: str, word: str) -> Non
         (". This works if $\\beta = 1$.", "undecided"),
         (r"with $\beta = \ln(n/\epsilon)$. Since $\beta = 1$, all is well.", "undecided"),
         ("so that $\\|q\\| = 1$, as usual.", "undecided"),
+        ("with $\\beta$ at least $1$.", "refuted"),
+        (r"with $\beta$ at least $\ln(n/\epsilon)$.", "proved"),
+        (r"with $\beta$ about the size of $\ln(n/\epsilon)$.", "undecided"),
     ],
 )
 def test_words_that_may_say_what_a_name_is_are_not_dropped(words: str, word: str) -> None:

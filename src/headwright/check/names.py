@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from headwright.check.answer import OWN, MisfitError, comparisons, full_name, full_names, named
-from headwright.check.exercise import Exercise
+from headwright.check.answer import OWN, MisfitError, comparisons, full_name, full_names, label, named
+from headwright.check.exercise import Exercise, parsed
 from headwright.check.text import OTHERS, Statement, is_index
 from headwright.formula import tree as t
 from headwright.formula.show import plain
@@ -194,6 +194,7 @@ def _spelled_out(statements: Sequence[Statement], exercise: Exercise, gives: Giv
     """With k_i^T q in place of s_i, and with the value of s_i in place of s_a, s_1, where the answer defines s_i."""
     patterns: dict[str, tuple[str, t.Node]] = {}  # s_i = k_i^T q: of s the letter i, and the value
     told: set[str] = set()
+    labels = _labels(exercise)
     found: list[Statement] = []
     mine = {name.base for one in statements if one.node is not None for name in _defined_names(one.node)}
     one_query = exercise.keys is not None and not any(name.startswith("q_") for name in exercise.answer)
@@ -206,8 +207,8 @@ def _spelled_out(statements: Sequence[Statement], exercise: Exercise, gives: Giv
         match body:
             case t.Relation((t.Name(base, t.Name(letter, None, 0), 0) as name, value), ("=",)) if (
                 base not in told
+                and letter not in labels
                 and not gives(name)
-                and not (exercise.keys is not None and letter in exercise.keys.named)
                 and any(other.index == t.Name(letter) for other in t.every_name(value))
                 and not t.speaks_of(value, base)
             ):
@@ -231,6 +232,16 @@ def _spelled_out(statements: Sequence[Statement], exercise: Exercise, gives: Giv
         except MisfitError as error:
             found[place] = replace(one, node=None, problem=error.shown())
     return found
+
+
+def _labels(exercise: Exercise) -> set[str]:
+    """The indices that name one given thing: u_a and u_b are given, so P_b = u_b u_b^T says nothing of P_c."""
+    if exercise.keys is not None:
+        return set(exercise.keys.named)
+    if exercise.tokens is None:
+        return set()
+    given = t.every_name(*map(parsed, exercise.tokens.tokens.values()))
+    return {label(name.index) for name in given if name.index is not None}
 
 
 def tends(node: t.Node) -> bool:

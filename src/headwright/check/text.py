@@ -117,11 +117,14 @@ _PHRASES = {
 }  # fmt: skip
 _SIGNS = {
     "is": "=", "are": "=", "equals": "=", "is equal to": "=", "becomes": "=", "is at most": r"\le",
+    "at most": r"\le", "at least": r"\ge", "less than": "<", "greater than": ">", "larger than": ">", "above": ">",
     "equal to": "=", "set to": "=", "is set to": "=", "fixed to": "=", "is fixed to": "=", "be": "=", "to be": "=",
     "is at least": r"\ge", "is less than": "<", "is smaller than": "<", "is below": "<", "is above": ">",
     "is about": r"\approx", "is close to": r"\approx", "implies": r"\implies", "implies that": r"\implies",
     "tends to": r"\to", "goes to": r"\to", "approaches": r"\to", "converges to": r"\to", "tend to": r"\to",
 }  # fmt: skip
+# 'with $\\lambda$ at least $1$'
+_VERBLESS = ("at most", "at least", "less than", "greater than", "larger than", "above")
 _COMPARED = re.compile(
     r"(?:is|are|must be|should be) (?:(?P<much>much |significantly |far )?(?:larger|greater|bigger|higher) than"
     r"|(?P<large>(?:very )?large (?:relative|compared) to))(?P<rest>(?: \w+)*)"
@@ -169,7 +172,9 @@ def _joined(tokens: Sequence[Token]) -> list[Token]:
                 sign = "="  # 'setting $\beta$ to $1$'
             implied = sign is not None and (sign == r"\implies" or not phrase)
             follower, before = tokens[stop], [one.text for one in found[-3:-1]]
-            subject = implied or before[-1:] == [] or before[-1] not in _NOT_SUBJECTS or before == ["value", "of"]
+            bound = said in _VERBLESS and before[-1:] in (["with"], ["for"], ["where"], ["and"])
+            subject = before[-1:] == [] or before[-1] not in _NOT_SUBJECTS or before == ["value", "of"]
+            subject |= implied or bound
             fits = last.kind == follower.kind == "formula" if implied else last.kind == "term" or sign != "="
             inline = follower.kind in ("term", "formula") and not last.display and not follower.display
             if sign and inline and subject and fits:
@@ -318,7 +323,8 @@ _FOLLOWS = _words("so then hence thus therefore gives get yields follows consequ
 _EXAMPLE = _words("example instance e.g. say")
 _NARROWING = _words("for if when whenever unless except otherwise only")
 _STATING = _LETS | _FOLLOWS | _words("is are have has means holds")
-_DESCRIBING = _words("is be lies depends must should has equals denotes being")
+_DESCRIBING = _words("is be lies depends must should has equals denotes being taken chosen set")
+_APPROXIMATE = _words("about around roughly approximately near close comparable proportional like")
 _HARMLESS_DESCRIPTION = (
     _FILL
     | _DESCRIBING
@@ -695,7 +701,8 @@ class _Reader:
         if named and trail[:1] in (["be"], ["is"], ["denotes"]) and follows and not size:
             self.described.add(re.sub(r"[\\{}\s]", "", token.text))
         plain_size = size and not any(turns(word) or word == "too" for word in trail)
-        if trail and trail[0] in _DESCRIBING and not plain_size and not set(trail) <= _HARMLESS_DESCRIPTION:
+        describes = trail != [] and trail[0] in _DESCRIBING | _APPROXIMATE
+        if describes and not plain_size and not set(trail) <= _HARMLESS_DESCRIPTION:
             self.determined.setdefault(re.sub(r"[\\{}\s]", "", token.text), (token.line, " ".join(trail[:8])))
         conditional = bound is not None and bound.binder in ("if", "when", "whenever", "provided", "assuming", "case")
         if not names or not all(isinstance(item, t.Name) for item in names) or (conditional and not size):
