@@ -10,23 +10,29 @@ Each accepts, or cannot accept. `verify` runs the checkers that are asked for an
     the document is not of the format               unreadable
 
 Unless asked otherwise, both run for up to 10^6 key entries, and above that the exact one alone. Certificates about
-whole heads and circuits have one checker, the exact one.
+whole heads and circuits have one checker, the exact one. Those about every text have one of their own, which needs the
+model. Which kind a certificate is of, the `format` of the document says, and nothing else.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headwright.cards import card, lines
 from headwright.errors import InputError, typed_errors
-from headwright.trusted.certificate import about_heads, document
+from headwright.trusted.certificate import Json, about_heads, parsed
 from headwright.trusted.keys import Reject
 from headwright.trusted.verify import verify as verify_exactly
 
+if TYPE_CHECKING:
+    from headwright.models.loading import Model
+
+Progress = Callable[[float], None]
 LOG = logging.getLogger(__name__)
 CHECKERS = {
     "exact": "exact checker",
@@ -34,6 +40,9 @@ CHECKERS = {
     "proved": "checker with a machine-checked proof",
 }
 CHOICES = ("both", *CHECKERS)
+TEXTS_CHECKER = "every text"  # of certificates about every text
+FIRST_LAYER, NEXT_TOKEN = "headwright every-text certificate", "headwright next-token certificate"  # their formats
+MODEL_NAME = re.compile(r"[\w./:-]{1,200}", re.ASCII)  # as in a statement about every text
 STOPPED = "the checker stopped"  # how the reason of a checker begins that failed with an error of its own
 MOST_ENTRIES = 10**6  # of keys, in all scenarios together: above it the exact checker alone runs, unless asked
 
@@ -65,6 +74,7 @@ class Verdict:
     word: str
     words: str
     checkers: tuple[str, ...]
+    runs: int = 0  # texts on which the model itself was run, for a certificate about every text
 
     @property
     def by(self) -> str:
@@ -73,7 +83,10 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """All of it in JSON's own types, the words in full."""
-        return {"verdict": self.word, "words": self.words, "checkers": list(self.checkers)}
+        told: dict[str, Any] = {"verdict": self.word, "words": self.words, "checkers": list(self.checkers)}
+        if TEXTS_CHECKER in self.checkers:
+            told["runs"] = self.runs
+        return told
 
     def __repr__(self) -> str:
         """The verdict, and who reached it, in a few lines."""
@@ -92,30 +105,89 @@ def in_words(checkers: Sequence[str]) -> str:
     >>> in_words(("exact", "float"))
     'exact and floating-point checkers'
     """
-    names = [CHECKERS[name] for name in checkers]
+    names = [CHECKERS.get(name, "every-text checker") for name in checkers]
     return names[0] if len(names) == 1 else " and ".join(name.removesuffix(" checker") for name in names) + " checkers"
 
 
 @typed_errors
 def verify(
-    text: str,
+    text: str | None,
     files: Sequence[bytes] = (),
     checker: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
+    *,
+    model: str | Model | None = None,
 ) -> Verdict:
-    """The verdict on a certificate; each of the files, .npy contents of float64, must be keys that it names.
+    """The verdict on a certificate of any kind.
 
-    `checker` is 'both', 'exact', 'float' or 'proved'; None: both up to 10^6 key entries, above that the exact one.
+    Each of the files, .npy contents of float64, must be keys that it names. `checker` is 'both', 'exact', 'float' or
+    'proved'; None: both up to 10^6 key entries, above that the exact one. A certificate about every text needs the
+    `model`, or its name, and has a checker of its own.
 
     >>> verify("{}").word, verify("{}").checkers
     ('unreadable', ('exact', 'float'))
     """
+    if text is None:
+        raise InputError("there is no certificate: a design that is undecided has none")
     if not all(isinstance(content, bytes) for content in files):
         raise InputError("files: expected a list of the contents of .npy files, as bytes")
-    opinions = [_ask(name, text, files, progress) for name in _which(text, checker)]
-    verdict = combine(opinions, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+    document = _parsed_or_none(text)
+    if _format_of(document) in (FIRST_LAYER, NEXT_TOKEN):
+        if files or checker is not None:
+            raise InputError("keys or a checker beside a certificate about every text: expected the model alone")
+        verdict = _verify_every_text(text, document, model, progress)
+    else:
+        if model is not None:
+            raise InputError("a model beside a certificate about keys or heads: it goes with one about every text")
+        opinions = [_ask(name, text, files, progress) for name in _which(document, checker)]
+        verdict = combine(opinions, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
     LOG.info("%s (%s)", verdict.word, verdict.by)
     return verdict
+
+
+def model_named(text: str) -> str | None:
+    """The model that a certificate about every text is about, as it is called there; None for other certificates.
+
+    >>> model_named('{"format": "headwright every-text certificate", "statement": {"model": "builtin:induction"}}')
+    'builtin:induction'
+    >>> model_named('{"format": "headwright certificate"}') is None
+    True
+    """
+    document = _parsed_or_none(text)
+    return _model_in(document) if _format_of(document) in (FIRST_LAYER, NEXT_TOKEN) else None
+
+
+def _parsed_or_none(text: str) -> Json:
+    """The document; None if it is not strict JSON: then the checkers say why."""
+    try:
+        return parsed(text)
+    except Reject:
+        return None
+
+
+def _format_of(document: Json) -> str | None:
+    """What kind of certificate a document says it is."""
+    said = document.get("format") if isinstance(document, dict) else None
+    return said if isinstance(said, str) else None
+
+
+def _model_in(document: Json) -> str:
+    """What a certificate about every text calls its model; a word in place of what is no name."""
+    statement = document.get("statement") if isinstance(document, dict) else None
+    name = statement.get("model") if isinstance(statement, dict) else None
+    return name if isinstance(name, str) and MODEL_NAME.fullmatch(name) else "MODEL"
+
+
+def _verify_every_text(text: str, document: Json, model: str | Model | None, progress: Progress | None) -> Verdict:
+    """Such a statement is looked at again from the weights, which the model has."""
+    if model is None:
+        name = _model_in(document)
+        raise InputError(f'the certificate is about a model: add --model {name} (in Python, model="{name}")')
+    from headwright.models.texts.verify_certificate import verify_first_layer, verify_next_token
+
+    check = verify_first_layer if _format_of(document) == FIRST_LAYER else verify_next_token
+    word, words, runs = check(text, model, progress)
+    return Verdict(word, words, (TEXTS_CHECKER,), runs)
 
 
 def which(checker: str | None, entries: int) -> tuple[str, ...]:
@@ -174,12 +246,9 @@ def _wrong(said: str, digest: str) -> str:
     )
 
 
-def _which(text: str, checker: str | None) -> tuple[str, ...]:
-    """The checkers to run on a document."""
-    try:
-        said, _ = document(text)
-    except Reject:  # each of them will say so
-        return which(checker, 0)
+def _which(document: Json, checker: str | None) -> tuple[str, ...]:
+    """The checkers to run on a document about keys or heads; on one that is not of the format, as for no keys."""
+    said = document.get("statement") if isinstance(document, dict) else None
     chosen = which(checker, _entries(said))
     if not about_heads(said) or chosen in (("exact",), ("proved",)):
         return chosen
@@ -191,7 +260,7 @@ def _which(text: str, checker: str | None) -> tuple[str, ...]:
     return ("exact",)
 
 
-def _entries(said: object) -> int:
+def _entries(said: Json) -> int:
     """How many key entries a statement is about; what is not of the format counts as none, and is refused later."""
     keys = said.get("keys") if isinstance(said, dict) else None
     names = [name for name in keys if isinstance(name, dict)] if isinstance(keys, list) else []
@@ -199,7 +268,7 @@ def _entries(said: object) -> int:
     return sum(n * d for n, d in shapes if type(n) is int and type(d) is int)
 
 
-def _ask(checker: str, text: str, files: Sequence[bytes], progress: Callable[[float], None] | None) -> Opinion:
+def _ask(checker: str, text: str, files: Sequence[bytes], progress: Progress | None) -> Opinion:
     if checker == "exact":
         exact = verify_exactly(text, files, progress)
         return Opinion(checker, exact.word, exact.words, exact.excluded)

@@ -24,7 +24,7 @@ from headwright.check.verdict import Verdict, from_json, to_json
 from headwright.errors import HeadwrightError, InputError
 from headwright.lab.views.check import MOST_ANSWERS, CheckRequest, alone, check, read, told
 from headwright.validation import sentence
-from headwright.verification import verify
+from headwright.verification import model_named, verify
 
 SOLVER = "z3"
 STEPS = ("none", "direction", "full")
@@ -138,6 +138,9 @@ def _verify(given: Given) -> Given:
         )
     if max(accumulate((1 if sign in "[{" else -1 for sign in re.findall(r"[][{}]", text)), initial=0)) > DEEPEST:
         raise InputError("the certificate is nested too deeply")  # a browser's stack is small
+    model = model_named(text)
+    if model is not None:
+        raise InputError(f"the certificate is about a model, which is not here: use headwright verify --model {model}")
     return verify(text, checker="exact").to_json()
 
 
