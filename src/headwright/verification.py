@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from headwright.cards import card, lines
 from headwright.errors import InputError, typed_errors
 from headwright.trusted.certificate import Json, about_heads, parsed
+from headwright.trusted.cost import BUDGET
 from headwright.trusted.keys import Reject
 from headwright.trusted.verify import verify as verify_exactly
 
@@ -40,6 +41,7 @@ CHECKERS = {
     "proved": "checker with a machine-checked proof",
 }
 CHOICES = ("both", *CHECKERS)
+LONGEST_RUN = 10.0**6  # seconds that the program of the proved checker may run, whatever the budget
 TEXTS_CHECKER = "every text"  # of certificates about every text
 FIRST_LAYER, NEXT_TOKEN = "headwright every-text certificate", "headwright next-token certificate"  # their formats
 MODEL_NAME = re.compile(r"[\w./:-]{1,200}", re.ASCII)  # as in a statement about every text
@@ -117,12 +119,14 @@ def verify(
     progress: Progress | None = None,
     *,
     model: str | Model | None = None,
+    budget: float = BUDGET,
 ) -> Verdict:
     """The verdict on a certificate of any kind.
 
     Each of the files, .npy contents of float64, must be keys that it names. `checker` is 'both', 'exact', 'float' or
     'proved'; None: both up to 10^6 key entries, above that the exact one. A certificate about every text needs the
-    `model`, or its name, and has a checker of its own.
+    `model`, or its name, and has a checker of its own. A certificate about keys or heads that would take longer than
+    the `budget`, in estimated seconds, is rejected before anything is checked.
 
     >>> verify("{}").word, verify("{}").checkers
     ('unreadable', ('exact', 'float'))
@@ -131,6 +135,8 @@ def verify(
         raise InputError("there is no certificate: a design that is undecided has none")
     if not all(isinstance(content, bytes) for content in files):
         raise InputError("files: expected a list of the contents of .npy files, as bytes")
+    if not budget > 0:
+        raise InputError(f"budget is {budget}: expected a number of seconds above 0")
     document = _parsed_or_none(text)
     if _format_of(document) in (FIRST_LAYER, NEXT_TOKEN):
         if files or checker is not None:
@@ -139,7 +145,7 @@ def verify(
     else:
         if model is not None:
             raise InputError("a model beside a certificate about keys or heads: it goes with one about every text")
-        opinions = [_ask(name, text, files, progress) for name in _which(document, checker)]
+        opinions = [_ask(name, text, files, progress, budget) for name in _which(document, checker)]
         verdict = combine(opinions, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
     LOG.info("%s (%s)", verdict.word, verdict.by)
     return verdict
@@ -268,16 +274,16 @@ def _entries(said: Json) -> int:
     return sum(n * d for n, d in shapes if type(n) is int and type(d) is int)
 
 
-def _ask(checker: str, text: str, files: Sequence[bytes], progress: Progress | None) -> Opinion:
+def _ask(checker: str, text: str, files: Sequence[bytes], progress: Progress | None, budget: float) -> Opinion:
     if checker == "exact":
-        exact = verify_exactly(text, files, progress)
+        exact = verify_exactly(text, files, progress, budget)
         return Opinion(checker, exact.word, exact.words, exact.excluded)
     if checker == "proved":
         from headwright import proved_checker
 
-        found = proved_checker.verify(text, files)
+        found = proved_checker.verify(text, files, min(budget, LONGEST_RUN))
         return Opinion(checker, found.word, found.words)
     from headwright import fast
 
-    quick = fast.verify(text, files)
+    quick = fast.verify(text, files, budget)
     return Opinion(checker, quick.word, quick.words, quick.excluded)

@@ -60,11 +60,20 @@ def verify(
     confidence: Annotated[str | None, typer.Option(help="Probability it must hold with.")] = None,
     model: Annotated[str | None, typer.Option(help="The model, for a certificate of `headwright every-text`.")] = None,
     checker: Checker = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="<seconds>",
+            help="Refuse what is estimated to take longer; 8 MiB of memory go with each second.",
+            show_default="600",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Verify a certificate: is its statement true, and is it about the keys, wish or rules that you give?"""
     check_checker(checker)
     text = read_text(certificate, "certificate")
+    from headwright.trusted.cost import BUDGET
     from headwright.verification import model_named
     from headwright.verification import verify as check
 
@@ -83,7 +92,7 @@ def verify(
     if asked is not None and asked.world is not None:
         files += [_as_npy(scenario) for scenario in asked.world.scenarios]
     with progress("checking") as report:
-        verdict = check(text, files, checker, report, model=model)
+        verdict = check(text, files, checker, report, model=model, budget=BUDGET if budget is None else budget)
     compared = None
     if verdict.word == "verified" and asked is not None:
         from headwright.comparison import compare

@@ -30,6 +30,7 @@ SOLVER = "z3"
 STEPS = ("none", "direction", "full")
 SETTINGS = Path(__file__).with_name("settings.json")  # written by the build: the most that hints may show
 MOST_CERTIFICATE, DEEPEST = 3_000_000, 50  # characters, brackets in brackets
+BROWSER_BUDGET = 60.0  # estimated seconds of the command line: a browser is slower, and has less memory
 NO_CURVES = "the report made in a browser has no curves: these need NumPy (headwright check SHEET --out report.html)"
 Given = dict[str, Any]
 
@@ -141,7 +142,7 @@ def _verify(given: Given) -> Given:
     model = model_named(text)
     if model is not None:
         raise InputError(f"the certificate is about a model, which is not here: use headwright verify --model {model}")
-    return verify(text, checker="exact").to_json()
+    return verify(text, checker="exact", budget=BROWSER_BUDGET).to_json()
 
 
 CALLS: dict[str, Callable[[Given], Given]] = {

@@ -35,9 +35,9 @@ class Excluded(Reject):
 
 
 def affordable(work: int) -> None:
-    """Reject what would take too long: a bit that is held counts 1, an exponential some 2^12."""
+    """Reject too long numbers, and the like, whatever the budget: a bit that is held counts 1."""
     if work > 2**33:
-        raise Reject("checking it would take too much time or memory")
+        raise Reject("checking it would take too much time or memory, whatever the budget is")
 
 
 @dataclass(frozen=True)
