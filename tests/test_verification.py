@@ -11,22 +11,13 @@ import numpy as np
 import pytest
 
 from headwright import InputError, proved_checker, verify
+from headwright.checkers import MOST_ENTRIES, Opinion, Verdict, combine, in_words, which
 from headwright.models.loading import load_model
 from headwright.models.texts import next_token_statement, statement
 from headwright.models.texts.every_text import every_text
 from headwright.models.texts.make_statement import statement_of
 from headwright.models.texts.read_layer import first_layer
-from headwright.verification import (
-    FIRST_LAYER,
-    MOST_ENTRIES,
-    NEXT_TOKEN,
-    Opinion,
-    Verdict,
-    combine,
-    in_words,
-    model_named,
-    which,
-)
+from headwright.verification import FIRST_LAYER, NEXT_TOKEN, model_named
 from tests.fast.making import document, entry
 
 FOLDER = Path(__file__).parent / "certificates"

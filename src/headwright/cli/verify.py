@@ -27,8 +27,8 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
+    from headwright.checkers import Verdict
     from headwright.comparison import Comparison, Expected
-    from headwright.verification import Verdict
 
 SHORT = "Verify a certificate against your inputs."
 EXAMPLES = (
