@@ -60,6 +60,21 @@ def test_the_table_of_the_readme_is_known_to_a_type_checker(tmp_path: Path) -> N
     assert ran.returncode == 0, ran.stdout
 
 
+def test_what_the_readme_does_in_python_is_known_to_a_type_checker(tmp_path: Path) -> None:
+    session = (ROOT / "README.md").read_text().partition("**In Python**")[2].partition("## ")[0]
+    lines = re.findall(r"^>>> (.*)$", session, re.MULTILINE)
+    assert any("hw.verify(found.certificate)" in line for line in lines)
+    typed = tmp_path / "session.py"
+    typed.write_text("\n".join(lines) + "\n")
+    ran = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file", str(ROOT / "pyproject.toml"), str(typed)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert ran.returncode == 0, ran.stdout
+
+
 COMMANDS = ("audit", "check", "design", "every_text", "heads", "simulate", "truncate", "verify")
 
 

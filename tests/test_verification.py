@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from headwright import InputError, proved_checker, verify
-from headwright.verification import MOST_ENTRIES, Opinion, Verdict, combine, in_words, which
+from headwright.checkers import MOST_ENTRIES, Opinion, Verdict, combine, in_words, which
+from headwright.models.loading import load_model
+from headwright.models.texts import next_token_statement, statement
+from headwright.models.texts.every_text import every_text
+from headwright.models.texts.make_statement import statement_of
+from headwright.models.texts.read_layer import first_layer
+from headwright.verification import FIRST_LAYER, NEXT_TOKEN, model_named
 from tests.fast.making import document, entry
 
 FOLDER = Path(__file__).parent / "certificates"
@@ -169,3 +175,74 @@ def test_a_verdict_of_the_proved_checker_says_that_it_rests_on_a_proof(name: str
     verdict = verify(text_of(name), checker="proved")
     assert (verdict.word, verdict.checkers) == (word, ("proved",))
     assert verdict.by == "checker with a machine-checked proof"
+
+
+def about_every_text() -> dict[str, Any]:
+    """A certificate about every text of six tokens."""
+    model = load_model("builtin:induction")
+    found = every_text(model, 6)[0]
+    made = statement_of(model.name, first_layer(model, 6), found, found.places[1], "least")
+    return dict(json.loads(statement.written(made)))
+
+
+def test_a_certificate_about_every_text_is_verified_with_its_model() -> None:
+    text = json.dumps(about_every_text())
+    for model in ("builtin:induction", load_model("builtin:induction")):
+        verdict = verify(text, model=model)
+        assert (verdict.word, verdict.checkers, verdict.by) == ("verified", ("every text",), "every-text checker")
+        assert verdict.words.startswith("in every text of 6 tokens")
+        assert verdict.runs > 0 and verdict.to_json()["runs"] == verdict.runs
+    assert verify(text, model="builtin:induction16").word == "rejected"
+
+
+def test_a_certificate_about_every_text_that_is_not_of_its_format_is_unreadable() -> None:
+    made = about_every_text()
+    made["statement"]["bound"] = "almost all"
+    verdict = verify(json.dumps(made), model="builtin:induction")
+    assert verdict.word == "unreadable" and "expected a decimal" in verdict.words
+
+
+def test_a_certificate_about_the_next_token_has_its_checker() -> None:
+    made = {"format": NEXT_TOKEN, "version": 2, "statement": {"model": "builtin:induction16"}, "cuts": []}
+    assert model_named(json.dumps(made)) == "builtin:induction16"
+    verdict = verify(json.dumps(made), model="builtin:induction16")
+    assert (verdict.word, verdict.checkers) == ("unreadable", ("every text",))
+
+
+def test_the_formats_about_every_text_are_those_that_are_written() -> None:
+    assert (FIRST_LAYER, NEXT_TOKEN) == (statement.FORMAT, next_token_statement.FORMAT)
+
+
+def test_without_the_model_a_certificate_about_every_text_says_what_to_pass() -> None:
+    text = json.dumps(about_every_text())
+    with pytest.raises(InputError, match=r"add --model builtin:induction .in Python, model=\"builtin:induction\""):
+        verify(text)
+    with pytest.raises(InputError, match="expected the model alone"):
+        verify(text, checker="exact", model="builtin:induction")
+    with pytest.raises(InputError, match="it goes with one about every text"):
+        verify(text_of("accept/copy"), model="builtin:induction")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('{"format": "headwright every\\u002dtext certificate", "statement": {"model": "mine"}}', "mine"),
+        ('{"format": "headwright every-text certificate", "statement": {"model": "a b"}}', "MODEL"),
+        ('{"format": "headwright every-text certificate", "statement": []}', "MODEL"),
+        ('{"format": "headwright certificate", "statement": "headwright every-text certificate"}', None),
+        ('{"format": ["headwright every-text certificate"]}', None),
+        ('["headwright every-text certificate"]', None),
+        ('{"format": "headwright every-text certificate", "format": "x"}', None),
+        ('{"format": "headwright every-text certificate", "version": 4.0}', None),
+        ('"headwright every-text certificate', None),
+    ],
+)
+def test_the_format_of_a_document_says_of_what_kind_it_is_and_nothing_else_does(text: str, name: str | None) -> None:
+    assert model_named(text) == name
+    if name is None:
+        assert verify(text).word == "unreadable"
+
+
+def test_where_there_is_no_certificate_it_says_so() -> None:
+    with pytest.raises(InputError, match="there is no certificate"):
+        verify(None)

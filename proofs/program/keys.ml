@@ -34,12 +34,49 @@ let of_bytes n d bytes =
   need (Float.Array.for_all (fun x -> Float.is_finite x) numbers) "a key holds a number that is not finite";
   { n; d; numbers }
 
-(* What follows the header of a .npy file; the digest of the certificate tells whether it is the keys that are named. *)
-let body_of_npy content =
-  need (String.length content > 12 && String.sub content 0 6 = "\x93NUMPY") "the keys' file is not a .npy file";
-  let start = if content.[6] = '\001' then 10 + String.get_uint16_le content 8 else 12 + Int32.to_int (String.get_int32_le content 8) in
-  need (start >= 10 && start <= String.length content) "the keys' file is cut off";
-  String.sub content start (String.length content - start)
+(* A .npy file of float64 rows: its header is trusted as the rest of the statement is, so it is read strictly. Only what NumPy
+   writes for rows in C order is one: magic, version, length of the header, and a header of exactly that length. *)
+
+type file = { rows : int; columns : int; digest : string; body : string }
+
+let expected_header = "{'descr': '<f8', 'fortran_order': False, 'shape': ("
+
+let read_npy content =
+  let size = String.length content in
+  let is_npy holds = need holds "the keys' file is not a .npy file of float64 rows, as NumPy writes it" in
+  is_npy (size > 12 && String.sub content 0 6 = "\x93NUMPY" && content.[7] = '\000');
+  (* The length of the header has two bytes in version 1, and four in versions 2 and 3. *)
+  is_npy ('\001' <= content.[6] && content.[6] <= '\003');
+  let first_version = content.[6] = '\001' in
+  let start = if first_version then 10 else 12 in
+  let length = if first_version then String.get_uint16_le content 8 else Int32.to_int (String.get_int32_le content 8) land 0xffffffff in
+  let stop = start + length in
+  is_npy (stop <= size);
+  let header = String.sub content start length in
+  let at = ref 0 in
+  let literal text =
+    let long = String.length text in
+    is_npy (!at + long <= length && String.sub header !at long = text);
+    at := !at + long in
+  let count () =
+    let digits = run header !at 13 is_digit in
+    is_npy (digits > 0 && header.[!at] <> '0');
+    let number = int_of_string (String.sub header !at digits) in
+    at := !at + digits;
+    number in
+  literal expected_header;
+  let rows = count () in
+  literal ", ";
+  let columns = count () in
+  literal "), }";
+  at := !at + run header !at length (fun c -> c = ' ');
+  literal "\n";
+  is_npy (!at = length);
+  let body = String.sub content stop (size - stop) in
+  (* The first comparison makes sure that the product in the second does not overflow. *)
+  need (String.length body / 8 / columns = rows && String.length body = 8 * rows * columns)
+    (Printf.sprintf "the keys' file has %d bytes of numbers, which are not %d x %d of float64" (String.length body) rows columns);
+  { rows; columns; digest = Sha256.to_hex (Sha256.string body); body }
 
 let float_of given =
   let x = rational given in
@@ -49,17 +86,23 @@ let float_of given =
 
 let keys_names = ["n"; "d"; "sha256"; "rows"]
 
-let matrix_of given_beside given =
+(* Which keys an entry of the statement is about: shape and digest. *)
+let name_of given =
   let k = named "the keys" keys_names given in
   let n = whole 1 (1 lsl 40) "n" (k "n") and d = whole 1 (1 lsl 40) "d" (k "d") in
-  let digest = match k "sha256" with
-    | String text when String.length text = 64 && String.for_all is_hex text -> text
-    | _ -> malformed "sha256 of keys is not 64 hexadecimal digits" in
-  match k "rows" with
+  match k "sha256" with
+  | String text when String.length text = 64 && String.for_all is_hex text -> n, d, text
+  | _ -> malformed "sha256 of keys is not 64 hexadecimal digits"
+
+let name_of_file file = file.rows, file.columns, file.digest
+
+let matrix_of beside given =
+  let n, d, digest = name_of given in
+  match named "the keys" keys_names given "rows" with
   | Null ->
-    (match List.assoc_opt digest given_beside with
-     | Some bytes when String.length bytes / 8 / d = n && String.length bytes = 8 * n * d -> of_bytes n d bytes
-     | _ -> malformed "it is about %d x %d keys with sha256 %s..., which it does not hold: give their file" n d (String.sub digest 0 16))
+    (match List.find_opt (fun file -> name_of_file file = (n, d, digest)) beside with
+     | Some file -> of_bytes n d file.body
+     | None -> malformed "it is about %d x %d keys with sha256 %s..., which it does not hold: give their file" n d (String.sub digest 0 16))
   | rows ->
     let rows = List.map (fun row -> List.map float_of (listed "a key" row)) (listed "rows" rows) in
     need (List.length rows = n && List.for_all (fun row -> List.length row = d) rows) "the rows written out are not of the shape that is named";
@@ -87,9 +130,12 @@ let read_statement beside said =
   let s = named "the statement" names said in
   let claim = match s "claim" with String ("designed" | "impossible" | "longer" as claim) -> claim | _ -> malformed "the claim is unknown" in
   let heads = whole 1 (1 lsl 20) "the number of heads" (s "heads") in
-  let tables = List.map (matrix_of beside) (listed ~least:1 "keys" (s "keys")) in
-  let digests = List.map (fun k -> named "the keys" keys_names k "sha256") (listed "keys" (s "keys")) in
-  List.iter (fun (digest, _) -> if not (List.mem (String digest) digests) then Verdict.rejected "a file was given that is not of the keys it names") beside;
+  let names = List.map name_of (listed ~least:1 "keys" (s "keys")) in
+  List.iter (fun file ->
+    if not (List.mem (name_of_file file) names) then
+      Verdict.rejected "the file given holds %d x %d keys with sha256 %s..., which the statement does not name" file.rows file.columns
+        (String.sub file.digest 0 16)) beside;
+  let tables = List.map (matrix_of beside) (listed "keys" (s "keys")) in
   let n = (List.hd tables).n and d = (List.hd tables).d in
   need (List.for_all (fun t -> t.n = n && t.d = d) tables) "the scenarios are not key matrices of one shape";
   let wish = table n "the wish" (s "wish") in

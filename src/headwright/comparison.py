@@ -65,7 +65,9 @@ def compare(text: str, asked: Expected) -> Comparison:
 def _compare_keys(statement: Statement, asked: Expected) -> Comparison:
     found = Comparison()
     if asked.scale is not None and asked.scale != statement.scale:
-        found.differences.append(f"its scores have the scale {statement.scale}, and {asked.scale} was asked for")
+        found.differences.append(
+            f"its scores have the scale {_size(statement.scale)}, and {_size(asked.scale)} was asked for"
+        )
     if asked.world is not None:
         _compare_world(statement, asked.world, found)
     if asked.wish is not None:
@@ -85,7 +87,7 @@ def _unasked(statement: Statement, asked: Expected) -> Iterator[str]:
     if asked.world is None and (statement.world or len(statement.keys) > 1):
         yield "what its keys may be (--world)"
     if asked.confidence is None and statement.confidence != 1:
-        yield f"its probability, {statement.confidence} (--confidence)"
+        yield f"its probability, {_size(statement.confidence)} (--confidence)"
     if asked.scale is None and statement.scale != 1:
         yield f"the scale of its scores, {_size(statement.scale)} (--scale)"
     if statement.heads > 1:
@@ -104,7 +106,9 @@ def _compare_wish(statement: Statement, asked: Mapping[int, Fraction], found: Co
 
 
 def _least(p: Fraction | None) -> str:
-    return "nothing" if p is None else f"at least {p}" if len(str(p)) < 16 else f"at least {shown(p)}"
+    if p is None:
+        return "nothing"
+    return f"at least {p}" if _is_short(p) else f"at least {shown(p)}"
 
 
 def _compare_confidence(statement: Statement, asked: Fraction, found: Comparison) -> None:
@@ -112,7 +116,7 @@ def _compare_confidence(statement: Statement, asked: Fraction, found: Comparison
         found.notes.append("in it nothing is random: what it says is certain")
     elif statement.confidence != asked:
         more = (statement.confidence > asked) == (statement.claim == "designed")
-        words = f"it has the confidence {statement.confidence}, and {asked} was asked for"
+        words = f"it has the confidence {_size(statement.confidence)}, and {_size(asked)} was asked for"
         (found.notes if more else found.differences).append(words)
 
 
@@ -120,7 +124,8 @@ def _described(spread: Spread) -> str:
     """What one key may be."""
     parts = []
     if not spread.low == spread.high == 1:
-        parts.append(f"scale {spread.low} to {spread.high}" if spread.low < spread.high else f"scale {spread.low}")
+        low, high = _size(spread.low), _size(spread.high)
+        parts.append(f"scale {low} to {high}" if spread.low < spread.high else f"scale {low}")
     size = "standard deviation" if spread.random else "radius"
     parts += [f"{size} {_size(spread.ball)} around its place"] if spread.ball else []
     parts += [f"standard deviation {_size(spread.stretch)} of its scale"] if spread.stretch else []
@@ -129,7 +134,13 @@ def _described(spread: Spread) -> str:
 
 
 def _size(x: Fraction) -> str:
-    return str(x) if len(str(x)) < 16 else f"{shown(x)}..."
+    return str(x) if _is_short(x) else f"{shown(x)}..."
+
+
+def _is_short(x: Fraction) -> bool:
+    """It has fewer than 16 characters; bits are counted first, since Python does not write numbers of many digits."""
+    bits = x.numerator.bit_length() + x.denominator.bit_length()
+    return bits < 64 and len(str(x)) < 16
 
 
 def _compare_world(statement: Statement, world: World, found: Comparison) -> None:
@@ -325,7 +336,7 @@ def _what_is_less(strong: _Place, weak: _Place) -> str | None:
         if output not in strong.outputs:
             return f"output {'another' if strong.outputs else 'nothing'}"
         if strong.outputs[output] > tolerance:
-            return f"tolerance {strong.outputs[output]} instead of {tolerance}"
+            return f"tolerance {_size(strong.outputs[output])} instead of {_size(tolerance)}"
     return None
 
 

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from headwright.errors import InputError
 from headwright.trusted.certificate import about_heads, document, read
+from headwright.trusted.cost import BUDGET
 from headwright.trusted.keys import Reject
 from headwright.trusted.words import in_words
 
 NAME, VARIABLE = "headwright-proved", "HEADWRIGHT_PROVED"
 BUILT = Path(__file__).parents[2] / "proofs" / "build" / NAME  # in a clone
-SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def program() -> Path | None:
     return BUILT if BUILT.is_file() else Path(found) if found else None
 
 
-def verify(text: str, files: Sequence[bytes] = (), seconds: float = SECONDS) -> Verdict:
+def verify(text: str, files: Sequence[bytes] = (), seconds: float = BUDGET) -> Verdict:
     """The program's verdict on a certificate; the files, .npy contents of float64, must be keys that it names."""
     path = program()
     if path is None:
@@ -65,7 +65,7 @@ def verify(text: str, files: Sequence[bytes] = (), seconds: float = SECONDS) -> 
                 [path, certificate, *beside], capture_output=True, timeout=seconds, check=False
             )
         except subprocess.TimeoutExpired:
-            return Verdict("undecided", f"the proved checker did not end within {seconds:g} s")
+            return Verdict("undecided", f"the proved checker did not end within {seconds:g} s: raise --budget")
     try:
         said = json.loads(ran.stdout)
         word, reason, digest = said["verdict"], said["reason"], said["digest"]

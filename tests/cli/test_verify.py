@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -555,3 +556,32 @@ def test_a_deviation_that_a_statement_has_to_round_is_told(headwright: Headwrigh
     assert "is the next float above" in headwright("verify", "c.json", "--world", "more.toml", "--copy", "0").out
     _design(headwright, "--copy", "0", "--world", "gauss.toml")  # the root of 0.01
     assert "next float" not in headwright("verify", "c.json", "--world", "gauss.toml", "--copy", "0").out
+
+
+def test_a_budget_is_given_and_its_refusal_says_how_to_raise_it(headwright: Headwright) -> None:
+    path = str(CORPUS.parent / "accept" / "copy.json")
+    ran = headwright("verify", path, "--budget", "1e-6")
+    assert ran.code == 1
+    assert ran.out.startswith("rejected (exact and floating-point checkers): too expensive: checking it takes about")
+    assert "raise --budget to" in " ".join(ran.out.split())
+    assert headwright("verify", path, "--budget", "5").code == 0
+    ran = headwright("verify", path, "--budget", "0")
+    assert ran.code == 2 and "budget is 0.0: expected a number of seconds above 0" in ran.err
+
+
+def test_a_scale_of_very_many_digits_is_no_internal_error(headwright: Headwright, tmp_path: Path) -> None:
+    document = json.loads((CORPUS.parent / "accept" / "copy.json").read_text())
+    document["statement"]["scale"] = f"0x{'8' * 5000}/0x{'8' * 4999}7"
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps(document))
+    assert headwright("verify", str(path), "--copy", "0").code in (0, 1)
+    assert headwright("verify", str(path), "--scale", "1").code == 1
+
+
+def test_all_digits_of_the_statement_are_in_json(headwright: Headwright) -> None:
+    path = str(CORPUS.parent / "accept" / "copy.json")
+    whole = headwright("verify", path, "--json").json["words"]
+    digest = re.search(r"Statement sha256 ([0-9a-f]{64})\.$", whole)
+    assert digest is not None
+    shown = headwright("verify", path).out
+    assert digest[1] not in shown and f"Statement sha256 {digest[1][:12]}" in shown

@@ -49,10 +49,10 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "shares over many denominators": lambda: _longer(
         np.ones((25, 10)), part([0.0] * 10, of(0, {str(i): f"0x1/0x{LONG[9 * i :]}" for i in range(25)}))
     ),
-    "many queries": lambda: certificate(np.zeros((2000, 1)), {0: "0.0001"}, *[[0.0]] * 2000),
-    "many parts": lambda: _longer(np.zeros((2000, 1)), *[part([0.0])] * 2000),
+    "many queries": lambda: certificate(np.zeros((60_000, 1)), {0: "0.0001"}, *[[0.0]] * 2000),
+    "many parts": lambda: _longer(np.zeros((60_000, 1)), *[part([0.0])] * 2000),
     "many targets with a stretch": lambda: certificate(
-        np.arange(2000.0).reshape(-1, 1), dict.fromkeys(range(2000), "0.0001"), [0.001],
+        np.arange(4000.0).reshape(-1, 1), dict.fromkeys(range(4000), "0.0001"), [0.001],
         world=[spread(stretch="0.1", random=True)], confidence="0.5", guard={"kind": "keys", "deviations": "5"},
     ),
     "long deviations": lambda: certificate(
@@ -68,7 +68,8 @@ HOSTILE: dict[str, Callable[[], Any]] = {
 def test_too_much_work_is_refused(name: str) -> None:
     verdict = verify(json.dumps(HOSTILE[name]()))
     assert verdict.word == "rejected"
-    assert "too much time or memory" in verdict.words or "at most 600 digits" in verdict.words
+    reasons = ("too much time or memory", "at most 600 digits", "too expensive: ")
+    assert any(reason in verdict.words for reason in reasons), verdict.words
 
 
 @pytest.mark.parametrize("name", ["a query over many denominators", "many queries", "many parts"])

@@ -104,7 +104,11 @@ def test_numbers_too_large_or_too_small_are_told_in_a_sentence() -> None:
 
 @pytest.mark.parametrize(
     ("accident", "said"),
-    [(MemoryError("all gone"), "proves nothing: MemoryError all gone"), (OverflowError(), "too large or too small")],
+    [
+        (MemoryError("all gone"), "there is not enough memory to check it"),
+        (LookupError("all gone"), "proves nothing: LookupError all gone"),
+        (OverflowError(), "too large or too small"),
+    ],
 )
 def test_an_accident_of_any_kind_rejects(accident: Exception, said: str) -> None:
     def fall(_: float) -> None:

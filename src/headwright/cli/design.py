@@ -99,8 +99,8 @@ def design(
 
 
 def _print(found: Design, written: str | None, keys: Path, world: Path | None) -> None:
+    from headwright.checkers import in_words
     from headwright.enclosure import shown_above, shown_below
-    from headwright.verification import in_words
 
     by = f" ({in_words(found.checkers)})" if found.checkers else ""
     show_line(f"{found.word}{by}: {found.words}")

@@ -82,7 +82,7 @@ def _export(found: Built, folder: Path | None) -> list[str]:
 
 
 def _print(found: Built | Circuit, written: str | None, exported: list[str]) -> None:
-    from headwright.verification import in_words
+    from headwright.checkers import in_words
     from headwright.weights import Built
 
     by = f" ({in_words(found.checkers)})" if found.checkers else ""

@@ -77,7 +77,7 @@ Resume = Annotated[bool, typer.Option("--resume", help="Continue a run that was 
 
 def check_checker(checker: str | None) -> None:
     """Refuse a checker that there is not."""
-    from headwright.verification import which
+    from headwright.checkers import which
 
     which(checker, 0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,8 +27,8 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
+    from headwright.checkers import Verdict
     from headwright.comparison import Comparison, Expected
-    from headwright.verification import Verdict
 
 SHORT = "Verify a certificate against your inputs."
 EXAMPLES = (
@@ -37,7 +37,6 @@ EXAMPLES = (
     "headwright verify copy.json --keys keys.npy --checker exact",
 )
 EXIT = {"verified": 0, "rejected": 1, "unreadable": 2, "not confirmed": 3, "internal error": 4}
-EVERY_TEXT = ('"headwright every-text certificate"', '"headwright next-token certificate"')
 
 
 def verify(
@@ -61,12 +60,24 @@ def verify(
     confidence: Annotated[str | None, typer.Option(help="Probability it must hold with.")] = None,
     model: Annotated[str | None, typer.Option(help="The model, for a certificate of `headwright every-text`.")] = None,
     checker: Checker = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="<seconds>",
+            help="Refuse what is estimated to take longer; 8 MiB of memory go with each second.",
+            show_default="600",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Verify a certificate: is its statement true, and is it about the keys, wish or rules that you give?"""
     check_checker(checker)
     text = read_text(certificate, "certificate")
-    if any(name in text for name in EVERY_TEXT):
+    from headwright.trusted.cost import BUDGET
+    from headwright.verification import model_named
+    from headwright.verification import verify as check
+
+    if model_named(text) is not None:
         given = {
             "--keys": keys, "--world": world, "--rules": rules, "--copy": copy, "--average": average, "--eps": eps,
             "--at-least": at_least, "--scale": scale, "--confidence": confidence, "--checker": checker,
@@ -74,17 +85,14 @@ def verify(
         for option, value in given.items():
             if value is not None:
                 raise InputError(f"{option} beside a certificate about every text: expected --model alone")
-        (_every_text if EVERY_TEXT[0] in text else _next_token)(text, model, json=json)
-    if model is not None:
+    elif model is not None:
         raise InputError("--model beside a certificate about keys or heads: it goes with one about every text")
-    from headwright.verification import verify as check
-
     asked = _asked(world, rules, copy, average, at_least, eps, scale, confidence)
     files = [_npy(path) for path in keys or []]
     if asked is not None and asked.world is not None:
         files += [_as_npy(scenario) for scenario in asked.world.scenarios]
     with progress("checking") as report:
-        verdict = check(text, files, checker, report)
+        verdict = check(text, files, checker, report, model=model, budget=BUDGET if budget is None else budget)
     compared = None
     if verdict.word == "verified" and asked is not None:
         from headwright.comparison import compare
@@ -92,54 +100,6 @@ def verify(
         compared = compare(text, asked)
     _show(verdict, compared, json=json)
     raise typer.Exit(EXIT["rejected" if compared is not None and compared.differences else verdict.word])
-
-
-def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
-    """A statement about every text is looked at again from the weights, which the model has."""
-    from headwright.models.loading import load_model
-    from headwright.models.texts.checker import judged
-    from headwright.models.texts.read_layer import first_layer
-    from headwright.models.texts.run_statement import run_against
-    from headwright.models.texts.statement import read
-
-    statement = read(text)
-    if model is None:
-        raise InputError(f"the certificate is about a model: add --model {statement.model}")
-    loaded = load_model(model)
-    layer = first_layer(loaded, min(statement.length, loaded.longest or statement.length))  # or it is rejected
-    with progress("looking at every token at every place") as fraction:
-        word, words = judged(statement, layer, fraction)
-    _show_every_text(word, words, run_against(loaded, layer, statement) if word == "verified" else 0, json=json)
-
-
-def _next_token(text: str, model: str | None, *, json: bool) -> NoReturn:
-    """What induction does is bounded again, part by part, from the weights."""
-    from headwright.models.loading import load_model
-    from headwright.models.texts.checker import DoubtError
-    from headwright.models.texts.checker.next_token import check_claims
-    from headwright.models.texts.next_token_proof import run_against_claims
-    from headwright.models.texts.next_token_statement import read, weights_of
-
-    statement = read(text)
-    if model is None:
-        raise InputError(f"the certificate is about a model: add --model {statement.model}")
-    loaded = load_model(model)
-    weights = weights_of(loaded)
-    try:
-        with progress(f"bounding {len(statement.claims)} groups") as fraction:
-            check_claims(statement, weights, fraction)
-    except DoubtError as error:
-        _show_every_text("rejected", str(error), 0, json=json)
-    _show_every_text("verified", statement.words(), run_against_claims(loaded, statement), json=json)
-
-
-def _show_every_text(word: str, words: str, runs: int, *, json: bool) -> NoReturn:
-    if json:
-        show_json({"verdict": word, "words": words, "checkers": ["every text"], "runs": runs})
-    else:
-        agrees = f". The model itself, run in float64 on {runs} such texts, agrees" if runs else ""
-        show_line(f"{word} (every-text checker): {words}{agrees}")
-    raise typer.Exit(EXIT[word])
 
 
 def _asked(
@@ -191,8 +151,10 @@ def _show(verdict: Verdict, compared: Comparison | None, *, json: bool) -> None:
             f", and more: {'; '.join(compared.notes)}." if compared.notes else "."
         )  # fmt: skip
         words += f" Not asked about: {'; '.join(compared.unasked)}." if compared.unasked else ""
+    if verdict.runs and not json:
+        words += f". The model itself, run in float64 on {verdict.runs} such texts, agrees"
     if json:
-        told: dict[str, object] = {"verdict": word, "words": words, "checkers": list(verdict.checkers)}
+        told: dict[str, object] = verdict.to_json() | {"verdict": word, "words": words}
         if compared is not None:
             told |= {"differences": compared.differences, "notes": compared.notes, "unasked": compared.unasked}
         show_json(told)

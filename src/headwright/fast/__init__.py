@@ -10,8 +10,8 @@
     bound          checks that no shorter query is possible, or none at all
     checker        verify; also whether the claim is certainly false
 
-It shares `certificate`, `keys` and `words` with the exact checker, and asks it nothing. Vectors in the evidence are
-rounded to doubles before anything is computed with them. What it cannot represent or decide, it does not accept.
+It shares `certificate`, `keys`, `words` and `cost` with the exact checker, and asks it nothing. Vectors in the evidence
+are rounded to doubles before anything is computed with them. What it cannot represent or decide, it does not accept.
 
 What is assumed of the arithmetic: sums, differences, products, quotients and square roots of single doubles are
 IEEE, rounded to nearest; a sum of products may be added up in any order, with or without fused multiply-adds; numbers

@@ -16,6 +16,7 @@ from headwright.fast.granted import check_granted, check_guard
 from headwright.fast.key_products import inner_products, sharp_products
 from headwright.fast.score_bounds import NOTHING, View, World
 from headwright.trusted.certificate import Certificate, KeysName, Statement, Vector, about_heads, document, read
+from headwright.trusted.cost import BUDGET, check_cost, keys_cost
 from headwright.trusted.keys import Excluded, Keys, Malformed, Reject
 from headwright.trusted.words import in_words
 
@@ -57,8 +58,10 @@ class Verdict:
     excluded: bool = False  # certainly false, and not only unproved
 
 
-def verify(text: str, files: Sequence[bytes] = ()) -> Verdict:
+def verify(text: str, files: Sequence[bytes] = (), budget: float = BUDGET) -> Verdict:
     """The verdict on a certificate about keys; each of the files, .npy contents of float64, must be keys it names.
+
+    What would take the exact checker longer than the budget, in estimated seconds, is rejected.
 
     >>> verify("{}").word
     'unreadable'
@@ -68,7 +71,9 @@ def verify(text: str, files: Sequence[bytes] = ()) -> Verdict:
         if about_heads(said):
             raise Reject("it is about whole heads, which the floating-point checker does not cover")  # noqa: TRY301
         certificate = read(said, proof)
-        _check(certificate, _keys(certificate.statement.keys, files))
+        keys = _keys(certificate.statement.keys, files)
+        check_cost(keys_cost(certificate), budget)
+        _check(certificate, keys)
     except Exception as error:  # noqa: BLE001  (a doubt of any kind rejects)
         word = "unreadable" if isinstance(error, Malformed) else "rejected"
         return Verdict(word, _reason(error), isinstance(error, Excluded))
@@ -78,6 +83,8 @@ def verify(text: str, files: Sequence[bytes] = ()) -> Verdict:
 def _reason(error: Exception) -> str:
     if isinstance(error, Reject):
         return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory to check it"
     if isinstance(error, ArithmeticError):
         return "a number in it, or one that follows from it, is too large or too small to be checked in floats"
     return f"the checker stopped: {type(error).__name__} {error}"[:300]

@@ -24,12 +24,13 @@ from headwright.check.verdict import Verdict, from_json, to_json
 from headwright.errors import HeadwrightError, InputError
 from headwright.lab.views.check import MOST_ANSWERS, CheckRequest, alone, check, read, told
 from headwright.validation import sentence
-from headwright.verification import verify
+from headwright.verification import model_named, verify
 
 SOLVER = "z3"
 STEPS = ("none", "direction", "full")
 SETTINGS = Path(__file__).with_name("settings.json")  # written by the build: the most that hints may show
 MOST_CERTIFICATE, DEEPEST = 3_000_000, 50  # characters, brackets in brackets
+BROWSER_BUDGET = 60.0  # estimated seconds of the command line: a browser is slower, and has less memory
 NO_CURVES = "the report made in a browser has no curves: these need NumPy (headwright check SHEET --out report.html)"
 Given = dict[str, Any]
 
@@ -138,7 +139,10 @@ def _verify(given: Given) -> Given:
         )
     if max(accumulate((1 if sign in "[{" else -1 for sign in re.findall(r"[][{}]", text)), initial=0)) > DEEPEST:
         raise InputError("the certificate is nested too deeply")  # a browser's stack is small
-    return verify(text, checker="exact").to_json()
+    model = model_named(text)
+    if model is not None:
+        raise InputError(f"the certificate is about a model, which is not here: use headwright verify --model {model}")
+    return verify(text, checker="exact", budget=BROWSER_BUDGET).to_json()
 
 
 CALLS: dict[str, Callable[[Given], Given]] = {

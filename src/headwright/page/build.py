@@ -44,7 +44,7 @@ STANDARD, MODULES = "python_stdlib.zip", "modules.zip"
 WASM = ("--platform", "pyemscripten_2026_0_wasm32", "--python-version", "3.14", "--only-binary=:all:", "--no-deps")
 OURS = (  # what of this package runs in the browser
     "__init__.py", "__init__.pyi", "cards.py", "enclosure.py", "errors.py", "theme.py", "validation.py",
-    "verification.py", "check", "formula", "trusted", "lab/__init__.py", "lab/view.py",
+    "checkers.py", "verification.py", "check", "formula", "trusted", "lab/__init__.py", "lab/view.py",
     "lab/views/__init__.py", "lab/views/check.py", "page/__init__.py", "page/answering.py",
 )  # fmt: skip
 FRONT = ("common", "views/check", "views/check.js", "lab.css", "icon.svg")  # what the page shares with the lab

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from headwright.checkers import Verdict, run_checkers, which
 from headwright.errors import ContradictionError
 from headwright.queries.statement import INLINE_NUMBERS, Question, hex_floats, statement
 from headwright.trusted.certificate import FORMAT, VERSION
-from headwright.verification import Verdict, verify, which
 
 QUANTILE_ERROR = 1e-13  # of the deviations: more than rounding in them
 Exact = Fraction | float
@@ -192,7 +192,7 @@ class Checker:
 
     def verify(self, text: str, progress: Callable[[float], None] | None = None) -> Verdict:
         """The verdict on a certificate about these keys."""
-        verdict = verify(text, self.contents, self.choice, progress)
+        verdict = run_checkers(text, self.contents, self.choice, progress)
         if verdict.word == "internal error":
             raise ContradictionError(verdict.words)
         if verdict.word == "not confirmed":

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.cards import card, lines
+from headwright.checkers import in_words
 from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to, shown_above, shown_below
 from headwright.errors import InputError, typed_errors
 from headwright.files import finite
@@ -36,7 +37,6 @@ from headwright.queries.single_query import (
 from headwright.queries.statement import Question
 from headwright.queries.wish import Number, Wish, exact
 from headwright.trusted.numbers import sqrt_above
-from headwright.verification import in_words
 
 if TYPE_CHECKING:
     from headwright.pictures import Chart

@@ -4,6 +4,7 @@ To follow one certificate through the code, read in this order:
 
 keys          the keys as exact numbers, bound to the certificate by their digest
 certificate   the JSON document as data: anything not exactly of the format is refused
+cost          what checking it will take, estimated before any of it is checked
 words         what was proved, as a sentence that says all of the statement
 numbers       bounds of exp, ln, the square root and the normal tail
 scores        the scores that one query gives the keys, as whole numbers

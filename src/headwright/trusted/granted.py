@@ -10,7 +10,7 @@ deviations from their places that all are nearer with the probability that is cl
 from fractions import Fraction
 
 from headwright.trusted.certificate import Guard, Spread, Statement, Vector, common_denominator
-from headwright.trusted.keys import Excluded, Keys, Reject, affordable
+from headwright.trusted.keys import Excluded, Keys, Reject
 from headwright.trusted.numbers import exp_between, normal_tail, sqrt_above, sqrt_between
 from headwright.trusted.scores import NONE, Scores, dot, world_of
 from headwright.trusted.words import shown, told
@@ -82,7 +82,6 @@ def least_weights(s: Statement, guard: Guard | None, keys: Keys, query: Vector) 
             own[key] = (kind, low, high)
     unit = Fraction(fine, scores.unit)
     offs = {(i, x): _deviation(s, spreads[i], query, x * unit) for i, x in sums}
-    affordable((len(own) - 4) * len(sums) << 12)
     weights, one = {}, 4**BITS
     for a, (kind, low, high) in own.items():
         least, most, start = 0, 0, Fraction(top - lowest[a], scores.unit)

@@ -29,7 +29,8 @@ def exp_between(top: int, bottom: int, bits: int) -> tuple[int, int]:
         return 1 << bits, 1 << bits
     y = (top << POINT) // bottom
     if y > LARGEST_EXPONENT << POINT:
-        raise Reject(f"a score difference of {y >> POINT} is beyond what is checked, which is 5000")
+        far = shown(Fraction(y >> POINT))
+        raise Reject(f"a score difference of {far} is beyond what is checked, which is 5000")
     if y < -(bits + 1) << POINT:
         return 0, 1  # 2^bits exp(-bits) < 1
     k, r = divmod(y, LN2)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from headwright.trusted.bound import check_bound
 from headwright.trusted.certificate import Certificate, KeysName, about_heads, document, read
+from headwright.trusted.cost import BUDGET, check_cost, keys_cost
 from headwright.trusted.granted import check_granted, check_guard
+from headwright.trusted.heads.cost import heads_cost
 from headwright.trusted.heads.head import check_heads
 from headwright.trusted.keys import Excluded, Keys, Malformed, Reject
 from headwright.trusted.words import in_words
@@ -22,8 +24,15 @@ class Verdict:
     excluded: bool = False  # it is rejected, and certainly false
 
 
-def verify(text: str, files: Sequence[bytes] = (), progress: Progress | None = None) -> Verdict:
+def verify(
+    text: str,
+    files: Sequence[bytes] = (),
+    progress: Progress | None = None,
+    budget: float = BUDGET,
+) -> Verdict:
     """The verdict on a certificate; each of the files, contents of .npy, must be keys it names.
+
+    What would take longer than the budget, in seconds as `cost` estimates them, is rejected.
 
     >>> verify("{}").word
     'unreadable'
@@ -33,9 +42,12 @@ def verify(text: str, files: Sequence[bytes] = (), progress: Progress | None = N
         if about_heads(said) and files:
             raise Reject("it is about whole heads, and names no keys")  # noqa: TRY301
         if about_heads(said):
+            check_cost(heads_cost(said, proof), budget)
             return Verdict("verified", check_heads(said, proof))
         certificate = read(said, proof)
-        _check(certificate, _keys(certificate.statement.keys, files), progress or (lambda _: None))
+        keys = _keys(certificate.statement.keys, files)
+        check_cost(keys_cost(certificate), budget)
+        _check(certificate, keys, progress or (lambda _: None))
         return Verdict("verified", in_words(certificate.statement))
     except Exception as error:  # noqa: BLE001  (a doubt of any kind rejects)
         word = "unreadable" if isinstance(error, Malformed) else "rejected"
@@ -45,6 +57,8 @@ def verify(text: str, files: Sequence[bytes] = (), progress: Progress | None = N
 def _reason(error: Exception) -> str:
     if isinstance(error, Reject):
         return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory to check it"
     if isinstance(error, ArithmeticError):
         return "a number in it, or one that follows from it, is too large or too small to check"
     return f"the checker stopped, which proves nothing: {type(error).__name__} {error}"[:300]

@@ -12,10 +12,10 @@ from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from headwright.cards import card, lines
+from headwright.checkers import in_words
 from headwright.enclosure import float_below, shown_above
 from headwright.errors import InputError, typed_errors
 from headwright.trusted.verify import verify
-from headwright.verification import in_words
 from headwright.weights.assignment import divide_sum_outputs
 from headwright.weights.certify import Bound, DimensionBound, certificate
 from headwright.weights.dimension import dimension_bound

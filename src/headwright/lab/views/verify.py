@@ -10,11 +10,11 @@ from headwright.errors import InputError
 from headwright.lab.view import Call, RequestModel, View
 
 MOST_CHARACTERS = 3_000_000
-BUILT_IN = "builtin:induction"
+BUILT_IN = ("builtin:induction", "builtin:induction16")
 
 
 class VerifyRequest(RequestModel):
-    """A certificate that contains its keys, or is about all texts of the built-in model.
+    """A certificate that contains its keys, or is about all texts of a built-in model.
 
     >>> VerifyRequest(certificate="{}").certificate
     '{}'
@@ -29,37 +29,14 @@ def verify(request: VerifyRequest) -> dict[str, Any]:
     >>> verify(VerifyRequest(certificate="{}"))["verdict"]
     'unreadable'
     """
-    from headwright.models.texts.statement import FORMAT
+    from headwright.verification import model_named
     from headwright.verification import verify as checked
 
-    if FORMAT in request.certificate:
-        return _every_text(request.certificate)
-    found = checked(request.certificate)
-    return {"verdict": found.word, "words": found.words, "checkers": list(found.checkers)}
-
-
-def _every_text(text: str) -> dict[str, Any]:
-    from headwright.models.loading import load_model
-    from headwright.models.texts.checker import judged
-    from headwright.models.texts.read_layer import first_layer
-    from headwright.models.texts.run_statement import run_against
-    from headwright.models.texts.statement import read
-
-    try:
-        statement = read(text)
-    except InputError as error:
-        return {"verdict": "unreadable", "words": str(error), "checkers": ["every text"]}
-    if statement.model != BUILT_IN:
-        raise InputError(f"certificate: it is about {statement.model}, and the lab has {BUILT_IN} only; "
-                         f"use headwright verify FILE --model {statement.model}")  # fmt: skip
-    model = load_model(BUILT_IN)
-    layer = first_layer(
-        model, min(statement.length, model.longest or statement.length)
-    )  # longer statements are rejected below
-    word, words = judged(statement, layer)
-    if word == "verified":
-        run_against(model, layer, statement)
-    return {"verdict": word, "words": words, "checkers": ["every text"]}
+    model = model_named(request.certificate)
+    if model is not None and model not in BUILT_IN:
+        raise InputError(f"certificate: it is about {model}, and the lab has {' and '.join(BUILT_IN)} only; "
+                         f"use headwright verify FILE --model {model}")  # fmt: skip
+    return checked(request.certificate, model=model).to_json()
 
 
 VIEW = View(

@@ -19,4 +19,5 @@ check_against_model  whether the layer as read does what the model does, and whe
 statement            a statement as a document; make_statement makes one from a result
 run_statement        texts that a statement is about, run in the model
 checker              verifies a statement from the weights
+verify_certificate   a certificate's verdict: the checker's, and then the model is run
 """

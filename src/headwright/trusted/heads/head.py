@@ -24,7 +24,7 @@ from headwright.trusted.certificate import Json, listed, named, rational, table,
 from headwright.trusted.heads.dimension import View, check_dimension
 from headwright.trusted.heads.matrices import NONE, Rows, dot, length, mix, plus, product, spectral
 from headwright.trusted.heads.run import CERTAIN, Head, Rule, Run, World, added, error_above
-from headwright.trusted.keys import Malformed, Reject, affordable
+from headwright.trusted.keys import Malformed, Reject
 from headwright.trusted.numbers import ln_below
 from headwright.trusted.words import digest_of, shown, told
 
@@ -62,7 +62,7 @@ def check_heads(said: Json, proof: Json) -> str:
     if claim == "circuit":
         return _check_circuit(said, proof)
     s = named(said, "the statement", *ABOUT, *(() if claim == "no heads" else WEIGHTS))
-    scene = _read_scene(s)
+    scene = read_scene(s)
     words = (_check_none if claim == "no heads" else _check_some)(s, proof, scene)
     return f"{_scene_in_words(scene, s['mask'])}, {words} {_statement_digest(said)}"
 
@@ -77,7 +77,7 @@ def _check_circuit(said: Json, proof: Json) -> str:
     words = [check_heads(layer, evidence) for layer, evidence in zip(layers, proofs, strict=True)]
     for before, after in pairwise(given):
         one = len(listed(before["heads"], "heads")) == 1
-        _check_joined(_read_scene(before), one, _read_scene(after))
+        _check_joined(read_scene(before), one, read_scene(after))
     about = f"In a circuit of {len(words)} layers, each of which adds its output to its tokens"
     return f"{about} and hands them on: {' And after that: '.join(words)} {_statement_digest(said)}"
 
@@ -103,12 +103,10 @@ def _check_joined(before: Scene, one: bool, after: Scene) -> None:
 
 def _check_some(s: dict[str, Json], proof: Json, scene: Scene) -> str:
     """These heads keep all rules, and their bounds hold: in words; or Reject."""
-    heads, claims = _read_heads(s, scene), listed(s["bounds"], "bounds")
+    heads, claims = read_heads(s, scene), listed(s["bounds"], "bounds")
     proofs = listed(named(proof, "the evidence", "bounds")["bounds"], "bounds")
     if len(claims) != len(proofs):
         raise Reject(f"there is evidence for {len(proofs)} bounds: expected it for {len(claims)}")
-    each = ((len(r.at_most) + len(heads) ** (r.head is None)) * len(r.seen) for r in scene.rules)
-    affordable(sum(each) << (17 if scene.world.low < scene.world.high else 11))
     runs = [Run(scene.sequences, scene.world, head) for head in heads]
     words = [_check_rule(rule, runs) for rule in scene.rules]
     words += [_check_bound(*both, scene, heads) for both in zip(claims, proofs, strict=True)]
@@ -205,7 +203,8 @@ def _check_attended(given: Json, scene: Scene) -> None:
         rule = scene.rules[whole(c["rule"], 0, len(scene.rules) - 1, "a rule")]
         mine, shares = (table(c[x], MOST, x) for x in ("multipliers", "distribution"))
         fits = set(shares) <= set(rule.seen) and set(mine) <= set(rule.attend)
-        if not fits or min((*shares.values(), *mine.values())) < 0 or sum(shares.values()) != 1:
+        negative = any(x < 0 for x in (*shares.values(), *mine.values()))
+        if not fits or negative or sum(shares.values()) != 1:
             raise Reject("a token is not seen, or no target, or has a number that does not fit")
         terms.append(_term(rule, scene, shares, mine))
     A, B, right = _gram(terms)
@@ -258,7 +257,7 @@ def _gram(terms: Sequence[Term]) -> tuple[Rows, Rows, Fraction]:
     return product(lefts, lefts), product(tokens, tokens), sum(values, NONE)
 
 
-def _read_scene(s: dict[str, Json]) -> Scene:
+def read_scene(s: dict[str, Json]) -> Scene:
     """Tokens, mask, world, biases and rules; Malformed or Reject if they do not fit together."""
     given, rules = listed(s["sequences"], "sequences", 1), listed(s["rules"], "rules", 1)
     D = len(listed(listed(given[0], "tokens", 1)[0], "a token", 1))
@@ -306,7 +305,7 @@ def _rule(given: Json, sequences: Sequence[Rows], mask: list[str]) -> Rule:
     return Rule(sequence, token, head, attend, at_most, output, tolerance, seen)
 
 
-def _read_heads(s: dict[str, Json], scene: Scene) -> list[Head]:
+def read_heads(s: dict[str, Json], scene: Scene) -> list[Head]:
     """The weights of all heads, of which each is a number of the type."""
     given, dtype, D = listed(s["heads"], "heads", 1), s["dtype"], len(scene.sequences[0][0])
     if not isinstance(dtype, str) or dtype not in TYPES:
