@@ -118,7 +118,7 @@ def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
     """Whether cases of one number, compared with numbers, cover its range: they change at those numbers only."""
     links = [link for case in cases for part in case if isinstance(part, t.Relation) for link in an.comparisons(part)]
     names = an.full_names(*(part for case in cases for part in case))
-    ends = [an.number_of(term) for link in links for term in link.terms if not isinstance(term, t.Name)]
+    ends = [t.number_of(term) for link in links for term in link.terms if not isinstance(term, t.Name)]
     values = sorted({end for end in ends if end is not None})
     if len(names) != 1 or None in ends or len(ends) != len(links) or not values:
         return False
@@ -225,7 +225,7 @@ def blank_part(
     links = {id(one): [part for part in one.claimed.under if isinstance(part, t.Relation)] for one in found}
     here = [one for one in found if one.status == "false" or not any(x.terms[0] in anew for x in links[id(one)])]
     fitting = [(one, _filling(exercise, blank, one, bench.answer.definitions)) for one in here]
-    filled = [(one, link) for one, link in fitting if link is not None and _covers(exercise, one, bench, case)]
+    filled = [(one, link) for one, link in fitting if link is not None and _covers(exercise, blank, one, link, bench)]
     told = [
         (one, link)
         for one, link in filled
@@ -235,9 +235,11 @@ def blank_part(
         or any(_says_something(exercise, bench, each) for each in one.judged)
     ]
     if not told:
-        reason = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
+        others = [one for one, link in fitting if link is not None and not _covers(exercise, blank, one, link, bench)]
+        elsewhere = [one for one in others if _is_elsewhere(one, case)]
+        narrower = [one for one in others if one not in elsewhere]
+        reason = "this would be true in any case" if filled else _not_said(blank, case, narrower)
         names = {an.full_name(name) for source in blank.of for name in names_in(parsed(source))}
-        elsewhere = [one for one, link in fitting if link is not None and not _covers(exercise, one, bench, case)]
         near = [one.claimed.statement for one in found if names & _spoken_of(one.node) and one not in elsewhere]
         bases = {name.partition("_")[0] for name in names}
         near += [one for one in mentioned if one.node is None or bases & {name.base for name in t.every_name(one.node)}]
@@ -257,7 +259,9 @@ def blank_part(
         answered = _asked(part, "undecided", next(one for one, _ in told if one.status == "open" and _counts(one)))
     else:  # false, perhaps true in one case, and false in another
         answered = _asked(part, "refuted" if false else "undecided", apart[0] if true else first)
-    shown = answered.latex if case is None else rf"{answered.latex} \text{{ for }} {latex(case)}"
+    shown = answered.latex
+    if case is not None and latex(case) not in shown:
+        shown = rf"{shown} \text{{ for }} {latex(case)}"
     return replace(answered, latex=shown, optional=blank.optional)
 
 
@@ -303,14 +307,88 @@ def _true_link(one: Finding, link: t.Relation | None) -> str | None:
     return found[0].part.reason if found else None
 
 
-def _covers(exercise: Exercise, one: Finding, bench: Bench, case: t.Node | None) -> bool:
-    """Whether a formula is said for a case, perhaps among others."""
+def _covers(exercise: Exercise, blank: Blank, one: Finding, link: t.Relation, bench: Bench) -> bool:
+    """Whether a formula is said for the case of a blank, perhaps among others."""
+    case = None if blank.case is None else parsed(blank.case)
     match case:
-        case t.Relation((t.Name() as name, value), ("=",)) if (number := an.number_of(value)) is not None:
+        case None:
+            narrowing = _narrowing(exercise, one, bench)
+            return not any(set(part.comparisons) & {"=", "->"} for part in narrowing)
+        case t.Relation((t.Name() as name, value), ("=",)) if (number := t.number_of(value)) is not None:
+            return all(_holds_at(exercise, part, name, number, bench) for part in _stated_conditions(one))
+        case t.Relation((t.Name() as name, _), ("->",)):
+            stated = _stated_conditions(one)
+            others = [part for part in stated if part != case]
+            allowed = all(_is_no_restriction(exercise, part, name, bench) for part in others)
+            in_value = _names_behind(exercise, link.terms[1], bench)
+            return case in stated and allowed and an.full_name(name) not in in_value
+    return False  # a case of another kind is refused where the exercise is read
+
+
+def _not_said(blank: Blank, case: t.Node | None, narrower: Sequence[Finding]) -> str:
+    """What is missing where no formula fills a blank; some may fill it for less than was asked."""
+    for one in narrower:
+        stated = [part for part in _stated_conditions(one) if not isinstance(part, t.Name)]
+        if any(part != case for part in stated):
+            return f"answered for {' and '.join(map(plain, stated))} only"
+    reason = f"no formula says what {plain(parsed(blank.of[0]))} is"
+    if isinstance(case, t.Relation) and case.comparisons == ("->",):
+        return f"{reason} as {plain(case)}: write ... \\to ... as {blank.case}"
+    return reason
+
+
+def _is_elsewhere(one: Finding, case: t.Node | None) -> bool:
+    """Whether a formula that does not cover a case is said for another one, and not for a part of it."""
+    stated = _stated_conditions(one)
+    match case:
+        case t.Relation((t.Name() as name, value), ("=",)) if (number := t.number_of(value)) is not None:
             world = IntegersWorld({}, {an.full_name(name): number})
-            under = one.node.conditions if isinstance(one.node, t.Quantified) else ()
-            return all(isinstance(part, t.Name) or holds(part, world) is not False for part in under)
-    return case is not None or all("=" not in part.comparisons for part in _narrowing(exercise, one, bench))
+            return any(holds(part, world) is False for part in stated)
+        case t.Relation((t.Name() as name, _), ("->",)):
+            limits = [part for part in stated if isinstance(part, t.Relation) and "->" in part.comparisons]
+            return case not in limits and any(part.terms[0] == name for part in limits)
+    return True
+
+
+def _stated_conditions(one: Finding) -> tuple[t.Node, ...]:
+    """What a formula is said for."""
+    return one.node.conditions if isinstance(one.node, t.Quantified) else ()
+
+
+def _holds_at(exercise: Exercise, condition: t.Node, name: t.Name, number: Fraction, bench: Bench) -> bool:
+    """Whether a condition leaves the case that a given number has this value."""
+    is_limit = isinstance(condition, t.Relation) and {"->", ">>", "<<"} & set(condition.comparisons)
+    if is_limit and an.full_name(name) in an.full_names(condition):
+        return False  # a limit says nothing of a single value
+    found = holds(condition, IntegersWorld({}, {an.full_name(name): number}))
+    if found is None:
+        return _is_no_restriction(exercise, condition, name, bench)
+    return found
+
+
+def _is_no_restriction(exercise: Exercise, condition: t.Node, name: t.Name, bench: Bench) -> bool:
+    """Whether a condition restricts nothing that is given: it introduces a letter, or is about other names.
+
+    `name` is the one that the case of a blank is about.
+    """
+    if isinstance(condition, t.Name):
+        return True
+    given = {*an.given_numbers(exercise), an.full_name(name)}
+    return not an.full_names(condition) <= given or bench.always(condition)
+
+
+def _names_behind(exercise: Exercise, node: t.Node, bench: Bench) -> set[str]:
+    """The names in a formula, and those in what they are defined by."""
+    definitions = {name: parsed(source) for name, source in exercise.definitions.items()}
+    definitions |= {name: said.node for name, said in bench.answer.definitions.items()}
+    found: set[str] = set()
+    waiting = an.full_names(node)
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        if name in definitions:
+            waiting |= an.full_names(definitions[name]) - found
+    return found
 
 
 def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
