@@ -533,14 +533,17 @@ def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, 
         return _asked(part, "refuted", on_path[0])
     leads, leaps, small = _leads(aims, steps)
     if leads and (leaps or any(_reaches(aim, steps) for aim in aims)):
-        terms = {term for link in steps for term in link.terms}
-        wrong = [(one, each.link) for one in found for each in one.judged if each.decision.word == "refuted"]
-        beside = next((one for one, link in wrong if terms & set(link.terms)), None)
-        if beside is not None:
-            where = beside.claimed.statement.line
-            reason = f"line {where} is false as it stands, and goes on from a step of what leads from {first} to {last}"
-            return AskedPart(part, "undecided", line, goal, reason)
-        return AskedPart(part, "proved", line, goal, f"every step from {first} to {last} is true")
+        reached = f"every step from {first} to {last} is true"
+        if not false and not any(map(_has_false_step, found)):
+            return AskedPart(part, "proved", line, goal, reached)
+        among = _false_among_steps(aims, found, bench)
+        if among is not None:
+            where = among.claimed.statement.line
+            reason = f"line {where} is false as it stands, among the steps that lead from {first} to {last}"
+            why_false = "" if "\n" in among.reason else f": {among.reason}"  # not a caret under a formula
+            return AskedPart(part, "undecided", line, goal, reason + why_false)
+        beside = ", ".join(dict.fromkeys(f"line {one.claimed.statement.line}" for one in false))
+        return AskedPart(part, "proved", line, goal, f"{reached}; false beside them: {beside}" if beside else reached)
     others = [link for one in false for link in _steps(one.node) if link not in steps]
     ends = [chain for _, chain in across]
     if false and (not small or _leads(aims, [*steps, *others])[0] or _leads(aims, [*steps, *ends])[0]):
@@ -548,10 +551,38 @@ def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, 
     if false:
         reason = f"line {false[0].claimed.statement.line} is false, and the other steps leave a gap"
         return AskedPart(part, "undecided", line, goal, reason)
-    if quoted or small or any(one.status == "open" for one in found):
+    telling = [link for link in small if not any(aim.is_idle(link) for aim in aims)]
+    if quoted or telling or any(one.status == "open" for one in found):
         return AskedPart(part, "undecided", line, goal, f"the steps that were read do not lead from {first} to {last}")
     reason = f"this restates what is to be shown: write the steps from {first} to {last}"
     return AskedPart(part, "missing", 0, "", reason if leaps else f"no step leads from {first} to {last}")
+
+
+def _has_false_step(one: Finding) -> bool:
+    """Whether a step of a formula is refuted; the formula may be open, since it may be meant for less."""
+    return any(each.decision.word == "refuted" for each in one.judged)
+
+
+def _false_among_steps(aims: Sequence[Aim], found: Sequence[Finding], bench: Bench) -> Finding | None:
+    """A false formula that belongs to a derivation: one that is written before its end, or goes on from its steps.
+
+    What is false and stands after the end, by itself, is a remark.
+    """
+    in_order = sorted(found, key=lambda one: one.claimed.statement.number)
+    before: list[t.Relation] = []  # the true steps so far
+    ended = False
+    for one in in_order:
+        if one.status == "false" and not ended:
+            ended = _leads(aims, before)[0]
+            if not ended:
+                return one
+        before += _true_links(one, bench)
+    terms = {term for link in before for term in link.terms}
+    for one in found:
+        wrong = [each.link for each in one.judged if each.decision.word == "refuted"]
+        if any(terms & set(link.terms) for link in wrong):
+            return one
+    return None
 
 
 def _reaches(aim: Aim, steps: Sequence[t.Relation]) -> bool:
