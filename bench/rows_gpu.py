@@ -87,6 +87,8 @@ def compared(length: int, d: int, key_heads: int) -> list[str]:
 
 
 def main() -> None:
+    if not torch.cuda.is_available():
+        raise SystemExit("bench/rows_gpu.py needs a CUDA device")
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     where = Path(__file__).parent / f"results/{date}-gpu-rows.txt"
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else where

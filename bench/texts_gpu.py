@@ -14,7 +14,7 @@ import triton
 
 # The kernel alone: torch is all that is there.
 sys.path.insert(0, str(Path(__file__).parents[1] / "src/headwright/models/texts"))
-import kernel  # type: ignore[import-not-found]
+import gpu_kernel as kernel  # type: ignore[import-not-found]
 
 VOCABULARY, PLACES, PEAK = 49152, 16, 989  # tokens, places of one launch, Tflop/s of dense float16 as the maker says
 
@@ -89,6 +89,8 @@ def whole_layer(products: str, heads: int = 9, length: int = 2048, d: int = 64) 
 
 
 def main() -> None:
+    if not torch.cuda.is_available():
+        raise SystemExit("bench/texts_gpu.py needs a CUDA device")
     print(torch.cuda.get_device_name(), "torch", torch.__version__, "triton", triton.__version__)
     for d in (64, 128):
         compared(d)

@@ -18,6 +18,8 @@ def main() -> None:
 
     from headwright.models.watching import watch
 
+    if not torch.cuda.is_available():
+        raise SystemExit("bench/watch_gpu.py needs a CUDA device")
     hf: Any = transformers
     torch.manual_seed(0)
     config = hf.LlamaConfig(

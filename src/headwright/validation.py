@@ -55,7 +55,14 @@ def sentence(error: ValidationError, model: type[BaseModel], whole: str = "the d
     where = " ".join(map(str, place[:6])) or whole
     here = [one for one in found if field_of(one["loc"]) == place]
     if here[0]["type"] == "missing":
-        return f"{where} is missing"
+        misspelt = [
+            one for one in found if one["type"] == "extra_forbidden" and field_of(one["loc"])[:-1] == place[:-1]
+        ]
+        if not misspelt:
+            return f"{where} is missing"
+        # A field that is not known, beside one that is missing, is a misspelling of it more often than not.
+        here, place = misspelt, field_of(misspelt[0]["loc"])
+        where = " ".join(map(str, place[:6]))
     if here[0]["type"] == "extra_forbidden":
         known = _names(model, place[:-1])
         near = difflib.get_close_matches(str(place[-1]), known, n=1)

@@ -132,3 +132,16 @@ def _knock(address: str) -> None:
         raise ValueError(address)
     with socket.create_connection((parts["host"].strip("[]"), int(parts["port"])), timeout=WAIT):
         pass
+
+
+def available_memory() -> int | None:
+    """The bytes of memory that are free on this machine; None if the system does not say."""
+    try:
+        with Path("/proc/meminfo").open() as file:
+            line = next(line for line in file if line.startswith("MemAvailable"))
+        return int(line.split()[1]) * 1024
+    except (OSError, StopIteration):
+        pass
+    if "SC_AVPHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None

@@ -50,7 +50,7 @@ def test_an_own_exercise_replaces_a_built_in_one_of_the_same_id(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("are = ", "were = "), "keys are is missing"),
+        (("are = ", "were = "), "keys were: there is no such field"),
         (("[keys]", "[kyes]"), "kyes"),
         ((r"\ge 1 - \delta", r"\ge 1 - \dleta"), "dleta"),
         (('answer = ["q"]', 'answer = "q"'), "answer"),

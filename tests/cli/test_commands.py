@@ -269,26 +269,6 @@ def test_the_exit_codes_of_the_help_are_those_of_the_docs(headwright: Headwright
         assert f"| {code} | {meaning} |" in docs
 
 
-@pytest.mark.parametrize(
-    ("arguments", "new"),
-    [
-        (("audit", "builtin:induction", "--every-text", "8"), "headwright every-text MODEL --length T"),
-        (("audit", "builtin:induction", "--every-text=8", "--query", "e"), "headwright every-text MODEL --length T"),
-        (
-            ("audit", "builtin:induction", "--certificate", "c.json"),
-            "headwright every-text MODEL --length T --out FILE",
-        ),
-        (("design", "--rules", "r.toml"), "headwright heads RULES.toml"),
-        (("design", "--keys", "K.npy", "--copy", "0", "--export", "out"), "headwright heads RULES.toml"),
-        (("design", "--keys", "K.npy", "--copy", "0", "--fast"), "--checker float"),
-    ],
-)
-def test_an_old_spelling_names_the_new_one(headwright: Headwright, arguments: tuple[str, ...], new: str) -> None:
-    ran = headwright(*arguments)
-    assert ran.code == 2
-    assert f"any more: use {new}" in ran.err
-
-
 @pytest.mark.parametrize("command", NAMES)
 def test_every_help_has_examples_with_options_that_exist(headwright: Headwright, command: str) -> None:
     page = headwright(command, "-h").out

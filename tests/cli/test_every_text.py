@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -230,3 +231,29 @@ def test_occurrences_of_a_token_have_certificates_that_verify_accepts(headwright
     text.write_text("u q")
     ran = headwright(*about, "--key", "e", "--pairs", str(text))
     assert ran.code == 2 and "--pairs and --key: a certificate states one thing" in ran.err
+
+
+FIRST_LAYER = "headwright.cli.every_text.first_layer"
+
+
+def test_how_long_it_takes_is_said_before_it_begins(headwright: Headwright, monkeypatch: pytest.MonkeyPatch) -> None:
+    about = ("every-text", "builtin:induction", "--length", "8")
+    assert headwright(*about, "--json").json["estimated_seconds"] > 0
+    assert "will take" not in headwright(*about).err  # it is over before one has read it
+    monkeypatch.setattr(f"{FIRST_LAYER}.SHORT_WAIT", 0.0)
+    ran = headwright(*about)  # no terminal here: on standard error all the same
+    assert ran.code == 0
+    assert re.search(r"This will take about \d.*s\.", ran.err)
+
+
+def test_more_than_an_hour_is_refused_with_what_makes_it_shorter(
+    headwright: Headwright, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{FIRST_LAYER}.LONGEST_WAIT", 0.0)
+    about = ("every-text", "builtin:induction", "--length", "8", "--curve", "--key", "e", "--logit", "u")
+    ran = headwright(*about)
+    assert (ran.code, ran.out) == (2, "")
+    said = " ".join(ran.err.split())
+    for remedy in ("would take about", "--query TOKEN", "--heads", "--device cuda", "--yes"):
+        assert remedy in said
+    assert headwright(*about, "--yes").code == 0

@@ -100,6 +100,18 @@ def test_json_has_every_field_whatever_the_verdict(headwright: Headwright) -> No
         assert set(headwright("heads", f"{rules}.toml", *more, "--json").json) == names
 
 
+def test_more_unknowns_than_are_solved_for_are_named_with_a_remedy(headwright: Headwright) -> None:
+    T = 80
+    rule = f'{{ token = {list(range(1, T))}, copy = "previous" }}'
+    Path("previous.toml").write_text(f'mask = "causal"\ntokens = {np.eye(T).tolist()}\nrule = [{rule}]\n')
+    found = headwright("heads", "previous.toml", "--json")
+    why = "more than 6000 unknowns (80 tokens in 80 dimensions): not tried; --minimise rank"
+    assert found.code == 3
+    assert found.json["verdict"] == "undecided"
+    assert why in found.json["words"]
+    assert why in " ".join(headwright("heads", "previous.toml").out.split())
+
+
 def test_impossible_and_undecided_have_their_exit_codes(headwright: Headwright) -> None:
     found = headwright("heads", "twins.toml", "--out", "c.json", "--json")
     assert found.code == 1

@@ -129,6 +129,21 @@ def test_target_that_is_nearly_in_the_middle_needs_a_query_of_no_use() -> None:
     assert "not shorter than" in found.words
 
 
+@pytest.mark.parametrize("heads", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("keys", "target"),
+    [
+        ([[0.1, 0.3], [0.2, 0.7], [0.15, 0.5], [0.7, -0.4]], 2),
+        ([[1e-15, 0.0], [0.0, 1.0], [0.0, -1.0]], 0),
+    ],
+)
+def test_several_heads_are_told_as_much_as_one(keys: list[list[float]], target: int, heads: int) -> None:
+    found = _checked(design(np.array(keys), copy(target), heads=heads))
+    assert found.word == "longer"
+    assert found.norm_lower_bound > 1e10
+    assert "shorter than" in found.words
+
+
 def test_what_can_be_granted_instead_is_known_from_both_sides_in_worlds() -> None:
     found = _checked(design(np.eye(6), average([0, 1], eps=1), world=everywhere(Noise(spread=Ball(0.1)))))
     assert found.best_eps is not None

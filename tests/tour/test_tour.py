@@ -83,6 +83,13 @@ def test_every_number_leads_to_a_command_and_every_picture_is_told(tour: Tour) -
     assert text.count("<math") > 10
 
 
+def test_the_page_counts_its_chapters(tour: Tour) -> None:
+    assert len(tour.story) == 11
+    text = " ".join((tour.folder / "index.html").read_text().split())
+    assert "This page makes eleven of them exact" in text
+    assert "Eleven demonstrations" in text
+
+
 def test_formulas_are_read(tour: Tour) -> None:
     text = (tour.folder / "index.html").read_text()
     assert "\\frac" not in text

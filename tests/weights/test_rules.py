@@ -116,6 +116,7 @@ BAD = {
     "did you mean 'tokens'?": "tokns = [[1.0]]",
     "did you mean 'tolerance'?": ROUTE + RULE + 'output = "b"\ntolerence = 0.1',
     "there is no such field": ROUTE + RULE + "copy = 2\nbananas = 1",
+    "rule 0 tokn: there is no such field; did you mean 'token'?": ROUTE + "[[rule]]\ntokn = 0\ncopy = 2",
     "expected one of ball, scale": ROUTE + "[world]\nzzz = 1\n" + RULE + "copy = 2",
     "names 'z': expected one of a, b, c, d": ROUTE + RULE + 'output = "b + z"',
     "is not a combination of directions": ROUTE + RULE + 'output = "b +"',

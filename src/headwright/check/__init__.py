@@ -1,7 +1,8 @@
 """Check: read an answer, and prove it or refute it with the smallest counterexample.
 
-exercises/    the exercises, as data; exercise: what such a file says; linting: whether it is fit for use
-sheets/       what was handed in: which section answers which exercise (outline, matching, document)
+exercises/    the exercises, as data
+exercise      what such a file says; linting: whether it is fit for use
+sheets/       what was handed in: which section answers which exercise (files, outline, document, sheet)
 checker       one answer from its text to its verdict: the table of contents of what follows
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
@@ -12,7 +13,6 @@ replay/       every decision looked at twice, on explicit keys, tokens and integ
 verdict       what is said of an answer, and as JSON
 running       many answers, in parallel, each within its time and memory
 report/       verdicts as text, as JSON, as pages
-reader        an optional program that proposes formulas for prose
 autograder/   verdicts as Gradescope's results, and the folder to upload
 """
 

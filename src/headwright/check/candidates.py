@@ -19,6 +19,7 @@ from headwright.check.text import Statement, is_index
 from headwright.formula import tree as t
 
 QUOTED, WORDED, NEUTRAL, NAMED = 0, 1, 2, 3  # ranks of candidates
+_ORDER = ("<", ">", "<=", ">=", "<<", ">>", "->")
 COUNTS = ("i", "j", "k", "l", "m", "N", "M", "K")  # integers, as a rule: 'let n = 2 r' is about even ones
 
 
@@ -32,6 +33,11 @@ class Definition:
     rank: int
     case: tuple[t.Node, ...] = ()
     soft: bool = False  # 'with lambda = 0 ...': a definition only if nothing else is said of the name
+    conditions: tuple[t.Relation, ...] = ()  # on names of the answer's own: 'where beta = 1', 'for lambda > 0'
+
+    def says_the_same(self, other: Definition) -> bool:
+        """Whether it gives the same name the same value."""
+        return (self.name, self.value) == (other.name, other.value)
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,12 @@ class Contents:
     given: list[Statement] = field(default_factory=list)  # repeated from the exercise
     unclear: set[str] = field(default_factory=set)  # own names that are defined for a case, or by an example
     several: set[str] = field(default_factory=set)  # own names with several values
+    contradictory: set[str] = field(default_factory=set)  # ... that are said outright, not 'with lambda = 0 ...'
+    in_words: dict[str, tuple[int, str]] = field(
+        default_factory=dict
+    )  # own names that words may determine: line, words
+    mentioned: dict[str, tuple[Statement, t.Node]] = field(default_factory=dict)  # own names with a value in a remark
+    several_bounds: dict[str, tuple[int, ...]] = field(default_factory=dict)  # ... with several bounds, on these lines
 
 
 def sorted_out(exercise: Exercise, statements: Sequence[Statement], gives: Gives) -> Contents:
@@ -111,6 +123,8 @@ class _Sorter:
                 self._quote(one, one.node)
             else:
                 self._claim(one, one.node, one.under)
+        self._take_later_bounds(statements)
+        self._note_mentioned_values(statements)
         bounded = {name for said, _ in contents.bounds for name in full_names(said.node)}
         for name in {made.name for made in contents.own}:
             mine = [made for made in contents.own if made.name == name]
@@ -119,6 +133,8 @@ class _Sorter:
             contents.own = [made for made in contents.own if made.name != name] + (firm[:1] or soft)
             if len({made.value for made in mine}) > 1:
                 contents.several.add(name)
+            if len({made.value for made in firm}) > 1:
+                contents.contradictory.add(name)
             for other in (other for other in firm[1:] if other.value != firm[0].value):
                 link = t.Relation((named(name), other.value), ("=",), span=other.value.span)
                 contents.claims.append(Claimed(other.statement, link, other.statement.under, True))
@@ -129,6 +145,53 @@ class _Sorter:
             kept = [part for part in claim.under if not (pairs := self._defined(part)) or set(pairs) - values]
             contents.claims[place] = replace(claim, under=tuple(kept))
         return contents
+
+    def _take_later_bounds(self, statements: Sequence[Statement]) -> None:
+        """'Let lambda > 0. ... So any lambda >= ln(n/epsilon) works': the later bound says how lambda is chosen.
+
+        Only a name whose sign alone was said so far, or nothing at all, is bounded so. Several bounds that differ are
+        not put together: 'any lambda >= 1 works' must not profit from what is said of larger ones.
+        """
+        used = full_names(*(made.value for made in (*self.contents.asked, *self.contents.own)))
+        for name in sorted(used):
+            earlier = [(said, one) for said, one in self.contents.bounds if name in full_names(said.node)]
+            if not all(is_sign(said.node) for said, _ in earlier):
+                continue
+            later = self._later_bounds(name, statements, with_conditions=bool(earlier))
+            links = {link for link, _ in later}
+            if len(links) == 1:
+                link, one = later[0]
+                self.contents.bounds.append((Said(link, one.text, one.line), one))
+            elif links:
+                self.contents.several_bounds[name] = tuple(sorted({one.line for _, one in later}))
+
+    def _note_mentioned_values(self, statements: Sequence[Statement]) -> None:
+        """'This holds if beta = ln(m/epsilon)', 'when gamma = 1 ...': it may be how a name is chosen."""
+        for one in statements if self.exercise.keys is not None else ():
+            if one.node is None or one.example or not (one.role == "condition" or one.kind == "turned"):
+                continue
+            for name, value in self._defined(one.node):
+                if name not in self.exercise.answer and value != t.ZERO:
+                    self.contents.mentioned.setdefault(name, (one, value))
+
+    def _later_bounds(
+        self, name: str, statements: Sequence[Statement], *, with_conditions: bool
+    ) -> list[tuple[t.Relation, Statement]]:
+        """What statements say how large a name must be, in words that are not 'let'."""
+        found: list[tuple[t.Relation, Statement]] = []
+        for one in statements:
+            stated = one.role in ("claim", "wanted") or (one.role == "condition" and with_conditions)
+            if one.node is None or one.kind == "turned" or one.reason or not stated:
+                continue
+            body = t.unquantified(one.node)
+            links = [link for item in t.conjuncts(body) if isinstance(item, t.Relation) for link in comparisons(item)]
+            for link in links:
+                own = [term for term in link.terms if isinstance(term, t.Name) and full_name(term) == name]
+                others = [term for term in link.terms if term not in own]
+                bounds = len(own) == 1 and self._is_own(own[0]) and link.comparisons[0] in _ORDER
+                if bounds and not is_sign(link) and name not in full_names(*others):
+                    found.append((link, one))
+        return found
 
     def _defined(self, node: t.Node, *, asked: bool = False) -> list[tuple[str, t.Node]]:
         """The names that the equations of a statement define, with their values; with `asked` the asked-for ones."""
@@ -279,12 +342,13 @@ class _Sorter:
 
     def _define(self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]) -> None:
         contents, terms = self.contents, link.terms
-        case = (*self._case(under, t.Listing(terms[1:])), *self.assumed)
+        narrowing, conditions = self._sorted_conditions(under, t.Listing(terms[1:]))
+        case = (*narrowing, *self.assumed)
         case = tuple(part for part in case if not self._defined(part, asked=True))
         every = any(isinstance(part, t.Name) and self._is_own(part) for part in under)  # 'for any lambda'
         rank = QUOTED if one.doubt or every else NEUTRAL if one.kind == "neutral" or one.display else WORDED
         for name, value in self._defined(link):
-            made = Definition(name, value, one, rank, case)
+            made = Definition(name, value, one, rank, case, conditions=conditions)
             if name in self.exercise.answer:
                 general = [other for other in contents.asked if other.name == name and not other.case and other.rank]
                 if case and general:
@@ -298,6 +362,8 @@ class _Sorter:
             elif one.role != "condition":
                 contents.unclear.add(name)
                 contents.quoted.append(one)
+        for condition in conditions:
+            self._define_in_condition(one, condition, rank)
         for part in under:
             known = any(other.text == one.text and said.node == part for said, other in contents.bounds)
             if isinstance(part, t.Relation) and any(self._chosen(part)) and not known:
@@ -360,16 +426,40 @@ class _Sorter:
         at_an_end = {item for end in ends for item in (end, *t.listed(end))}
         return [mine and bool(at_an_end & set(link.terms)) for mine, link in zip(own, links, strict=True)]
 
-    def _case(self, under: Sequence[t.Node], value: t.Node) -> tuple[t.Node, ...]:
-        """What is assumed of the given: not of indices, not of names of the value's own, not 'for all n'."""
-        found = []
-        for one in under:
-            links = list(comparisons(one)) if isinstance(one, t.Relation) else []
-            own = bool(links) and (any(map(self._bounds_own, links)) or self._defines(one))
-            mine = own and (bool(full_names(one) & full_names(value)) or tends(one))
-            if not mine and not isinstance(one, t.Name | t.Listing) and not is_index(one):
-                found.append(one)
-        return tuple(found)
+    def _define_in_condition(self, one: Statement, part: t.Relation, rank: int) -> None:
+        """'q = beta (k_a + k_b) where beta = 1', and the same with 'if', 'for' or brackets, say what beta is."""
+        if rank == QUOTED or one.example:
+            return
+        known = {(made.name, made.value) for made in self.contents.own}
+        for name, value in self._defined(part):
+            if name not in self.exercise.answer and (name, value) not in known:
+                self.contents.own.append(Definition(name, value, one, rank))
+
+    def _sorted_conditions(
+        self, under: Sequence[t.Node], value: t.Node
+    ) -> tuple[tuple[t.Node, ...], tuple[t.Relation, ...]]:
+        """What is assumed of the given, and what is said of names of the value's own.
+
+        Indices and 'for all n' are neither. In 'beta = gamma/2, gamma = 1' gamma is a name of the value's own too.
+        """
+        narrowing: list[t.Node] = []
+        about_own: list[t.Relation] = []
+        for part in under:
+            if isinstance(part, t.Relation) and (self._defines(part) or any(map(self._bounds_own, comparisons(part)))):
+                about_own.append(part)
+            elif not isinstance(part, t.Name | t.Listing) and not is_index(part):
+                narrowing.append(part)
+        names = full_names(value)
+        used: list[t.Relation] = []
+        waiting = about_own
+        while waiting:
+            reached = [part for part in waiting if full_names(part) & names or tends(part)]
+            if not reached:
+                break
+            used += reached
+            names |= full_names(*reached)
+            waiting = [part for part in waiting if part not in reached]
+        return (*narrowing, *waiting), tuple(used)
 
 
 def _solved(node: t.Node, own: str, value: t.Node) -> t.Node | None:
@@ -416,6 +506,15 @@ def candidates(exercise: Exercise, contents: Contents, *, quoted: bool = False) 
     return list(unique.values())
 
 
+def is_sign(node: t.Node) -> bool:
+    """'lambda > 0': what sign a name has, and nothing more."""
+    match node:
+        case t.Relation((t.Name(), zero), (">" | ">=" | "!=",)) | t.Relation((zero, t.Name()), ("<" | "<=" | "!=",)):
+            return zero == t.ZERO
+        case _:
+            return False
+
+
 def relevant(bounds: Iterable[tuple[Said, Statement]], *nodes: t.Node) -> tuple[Said, ...]:
     """The bounds that matter: what is said to be large or small, of names that occur; every other bound."""
     used = full_names(*nodes)
@@ -425,11 +524,8 @@ def relevant(bounds: Iterable[tuple[Said, Statement]], *nodes: t.Node) -> tuple[
     kept: list[Said] = []
     for said in found:
         names = full_names(said.node)
-        match said.node:
-            case t.Relation((t.Name(), zero), (">" | ">=" | "!=",)) | t.Relation((zero, t.Name()), ("<" | "<=",)) if (
-                zero == t.ZERO and names & sent
-            ):
-                continue  # 'lambda > 0' beside 'large' is large
+        if is_sign(said.node) and names & sent:
+            continue  # 'lambda > 0' beside 'large' is large
         if (names & used or not tends(said.node)) and all(said.node != other.node for other in kept):
             kept.append(said)
     return tuple(kept)

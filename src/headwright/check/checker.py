@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from headwright.check import goals
-from headwright.check.answer import OWN, Answer, full_name, given_numbers
+from headwright.check.answer import OWN, Answer, full_name, full_names, given_numbers, named
 from headwright.check.candidates import QUOTED, Candidate, candidates, sorted_out
 from headwright.check.exercise import Exercise
 from headwright.check.judge import CANNOT, Bench, Finding, judge, prepared, why
@@ -33,6 +33,7 @@ from headwright.check.text import Statement, Text, read
 from headwright.check.verdict import AskedPart, Formula, Status, ToRead, Verdict, overall
 from headwright.errors import InputError
 from headwright.formula import tree as t
+from headwright.formula.show import plain
 
 __all__ = ["check_answer"]
 
@@ -60,6 +61,11 @@ class _Checked:
         if exercise.matrices is not None:
             known = {*exercise.matrices.shapes, *exercise.answer, *(one.name for one in self.contents.own)}
             self.contents.unclear |= text.described - known
+        elif exercise.keys is not None:
+            known = {*exercise.keys.named, "i", "j", "l"}
+            for name, words in text.determined.items():
+                if name not in known and not setting.gives(named(name)):
+                    self.contents.in_words[name] = words
 
     def verdict(self) -> Verdict:
         """The verdict."""
@@ -95,6 +101,7 @@ class _Checked:
                 found[place] = replace(one, status="open", counterexample=None)
         if asked and asked[0].word == "proved" and exercise.answer and chosen is not None:
             asked[0] = self._unrivalled(asked[0], found, base)
+            asked[0] = self._unrestricted(asked[0], found, chosen)
         asked += self._claimed(found, bench) if bench is not None else []
         if not asked:
             asked = [AskedPart("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
@@ -139,6 +146,22 @@ class _Checked:
         reason = f"line {max(later)} may be meant instead of line {part.line}" if later else ""
         return replace(part, word="undecided", reason=reason) if later else part
 
+    def _unrestricted(self, part: AskedPart, found: Sequence[Finding], chosen: goals.Tried) -> AskedPart:
+        """What is proved, unless its sentence restricts it by what is not so: 'normalised so that |q| = 1'."""
+        if part.word != "proved":
+            return part
+        made = [one.statement for one in self.contents.asked if one.statement.number in chosen.statements]
+        sentences = {one.sentence for one in made}
+        for one in found:
+            here = one.claimed.statement.sentence in sentences
+            of_it = bool(full_names(one.node) & set(self.exercise.answer))
+            of_results = t.speaks_of(one.node, "alpha", "c", "v")
+            if here and of_it and not of_results and one.status == "false" and not one.formula.counts:
+                said = plain(t.unquantified(one.claimed.node))
+                reason = f"line {one.claimed.statement.line} says {said} of it, which is false as it stands"
+                return replace(part, word="undecided", reason=reason)
+        return part
+
     def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[AskedPart]:
         """The parts that claims answer."""
         exercise, contents = self.exercise, self.contents
@@ -159,11 +182,11 @@ class _Checked:
     def _formulas(self, found: Sequence[Finding], tried: Sequence[goals.Tried]) -> tuple[Formula, ...]:
         """Every formula with its status, in order; the worst where one is listed twice."""
         contents = self.contents
-        proved = {one.line for one in tried if one.word == "proved"}
+        proved = {number for one in tried if one.word == "proved" for number in one.statements}
         listed = [(each.claimed.statement, each.formula) for each in found]
         rows: list[tuple[Statement, Status, str]] = []
         for made in contents.asked:
-            live: Status = "true" if made.statement.line in proved else "open"
+            live: Status = "true" if made.statement.number in proved else "open"
             rows.append((made.statement, live if made.rank > QUOTED else "quoted", "definition"))
         rows += [(one.statement, "true", "definition") for one in contents.own]
         rows += [(one, "true", "condition") for _, one in contents.bounds if one.role != "size"]
@@ -172,7 +195,7 @@ class _Checked:
         rows += [(one, "open", "unread") for one in contents.unread]
         for one in (claimed.statement for claimed, _ in contents.conditions):
             rows.append(
-                (one, "quoted" if one.kind == "turned" else "true" if one.line in proved else "open", "condition")
+                (one, "quoted" if one.kind == "turned" else "true" if one.number in proved else "open", "condition")
             )
         for one, status, role in rows:
             reason = str(one.problem) if role == "unread" and one.problem is not None else ""

@@ -16,10 +16,11 @@ from fractions import Fraction
 from typing import Any
 
 from headwright.check import answer as an
-from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Contents, Definition, relevant
+from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Contents, Definition, is_sign, relevant
 from headwright.check.exercise import Blank, Exercise, Keys, parsed
 from headwright.check.judge import CANNOT, Bench, Finding, why
 from headwright.check.judging import Judged, proved, refuted
+from headwright.check.names import names_on_the_left, tends
 from headwright.check.replay import rules_out, says_something
 from headwright.check.replay.worlds import IntegersWorld, holds
 from headwright.check.settings.keys.scene import is_every_key
@@ -49,6 +50,7 @@ class Tried:
     counterexample: Mapping[str, Any] | None = None
     judged: tuple[Judged, ...] = ()
     answer: an.Answer | None = None
+    statements: frozenset[int] = frozenset()  # the numbers of the statements that it was made of
 
 
 # Objects and conditions.
@@ -61,7 +63,9 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     for case, found in candidate.cases:
         said = ", ".join(latex(t.Relation((an.named(name), one.value), ("=",))) for name, one in found.items())
         parts.append(said + (r" \text{ for } " + ", ".join(map(latex, case)) if case else ""))
-    start = Tried("undecided", "", made[0].statement.line, "; ".join(parts), candidate.rank)
+    live = [one for one in contents.asked if one.rank > QUOTED or candidate.rank == QUOTED]
+    numbers = frozenset(one.statement.number for one in live if any(map(one.says_the_same, made)))
+    start = Tried("undecided", "", made[0].statement.line, "; ".join(parts), candidate.rank, statements=numbers)
     used = an.full_names(*(one.value for one in made))
     tried = [_by_goals(start, reading(found, contents), opened, case) for case, found in candidate.cases]
     chosen = next((one for one in tried if one.word == "refuted"), None)
@@ -70,13 +74,27 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
     if used & contents.unclear:
         unclear = f"{min(used & contents.unclear)} is described in words or case by case, which is not read"
         return replace(start, reason=unclear, answer=chosen.answer)
-    if chosen.word == "refuted" and used & contents.several:
-        reason = f"refuted for one value of {min(used & contents.several)} ({chosen.reason}); another is written"
+    if used & (contents.several if chosen.word == "refuted" else contents.contradictory):
+        name = min(used & contents.several)
+        reason = f"{chosen.word} for one value of {name} ({chosen.reason}); another is written"
         return replace(start, reason=reason, answer=chosen.answer)
-    for line, name in ((one.line, _FIRST_NAME.match(one.text)) for one in contents.unread):
-        if name is not None and name[1] in used:
+    unsettled = _unsettled_name(used, contents, chosen)
+    if unsettled:
+        return replace(start, reason=unsettled, answer=chosen.answer)
+    differing = sorted(used & set(contents.several_bounds))
+    if differing:
+        places = " and ".join(f"line {number}" for number in contents.several_bounds[differing[0]])
+        reason = f"{differing[0]} is bounded in several ways ({places}): say which one is meant"
+        return replace(start, reason=reason, answer=chosen.answer)
+    for line, first in ((one.line, _FIRST_NAME.match(one.text)) for one in contents.unread):
+        if first is not None and first[1] in used:
             unread = f"line {line} was not read, and may bound a name in it"
             return replace(start, reason=unread, answer=chosen.answer)
+    unused = None if chosen.answer is None else _unused_condition(made, contents, chosen.answer)
+    if unused is not None:
+        condition, where = unused
+        reason = f"line {where.line} says it for {plain(condition)}, which was not used"
+        return replace(start, reason=reason, answer=chosen.answer)
     cases = [case for case, _ in candidate.cases]
     if chosen.word == "proved" and cases[0] and chosen.answer is not None:
         bench = opened(chosen.answer)
@@ -84,6 +102,47 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
             told = " or ".join(" and ".join(map(plain, case)) for case in cases)
             return replace(chosen, word="undecided", reason=f"answered for {told} only")
     return chosen
+
+
+def _unsettled_name(used: set[str], contents: Contents, chosen: Tried) -> str:
+    """Why it is not clear what a name of the answer's own is, that was taken to be as large as one likes; else ''."""
+    settled = {one.name for one in contents.own}
+    settled |= {name for said, _ in contents.bounds if not is_sign(said.node) for name in an.full_names(said.node)}
+    for name in sorted(used - settled):
+        if name in contents.in_words:
+            line, words = contents.in_words[name]
+            return f"line {line} says in words what {name} is ('{words}'), which is not read"
+        if name in contents.mentioned:
+            one, value = contents.mentioned[name]
+            if one.role == "condition" or chosen.word == "refuted":
+                return f"line {one.line} speaks of {name} = {plain(value)}: say whether that is how {name} is chosen"
+    return ""
+
+
+def _unused_condition(
+    made: Sequence[Definition], contents: Contents, answer: an.Answer
+) -> tuple[t.Relation, Statement] | None:
+    """A condition on a name of the answer's own that this reading of the answer leaves out, and where it stands."""
+    asked = [one for one in contents.asked if one.rank > QUOTED and any(map(one.says_the_same, made))]
+    for one in (*asked, *contents.own):
+        for condition in one.conditions:
+            if not _is_used(condition, contents, answer):
+                return condition, one.statement
+    return None
+
+
+def _is_used(condition: t.Relation, contents: Contents, answer: an.Answer) -> bool:
+    """Whether a condition on an own name is a definition of this reading, or a bound on a name that it leaves open."""
+    left = names_on_the_left(condition) if condition.comparisons[0] == "=" else ()
+    if left:
+        right = t.listed(condition.terms[1]) if len(left) > 1 else (condition.terms[1],)
+        defined = [answer.definitions.get(an.full_name(name)) for name in left]
+        values = [None if said is None else said.node for said in defined]
+        return values == list(right)
+    bounds = [said.node for said, _ in contents.bounds]
+    sent = [node.terms[0] for node in bounds if isinstance(node, t.Relation) and tends(node)]
+    links = list(an.comparisons(condition))
+    return condition in bounds or all(link in bounds or bool(set(link.terms) & set(sent)) for link in links)
 
 
 def _by_goals(start: Tried, answer: an.Answer, opened: Open, case: tuple[t.Node, ...] = ()) -> Tried:
@@ -133,7 +192,7 @@ def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
 
 
 def best(tried: Sequence[Tried], part: str, quoted: Callable[[], Sequence[Tried]] = tuple) -> AskedPart:
-    """The verdict on several candidates: those of the highest rank must agree, and no other one may be right."""
+    """The verdict on several candidates: those of the highest rank must agree, and no other one may contradict them."""
     top = max(one.rank for one in tried)
     first = [one for one in tried if one.rank == top]
     chosen = next((one for one in first if one.word == "refuted"), first[0])
@@ -145,6 +204,10 @@ def best(tried: Sequence[Tried], part: str, quoted: Callable[[], Sequence[Tried]
     rival = next((one for one in rivals if one.word == "proved"), None)
     if rival is not None:
         reason = f"line {chosen.line} is refuted ({chosen.reason}), and line {rival.line} would be proved"
+        return AskedPart(part, "undecided", chosen.line, chosen.latex, reason)
+    later = [one for one in tried if one.word != "proved" and max(one.statements) > max(chosen.statements)]
+    if chosen.word == "proved" and later:
+        reason = f"line {chosen.line} is proved, and line {later[-1].line} gives another answer, which is not"
         return AskedPart(part, "undecided", chosen.line, chosen.latex, reason)
     return AskedPart(part, chosen.word, chosen.line, chosen.latex, chosen.reason, chosen.counterexample)
 
@@ -195,10 +258,14 @@ def condition_parts(
     for one, rank in reversed(firm or list(live.values())):
         statement = one.statement
         start = Tried("undecided", f"'{statement.doubt}' was not read", statement.line, latex(one.node), rank)
+        start = replace(start, statements=frozenset({statement.number}))
         if not statement.doubt:
             condition = an.Said(one.node, statement.text, statement.line)
             answer = replace(reading({}, contents), claims=(condition,))
             start = _by_goals(start, answer, opened)
+            unsettled = _unsettled_name(an.full_names(one.node), contents, start)
+            if unsettled:
+                start = replace(start, word="undecided", reason=unsettled, judged=(), counterexample=None)
             start = replace(start, answer=replace(answer, claims=(condition, *claims)) if start.judged else None)
         tried.append(start)
     if tried:
@@ -249,7 +316,12 @@ def blank_part(
     false = [one for one, _ in told if one.status == "false"]
     first = true[0][0] if true else false[0] if false else told[0][0]
     apart = [one for one in false if all(one.claimed.under != other.claimed.under for other, _ in true)]
-    if true and not false:
+    rivals = [one for one, _ in told if _is_later_rival(one, first)] if true and not false else []
+    if rivals:
+        last = rivals[-1].claimed.statement
+        reason = f"line {first.claimed.statement.line} is true, and line {last.line} gives another value"
+        answered = _asked(part, "undecided", first, f"{reason} ('{last.doubt}' was not read)")
+    elif true and not false:
         answered = _asked(part, "proved", first, true[0][1])
     elif true and (case is not None or not apart):
         lines = first.claimed.statement.line, false[0].claimed.statement.line
@@ -263,6 +335,13 @@ def blank_part(
     if case is not None and latex(case) not in shown:
         shown = rf"{shown} \text{{ for }} {latex(case)}"
     return replace(answered, latex=shown, optional=blank.optional)
+
+
+def _is_later_rival(one: Finding, first: Finding) -> bool:
+    """Whether a value is displayed further down, under a condition in words, and was not shown to be the same."""
+    statement = one.claimed.statement
+    later = statement.number > first.claimed.statement.number
+    return later and statement.display and bool(statement.doubt) and one.status == "open"
 
 
 def _counts(one: Finding) -> bool:

@@ -115,14 +115,12 @@ class Finding:
     counterexample: Mapping[str, Any] | None = None
     used: str = ""
     judged: tuple[Judged, ...] = ()
-    in_derivation: bool = False  # there a display is a step, whatever the words around it say
 
     @property
     def formula(self) -> Formula:
         """For the verdict."""
         one = self.claimed.statement
-        asserted = one.kind == "neutral" or (self.in_derivation and one.display)
-        counts = asserted and not one.doubt
+        counts = (one.kind == "neutral" or one.display) and not one.doubt
         role = "step" if self.judged and self.judged[0].part.role == "step" else "claim"
         return Formula(one.line, one.text, self.status, role, counts, self.reason, self.counterexample, self.used)
 
@@ -139,8 +137,7 @@ def judge(
     opened with these claims (`prepared`) as the last of the answer's.
     """
     said = bench.court.claims[len(bench.court.claims) - len(claimed) :]
-    found = (_finding(bench, one, each, spoken) for one, each in zip(claimed, said, strict=True))
-    findings = [replace(one, in_derivation=bool(bench.exercise.derive)) for one in found]
+    findings = [_finding(bench, one, each, spoken) for one, each in zip(claimed, said, strict=True)]
     return [_unless_explained(one, findings, mentioned) for one in findings]
 
 

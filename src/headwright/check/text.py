@@ -66,6 +66,7 @@ class Text:
     statements: tuple[Statement, ...]
     to_read: tuple[tuple[int, str], ...] = ()
     described: frozenset[str] = frozenset()  # names that are described in words: 'let S' be S without its last row'
+    determined: Mapping[str, tuple[int, str]] = field(default_factory=dict)  # ... with words that may say what it is
 
 
 def read(written: Written, names: Collection[str] = (), given: Collection[str] = ()) -> Text:
@@ -79,7 +80,7 @@ def read(written: Written, names: Collection[str] = (), given: Collection[str] =
         if len(reader.found) > MOST_STATEMENTS:
             break
     found = [replace(one, number=number) for number, one in enumerate(reader.found[:MOST_STATEMENTS])]
-    return Text(tuple(found), tuple(reader.to_read), frozenset(reader.described))
+    return Text(tuple(found), tuple(reader.to_read), frozenset(reader.described), reader.determined)
 
 
 # Words.
@@ -116,6 +117,7 @@ _PHRASES = {
 }  # fmt: skip
 _SIGNS = {
     "is": "=", "are": "=", "equals": "=", "is equal to": "=", "becomes": "=", "is at most": r"\le",
+    "equal to": "=", "set to": "=", "is set to": "=", "fixed to": "=", "is fixed to": "=", "be": "=", "to be": "=",
     "is at least": r"\ge", "is less than": "<", "is smaller than": "<", "is below": "<", "is above": ">",
     "is about": r"\approx", "is close to": r"\approx", "implies": r"\implies", "implies that": r"\implies",
     "tends to": r"\to", "goes to": r"\to", "approaches": r"\to", "converges to": r"\to", "tend to": r"\to",
@@ -124,6 +126,13 @@ _COMPARED = re.compile(
     r"(?:is|are|must be|should be) (?:(?P<much>much |significantly |far )?(?:larger|greater|bigger|higher) than"
     r"|(?P<large>(?:very )?large (?:relative|compared) to))(?P<rest>(?: \w+)*)"
 )
+_NUMBERS = {"zero": "0", "one": "1", "unity": "1", "two": "2", "three": "3", "ten": "10"}
+_NUMBER_IN_WORDS = re.compile(  # '$\beta$ is 1', '$\beta$ equal to one', 'setting $\beta$ to 1 gives ...'
+    r"(?P<verb>is|equals|be|to|being|at|(?:is )?(?:equal|set|fixed|chosen) to(?: be)?|(?:is )?(?:equal|fixed) at|to be)"
+    rf" (?P<number>\d+(?:\.\d+)?(?:/\d+)?|{'|'.join(_NUMBERS)})"
+    r"(?: (?:here|and|so|then|gives?|yields?|we|which|this|makes?|works?|suffices|throughout|for|in|as)\b.*)?"
+)
+_SETTING = _words("set setting fix fixing fixed choose choosing take taking put putting let letting")
 _SCORES = _words("dot product products score scores inner scalar all any every each the that those other others of")
 _NOT_SUBJECTS = _words(
     "of in for to from by on at between than with against over key token head row column position index entry and or"
@@ -156,6 +165,8 @@ def _joined(tokens: Sequence[Token]) -> list[Token]:
                 sign = _SIGNS[said]
             elif compared is not None and _words(compared["rest"]) <= _SCORES:
                 sign = r"\gg" if compared["much"] or compared["large"] else ">"
+            elif said == "to" and _SETTING & set(_lead(found, len(found) - 1)):
+                sign = "="  # 'setting $\beta$ to $1$'
             implied = sign is not None and (sign == r"\implies" or not phrase)
             follower, before = tokens[stop], [one.text for one in found[-3:-1]]
             subject = implied or before[-1:] == [] or before[-1] not in _NOT_SUBJECTS or before == ["value", "of"]
@@ -165,12 +176,33 @@ def _joined(tokens: Sequence[Token]) -> list[Token]:
                 found[-1] = Token("formula", f"{last.text.rstrip('.,;')} {sign} {follower.text}", last.line)
                 at = stop + 1
                 continue
+        number = _number_in_words(found, phrase)
+        if number is not None and last is not None:
+            words = number["verb"].count(" ") + 2
+            value = _NUMBERS.get(number["number"], number["number"])
+            found[-1] = Token("formula", f"{last.text} = {value}", last.line)
+            at += words
+            continue
         length = next((n for n in (4, 3, 2) if " ".join(phrase[:n]) in _PHRASES and len(phrase) >= n), 0)
         if phrase[:2] == ["that", "is"] and at and tokens[at - 1].kind != "mark":
             length = 0  # 'a number that is large'
         found.append(replace(token, text=_PHRASES[" ".join(phrase[:length])]) if length else token)
         at += length or 1
     return found
+
+
+def _number_in_words(found: Sequence[Token], phrase: Sequence[str]) -> re.Match[str] | None:
+    """'is 1' right behind a letter: the words say what number it is."""
+    last = found[-1] if found else None
+    if last is None or last.kind != "term" or not re.fullmatch(r"\\?[a-zA-Z]+", last.text.strip()):
+        return None
+    number = _NUMBER_IN_WORDS.fullmatch(" ".join(phrase))
+    if number is None:
+        return None
+    before = set(_lead(found, len(found) - 1))
+    if number["verb"] in ("to", "at", "to be", "be") and not before & _SETTING:
+        return None
+    return number
 
 
 # Brackets and clauses.
@@ -286,12 +318,31 @@ _FOLLOWS = _words("so then hence thus therefore gives get yields follows consequ
 _EXAMPLE = _words("example instance e.g. say")
 _NARROWING = _words("for if when whenever unless except otherwise only")
 _STATING = _LETS | _FOLLOWS | _words("is are have has means holds")
+_DESCRIBING = _words("is be lies depends must should has equals denotes being")
+_HARMLESS_DESCRIPTION = (
+    _FILL
+    | _DESCRIBING
+    | _words(
+        "in to be chosen later below above determined free strictly real-valued which will we can choose specified yet"
+        " any scale scaling sharpness strength gain multiplier coefficient knob hyperparameter inverse it this not"
+        " freely as for so then and at our disposal fix is are enough"
+    )
+)
 _GROWING = _words("is are being grows chosen taken which has must be")
 _WITHDRAWN = re.compile(
     r"\b(?:scrap|discard|retract|withdraw) (?:that|this|it|the above)\b"
     r"|\b(?:that|this|it) (?:is|was) (?:(?:wrong|false|incorrect)(?! to| that)|a mistake|no good|not enough)\b"
     r"|\b(?:that|this|it) (?:fails|failed|does not work|doesn't work|did not work|didn't work)\b"
 )
+
+
+def _withdrawing(tokens: Sequence[Token]) -> int:
+    """Where the words that withdraw something begin."""
+    for at in range(len(tokens)):
+        words = [one.text for one in tokens[at:] if one.kind == "word"]
+        if tokens[at].kind == "word" and _WITHDRAWN.match(" ".join(words)):
+            return at
+    return len(tokens)
 
 
 class _Bound(NamedTuple):
@@ -347,6 +398,7 @@ class _Reader:
         self.found: list[Statement] = []
         self.to_read: list[tuple[int, str]] = []
         self.described: set[str] = set()
+        self.determined: dict[str, tuple[int, str]] = {}
         self.paragraph = -1
         self.supposed: tuple[t.Node, ...] = ()  # 'Suppose ...', to the end of the paragraph
         self.quoting = False  # a supposition that was not read
@@ -402,7 +454,9 @@ class _Reader:
                 else:
                     self.found[at] = replace(said, doubt="for some", strict=True)
         if words and _WITHDRAWN.search(text := " ".join(words)) and not _BINDERS & _words(text):
+            own = tokens[0].kind == "word" and any(one.kind == "formula" for one in tokens[: _withdrawing(tokens)])
             last = max((one.sentence for one in self.found if one.sentence < number), default=-1)
+            last = number if own else last  # 'one would try F, but that is not enough' is about F
             self.found = [replace(one, kind="turned") if one.sentence == last else one for one in self.found]
         if {"contradiction", "absurd"} & set(words):
             self.supposed, self.quoting = (), False
@@ -640,6 +694,9 @@ class _Reader:
         follows = bool(trail[1:]) or self.tokens[at + 1 + len(trail) :][:1] != []
         if named and trail[:1] in (["be"], ["is"], ["denotes"]) and follows and not size:
             self.described.add(re.sub(r"[\\{}\s]", "", token.text))
+        plain_size = size and not any(turns(word) or word == "too" for word in trail)
+        if trail and trail[0] in _DESCRIBING and not plain_size and not set(trail) <= _HARMLESS_DESCRIPTION:
+            self.determined.setdefault(re.sub(r"[\\{}\s]", "", token.text), (token.line, " ".join(trail[:8])))
         conditional = bound is not None and bound.binder in ("if", "when", "whenever", "provided", "assuming", "case")
         if not names or not all(isinstance(item, t.Name) for item in names) or (conditional and not size):
             if conditional:

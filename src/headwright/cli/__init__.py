@@ -17,7 +17,7 @@ from typer.exceptions import TyperException
 
 from headwright import __version__
 from headwright.cli.console import OUT, complain, hush, interrupted, say
-from headwright.errors import ContradictionError, HeadwrightError, InputError
+from headwright.errors import ContradictionError, HeadwrightError
 
 EXIT_CODES = {
     0: "yes: designed, verified, proved; or the command did what was asked",
@@ -50,19 +50,6 @@ COMMANDS = (  # in the order of the help page; each has a module of its name, wi
     "design", "heads", "verify", "check", "exercises", "audit", "every_text", "attend", "simulate", "positions",
     "lowrank", "lab", "page", "tour", "doctor",
 )  # fmt: skip
-_EVERY_TEXT, _HEADS = "headwright every-text MODEL --length T", "headwright heads RULES.toml"
-MOVED = {  # options of older versions, by command: what replaces them
-    "audit": {
-        **dict.fromkeys(("--query", "--offset", "--pairs", "--key", "--logit", "--repeat", "--curve"), _EVERY_TEXT),
-        "--every-text": _EVERY_TEXT,
-        "--certificate": f"{_EVERY_TEXT} --out FILE",
-    },
-    "design": {
-        **dict.fromkeys(("--rules", "--minimise", "--head-dim", "--dtype", "--export"), _HEADS),
-        "--fast": "--checker float",
-    },
-    "verify": {"--fast": "--checker float"},
-}
 for name in COMMANDS:
     command = import_module(f"headwright.cli.{name}")
     examples = "\n".join(("\b", "Examples:", *(f"  {each}" for each in command.EXAMPLES)))
@@ -84,13 +71,6 @@ def _options(
     if context.invoked_subcommand is None:
         say(context.get_help())
         raise typer.Exit(UNUSABLE)
-
-
-def _refuse_moved(command: str = "", *arguments: str) -> None:
-    """Refuse an option of an older version by a sentence that names what replaces it."""
-    for option in (argument.partition("=")[0] for argument in arguments):
-        if option in MOVED.get(command, {}):
-            raise InputError(f"{command} has no option {option} any more: use {MOVED[command][option]}")
 
 
 def main() -> None:
@@ -118,7 +98,6 @@ def main() -> None:
 
 def _run(given: str) -> int:
     try:
-        _refuse_moved(*sys.argv[1:])
         return int(app(prog_name="headwright", standalone_mode=False) or 0)
     except ContradictionError as error:
         complain(f"internal error, please report it with the command; nothing is claimed: {error} (in: {given})")

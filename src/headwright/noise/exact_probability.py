@@ -21,7 +21,7 @@ from headwright import attention
 from headwright.enclosure import Enclosure
 from headwright.errors import InputError
 from headwright.noise.random_scale import Law, MeanWeight, no_law, probability_within
-from headwright.noise.scales import Between, Normal, ball, decimal
+from headwright.noise.scales import ball, decimal
 from headwright.noise.world import Noise, World, rows
 
 MOST_CASES = 1024
@@ -62,6 +62,10 @@ def why_not_exact(keys: Float[np.ndarray, "n d"], queries: Float[np.ndarray, "he
     for spread in (world.of(i).spread for i in moving):
         if spread is not None:
             return f"key {moving[0]} is uncertain in more than its length ({spread.name})"
+    for i in moving:
+        scale = world.of(i).scale
+        if scale is not None and scale.law() is None:
+            return f"the law of the length of key {i} is not known exactly ({scale.name})"
     cases = math.prod(map(len, _choices(world, len(keys)).values())) * max(1, len(world.scenarios))
     if cases > MOST_CASES:
         return f"there are {cases} cases, more than {MOST_CASES}"
@@ -160,8 +164,8 @@ def _situations(
             chosen = dict(zip(choices, map(ball, values), strict=True))
             case = [[s * chosen[i] if i in chosen else s for i, s in enumerate(row)] for row in scores]
             scale_of = world.of(moving[0]).scale if moving else None
-            law = scale_of.law() if isinstance(scale_of, Normal | Between) else no_law()
-            yield _Situation(case, moving[0] if moving else None, law)
+            law = None if scale_of is None else scale_of.law()
+            yield _Situation(case, moving[0] if moving else None, no_law() if law is None else law)
 
 
 def _moving(world: World, n: int) -> list[int]:

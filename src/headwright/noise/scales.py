@@ -8,7 +8,7 @@ random              Gaussian: a statement about such a key holds with a confiden
 is_set              a mere set, without a law: a sample draws from it uniformly, and says so
 draw                a sample
 values              the finitely many it may be, each as likely; None where there are more
-law                 the law of a continuum, for proofs; one of several values has none
+law                 the law of a continuum, for proofs; None for one of several values, or where it is not known
 ends, variance      of the range a certificate speaks of; and around it, where the scale is random
 """
 
@@ -142,6 +142,10 @@ class OneOf:
     def ends(self) -> tuple[float, float]:
         """The least and the largest: where one head is granted its wish at both, it is in between."""
         return min(self.values), max(self.values)
+
+    def law(self) -> Law | None:
+        """None: its values are taken one by one."""
+        return None
 
     def draw(self, count: int, rng: np.random.Generator) -> Float[np.ndarray, " count"]:
         """Each as likely."""

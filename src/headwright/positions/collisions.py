@@ -170,7 +170,8 @@ def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progres
     no pair, and is refused.
 
     That no two coincide is proven without looking at rows where the exact positions lie further apart than
-    rounding can move them; otherwise the rounded rows are compared. For the closest pair see `nearest`.
+    rounding can move them; otherwise the rounded rows are compared. For the closest pair of exact
+    positions see `separation.closest_pair`.
 
     >>> from headwright.positions import Precision, Sinusoidal
     >>> found = report(Sinusoidal(64), 1000, Precision(rows="bfloat16"))

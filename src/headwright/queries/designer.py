@@ -22,10 +22,11 @@ from headwright.noise.world import World
 from headwright.queries.certify import Checker, ways_to_fail
 from headwright.queries.proving.impossible import prove_impossible
 from headwright.queries.proving.several_heads import prove_impossible_for_heads
-from headwright.queries.several_heads import Share, divide_targets
+from headwright.queries.several_heads import Share, divide_targets, prove_longer_for_heads
 from headwright.queries.single_query import (
     SOLVED,
     SOLVED_FAST,
+    Longer,
     Phases,
     QueryResult,
     best_eps,
@@ -328,8 +329,10 @@ def _several(question: Question, checker: Checker, phases: Phases) -> Design:
         proof = None if question.wider else prove_impossible_for_heads(question, checker)
         if proof is not None:
             return Design(question, "impossible", proof.words, proof.certificate, norm_lower_bound=math.inf)
-        why = LISTED if question.wider else "no way of sharing the targets out among the heads was found"
-        return Design(question, "undecided", why)
+        if question.wider:
+            return Design(question, "undecided", LISTED)
+        longer = prove_longer_for_heads(question, checker)
+        return _at_least_longer(question, longer, "no way of sharing the targets out among the heads was found")
     return Design(
         question, "designed", shared.words, shared.certificate, shared.queries,
         max(_norm(query) for query in shared.queries), shared.lower_bound, shared.shares,
@@ -356,6 +359,11 @@ def _without_query(question: Question, checker: Checker, found: QueryResult) -> 
     longer = prove_longer(question, checker, found.attempt)
     seems = SEEMS[found.attempt.solution.status]
     why = f"neither a query nor a proof that there is none was found (in floating point {seems})"
+    return _at_least_longer(question, longer, why)
+
+
+def _at_least_longer(question: Question, longer: Longer | None, why: str) -> Design:
+    """Nothing was designed: with a bound on the length of any query, if one was verified; `longer` if it is useless."""
     if longer is None:
         return Design(question, "undecided", why)
     if longer.useless:

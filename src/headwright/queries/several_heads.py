@@ -11,6 +11,7 @@ where S_a sums up what competes with a. That is not convex: it descends from a g
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,10 +20,10 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.enclosure import float_below
-from headwright.queries.certify import Checker, Guard, certificate, guards
+from headwright.queries.certify import Bound, Checker, Constraint, Guard, Part, certificate, guards
 from headwright.queries.program import program, solved
-from headwright.queries.proving.several_heads import best_common_bound
-from headwright.queries.single_query import Phases
+from headwright.queries.proving.several_heads import best_common_bound, each_target, worlds_and_sets
+from headwright.queries.single_query import Longer, Phases, attempt, first_verified_length, length_bounds
 from headwright.queries.solving.bounds import program_of
 from headwright.queries.solving.constraints import evaluate
 from headwright.queries.statement import Question
@@ -121,6 +122,24 @@ def divide_targets(question: Question, checker: Checker, phases: Phases) -> Shar
             if shared is not None:
                 return shared
     return None
+
+
+def prove_longer_for_heads(question: Question, checker: Checker) -> Longer | None:
+    """Verified: one of the queries is not shorter than this, however the targets are shared out; or None.
+
+    Some head gives some target of a set at least a certain weight among the keys outside the set (see
+    `proving.several_heads`): no shorter query does that than the shortest for the easiest of these targets.
+    """
+    candidates = []
+    for scenario, scales, among in worlds_and_sets(question, np.zeros(question.d)):
+        parts, least = [], math.inf
+        for alone in each_target(question, scenario, scales, among):
+            evidence, length = max(length_bounds(alone.question, attempt(alone.question)), key=lambda bound: bound[1])
+            (part,) = evidence.parts
+            parts.append(Part(part.query, (Constraint(scenario, alone.target, 1.0),)))
+            least = min(least, length)
+        candidates.append((Bound(tuple(parts), among, scales=scales), least))
+    return first_verified_length(question, checker, candidates)
 
 
 def _split(question: Question, guard: Guard | None, phases: Phases) -> Heads:

@@ -7,7 +7,7 @@ Where no query is found, `prove_longer` bounds the length of every query that me
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -188,8 +188,14 @@ class Longer:
 
 def prove_longer(question: Question, checker: Checker, attempt: Attempt) -> Longer | None:
     """The best such bound that was verified, or None."""
-    candidates = sorted(_candidates(question, attempt), key=lambda candidate: -candidate[1])
-    for bound, least in candidates:
+    return first_verified_length(question, checker, length_bounds(question, attempt))
+
+
+def first_verified_length(
+    question: Question, checker: Checker, candidates: Iterable[tuple[Bound, float]]
+) -> Longer | None:
+    """The largest of these bounds that the checker takes, made a little smaller where that helps; or None."""
+    for bound, least in sorted(candidates, key=lambda candidate: -candidate[1]):
         for shrink in LENGTH_SHRINKS if least > 0 else ():
             claimed = Fraction(f"{min(least, 1e300) * (1 - shrink):.15g}")
             text = certificate(question, "longer", bound, none_shorter=claimed)
@@ -200,7 +206,8 @@ def prove_longer(question: Question, checker: Checker, attempt: Attempt) -> Long
     return None
 
 
-def _candidates(question: Question, attempt: Attempt) -> list[tuple[Bound, float]]:
+def length_bounds(question: Question, attempt: Attempt) -> list[tuple[Bound, float]]:
+    """Evidence that every query is long, with its bound in floating point: nothing is verified yet."""
     solution, problem = attempt.solution, attempt.problem
     if question.random:
         search = Search(question)

@@ -21,9 +21,10 @@ from headwright.weights.certify import Bound, DimensionBound, certificate
 from headwright.weights.dimension import dimension_bound
 from headwright.weights.exact_bounds import check_against_run, frobenius_above, nuclear_above, proven_facts
 from headwright.weights.head import DTYPES, HeadLayer
-from headwright.weights.head_design import Designed, design_head, lower_bound
+from headwright.weights.head_design import Designed, design_head, lower_bound, too_many_unknowns
 from headwright.weights.impossible import prove_impossible
 from headwright.weights.rules import Rule, Rules
+from headwright.weights.smallest_matrix import LARGEST
 
 if TYPE_CHECKING:
     from headwright.pictures import Chart
@@ -312,6 +313,13 @@ def _without(rules: Rules, head: int, minimise: str, head_dim: int | None, dtype
     if head_dim is not None and (larger := _only_larger(rules, head_dim, dtype)) is not None:
         return larger
     why = f"neither a head for the rules of head {head} nor a proof that there is none was found"
+    if minimise == "size" and too_many_unknowns(rules, mine, dtype):
+        tokens = sum(map(len, rules.sequences))
+        why += (
+            f": more than {LARGEST} unknowns ({tokens} tokens in {rules.dimension} dimensions): not tried; "
+            "--minimise rank (in Python, minimise='rank') has no such limit"
+        )
+        return Built(rules, "undecided", why, minimise=minimise)
     if head_dim is not None and _designed(rules, mine, "size", None, dtype) is not None:
         why += f"; there is one of a larger dimension than {head_dim}"
     elif dtype != "float64" and _designed(rules, mine, minimise, head_dim, "float64") is not None:

@@ -18,7 +18,7 @@ from headwright.weights.low_rank import Factors, along_signs, by_chance, factore
 from headwright.weights.round_weights import deployed, factors, nearest_values
 from headwright.weights.rules import Rule, Rules
 from headwright.weights.slack import Matrix, Solver, tuned_slack
-from headwright.weights.smallest_matrix import Aim, Found, smallest
+from headwright.weights.smallest_matrix import Aim, Found, reduced, smallest
 from headwright.weights.task import Space, Task
 
 MOST_NUCLEAR = 16  # rules; of more, the checker's elimination in exact numbers would take longer than all else
@@ -162,6 +162,17 @@ def design_head(
     if minimise == "size":
         return best if fits else _of_rank(best, head_dim or best.rank, room)
     return _of_small_rank(best, head_dim, room) or (best if fits else None)
+
+
+def too_many_unknowns(rules: Rules, mine: tuple[Rule, ...], dtype: str) -> bool:
+    """Whether the matrix of scores of a way has more unknowns than `smallest` takes on, so that it was not tried."""
+    space = Space.of(rules)
+    for most in MIXED:
+        for way in _ways(space, mine, dtype, most):
+            task = reduced(space.aims(way.tasks, 0.0))
+            if task is not None and task.too_large:
+                return True
+    return False
 
 
 def _best_way(space: Space, mine: tuple[Rule, ...], dtype: str, room: float) -> Designed | None:

@@ -5,7 +5,7 @@
 Each wish has keys k_l and a query z of its own, and all share N: scores are k_l^T N z. With tokens for keys and
 query this is the smallest M = W_K^T W_Q; with queries B x it is the smallest W_K for a given W_Q = B, and so on.
 
-multipliers.py has the method; here the wishes become its constraints, on as few unknowns as matter.
+method_of_multipliers.py has the method; here the wishes become its constraints, on as few unknowns as matter.
 """
 
 from __future__ import annotations

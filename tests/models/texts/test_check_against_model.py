@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,12 @@ from headwright.errors import InputError
 from headwright.models.loading import load_model
 from headwright.models.loading.model import Model
 from headwright.models.texts.check_against_model import run_in_float64, run_patterns
+from headwright.models.texts.checker import judged
 from headwright.models.texts.every_text import every_length, every_text
 from headwright.models.texts.first_layer import texts_of
+from headwright.models.texts.make_statement import statement_of
 from headwright.models.texts.read_layer import first_layer
+from headwright.models.texts.statement import read, written
 
 V, SWITCH, LONG = 7, 16, 24
 ROPES: dict[str, dict[str, Any]] = {
@@ -160,3 +164,37 @@ def test_attention_that_does_more_than_the_hook_hears_is_refused(
     monkeypatch.setattr(library, "eager_attention_forward", sharper)
     with pytest.raises(InputError, match="its own attention gives patterns up to"):
         first_layer(model, 4)
+
+
+def test_frequencies_that_depend_on_the_length_bind_the_statement_to_one_pass(tmp_path: Path) -> None:
+    model = looks_back(tmp_path)
+    for length, one_pass in ((SWITCH, False), (LONG, True)):
+        layer = first_layer(model, length)
+        found = every_text(model, length, heads=[0])[0]
+        assert (layer.one_pass, found.one_pass) == (one_pass, one_pass)
+        stated = statement_of("model", layer, found, found.places[1], "most")
+        word, words = judged(read(written(stated)), layer)
+        assert word == "verified"
+        assert ("in one forward pass over the whole text" in words) == one_pass
+    # Without it, the statement would be about a text that is decoded with a cache, too: keys of the first places were
+    # turned by other frequencies then.
+    word, why = judged(replace(stated, one_pass=False), layer)
+    assert word == "rejected"
+    assert "one forward pass" in why
+
+
+def test_a_text_that_is_decoded_with_a_cache_lies_outside_what_holds_in_one_pass(tmp_path: Path) -> None:
+    """What the sentence is for: the same network, the same text."""
+    model = looks_back(tmp_path)
+    previous = every_text(model, LONG, heads=[0])[0].places[1]
+    kind: Any = transformers.LlamaModel
+    network = kind.from_pretrained(tmp_path, attn_implementation="eager").eval()
+    text = torch.arange(LONG)[None] % V
+    cache = transformers.DynamicCache(config=network.config)
+    with torch.no_grad():
+        whole = network(input_ids=text, output_attentions=True).attentions[0][0, 0, -1]
+        for start, stop in ((0, SWITCH), (SWITCH, LONG - 1), (LONG - 1, LONG)):
+            ran = network(input_ids=text[:, start:stop], past_key_values=cache, output_attentions=True)
+        cached = ran.attentions[0][0, 0, -1]
+    assert previous.least.bound - 1e-6 <= float(whole[-2]) <= previous.most.bound + 1e-6
+    assert not previous.least.bound - 1e-6 <= float(cached[-2]) <= previous.most.bound + 1e-6

@@ -12,7 +12,9 @@ import torch
 
 from headwright.errors import InputError
 from headwright.models.loading import load_model
-from headwright.models.texts.logits import on_logit, unembedding
+from headwright.models.texts.head import Rotary, Texts, Vectors
+from headwright.models.texts.logits import largest_output, on_logit, unembedding
+from headwright.models.texts.sweep import scores_along
 from tests.models.texts.test_models import LENGTH, TINY, V, tiny
 
 
@@ -64,3 +66,29 @@ def test_what_is_not_covered_is_refused(tmp_path: Path) -> None:
             on_logit(model, LENGTH, 1)
     with pytest.raises(InputError, match="expected 0 to"):
         on_logit(load_model("builtin:induction"), 4, 99)
+
+
+@pytest.mark.parametrize("spread", [1.0, 30.0, 1000.0])  # of scores: from about 800 on, exp of a row underflows
+@pytest.mark.parametrize("seed", range(8))
+def test_the_worst_text_is_found_however_far_scores_lie_apart(seed: int, spread: float) -> None:
+    rng = np.random.default_rng(seed)
+    count, length, query = 6, 4, 2
+    queries, keys = (Vectors(rng.normal(size=(count, 4)) * spread**0.5, 0.0) for _ in range(2))
+    head = Rotary(np.arange(count), queries, keys, rng.normal(size=2))
+    texts = Texts(length, length - 1)
+    along = rng.normal(size=(length, count))
+    scores = np.array([each for _, each in scores_along(head, texts, query)])
+    outputs = []
+    for text in product(range(count), repeat=length - 1):
+        tokens = [*text, query]
+        row = scores[range(length), tokens]
+        pattern = np.exp(row - row.max())
+        outputs.append(float(pattern / pattern.sum() @ along[range(length), tokens]))
+    found = largest_output(head, texts, query, along)
+    row = scores[range(length), found.text]
+    pattern = np.exp(row - row.max())
+    attained = float(pattern / pattern.sum() @ along[range(length), found.text])
+    assert found.bound >= max(outputs)
+    assert found.value == pytest.approx(max(outputs), abs=1e-9)
+    assert found.bound == pytest.approx(max(outputs), abs=1e-6)
+    assert attained == pytest.approx(max(outputs), abs=1e-9)

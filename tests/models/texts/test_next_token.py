@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -267,3 +269,80 @@ def test_a_kept_part_that_claims_too_much_is_not_proved(tmp_path: Path) -> None:
         rows = json.loads(path.read_text())
         path.write_text(json.dumps([row | {"least": "900.000", "cuts": 0} for row in rows]))
     assert all(one.word != "proved" for one in predictions(model, 5, kept=Kept(tmp_path, resume=True)))
+
+
+def _drop(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return rows[:1]
+
+
+def _double(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return rows + rows
+
+
+def _other_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A text without b at place j, called false."""
+    a, b, length = rows[0]["a"], rows[0]["b"], len(rows[0]["text"])
+    text = [next(token for token in range(4) if token not in (a, b))] * (length - 1) + [a]
+    return [row | {"least": None, "cuts": None, "text": text} for row in rows]
+
+
+def _fraction(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"a": float(row["a"])} for row in rows]
+
+
+def _short_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"text": row["text"][:-1]} for row in rows]
+
+
+def _other_head(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"head": 0} for row in rows]
+
+
+def _nothing_proved(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A bound of 0 says nothing, and would count as proved."""
+    return [row | {"least": "0.000"} for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (_drop, "holds other groups than were asked about"),
+        (_double, "holds other groups than were asked about"),
+        (_fraction, "holds other groups than were asked about"),
+        (_other_text, "which is none of the group"),
+        (_short_text, "which is none of the group"),
+        (_other_head, "is about head 0"),
+        (_nothing_proved, "claims a bound of '0.000'"),
+    ],
+)
+def test_a_kept_part_that_is_not_what_was_asked_is_refused_by_name(
+    tmp_path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], why: str
+) -> None:
+    model = fewer(4)
+    predictions(model, 5, kept=Kept(tmp_path))
+    path = min(tmp_path.iterdir())
+    path.write_text(json.dumps(edit(json.loads(path.read_text()))))
+    with pytest.raises(InputError, match=why) as refused:
+        predictions(model, 5, kept=Kept(tmp_path, resume=True))
+    assert str(refused.value).startswith(f"{path}: ")
+    assert "delete the file" in str(refused.value)
+
+
+def test_tables_that_do_not_fit_in_memory_are_refused_in_a_sentence() -> None:
+    model = replace(random_model(0, 0.3, tokens=4000), digest="wide")
+    with pytest.raises(InputError, match=r"4000 tokens.* about 5\d{4} GB .*expected shorter texts or fewer tokens"):
+        predictions(model, 6, [Group(0, 1, 1)])
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e10, 1e30, 1e100])
+@pytest.mark.parametrize("name", ["embed", "query", "value", "unembed"])
+@pytest.mark.filterwarnings("error")
+def test_weights_of_any_size_cause_no_warnings_and_nothing_false(name: str, scale: float) -> None:
+    model = random_model(1, 0.5)
+    hostile = replace(model, digest="hostile", **{name: getattr(model, name) * scale})
+    for head in (None, 0):
+        for one in predictions(hostile, 5, [Group(0, 1, 2)], heads=[head]):
+            texts = product(*one.group.allowed(5, 4))
+            least = min(run_group(hostile, text, one.group, head) for text in texts)
+            assert one.least is None or least >= float(one.least)
+            assert one.word != "false" or one.run <= Goal(head).wanted

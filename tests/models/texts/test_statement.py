@@ -16,7 +16,7 @@ def test_words_change_with_every_field() -> None:
     changes: dict[str, object] = {
         "model": "b", "weights": "1" * 64, "head": 7, "length": 9, "place": 3, "held": {1: 2}, "tokens": "2" * 64,
         "choices": 30, "places": (1, 2), "query": 5, "pairs": ((3, 4),), "extreme": "most", "bound": "0.123",
-        "token": 5,
+        "token": 5, "one_pass": True,
     }  # fmt: skip
     assert set(changes) == set(vars(statement))
     of_token = Statement(**(vars(statement) | {"token": 4, "places": ()}))
@@ -29,6 +29,14 @@ def test_words_say_that_places_are_taken_together() -> None:
     statement = statements()[0]
     assert "gives place 5 a weight" in statement.words()
     assert "gives places 1 and 2 together a weight" in Statement(**(vars(statement) | {"places": (1, 2)})).words()
+
+
+def test_one_pass_is_written_only_where_it_is_stated() -> None:
+    statement = statements()[0]
+    assert "one_pass" not in json.loads(written(statement))["statement"]
+    bound = Statement(**(vars(statement) | {"one_pass": True}))
+    assert json.loads(written(bound))["statement"]["one_pass"] is True
+    assert read(written(bound)) == bound
 
 
 def test_documents_are_read_back_and_odd_ones_refused() -> None:
@@ -54,6 +62,7 @@ def test_documents_are_read_back_and_odd_ones_refused() -> None:
         "weights": None,
         "pairs": None,
         "token": True,
+        "one_pass": None,
         "extreme": None,
     }.items():
         with pytest.raises(InputError, match=f"^{field} (is|has) (null|true): expected"):

@@ -1,4 +1,15 @@
-"""Exact numbers made of parameters, exponentials, logarithms and roots, and proofs about them."""
+"""Exact numbers made of parameters, exponentials, logarithms and roots, and proofs about them.
+
+numbers        bounds on work, ranges of names, balls and intervals
+forms          Scalar: an exact number in normal form
+functions      exponentials, logarithms, powers, waves; substitution, derivatives, values
+text           scalars as formulas, the shorter of two equal ways
+assumptions    what is known of the names: a range for each, hypotheses, plain numbers to try
+solver         all that is said to z3
+limits         comparisons and limits for all large values of some names
+proving        comparisons proved for all values of their names
+instances      plain numbers for which a comparison certainly fails
+"""
 
 from headwright.check.scalars.assumptions import COMPARISONS, Comparison, Hypothesis, Where
 from headwright.check.scalars.forms import Scalar, Thing, number, parameter, pi

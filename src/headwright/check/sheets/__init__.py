@@ -1,1 +1,7 @@
-"""What was handed in: sheets cut into blocks and formulas, each with its place."""
+"""What was handed in: sheets cut into blocks and formulas, each with its place.
+
+files       text that others wrote, read within bounds and made safe to show
+outline     the sections of a document: what each asks, and what it answers
+document    which section answers which exercise
+sheet       an answer sheet as data
+"""

@@ -77,6 +77,7 @@ def every_text(
     engine: EngineName = "local",
     scheduler: Scheduler = None,
     resume: Resume = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Start even what takes more than an hour.")] = False,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
@@ -93,7 +94,7 @@ def every_text(
     asked = EveryTextOptions(
         length, source, read_numbers(heads, "--heads"), offset, query, key, logit,
         None if text is None else read_text(text, "text"), None if pairs is None else read_text(pairs, "pairs"),
-        repeat, predict, curve, plot, out, engine == "dask", scheduler, resume, json,
+        repeat, predict, curve, plot, out, engine == "dask", scheduler, resume, json, yes,
     )  # fmt: skip
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=source.device, dtype=source.dtype)

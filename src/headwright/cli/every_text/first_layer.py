@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,14 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.models.loading.model import Model
     from headwright.models.texts.first_layer import FirstLayer
+    from headwright.models.texts.head import Texts
     from headwright.models.texts.statement import Statement
     from headwright.models.texts.sweep import Sweeper
+
+
+LONGEST_WAIT = 3600  # seconds that are begun without being asked twice
+SHORT_WAIT = 10  # seconds that are not worth a line
+SCORES_OF_A_LOGIT = 100  # an effect on a logit costs about as much as so many sweeps over its query tokens, measured
 
 
 def show(model: Model, asked: EveryTextOptions) -> None:
@@ -35,7 +41,7 @@ def show(model: Model, asked: EveryTextOptions) -> None:
     with _sweeper(model, asked) as sweeper:
         found = _find(model, asked, sweeper)
     if asked.json:
-        show_json(data(model, found))
+        show_json(data(model, found) | {"estimated_seconds": found.estimated_seconds})
     else:
         print_result(model, found, _asked_about(model, asked))
     if asked.plot is not None:
@@ -66,6 +72,8 @@ def _find(model: Model, asked: EveryTextOptions, sweeper: Sweeper | None) -> Eve
     pairs = None if asked.pairs is None else pairs_of(model, asked.pairs)
     tokens = None if asked.text is None else model.encode(asked.text)
 
+    wait = _Wait(asked, sweeper, queries, () if pairs is None else {pair.query for pair in pairs})
+
     def bar(what: str, work: Callable[[Callable[[float], None]], Any]) -> Any:
         with progress(what) as fraction:
             return work(fraction)
@@ -73,7 +81,7 @@ def _find(model: Model, asked: EveryTextOptions, sweeper: Sweeper | None) -> Eve
     return EveryTextResult(
         bar(f"every text of {length} tokens", lambda done: every_text(
             model, length, heads=heads, offset=asked.offset, queries=queries, text=tokens, sweeper=sweeper,
-            progress=done)),
+            progress=done, before=wait.estimate)),
         () if pairs is None else bar("pairs", lambda done: kept_by_pairs(
             model, length, pairs, heads=heads, sweeper=sweeper or sweep, progress=done)),
         () if key is None else on_token(model, length, key, heads=heads, queries=queries),
@@ -81,7 +89,77 @@ def _find(model: Model, asked: EveryTextOptions, sweeper: Sweeper | None) -> Eve
             model, length, logit, heads=heads, queries=queries, progress=done)),
         () if not asked.curve and asked.plot is None else bar("T = 2, 4, 8, ...", lambda done: every_length(
             model, length, heads=heads, queries=queries, sweeper=sweeper or sweep, progress=done)),
+        wait.seconds,
     )  # fmt: skip
+
+
+class _Wait:
+    """How long all that is asked will take: said before it begins, and refused where that is hours."""
+
+    def __init__(
+        self,
+        asked: EveryTextOptions,
+        sweeper: Sweeper | None,
+        queries: Sequence[int] | None,
+        pair_queries: Collection[int],
+    ) -> None:
+        self.asked, self.sweeper, self.queries, self.pair_queries = asked, sweeper, queries, pair_queries
+        self.seconds = 0.0
+
+    def estimate(self, layer: FirstLayer, texts: Texts) -> None:
+        """Measure the pace on a small part; an InputError if the whole would take more than an hour."""
+        self.seconds = float(f"{self._measured(layer, texts):.3g}")
+        told = _duration(self.seconds)
+        if self.asked.on_workers:
+            say(f"On one worker this would take about {told}; the workers share it.")
+        elif self.seconds > LONGEST_WAIT and not self.asked.yes:
+            device = "" if self.asked.source.device != "cpu" else ", or a GPU (--device cuda)"
+            raise InputError(
+                f"--length {self.asked.length} would take about {told} for all that is asked: expected fewer query "
+                f"tokens (--query TOKEN, or --query @text with --text FILE), fewer heads (--heads 0){device}; "
+                "or --yes, to start it all the same"
+            )
+        elif self.seconds >= SHORT_WAIT:
+            say(f"This will take about {told}.")
+
+    def _measured(self, layer: FirstLayer, texts: Texts) -> float:
+        from headwright.models.texts.estimate import pace_here, pace_of_sweeper
+        from headwright.models.texts.every_text import counted
+
+        asked, places = self.asked, len(texts.free)
+        heads = list(range(len(layer.queries))) if asked.heads is None else asked.heads
+        free = len(layer.tokens) - layer.only_held
+        rows = free if self.queries is None else len(self.queries)
+        here = pace_here(layer, texts, heads, rows)
+        swept = here
+        if asked.source.device != "cpu" and self.sweeper is not None:
+            which = None if self.queries is None else counted(layer, self.queries)
+            swept = pace_of_sweeper(self.sweeper, layer, texts, heads, which)
+        seconds = swept.seconds(places, rows)
+        if asked.curve or asked.plot is not None:  # lengths 2, 4, 8, ... together are about twice the last
+            seconds += 2 * swept.seconds(places, rows)
+        if self.pair_queries:
+            seconds += swept.seconds(places, len(self.pair_queries))
+        if asked.key is not None:
+            seconds += here.seconds(places, rows)
+        if asked.logit is not None:
+            seconds += SCORES_OF_A_LOGIT * here.seconds(places, rows)
+        return seconds
+
+
+def _duration(seconds: float) -> str:
+    """Of a wait, as a person would say it.
+
+    >>> [_duration(seconds) for seconds in (0.2, 42.0, 100.0, 3600.0, 1.05e6)]
+    ['0.2 s', '42 s', '1.7 minutes', '60 minutes', '292 hours']
+    """
+    unit, size = "s", 1
+    if seconds >= 100:
+        unit, size = "minutes", 60
+    if seconds >= 6000:
+        unit, size = "hours", 3600
+    digits = 0 if seconds >= 10 * size else 1
+    return f"{seconds / size:.{digits}f} {unit}"
 
 
 @contextmanager

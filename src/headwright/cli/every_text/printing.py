@@ -31,11 +31,14 @@ class EveryTextResult:
     token: Sequence[OnToken]
     logit: Sequence[OnLogit]
     curves: Sequence[Curve]
+    estimated_seconds: float  # before it began
 
 
 def print_result(model: Model, result: EveryTextResult, there: str) -> None:
     """On the screen; `there` says which query tokens were looked at."""
     from rich.table import Table
+
+    from headwright.models.texts.statement import RUN_AT_ONCE
 
     found = result.heads
     first = found[0]
@@ -66,6 +69,11 @@ def print_result(model: Model, result: EveryTextResult, there: str) -> None:
                 show_line(f"  not {before} {after}: {shown_below(floor, DIGITS)}")
     _print_more(model, result)
     slack = max(one.slack for one in found)
+    if first.one_pass:
+        show_line(
+            f"This holds {RUN_AT_ONCE}: the rotary frequencies of {model.name} depend on the length of the text, and "
+            "a text that is decoded with a cache has keys that were turned by others."
+        )
     show_line(
         f"Proved for the weights in exact arithmetic (scores are known to {slack:.1e}). Never, always: tokens at "
         "the end for which no text, or every text, gives the place 1/2. A text holds special tokens only where "

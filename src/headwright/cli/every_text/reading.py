@@ -40,6 +40,7 @@ class EveryTextOptions:
     scheduler: str | None = None
     resume: bool = False
     json: bool = False
+    yes: bool = False
 
 
 def not_with(asked: EveryTextOptions, with_: str, others: Sequence[str]) -> None:

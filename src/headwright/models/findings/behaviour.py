@@ -1,7 +1,7 @@
 """Where a head attends: its weight on known places, how sharp it is, and how far it reaches.
 
-Each number is a mean over rows, kept as sums; see `away` for what 'away from the first token' means, and `summary` for
-the sums. Names here are the names in a report.
+Each number is a mean over rows, kept as sums; see `first_token` for what 'away from the first token' means, and
+`summary` for the sums. Names here are the names in a report.
 """
 
 from __future__ import annotations

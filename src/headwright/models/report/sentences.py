@@ -28,7 +28,7 @@ SAID = {
 
 
 def sentences(found: Audit) -> list[str]:
-    """What a reader should know first; words in SAID are defined in `findings.words`."""
+    """What a reader should know first; words in SAID are defined in `findings.definitions`."""
     lines = [line for role in SAID if (line := _role(found.heads, role)) is not None]
     none = [one for role, (one, _) in SAID.items() if _role(found.heads, role) is None and _measured(found.heads, role)]
     if none:

@@ -8,6 +8,7 @@ first_layer          a first layer as numbers; read_layer and transformers_layer
 sweep                the least and most weight for every query token: the protocol `Sweeper`, and the sweep in NumPy
 gpu_sweep            the sweep on a GPU, with gpu_kernel
 worker_sweep         the sweep in parts, on workers
+estimate             how long a question will take, measured on a small part of it
 extreme_texts        the texts that attain extremes; a few query tokens, all heads in one pass
 every_text           the public functions: sets of places, pairs of tokens, bounds by length
 occurrences          the weight on every occurrence of a token

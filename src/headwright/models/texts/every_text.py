@@ -68,6 +68,7 @@ class HeadOnEveryText:
     slack: float  # no score used is further than this from the exact one
     places: tuple[OnPlaces, ...]
     guarantee: Guarantee | None
+    one_pass: bool = False  # it holds in one forward pass over the whole text, and perhaps not with a cache
 
     def __repr__(self) -> str:
         """The least and the most weight of each place, rounded outwards."""
@@ -88,12 +89,14 @@ def every_text(
     text: Tokens | None = None,
     sweeper: Sweeper | None = None,
     progress: Progress | None = None,
+    before: Callable[[FirstLayer, Texts], None] | None = None,
 ) -> list[HeadOnEveryText]:
     """Each head of the first layer over every text of `length` tokens, seen from the last place.
 
     `queries` are token ids (all that a text may hold, unless given); `offset` asks for one more place, so many before
     the last; with a `text`, its adjacent pairs are looked at. `sweeper` may be the one for a GPU; without one, a few
-    query tokens are looked at in all heads together.
+    query tokens are looked at in all heads together. `before` is called when the layer has been read and the work is
+    about to begin; `estimate` can then say how long that will take.
 
     >>> from headwright.models.loading import load_model
     >>> found, other = every_text(load_model("builtin:induction"), 16)
@@ -112,6 +115,8 @@ def every_text(
     if text is not None and "previous" in sets and texts.place - 1 not in texts.free:
         raise InputError(f"texts of {length} tokens: the place before the last is held, and pairs of a text are about "
                          "it; expected longer ones")  # fmt: skip
+    if before is not None:
+        before(layer, texts)
     looked = _looked(layer, texts, chosen, sets, rows, sweeper, progress)
     runs = [(ids, run_patterns(model, ids, texts)) for ids in random_texts(layer, texts, queries=queries or ())]
     found = []
@@ -170,6 +175,7 @@ def _one(model: Model, layer: FirstLayer, number: int, looked: _Looked, text: To
     guarantee = None if text is None or "previous" not in swept.sets else _guarantee(layer, looked.head, swept, text)
     return HeadOnEveryText(
         number, swept.texts.length, swept.texts.place, len(swept.rows), float(swept.slack.max()), places, guarantee,
+        layer.one_pass,
     )  # fmt: skip
 
 

@@ -68,6 +68,7 @@ class FirstLayer:
     closing: tuple[int, ...] = ()  # and ends with
     causal: bool = True
     window: int | None = None
+    one_pass: bool = False  # angles are those of this length, and others in shorter texts: so in a cache, too
     longest: int | None = None  # positions that the model has, or was made for; a text has no more tokens
 
     def __post_init__(self) -> None:

@@ -34,9 +34,12 @@ from headwright.models.texts.read_layer import first_layer
 from headwright.models.texts.sweep import Extreme, Progress, doubt_of, scores_along
 
 MOST_STEPS = 100
+HIGHEST = 300.0  # of exponents: a product with a gain is then still finite
 DOUBLINGS = 80  # from 1e-13 of what tokens are worth to more than all of it
 
 Table = Float[np.ndarray, "seen tokens"]
+May = Bool[np.ndarray, "seen tokens"]  # what each place may hold
+Chosen = Int[np.ndarray, " seen"]  # a token for each place
 NORMED_AFTER = ("gemma3_text",)  # families that norm what attention writes
 Direction = Float[np.ndarray, " width"]
 
@@ -58,46 +61,110 @@ def largest_output(head: Head, texts: Texts, query: int, along: Table, wrong: fl
     free = np.array([at in texts.free for at in texts.seen])
     fixed = np.array([texts.held.get(at, query) for at in texts.seen])
     places = np.arange(len(texts.seen))
-    may = np.zeros(table.shape, dtype=bool)  # what each place may hold
+    may = np.zeros(table.shape, dtype=bool)
     may[:, : head.free] = free[:, None]
     may[places[~free], fixed[~free]] = True
-    apart = table - table[may].max()
-    weights = np.exp(np.minimum(apart, 0.0))
-    chosen = fixed
-    for _ in range(MOST_STEPS):
-        taken, worth = weights[places, chosen], along[places, chosen]
-        # From the value of the heaviest place on: a ratio next to it would round to it, and then nothing beats it.
-        heaviest = worth[taken.argmax()]
-        beyond = float(taken @ (worth - heaviest) / taken.sum())
-        better = np.where(may, weights * ((along - heaviest) - beyond), -np.inf).argmax(axis=1)
-        if np.array_equal(better, chosen):
-            break
-        chosen = better
-    value = float(heaviest + beyond)
+    value, chosen = _climb(table, along, may, fixed)
     text = np.full(texts.length, query)
     text[list(texts.seen)] = chosen
     asking = np.array([query])
     slack = max(head.queries(texts.place, at, asking).slack(head.keys(at)) for at in texts.seen)
-    return Largest(value, _above(value, apart, along, may, slack, wrong), text)
+    return Largest(value, _above(value, table, along, may, slack, wrong), text)
 
 
-def _above(
-    value: float, apart: Table, along: Table, may: Bool[np.ndarray, "seen tokens"], slack: float, wrong: float
-) -> float:
+def _climb(table: Table, along: Table, may: May, start: Chosen) -> tuple[float, Chosen]:
+    """The largest output that was found and its tokens: Dinkelbach's steps, from a text on (in floating point)."""
+    places = np.arange(len(table))
+    best, best_tokens, chosen = -np.inf, start, start
+    for _ in range(MOST_STEPS):
+        # The largest score of this text is taken away, so that its largest weight is 1: the sum cannot underflow.
+        scores, worth = table[places, chosen], along[places, chosen]
+        apart = scores - scores.max()
+        weights = np.exp(apart)
+        # The output is that of the heaviest place and `beyond`. Where scores lie far apart `beyond` is too small for a
+        # float, and still decides whether the heaviest token is better than another: so its logarithm is kept.
+        heaviest = worth[weights.argmax()]
+        sign, log_beyond = _signed_sum(apart, worth - heaviest)
+        log_beyond -= float(np.log(weights.sum()))
+        beyond = sign * float(np.exp(log_beyond))
+        value = float(heaviest + beyond)
+        if value < best:  # steps only rise, but for rounding
+            break
+        best, best_tokens = value, chosen
+        gain = (along - heaviest) - beyond
+        size = table + _log_size(gain)
+        same = along == heaviest
+        better = _best_tokens(np.where(same, table + log_beyond, size), np.where(same, -sign, gain) > 0, may)
+        if np.array_equal(better, chosen):
+            break
+        chosen = better
+    return best, best_tokens
+
+
+def _signed_sum(exponents: Float[np.ndarray, " n"], factors: Float[np.ndarray, " n"]) -> tuple[float, float]:
+    """The sign of sum e^x f, and the logarithm of its size."""
+    sizes = exponents + _log_size(factors)
+    largest = float(sizes.max())
+    if largest == -np.inf:
+        return 0.0, -np.inf
+    total = float((np.sign(factors) * np.exp(sizes - largest)).sum())
+    return float(np.sign(total)), largest + float(_log_size(np.array([total]))[0])
+
+
+def _log_size(numbers: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+    """ln |x|; -inf for 0."""
+    with np.errstate(divide="ignore"):
+        found: Float[np.ndarray, "*shape"] = np.log(np.abs(numbers))
+    return found
+
+
+def _best_tokens(size: Table, rising: May, may: May) -> Chosen:
+    """At each place, the token with the largest term: above 0 where it is rising, and of which the size is e^size."""
+    # The largest of the terms above 0; where there is none, that nearest to 0.
+    most = np.where(may & rising, size, -np.inf).argmax(axis=1)
+    least_harm = np.where(may & ~rising, size, np.inf).argmin(axis=1)
+    chosen: Chosen = np.where((may & rising).any(axis=1), most, least_harm)
+    return chosen
+
+
+def _above(value: float, table: Table, along: Table, may: May, slack: float, wrong: float) -> float:
     """A number that no text exceeds: the first of some above the value for which that is certain."""
     doubt, size = float(doubt_of(np.array([slack]), 8)[0]), float(np.abs(along[may]).max()) + wrong
-    heavy = exp_near(np.clip(apart, -EXP_RANGE, 0.0))
-    light = np.where(apart < -EXP_RANGE, 0.0, heavy)  # where less counts against it
+    size = max(size, 1e-300)
     for step in range(DOUBLINGS):
-        bound = value + max(size, 1e-300) * 1e-13 * 2.0**step
+        bound = value + size * 1e-13 * 2.0**step
+        # Not below x - bound, for the exact x.
         gain = (along - bound) + (wrong + 4 * U * (size + abs(bound)))
-        terms = np.where(gain >= 0, heavy * gain * (1 + doubt), light * gain / (1 + doubt))
-        best = np.where(may, terms, -np.inf).max(axis=1)
-        if float(best.sum()) + (len(best) + 8) * U * float(np.abs(best).sum()) * 2 <= 0:
+        if _none_exceeds(table, gain, may, doubt, size):
             return bound
         if bound > 2 * size:
             break
     return float(np.nextafter(size * (1 + 2.0**-50), np.inf))  # an average of numbers that are none above this
+
+
+def _none_exceeds(table: Table, gain: Table, may: May, doubt: float, unit: float) -> bool:
+    """Whether sum_j max_b e^(s_j(b)) gain_j(b) is certainly not above 0, where exp of a score is off by 1 + doubt.
+
+    The sum is taken times e^(-shift). That changes its size and not its sign, so any shift is sound; the one here
+    makes the largest of its terms about as large as the unit.
+    """
+    places = np.arange(len(table))
+    size = table + _log_size(gain / unit)
+    chosen = _best_tokens(size, gain > 0, may)
+    shift = float(size[places, chosen].max())
+    if not np.isfinite(shift):  # every term is 0
+        return bool((gain[places, chosen] <= 0).all())
+    apart = table - shift
+    near = exp_near(np.clip(apart, -EXP_RANGE, HIGHEST))
+    # Where there is something to gain, weights must not come out too small, and where there is not, not too large:
+    # beyond the range of exp they count as its end, as 0, or as without bound.
+    heavy = np.where(apart > HIGHEST, np.inf, near * (1 + doubt))
+    light = np.where(apart < -EXP_RANGE, 0.0, near / (1 + doubt))
+    with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity, where nothing is gained
+        terms = np.where(gain > 0, heavy * gain, light * gain)
+    best = np.where(may, terms, -np.inf).max(axis=1)
+    rounding = (len(best) + 8) * U * float(np.abs(best).sum()) * 2
+    return bool(float(best.sum()) + rounding <= 0)
 
 
 @dataclass(frozen=True, eq=False)

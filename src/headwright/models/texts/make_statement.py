@@ -54,6 +54,7 @@ def _about(model: str, layer: FirstLayer, head: int, length: int) -> dict[str, A
         "model": re.sub(r"[^\w./:-]", "_", model, flags=re.ASCII)[-200:], "weights": weights_digest(layer),
         "head": head, "length": length, "place": texts_of(layer, length).place, "held": held_by(layer, length),
         "tokens": tokens_digest(layer), "choices": len(layer.tokens) - layer.only_held,
+        "one_pass": layer.one_pass,
     }  # fmt: skip
 
 

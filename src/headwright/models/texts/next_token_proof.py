@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -25,12 +26,13 @@ from headwright.models.loading.model import Model, Tokens
 from headwright.models.texts.checker.error_bounds import DoubtError
 from headwright.models.texts.checker.next_token import check_claims
 from headwright.models.texts.next_token import Goal, Group, Tables, claim, groups, worst_text
-from headwright.models.texts.next_token_statement import Claim, NextToken, Weights, weights_digest, weights_of
-from headwright.workers import code
+from headwright.models.texts.next_token_statement import DECIMAL, Claim, NextToken, Weights, weights_digest, weights_of
+from headwright.workers import available_memory, code
 
 MOST = 4096  # bounds that are tried for a group
 SHORTEST = 4
 LONGEST = 64  # tables grow with the length
+BYTES_OF_SCORES, BYTES_OF_LOGITS = 130, 8  # of memory for each number of the tables, measured: copies are made
 RUNS = 64  # groups, a random text of which is run beside a certificate
 
 Progress = Callable[[float], None]
@@ -68,6 +70,44 @@ class Predicted:
         return Group(self.a, self.b, self.j, self.c)
 
 
+@dataclass(frozen=True)
+class PartAsked:
+    """The question that a part of a run answers: groups of texts of one length, and one goal for all of them."""
+
+    groups: Sequence[Group]
+    goal: Goal
+    length: int
+    tokens: int
+    opening: int | None
+
+    def why_not(self, found: Sequence[Predicted]) -> str | None:
+        """Why these results are no answer to it; None if they are one: each group once, with a text that lies in it."""
+        groups = [one.group for one in found]
+        if groups != list(self.groups) or any(
+            type(number) is not int for one in groups for number in (one.a, one.b, one.j)
+        ):
+            return "holds other groups than were asked about"
+        for one in found:
+            if one.head != self.goal.head:
+                return f"is about head {one.head}, and head {self.goal.head} was asked about"
+            if not self._holds_text(one):
+                return f"has the text {list(one.text)}, which is none of the group ({one.a}, {one.b}, {one.c}, {one.j})"
+            if one.least is not None and not self._is_wanted(one.least):
+                return f"claims a bound of {one.least!r}, and more than {self.goal.wanted:g} was asked about"
+        return None
+
+    def _holds_text(self, one: Predicted) -> bool:
+        """Whether each place holds one of the tokens that the group lets stand there."""
+        allowed = one.group.allowed(self.length, self.tokens, self.opening)
+        if len(one.text) != self.length:
+            return False
+        return all(type(token) is int and token in there for token, there in zip(one.text, allowed, strict=True))
+
+    def _is_wanted(self, least: object) -> bool:
+        """Whether it is a decimal above what makes a group proved."""
+        return isinstance(least, str) and DECIMAL.fullmatch(least) is not None and float(least) > self.goal.wanted
+
+
 @dataclass(frozen=True, eq=False)
 class Kept:
     """Finished parts, in files of a folder: `resume` takes those that are there."""
@@ -76,16 +116,23 @@ class Kept:
     resume: bool = False
     names: list[Path] = field(default_factory=list)
 
-    def get(self, name: str) -> list[Predicted] | None:
-        """The part of that name; None if it is not there, or was not written to its end."""
+    def get(self, name: str, asked: PartAsked) -> list[Predicted] | None:
+        """The part of that name; None if it is not there, or was not written to its end.
+
+        A part that answers another question is refused: what was proved would not be what was asked.
+        """
         if self.folder is None or not self.resume:
             return None
+        path = self.folder / f"{name}.json"
         try:
-            rows = json.loads((self.folder / f"{name}.json").read_text())
+            rows = json.loads(path.read_text())
             found = [Predicted(**(row | {"text": tuple(row["text"])})) for row in rows]
         except (OSError, ValueError, TypeError, KeyError):
             return None  # it will be done again
-        self.names.append(self.folder / f"{name}.json")
+        reason = asked.why_not(found)
+        if reason is not None:
+            raise InputError(f"{path}: this part of an interrupted run {reason}; delete the file and run again")
+        self.names.append(path)
         return found
 
     def put(self, name: str, part: Sequence[Predicted]) -> None:
@@ -144,14 +191,34 @@ def predictions(
     for head in heads:
         if head is not None and not 0 <= head < weights["query"].shape[1]:
             raise InputError(f"head {head} of the second layer: expected 0 to {weights['query'].shape[1] - 1}")
+    _check_memory(weights, length, some, opening)
+    # Where weights are so large that float32 overflows, bounds of the search are worth nothing, and so is their claim:
+    # proved is what the checker accepts.
+    with np.errstate(all="ignore"):
+        try:
+            return _predicted(model, length, some, heads, most, kept or Kept(), progress)
+        except MemoryError as error:
+            raise InputError(_too_large(weights, length, "there is not enough memory for its tables")) from error
+
+
+def _predicted(
+    model: Model,
+    length: int,
+    some: Sequence[Group],
+    heads: Sequence[int | None],
+    most: int,
+    kept: Kept,
+    progress: Progress | None,
+) -> list[Predicted]:
+    weights, opening = weights_of(model), opening_of(model)
     ways = [(head, a) for head in heads for a in sorted({one.a for one in some})]
     parts = [(head, [one for one in some if one.a == a]) for head, a in ways]
-    searched, kept = _Searched(model, weights, opening, Tables(weights, length), most), kept or Kept()
+    searched = _Searched(model, weights, opening, Tables(weights, length), most)
     found: list[Predicted] = []
     for head, part in parts:
         about = ["next token", code(), weights_digest(weights), length, most, head, [asdict(one) for one in part]]
         name = hashlib.sha256(json.dumps(about).encode()).hexdigest()
-        done = kept.get(name)
+        done = kept.get(name, PartAsked(part, Goal(head), length, len(weights["embed"]), opening))
         if done is None:
             before, whole = len(found), len(some) * len(heads)
 
@@ -165,6 +232,35 @@ def predictions(
         if progress is not None:
             progress(len(found) / len(some) / len(heads))
     return found
+
+
+def _check_memory(weights: Weights, length: int, some: Sequence[Group], opening: int | None) -> None:
+    """Refuse tables that are larger than the memory that is free, before any of them is made."""
+    needed = max((_table_bytes(weights, length, one, opening) for one in some), default=0)
+    free = available_memory()
+    if free is not None and needed > free:
+        why = f"its tables take about {needed / 1e9:.0f} GB of memory, and {free / 1e9:.0f} GB are free"
+        raise InputError(_too_large(weights, length, why))
+
+
+def _too_large(weights: Weights, length: int, why: str) -> str:
+    return (
+        f"texts of {length} tokens of a model with {len(weights['embed'])} tokens: {why}; "
+        "expected shorter texts or fewer tokens (tables grow with the cube of the tokens)"
+    )
+
+
+def _table_bytes(weights: Weights, length: int, group: Group, opening: int | None) -> int:
+    """About as many bytes as the largest tables of the checker take; those of the search take a third of them.
+
+    For each token at the end's row, spot and head, and for each pair of tokens that two neighbouring places may hold,
+    there is a number; as there is for each place, each other token and each such pair.
+    """
+    allowed = group.allowed(length, len(weights["embed"]), opening)
+    pairs = max(len(before) * len(after) for before, after in pairwise(allowed))
+    tokens, heads = len(weights["embed"]), int(weights["query"].shape[1])
+    spots = length if len(weights["place"]) else 1
+    return pairs * tokens * (BYTES_OF_SCORES * heads * spots + BYTES_OF_LOGITS * length)
 
 
 def _check_group(one: Group, length: int, tokens: int, opening: int | None) -> None:

@@ -29,6 +29,8 @@ MOST_PAIRS = 2**16
 MOST_PLACES = 2**20
 NAME = re.compile(r"[\w./:-]{1,200}", re.ASCII)  # a name, not a sentence: words repeat it
 DECIMAL = re.compile(r"\d{1,20}(\.\d{1,40})?(e-?\d{1,3})?", re.ASCII)
+RUN_AT_ONCE = "in one forward pass over the whole text (not piece by piece with a cache)"
+OPTIONAL = "one_pass"  # a name that a document has only where it is true
 NAMES = {
     "model", "weights", "head", "length", "place", "held", "tokens", "choices", "places", "query", "pairs", "extreme",
     "bound", "token",
@@ -56,6 +58,7 @@ class Statement:
     extreme: Literal["least", "most"]
     bound: str  # a decimal: the weight is at least, or at most, this
     token: int | None = None
+    one_pass: bool = False  # only where the network is run once on the whole text, not piece by piece with a cache
 
     def words(self) -> str:
         """All that it says."""
@@ -72,6 +75,8 @@ class Statement:
             texts += "too) where no token is held"
             among = f" and {given}" if self.places else ""
             given = f"all of these that have token {self.token} together{among}"
+        if self.one_pass:
+            texts += f", {RUN_AT_ONCE}"
         return (
             f"in {texts}, head {self.head} of the first layer, seen from place {self.place}, {query}, gives {given} "
             f"a weight of {side} {self.bound}. Places are counted from 0; {others}. For the weights with digest "
@@ -121,6 +126,8 @@ def written(statement: Statement) -> str:
         "held": {str(place): token for place, token in statement.held.items()}, "places": list(statement.places),
         "pairs": [list(pair) for pair in statement.pairs],
     }  # fmt: skip
+    if not statement.one_pass:
+        del said[OPTIONAL]
     return json.dumps({"format": FORMAT, "version": VERSION, "statement": said}, indent=1, sort_keys=True) + "\n"
 
 
@@ -131,7 +138,7 @@ def read(text: str) -> Statement:
         said = given["statement"]
         if given != {"format": FORMAT, "version": VERSION, "statement": said} or type(given["version"]) is not int:
             raise InputError(f"expected a {FORMAT}, version {VERSION}")
-        if set(said) != NAMES:
+        if set(said) - {OPTIONAL} != NAMES:
             raise InputError(f"the statement has the names {sorted(said)}: expected {sorted(NAMES)}")
         _shaped(said)
         if said["extreme"] not in ("least", "most"):
@@ -174,6 +181,8 @@ def _shaped(said: dict[str, Any]) -> None:
     for name, value in numbers:
         if type(value) is not int or value < 0:
             raise InputError(f"{name} has {json.dumps(value)[:40]}: expected a whole number, 0 or more")
+    if said.get(OPTIONAL, True) is not True:
+        raise InputError(f"{OPTIONAL} is {json.dumps(said[OPTIONAL])[:40]}: expected true, or no such name")
     for name in ("model", "weights", "tokens", "bound", "extreme"):
         if type(said[name]) is not str:
             raise InputError(f"{name} is {json.dumps(said[name])[:40]}: expected a text in quotes")

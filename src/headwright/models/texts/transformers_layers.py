@@ -8,6 +8,7 @@ refused by name.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,16 @@ from headwright.models.texts.first_layer import FirstLayer, Norm, Projection
 def of_network(model: Model, network: Any, length: int) -> FirstLayer:
     """The first layer of a network on texts of a length; an InputError that names the family if it is not covered."""
     family = _covered(model, network)
+    rotary = hasattr(network, "rotary_emb")
+    _ran(model, 1)
+    of_shortest = _angles(model, network) if rotary else None
     _ran(model, length)
-    return READERS[family](model, network)
+    layer = READERS[family](model, network)
+    # Where frequencies depend on the length, those of a text that is decoded with a cache are not those of one pass:
+    # the keys of its first places were turned when it was shorter.
+    if layer.angles is None or of_shortest is None:
+        return layer
+    return replace(layer, one_pass=not np.array_equal(of_shortest, layer.angles))
 
 
 def _covered(model: Model, network: Any) -> str:

@@ -41,9 +41,9 @@ class SingleTarget:
 def best_common_bound(question: Question, query: Float[np.ndarray, " d"]) -> tuple[Bound | None, float]:
     """The best bound for several heads, and its value in floating point; the query selects a world to try."""
     best: tuple[Bound | None, float] = None, 0.0
-    for scenario, scales, among in _worlds_and_sets(question, query):
+    for scenario, scales, among in worlds_and_sets(question, query):
         parts, least = [], math.inf
-        for alone in _each(question, scenario, scales, among):
+        for alone in each_target(question, scenario, scales, among):
             solution = solved(program(alone.question))
             least = min(least, _least(alone.question, solution))
             parts.append(Part(solution.query, (Constraint(scenario, alone.target, 1.0),)))
@@ -56,9 +56,9 @@ def best_common_bound(question: Question, query: Float[np.ndarray, " d"]) -> tup
 
 def prove_impossible_for_heads(question: Question, checker: Checker) -> Proof | None:
     """A verified proof that no heads grant the wish: for each target of a set, alone in one world, no query does."""
-    for scenario, scales, among in _worlds_and_sets(question, np.zeros(question.keys[0].shape[1])):
+    for scenario, scales, among in worlds_and_sets(question, np.zeros(question.keys[0].shape[1])):
         parts = []
-        for alone in _each(question, scenario, scales, among):
+        for alone in each_target(question, scenario, scales, among):
             problem = program(alone.question)
             proof = prove_impossible(alone.question, Checker(alone.question), problem, solved(problem))
             if proof is None:
@@ -76,9 +76,10 @@ def prove_impossible_for_heads(question: Question, checker: Checker) -> Proof | 
     return None
 
 
-def _worlds_and_sets(
+def worlds_and_sets(
     question: Question, query: Float[np.ndarray, " d"]
 ) -> Iterator[tuple[int, dict[int, Fraction], tuple[int, ...]]]:
+    """Scenarios with scales to try, and sets of targets; the query selects scales that are worst for it."""
     certain = [a for a in question.wish.targets if a not in question.random_keys]
     sizes = [len(certain), 1, *range(2, len(certain))]
     sets = list(itertools.islice(
@@ -103,9 +104,10 @@ def _scales(question: Question, query: Float[np.ndarray, " d"]) -> list[dict[int
     return [{}, worst] if worst else [{}]
 
 
-def _each(
+def each_target(
     question: Question, scenario: int, scales: dict[int, Fraction], among: tuple[int, ...]
 ) -> Iterator[SingleTarget]:
+    """Each target of a set in one world, alone with the keys outside the set."""
     keys = question.keys[scenario]
     P, nominal = sum((question.wish.least[a] for a in among), Fraction(0)), np.ones(question.n, dtype=object)
     for entry in question.entries:

@@ -50,6 +50,11 @@ class Question:
 def question_of(statement: Statement, layer: FirstLayer) -> Question:
     """What is asked; a DoubtError if the statement is not about these weights, or not about anything they have."""
     _same(statement, layer)
+    if layer.one_pass and not statement.one_pass:
+        raise DoubtError(
+            "the rotary frequencies of these weights depend on the length of the text: expected a statement about one "
+            "forward pass over the whole text"
+        )
     if layer.scale <= 0:
         raise DoubtError("the scale of its scores is not above 0, which is not checked here")
     if not 0 <= statement.head < len(layer.queries):
