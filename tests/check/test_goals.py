@@ -11,6 +11,7 @@ from headwright.check.verdict import Verdict, from_json, to_json
 
 EXERCISES = load_exercises()
 LARGE = r"$q = \lambda(k_a + k_b)$ with large $\lambda$"
+RATIO = r"\alpha_1/\alpha_2"
 SCALED = r"$q = \lambda(\mu_a + \mu_b)$ with large $\lambda$"
 
 
@@ -124,6 +125,23 @@ def test_a_limit_is_filled_by_what_is_said_of_that_limit(text: str, words: list[
 def test_a_value_for_some_of_what_is_given_fills_no_blank(text: str, words: list[str]) -> None:
     found = verdict("averaging-scaled-discrete", text).asked
     assert [one.word for one in found] == words
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "words"),
+    [
+        ("self-attention-copy", r"$c_2 \to u_a$ as $\beta \to \infty$", ["proved"]),  # beta is large
+        ("self-attention-copy", r"$c_2 \to u_a$ as $\beta \to 0$", ["undecided"]),
+        ("averaging-scaled-discrete", rf"${RATIO} \to 0$ for $c = \frac12$ as $\epsilon \to 0$", ["proved", "missing"]),
+        (
+            "averaging-scaled-discrete",
+            rf"${RATIO} \to 0$ for $c = \frac12$ as $n \to \infty$",
+            ["undecided", "missing"],
+        ),
+    ],
+)
+def test_a_limit_that_the_exercise_does_not_take_is_a_restriction(exercise: str, text: str, words: list[str]) -> None:
+    assert [one.word for one in verdict(exercise, text).asked] == words
 
 
 def test_a_value_for_less_than_was_asked_says_for_what() -> None:

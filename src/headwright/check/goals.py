@@ -391,8 +391,8 @@ def _covers(exercise: Exercise, blank: Blank, one: Finding, link: t.Relation, be
     case = None if blank.case is None else parsed(blank.case)
     match case:
         case None:
-            narrowing = _narrowing(exercise, one, bench)
-            return not any(set(part.comparisons) & {"=", "->"} for part in narrowing)
+            pinned = any("=" in part.comparisons for part in _narrowing(exercise, one, bench))
+            return not pinned and not any(_is_special_limit(exercise, part) for part in _stated_conditions(one))
         case t.Relation((t.Name() as name, value), ("=",)) if (number := t.number_of(value)) is not None:
             return all(_holds_at(exercise, part, name, number, bench) for part in _stated_conditions(one))
         case t.Relation((t.Name() as name, _), ("->",)):
@@ -426,7 +426,7 @@ def _is_elsewhere(one: Finding, case: t.Node | None) -> bool:
         case t.Relation((t.Name() as name, _), ("->",)):
             limits = [part for part in stated if isinstance(part, t.Relation) and "->" in part.comparisons]
             return case not in limits and any(part.terms[0] == name for part in limits)
-    return True
+    return not any("->" in part.comparisons for part in stated if isinstance(part, t.Relation))
 
 
 def _stated_conditions(one: Finding) -> tuple[t.Node, ...]:
@@ -452,8 +452,19 @@ def _is_no_restriction(exercise: Exercise, condition: t.Node, name: t.Name, benc
     """
     if isinstance(condition, t.Name):
         return True
-    given = {*an.given_numbers(exercise), an.full_name(name)}
+    if isinstance(condition, t.Relation) and condition.comparisons == ("->",):
+        return not _is_special_limit(exercise, condition)
+    given = {*an.given_numbers(exercise), an.full_name(name), "pi", "e"}
     return not an.full_names(condition) <= given or bench.always(condition)
+
+
+def _is_special_limit(exercise: Exercise, condition: t.Node) -> bool:
+    """Whether a given number is sent where the exercise does not send it: a tolerance goes to 0 anyway."""
+    match condition:
+        case t.Relation((t.Name() as name, end), ("->",)) if an.full_name(name) in exercise.parameters:
+            given = exercise.parameters[an.full_name(name)]
+            return not ((given.small and end == t.ZERO) or (given.large and end == t.INFINITY))
+    return False
 
 
 def _names_behind(exercise: Exercise, node: t.Node, bench: Bench) -> set[str]:
