@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headwright.check.answer import comparisons, full_name, named, number_of
+from headwright.check.answer import comparisons, full_name, named
 from headwright.check.autograder.assignment import Assignment, awards, read_points
 from headwright.check.decision import decide
 from headwright.check.judging import at, claims, plain_number
@@ -39,7 +39,7 @@ MINUS_HALF = t.Negative(t.Quotient(t.Number(Fraction(1)), t.Number(Fraction(2)))
     [
         (full_name, [t.Name("alpha", t.Listing((t.Name("i"), t.Name("j"))))], "alpha_i,j"),
         (named, ["q_1"], t.Name("q", t.Number(Fraction(1)))),
-        (number_of, [MINUS_HALF], Fraction(-1, 2)),
+        (t.number_of, [MINUS_HALF], Fraction(-1, 2)),
         (read_points, ["copying=2, Energy", ["copying", "energy"]], {"copying": 2.0, "energy": 1.0}),
         (plain_number, [Fraction(3)], 3),
         (plain_number, [Fraction(1, 10)], "1/10"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from headwright.check.checker import check_answer
-from headwright.check.exercise import load_exercises
+from headwright.check.exercise import load_exercises, parse_exercise
 from headwright.check.markdown import Written
 from headwright.check.verdict import Verdict, from_json, to_json
 
 EXERCISES = load_exercises()
 LARGE = r"$q = \lambda(k_a + k_b)$ with large $\lambda$"
+RATIO = r"\alpha_1/\alpha_2"
 SCALED = r"$q = \lambda(\mu_a + \mu_b)$ with large $\lambda$"
 
 
@@ -68,6 +69,84 @@ def test_each_part_has_its_own_verdict(exercise: str, text: str, words: list[str
 )  # fmt: skip
 def test_a_derivation_is_a_path_of_true_steps(exercise: str, text: str, word: str) -> None:
     assert verdict(exercise, text).word == word
+
+
+COLD_AND_HOT = parse_exercise(r"""
+id = "cold-and-hot"
+title = "A temperature that goes to 0 and to infinity"
+statement = 'Orthonormal keys, $q = k_1/\tau$. What is $\alpha_1$ as $\tau \to 0$, and as $\tau \to \infty$?'
+[parameters]
+n = { integer = true, at_least = 2 }
+tau = { above = 0 }
+[definitions]
+q = 'k_1/\tau'
+[keys]
+are = "orthonormal"
+named = ["1"]
+[[blanks]]
+of = ['\alpha_1']
+case = '\tau \to 0'
+[[blanks]]
+of = ['\alpha_1']
+case = '\tau \to \infty'
+""")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (r"$\alpha_1 \to 1$ as $\tau \to 0$.", ["proved", "missing"]),
+        (r"As $\tau \to 0$, $\alpha_1 \to 1$.", ["proved", "missing"]),
+        (r"$\alpha_1 \to 1 \text{ as } \tau \to 0$.", ["proved", "missing"]),
+        (r"$\alpha_1 \to 1$ as $\tau \to 0$. $\alpha_1 \to 0$ as $\tau \to \infty$.", ["proved", "undecided"]),
+        (r"$\alpha_1 \to 1$ as $\tau \to 0$ for $n = 3$.", ["undecided", "missing"]),
+        (r"$\alpha_1 \to 1$.", ["undecided", "undecided"]),  # of which limit is not said
+        (r"$\alpha_1 = \frac{e^{1/\tau}}{e^{1/\tau} + n - 1}$.", ["undecided", "undecided"]),  # no limit
+        (r"$\alpha_1 \to \frac{e^{1/\tau}}{e^{1/\tau} + n - 1}$ as $\tau \to 0$.", ["undecided", "missing"]),
+        (r"Let $s = 1/\tau$. $\alpha_1 \to \frac{e^s}{e^s + n - 1}$ as $\tau \to 0$.", ["undecided", "missing"]),
+        (r"$\alpha_1 \to 0$ as $\tau \to -\infty$.", ["missing", "missing"]),
+    ],
+)
+def test_a_limit_is_filled_by_what_is_said_of_that_limit(text: str, words: list[str]) -> None:
+    assert [one.word for one in check_answer(COLD_AND_HOT, Written(text)).asked] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (r"$\alpha_1/\alpha_2 = e^{(c-1)t}$ for $c \ge 1$", ["missing", "proved"]),
+        (r"$\alpha_1/\alpha_2 = e^{(c-1)t}$ for $n \ge 2$", ["proved", "proved"]),
+        (r"$\alpha_1/\alpha_2 = e^{(c-1)t}$ for $n = 3$", ["undecided", "undecided"]),
+        (r"$\alpha_1/\alpha_2 = e^{(c-1)t}$ for $n \ge 3$", ["undecided", "undecided"]),
+        (r"$\alpha_1/\alpha_2 = e^{-t/2}$ for $c = \frac12$ and $n = 3$", ["undecided", "missing"]),
+        (r"$\alpha_1/\alpha_2 = e^{-t/2}$ for $c \to \frac12$", ["undecided", "missing"]),
+    ],
+)
+def test_a_value_for_some_of_what_is_given_fills_no_blank(text: str, words: list[str]) -> None:
+    found = verdict("averaging-scaled-discrete", text).asked
+    assert [one.word for one in found] == words
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "words"),
+    [
+        ("self-attention-copy", r"$c_2 \to u_a$ as $\beta \to \infty$", ["proved"]),  # beta is large
+        ("self-attention-copy", r"$c_2 \to u_a$ as $\beta \to 0$", ["undecided"]),
+        ("averaging-scaled-discrete", rf"${RATIO} \to 0$ for $c = \frac12$ as $\epsilon \to 0$", ["proved", "missing"]),
+        (
+            "averaging-scaled-discrete",
+            rf"${RATIO} \to 0$ for $c = \frac12$ as $n \to \infty$",
+            ["undecided", "missing"],
+        ),
+    ],
+)
+def test_a_limit_that_the_exercise_does_not_take_is_a_restriction(exercise: str, text: str, words: list[str]) -> None:
+    assert [one.word for one in verdict(exercise, text).asked] == words
+
+
+def test_a_value_for_less_than_was_asked_says_for_what() -> None:
+    found = verdict("averaging-scaled-discrete", r"$\alpha_1/\alpha_2 = e^{(c-1)t}$ for $n = 3$")
+    assert found.reason == "answered for n = 3 only"
 
 
 def test_an_object_that_works_stays_proved_beside_a_false_formula() -> None:

@@ -35,6 +35,17 @@ def test_a_right_answer_is_proved(headwright: Headwright) -> None:
     assert "             from lambda >= " in ran.out
 
 
+@pytest.mark.parametrize(
+    "step",
+    [r"\operatorname{relu}(x + y) = \operatorname{relu}(x) + \operatorname{relu}(y)", r"Q_p K_p^\top = P Q K^\top"],
+)
+def test_a_false_step_of_a_derivation_has_exit_1_and_is_named(step: str, headwright: Headwright) -> None:
+    Path("derived.md").write_text(f"## permutation\n\n$${step}$$\n\n$H_p = P H$, so $Z_p = P Z$.\n")
+    ran = headwright("check", "derived.md")
+    assert ran.code == 1
+    assert "undecided  Z_p = P Z (line 5): line 3 is false as it stands, among the steps" in ran.out
+
+
 def test_a_wrong_answer_is_refuted_with_a_counterexample(headwright: Headwright) -> None:
     ran = headwright("check", "wrong.md")
     assert ran.code == 1

@@ -84,3 +84,39 @@ def test_the_list_ends_its_lines_without_spaces(headwright: Headwright) -> None:
     lines = headwright("exercises").out.splitlines()
     assert len(lines) > 30
     assert [line for line in lines if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("n = { integer = true, at_least = 2 }\n", "", "the parameter n, the number of keys, is missing: add n = {"),
+        ("goals = ['\\alpha_1 \\ge \\frac12']\n", "", "goals is missing: say in goals what the answer q must satisfy"),
+        ("n = {", "e = { above = 0 }\nn = {", "parameters: e always means the number 2.718...; choose another name"),
+    ],
+)
+def test_the_linter_says_what_a_file_lacks(
+    before: str, after: str, said: str, headwright: Headwright, tmp_path: Path
+) -> None:
+    text = r"""
+id = "copy-first"
+title = "Copy the first value"
+statement = 'Orthonormal keys $k_1, \dots, k_n$. Find $q$ with $\alpha_1 \ge \frac12$.'
+answer = ["q"]
+goals = ['\alpha_1 \ge \frac12']
+[parameters]
+n = { integer = true, at_least = 2 }
+[keys]
+are = "orthonormal"
+named = ["1"]
+[samples]
+right = [['q = \ln(n) k_1']]
+wrong = [['q = 0 k_1']]
+"""
+    path = tmp_path / "copy-first.toml"
+    path.write_text(text)
+    assert headwright("exercises", "--lint", str(path)).code == 0
+    assert before in text
+    path.write_text(text.replace(before, after))
+    ran = headwright("exercises", "--lint", str(path))
+    assert ran.code == 2
+    assert said in ran.err

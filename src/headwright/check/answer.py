@@ -124,20 +124,6 @@ def named(full: str) -> t.Name:
     return t.Name(base, t.Number(Fraction(index)) if index.isdigit() else t.Name(index))
 
 
-def number_of(node: t.Node) -> Fraction | None:
-    """The number that is written out; None where something else is written."""
-    match node:
-        case t.Number(value):
-            return value
-        case t.Negative(body):
-            inner = number_of(body)
-            return None if inner is None else -inner
-        case t.Quotient(t.Number(over), t.Number(under)) if under != 0:
-            return over / under
-        case _:
-            return None
-
-
 def given_numbers(exercise: Exercise) -> set[str]:
     """The numbers that an exercise leaves open: its parameters, and the sizes of its matrices."""
     shapes = () if exercise.matrices is None else exercise.matrices.shapes.values()

@@ -24,7 +24,7 @@ from headwright.check.exercise import Exercise
 from headwright.check.judge import CANNOT, Bench, Finding, judge, prepared, why
 from headwright.check.judging import Setting
 from headwright.check.markdown import Written
-from headwright.check.names import in_given_names, names_on_the_left
+from headwright.check.names import in_given_names, mentioned_names, names_on_the_left
 from headwright.check.scalars.numbers import at_most_work
 from headwright.check.settings.keys.court import KeysCourt, KeysSetting
 from headwright.check.settings.matrices.deciding import MatricesSetting
@@ -43,7 +43,7 @@ def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verd
     lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
     text = read(written, (*exercise.parameters, *_indexed(exercise)), {*given_numbers(exercise), *lengths})
     with at_most_work():
-        verdict = _Checked(exercise, text, seed).verdict()
+        verdict = _Checked(exercise, text, seed, mentioned_names(written)).verdict()
     told: Verdict = _in_their_names(verdict)
     return replace(told, to_read=tuple(ToRead(line, said) for line, said in text.to_read))
 
@@ -51,8 +51,9 @@ def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verd
 class _Checked:
     """The steps of one check, each from the one before."""
 
-    def __init__(self, exercise: Exercise, text: Text, seed: int) -> None:
+    def __init__(self, exercise: Exercise, text: Text, seed: int, mentioned: frozenset[str]) -> None:
         self.exercise = exercise
+        self.mentioned = mentioned
         setting = _setting(exercise)
         self.opened = partial(Bench.opened, exercise, setting, seed=seed)
         self.statements = in_given_names(text.statements, exercise, setting.gives)
@@ -123,7 +124,8 @@ class _Checked:
         nodes += [one.node for one, _ in contents.conditions]
         try:
             bench = self.opened(answer)
-            return bench, judge(bench, claims, frozenset(full_name(name) for name in t.every_name(*nodes)))
+            spoken = frozenset(full_name(name) for name in t.every_name(*nodes))
+            return bench, judge(bench, claims, spoken, self.mentioned)
         except CANNOT as error:
             return None, [Finding(one, one.node, "open", why(error)) for one in claims]
 

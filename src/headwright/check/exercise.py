@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from headwright.check.fitness import check_exercise
 from headwright.check.scalars import Range
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse
@@ -257,14 +258,5 @@ def parse_exercise(text: str) -> Exercise:
         exercise = Exercise.model_validate(given)
     except ValidationError as error:
         raise InputError(sentence(error, Exercise, "the exercise")) from error
-    settings = [exercise.keys, exercise.tokens, exercise.matrices, exercise.integers]
-    if sum(setting is not None for setting in settings) != 1:
-        raise InputError("expected exactly one of the settings [keys], [tokens], [matrices], [integers]")
-    keys = exercise.keys
-    if keys is not None:
-        first = keys.first
-        if (first is None) == (not keys.named) or (first is not None and keys.are != "orthonormal"):
-            raise InputError("keys: expected the names of some keys (named), or the first of orthonormal ones (first)")
-        if first is not None and first.size not in exercise.parameters:
-            raise InputError(f"keys.first: {first.size} is not one of the parameters")
+    check_exercise(exercise)
     return exercise

@@ -177,7 +177,7 @@ def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
     """Whether cases of one number, compared with numbers, cover its range: they change at those numbers only."""
     links = [link for case in cases for part in case if isinstance(part, t.Relation) for link in an.comparisons(part)]
     names = an.full_names(*(part for case in cases for part in case))
-    ends = [an.number_of(term) for link in links for term in link.terms if not isinstance(term, t.Name)]
+    ends = [t.number_of(term) for link in links for term in link.terms if not isinstance(term, t.Name)]
     values = sorted({end for end in ends if end is not None})
     if len(names) != 1 or None in ends or len(ends) != len(links) or not values:
         return False
@@ -292,7 +292,7 @@ def blank_part(
     links = {id(one): [part for part in one.claimed.under if isinstance(part, t.Relation)] for one in found}
     here = [one for one in found if one.status == "false" or not any(x.terms[0] in anew for x in links[id(one)])]
     fitting = [(one, _filling(exercise, blank, one, bench.answer.definitions)) for one in here]
-    filled = [(one, link) for one, link in fitting if link is not None and _covers(exercise, one, bench, case)]
+    filled = [(one, link) for one, link in fitting if link is not None and _covers(exercise, blank, one, link, bench)]
     told = [
         (one, link)
         for one, link in filled
@@ -302,9 +302,11 @@ def blank_part(
         or any(_says_something(exercise, bench, each) for each in one.judged)
     ]
     if not told:
-        reason = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
+        others = [one for one, link in fitting if link is not None and not _covers(exercise, blank, one, link, bench)]
+        elsewhere = [one for one in others if _is_elsewhere(one, case)]
+        narrower = [one for one in others if one not in elsewhere]
+        reason = "this would be true in any case" if filled else _not_said(blank, case, narrower)
         names = {an.full_name(name) for source in blank.of for name in names_in(parsed(source))}
-        elsewhere = [one for one, link in fitting if link is not None and not _covers(exercise, one, bench, case)]
         near = [one.claimed.statement for one in found if names & _spoken_of(one.node) and one not in elsewhere]
         bases = {name.partition("_")[0] for name in names}
         near += [one for one in mentioned if one.node is None or bases & {name.base for name in t.every_name(one.node)}]
@@ -329,7 +331,9 @@ def blank_part(
         answered = _asked(part, "undecided", next(one for one, _ in told if one.status == "open" and _counts(one)))
     else:  # false, perhaps true in one case, and false in another
         answered = _asked(part, "refuted" if false else "undecided", apart[0] if true else first)
-    shown = answered.latex if case is None else rf"{answered.latex} \text{{ for }} {latex(case)}"
+    shown = answered.latex
+    if case is not None and latex(case) not in shown:
+        shown = rf"{shown} \text{{ for }} {latex(case)}"
     return replace(answered, latex=shown, optional=blank.optional)
 
 
@@ -382,14 +386,99 @@ def _true_link(one: Finding, link: t.Relation | None) -> str | None:
     return found[0].part.reason if found else None
 
 
-def _covers(exercise: Exercise, one: Finding, bench: Bench, case: t.Node | None) -> bool:
-    """Whether a formula is said for a case, perhaps among others."""
+def _covers(exercise: Exercise, blank: Blank, one: Finding, link: t.Relation, bench: Bench) -> bool:
+    """Whether a formula is said for the case of a blank, perhaps among others."""
+    case = None if blank.case is None else parsed(blank.case)
     match case:
-        case t.Relation((t.Name() as name, value), ("=",)) if (number := an.number_of(value)) is not None:
+        case None:
+            pinned = any("=" in part.comparisons for part in _narrowing(exercise, one, bench))
+            return not pinned and not any(_is_special_limit(exercise, part) for part in _stated_conditions(one))
+        case t.Relation((t.Name() as name, value), ("=",)) if (number := t.number_of(value)) is not None:
+            return all(_holds_at(exercise, part, name, number, bench) for part in _stated_conditions(one))
+        case t.Relation((t.Name() as name, _), ("->",)):
+            stated = _stated_conditions(one)
+            others = [part for part in stated if part != case]
+            allowed = all(_is_no_restriction(exercise, part, name, bench) for part in others)
+            in_value = _names_behind(exercise, link.terms[1], bench)
+            return case in stated and allowed and an.full_name(name) not in in_value
+    return False  # a case of another kind is refused where the exercise is read
+
+
+def _not_said(blank: Blank, case: t.Node | None, narrower: Sequence[Finding]) -> str:
+    """What is missing where no formula fills a blank; some may fill it for less than was asked."""
+    for one in narrower:
+        stated = [part for part in _stated_conditions(one) if not isinstance(part, t.Name)]
+        if any(part != case for part in stated):
+            return f"answered for {' and '.join(map(plain, stated))} only"
+    reason = f"no formula says what {plain(parsed(blank.of[0]))} is"
+    if isinstance(case, t.Relation) and case.comparisons == ("->",):
+        return f"{reason} as {plain(case)}: write ... \\to ... as {blank.case}"
+    return reason
+
+
+def _is_elsewhere(one: Finding, case: t.Node | None) -> bool:
+    """Whether a formula that does not cover a case is said for another one, and not for a part of it."""
+    stated = _stated_conditions(one)
+    match case:
+        case t.Relation((t.Name() as name, value), ("=",)) if (number := t.number_of(value)) is not None:
             world = IntegersWorld({}, {an.full_name(name): number})
-            under = one.node.conditions if isinstance(one.node, t.Quantified) else ()
-            return all(isinstance(part, t.Name) or holds(part, world) is not False for part in under)
-    return case is not None or all("=" not in part.comparisons for part in _narrowing(exercise, one, bench))
+            return any(holds(part, world) is False for part in stated)
+        case t.Relation((t.Name() as name, _), ("->",)):
+            limits = [part for part in stated if isinstance(part, t.Relation) and "->" in part.comparisons]
+            return case not in limits and any(part.terms[0] == name for part in limits)
+    return not any("->" in part.comparisons for part in stated if isinstance(part, t.Relation))
+
+
+def _stated_conditions(one: Finding) -> tuple[t.Node, ...]:
+    """What a formula is said for."""
+    return one.node.conditions if isinstance(one.node, t.Quantified) else ()
+
+
+def _holds_at(exercise: Exercise, condition: t.Node, name: t.Name, number: Fraction, bench: Bench) -> bool:
+    """Whether a condition leaves the case that a given number has this value."""
+    is_limit = isinstance(condition, t.Relation) and {"->", ">>", "<<"} & set(condition.comparisons)
+    if is_limit and an.full_name(name) in an.full_names(condition):
+        return False  # a limit says nothing of a single value
+    found = holds(condition, IntegersWorld({}, {an.full_name(name): number}))
+    if found is None:
+        return _is_no_restriction(exercise, condition, name, bench)
+    return found
+
+
+def _is_no_restriction(exercise: Exercise, condition: t.Node, name: t.Name, bench: Bench) -> bool:
+    """Whether a condition restricts nothing that is given: it introduces a letter, or is about other names.
+
+    `name` is the one that the case of a blank is about.
+    """
+    if isinstance(condition, t.Name):
+        return True
+    if isinstance(condition, t.Relation) and condition.comparisons == ("->",):
+        return not _is_special_limit(exercise, condition)
+    given = {*an.given_numbers(exercise), an.full_name(name), "pi", "e"}
+    return not an.full_names(condition) <= given or bench.always(condition)
+
+
+def _is_special_limit(exercise: Exercise, condition: t.Node) -> bool:
+    """Whether a given number is sent where the exercise does not send it: a tolerance goes to 0 anyway."""
+    match condition:
+        case t.Relation((t.Name() as name, end), ("->",)) if an.full_name(name) in exercise.parameters:
+            given = exercise.parameters[an.full_name(name)]
+            return not ((given.small and end == t.ZERO) or (given.large and end == t.INFINITY))
+    return False
+
+
+def _names_behind(exercise: Exercise, node: t.Node, bench: Bench) -> set[str]:
+    """The names in a formula, and those in what they are defined by."""
+    definitions = {name: parsed(source) for name, source in exercise.definitions.items()}
+    definitions |= {name: said.node for name, said in bench.answer.definitions.items()}
+    found: set[str] = set()
+    waiting = an.full_names(node)
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        if name in definitions:
+            waiting |= an.full_names(definitions[name]) - found
+    return found
 
 
 def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
@@ -534,14 +623,17 @@ def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, 
         return _asked(part, "refuted", on_path[0])
     leads, leaps, small = _leads(aims, steps)
     if leads and (leaps or any(_reaches(aim, steps) for aim in aims)):
-        terms = {term for link in steps for term in link.terms}
-        wrong = [(one, each.link) for one in found for each in one.judged if each.decision.word == "refuted"]
-        beside = next((one for one, link in wrong if terms & set(link.terms)), None)
-        if beside is not None:
-            where = beside.claimed.statement.line
-            reason = f"line {where} is false as it stands, and goes on from a step of what leads from {first} to {last}"
-            return AskedPart(part, "undecided", line, goal, reason)
-        return AskedPart(part, "proved", line, goal, f"every step from {first} to {last} is true")
+        reached = f"every step from {first} to {last} is true"
+        if not false and not any(map(_has_false_step, found)):
+            return AskedPart(part, "proved", line, goal, reached)
+        among = _false_among_steps(aims, found, bench)
+        if among is not None:
+            where = among.claimed.statement.line
+            reason = f"line {where} is false as it stands, among the steps that lead from {first} to {last}"
+            why_false = "" if "\n" in among.reason else f": {among.reason}"  # not a caret under a formula
+            return AskedPart(part, "undecided", line, goal, reason + why_false)
+        beside = ", ".join(dict.fromkeys(f"line {one.claimed.statement.line}" for one in false))
+        return AskedPart(part, "proved", line, goal, f"{reached}; false beside them: {beside}" if beside else reached)
     others = [link for one in false for link in _steps(one.node) if link not in steps]
     ends = [chain for _, chain in across]
     if false and (not small or _leads(aims, [*steps, *others])[0] or _leads(aims, [*steps, *ends])[0]):
@@ -549,10 +641,38 @@ def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, 
     if false:
         reason = f"line {false[0].claimed.statement.line} is false, and the other steps leave a gap"
         return AskedPart(part, "undecided", line, goal, reason)
-    if quoted or small or any(one.status == "open" for one in found):
+    telling = [link for link in small if not any(aim.is_idle(link) for aim in aims)]
+    if quoted or telling or any(one.status == "open" for one in found):
         return AskedPart(part, "undecided", line, goal, f"the steps that were read do not lead from {first} to {last}")
     reason = f"this restates what is to be shown: write the steps from {first} to {last}"
     return AskedPart(part, "missing", 0, "", reason if leaps else f"no step leads from {first} to {last}")
+
+
+def _has_false_step(one: Finding) -> bool:
+    """Whether a step of a formula is refuted; the formula may be open, since it may be meant for less."""
+    return any(each.decision.word == "refuted" for each in one.judged)
+
+
+def _false_among_steps(aims: Sequence[Aim], found: Sequence[Finding], bench: Bench) -> Finding | None:
+    """A false formula that belongs to a derivation: one that is written before its end, or goes on from its steps.
+
+    What is false and stands after the end, by itself, is a remark.
+    """
+    in_order = sorted(found, key=lambda one: one.claimed.statement.number)
+    before: list[t.Relation] = []  # the true steps so far
+    ended = False
+    for one in in_order:
+        if one.status == "false" and not ended:
+            ended = _leads(aims, before)[0]
+            if not ended:
+                return one
+        before += _true_links(one, bench)
+    terms = {term for link in before for term in link.terms}
+    for one in found:
+        wrong = [each.link for each in one.judged if each.decision.word == "refuted"]
+        if any(terms & set(link.terms) for link in wrong):
+            return one
+    return None
 
 
 def _reaches(aim: Aim, steps: Sequence[t.Relation]) -> bool:

@@ -125,13 +125,54 @@ class Finding:
         return Formula(one.line, one.text, self.status, role, counts, self.reason, self.counterexample, self.used)
 
 
-def judge(bench: Bench, claimed: Sequence[Claimed], spoken: frozenset[str] = frozenset()) -> list[Finding]:
+def judge(
+    bench: Bench,
+    claimed: Sequence[Claimed],
+    spoken: frozenset[str] = frozenset(),
+    mentioned: frozenset[str] = frozenset(),
+) -> list[Finding]:
     """Every formula to a status; `spoken` are the names of the answer's own that it says something of.
 
-    The court was opened with these claims (`prepared`) as the last of the answer's.
+    `mentioned` are names that stand in a sentence by themselves, which may say in words what they are. The court was
+    opened with these claims (`prepared`) as the last of the answer's.
     """
     said = bench.court.claims[len(bench.court.claims) - len(claimed) :]
-    return [_finding(bench, one, each, spoken) for one, each in zip(claimed, said, strict=True)]
+    findings = [_finding(bench, one, each, spoken) for one, each in zip(claimed, said, strict=True)]
+    return [_unless_explained(one, findings, mentioned) for one in findings]
+
+
+def _letters_of_law(one: Finding) -> set[str]:
+    """The letters for which a law was refuted: x, y of relu(x + y) = relu(x) + relu(y)."""
+    examples = [each.decision.example for each in one.judged if each.decision.example is not None]
+    return {name for example in examples for name in example.shapes}
+
+
+def _is_law(node: t.Node, letters: set[str]) -> bool:
+    """Whether a formula compares functions of the same letters: relu(P Y) = P relu(Y) does not say what Y is."""
+    body = t.unquantified(node)
+    if not isinstance(body, t.Relation):
+        return False
+    spoken = [full_names(term) & letters for term in body.terms]
+    has_function = any(isinstance(part, t.Call | t.Norm) for part in t.walk(body))
+    return has_function and all(names == spoken[0] for names in spoken)
+
+
+def _unless_explained(one: Finding, findings: Sequence[Finding], mentioned: frozenset[str]) -> Finding:
+    """A refuted law is open where something else is said of its letters: 'let x^T y = 0', 'orthogonal x and y'."""
+    letters = _letters_of_law(one)
+    if one.status != "false" or not letters:
+        return one
+    said = set(mentioned)
+    for other in findings:
+        node = other.claimed.node
+        is_domain = isinstance(node, t.Bond) and node.word == "in"  # x in R^d leaves x free
+        if not is_domain and not _is_law(node, letters):
+            said |= full_names(node)
+    explained = sorted(letters & said)
+    if not explained:
+        return one
+    reason = f"it is false as it stands, and what is said of {explained[0]} was not read"
+    return replace(one, status="open", reason=reason, counterexample=None)
 
 
 def prepared(exercise: Exercise, claimed: Sequence[Claimed]) -> tuple[Said, ...]:
@@ -270,6 +311,8 @@ def _never_said(bench: Bench, one: Claimed, said: Said, against: Sequence[Judged
     stated = said.node.conditions if isinstance(said.node, t.Quantified) else ()
     known_there = known | {full_name(name) for node in stated for name in names_in(node)}
     links = [each.link for each in against if not speaks_of_moments(each.link)]  # the laws of keys say what is known
+    letters = {name for each in against if each.decision.example for name in each.decision.example.shapes}  # of a law
+    asserted = one.statement.kind == "neutral" or one.statement.display  # in words, less may be meant
     parts = [(part, known) for part in one.under if not is_index(part)] + [(link, known_there) for link in links]
     for node, told in parts:
         bound = {part.index for part in t.walk(node) if isinstance(part, t.BigSum | t.BigCall)}
@@ -277,6 +320,8 @@ def _never_said(bench: Bench, one: Claimed, said: Said, against: Sequence[Judged
             full = full_name(name)
             asked = full in bench.exercise.answer and full not in bench.answer.definitions
             given = any(map(bench.setting.gives, (name, t.Name(name.base))))  # U_k is what U is
-            if full not in bound and (asked or not (given or full in told)):
+            if full in letters and full not in spoken and asserted:
+                continue
+            if full not in bound and (asked or full in letters or not (given or full in told)):
                 return plain(name)
     return ""

@@ -6,18 +6,48 @@ position, s_i is the score of a key, 'i in S' is i <= m. What is left is the ans
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
 from headwright.check.answer import OWN, MisfitError, comparisons, full_name, full_names, label, named
 from headwright.check.exercise import Exercise, parsed
+from headwright.check.markdown import Written, find_formulas
 from headwright.check.text import OTHERS, Statement, is_index
+from headwright.formula import FormulaError
 from headwright.formula import tree as t
+from headwright.formula.lexer import words
 from headwright.formula.show import plain
 
 Gives = Callable[[t.Name], bool]
 ONE = t.Number(Fraction(1))
+
+
+# 'for all x', 'for any two matrices x and y', 'all x in R^d': what says that a letter is free
+_FREE = re.compile(
+    r"\b(all|any|every|each|arbitrary|general|real)\s+((two|real|numbers?|scalars?|vectors?|matrix|matrices)\s+)*$",
+    re.I,
+)
+_JOINED = re.compile(r"\s*(,|and|,\s*and)\s*$")
+
+
+def mentioned_names(written: Written) -> frozenset[str]:
+    """The letters that stand in a sentence by themselves, 'with orthogonal $x$ and $y$', and are not said to be free.
+
+    What the words say of them is not read.
+    """
+    found: set[str] = set()
+    previous_end, previous_free = 0, False
+    for piece in find_formulas(written.text)[0]:
+        before = written.text[previous_end : piece.begin]
+        free = bool(_FREE.search(before)) or (previous_free and _JOINED.fullmatch(before) is not None)
+        if piece.mention and not free:
+            with suppress(FormulaError):
+                found |= {word.text for word in words(piece.text) if word.kind == "name"}
+        previous_end, previous_free = piece.end, piece.mention and free
+    return frozenset(found)
 
 
 def in_given_names(statements: Sequence[Statement], exercise: Exercise, gives: Gives) -> list[Statement]:

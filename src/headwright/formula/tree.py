@@ -246,6 +246,20 @@ def is_letter(node: Node) -> bool:
     return isinstance(node, Name) and node.index is None
 
 
+def number_of(node: Node) -> Fraction | None:
+    """The number that is written out; None where something else is written."""
+    match node:
+        case Number(value):
+            return value
+        case Negative(body):
+            inner = number_of(body)
+            return None if inner is None else -inner
+        case Quotient(Number(over), Number(under)) if under != 0:
+            return over / under
+        case _:
+            return None
+
+
 def has_dots(nodes: Iterable[Node]) -> bool:
     """Whether something is left out between them."""
     return any(isinstance(node, Dots) for node in nodes)

@@ -46,6 +46,7 @@ def tried(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> li
     under = [part for part in one.claim.under if isinstance(part, t.Relation)]
     example, relation = one.decision.example, one.link
     if example is not None:
+        setting = setting.model_copy(update={"shapes": {**setting.shapes, **example.shapes}})
         world = MatricesWorld(setting, definitions, example.sizes, example.matrices)
         met = world.admissible() and all(world.says(part) is True for part in under)
         return [world.says(relation) if met else None]

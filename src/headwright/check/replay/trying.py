@@ -15,7 +15,7 @@ from typing import Literal
 
 from flint import arb, arb_mat
 
-from headwright.check.answer import Answer, full_name, label, number_of, redefined
+from headwright.check.answer import Answer, full_name, label, redefined
 from headwright.check.decision import Decision, Path
 from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.judging import Judged, at
@@ -442,7 +442,7 @@ def _world(question: Question, random: Random, place: int, stage: int) -> w.Worl
         numbers[name] = 1 / far if way == 0 else Fraction((5, 12, 30)[stage]) if name == "n" else way * far
     for condition in question.conditions:  # 'let lambda = 1'
         match condition:
-            case t.Relation((t.Name(index=None) as pinned, other), ("=",)) if (value := number_of(other)) is not None:
+            case t.Relation((t.Name(index=None) as pinned, other), ("=",)) if (value := t.number_of(other)) is not None:
                 numbers[full_name(pinned)] = value
     numbers |= question.values
     numbers |= {name: path.times * numbers[path.lead] ** path.power for name, path in question.along.items()}

@@ -15,7 +15,7 @@ from functools import reduce
 from typing import Literal
 
 from headwright.check import scalars as sc
-from headwright.check.answer import MisfitError, compared, comparisons, full_name, number_of
+from headwright.check.answer import MisfitError, compared, comparisons, full_name
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import parsed
 from headwright.check.judging import Claim, shown
@@ -38,7 +38,7 @@ def bounded(scene: s.Scene, link: t.Relation) -> Mapping[str, sc.Range]:
     for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
         if not isinstance(one, t.Name) or scene.gives(one) or full_name(one) in scene.definitions:
             continue
-        value, name = number_of(other), full_name(one)
+        value, name = t.number_of(other), full_name(one)
         if value is None:
             continue
         said = sc.Range(

@@ -28,7 +28,7 @@ from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError, ShapeError
 from headwright.formula.evaluate import Budget
-from headwright.formula.shapes import SCALAR, Shape
+from headwright.formula.shapes import CONSTANTS, SCALAR, Shape, spelt
 from headwright.formula.show import plain
 
 _APPLIED = re.compile(r"([A-Za-z]+)\s*(?:\\(?:left|big|bigl)\s*)?\(")
@@ -288,6 +288,9 @@ class MatricesCourt:
         for name in self.exercise.missing(self.given.definitions):
             if name in spoken:
                 raise MissingError(f"{name} is used, and no formula defines it", link, fix=f"write {name} = ...")
+        against_law = self._against_law(claim)
+        if against_law is not None:
+            return [against_law]
         given, understood = self._under(claim.under)
         strict = claim.role == "goal" or bool(self.exercise.derive)
         try:
@@ -318,6 +321,49 @@ class MatricesCourt:
         if found.example is None:
             return [one]
         return [replace(one, part=replace(one.part, counterexample=shown(found)))]
+
+    def _against_law(self, claim: Claim) -> Judged | None:
+        """What refutes a law that is stated with letters of its own: relu(x + y) = relu(x) + relu(y).
+
+        Letters that nobody explained, inside of functions on both sides of an equation, stand for all numbers, or for
+        all matrices of one shape. Such a law is refuted by an instance; it is never proved here.
+        """
+        link = claim.link
+        letters = self._unknown_letters(claim)
+        if not letters:
+            return None
+        spoken = [spelt(name) for name in names_in(link)]
+        known = [self.given.shapes[name] for name in spoken if name in self.given.shapes]
+        square = [shape for shape in self.given.shapes.values() if shape.rows == shape.columns]
+        for shape in dict.fromkeys([SCALAR, *known, *square]):
+            given = replace(self.given, shapes={**self.given.shapes, **dict.fromkeys(letters, shape)})
+            try:
+                found = decide(link, given)
+            except (FormulaError, NoMember):
+                continue  # the shapes do not fit
+            if found.word == "refuted" and found.example is not None:
+                shapes = dict.fromkeys(letters, (shape.rows, shape.columns))
+                found = replace(found, example=replace(found.example, shapes=shapes))
+                one = judged(claim, found, f"{plain(link)} is {found.reason}")
+                return replace(one, part=replace(one.part, counterexample=shown(found)))
+        return None
+
+    def _unknown_letters(self, claim: Claim) -> list[str]:
+        """The letters of a law: unknown, inside of functions on both sides, and under no condition but 'for all'."""
+        link = claim.link
+        is_equation = link.comparisons == ("=",) and len(link.terms) == 2
+        if not self.exercise.derive or not is_equation or not all(isinstance(part, t.Name) for part in claim.under):
+            return []
+        known = Known(self.given, link)
+
+        def letters(nodes: Sequence[t.Node]) -> set[str]:
+            names = [name for node in nodes for name in names_in(node) if t.is_letter(name)]
+            names = [name for name in names if name.base not in CONSTANTS and name.base not in known.bound]
+            return {spelt(name) for name in names if known.shape_of(name) is None}
+
+        inside = [letters(_arguments(term)) for term in link.terms]
+        outside = letters([_without_arguments(term) for term in link.terms])
+        return sorted(inside[0]) if inside[0] == inside[1] and not outside else []
 
     def _applied(self, error: ShapeError) -> str:
         """'Z(PX)', where Z is defined by a formula: people write so what that formula makes of PX."""
@@ -357,6 +403,18 @@ class MatricesCourt:
             return decide(link, self.given).word == "proved"
         except (FormulaError, NoMember, MisfitError):
             return False
+
+
+def _arguments(node: t.Node) -> list[t.Node]:
+    """What functions and norms are taken of, in a term."""
+    if isinstance(node, t.Call | t.Norm):
+        return list(node.children())
+    return [found for part in node.children() for found in _arguments(part)]
+
+
+def _without_arguments(node: t.Node) -> t.Node:
+    """A term with 0 in place of functions and norms."""
+    return t.ZERO if isinstance(node, t.Call | t.Norm) else t.mapped(node, _without_arguments)
 
 
 def shown(found: Decision) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from functools import cached_property
 
 from headwright.check.answer import named
 from headwright.check.settings.matrices.deciding import gap, multiple, prepared, proves
-from headwright.check.settings.matrices.known import Given, Known, names_in
+from headwright.check.settings.matrices.known import LAWS, Given, Known, names_in
 from headwright.check.settings.matrices.normal import adds_up
+from headwright.check.settings.matrices.written import Combination, Written, in_span, is_multiple
 from headwright.formula import FormulaError
 from headwright.formula import tree as t
 from headwright.formula.shapes import Shape, spelt
@@ -67,8 +68,73 @@ class Aim:
             return "<="
         return ">=" if proves(t.Relation((self.start, self.end), (">=",)), self.given) else "="
 
+    @cached_property
+    def written(self) -> Written:
+        """Reads steps as they are written, with all definitions put in."""
+        return Written(Known(self.given), self.given.definitions)
+
+    @cached_property
+    def goal(self) -> Combination:
+        """What is to be shown, as it is written."""
+        return self.written.difference(t.Relation((self.start, self.end), ("=",)))
+
+    @cached_property
+    def is_built_in(self) -> bool:
+        """Whether algebra in passing already knows what is to be shown: |A x|^2 = x^T A^T A x.
+
+        Then it would accept anything as a derivation, and steps count as they are written.
+        """
+        whole = gap((self.start, self.end), self.passing)
+        return whole is not None and whole.is_zero
+
+    @cached_property
+    def is_one_law(self) -> bool:
+        """Whether both ends are one softmax or relu, perhaps permuted: then a law of it is what is to be shown."""
+        turning = {name for name, facts in self.given.facts.items() if "permutation" in facts}
+        for end in (self.start, self.end):
+            parts = self.written.combination(end)
+            body = next(iter(parts), None)
+            factors = body.factors if isinstance(body, t.Product) else (body,)
+            calls = [part for part in factors if isinstance(part, t.Call) and part.function in ("softmax", "relu")]
+            others = [part.body if isinstance(part, t.Transpose) else part for part in factors if part not in calls]
+            permuted = all(isinstance(part, t.Name) and spelt(part) in turning for part in others)
+            if len(parts) != 1 or len(calls) != 1 or not permuted:
+                return False
+        return True
+
+    @cached_property
+    def without_a_law(self) -> list[Given]:
+        """What is given less one law of softmax or relu, for each law that what is to be shown needs."""
+        found: list[Given] = []
+        if not self._is_shown((self.start, self.end), self.given):
+            return found
+        for law in sorted(LAWS):
+            less = replace(self.given, laws=LAWS - {law})
+            if not self._is_shown((self.start, self.end), less):
+                found.append(less)
+        return found
+
+    def _needs_all_laws(self, link: t.Relation) -> bool:
+        """Whether whatever proves a step proves what is to be shown: it needs the same laws of softmax and relu."""
+        if not self.without_a_law or not self._is_shown(link.terms, self.given):
+            return False
+        return not any(self._is_shown(link.terms, less) for less in self.without_a_law)
+
+    def _is_shown(self, sides: tuple[t.Node, ...], given: Given) -> bool:
+        found = gap(sides, given)
+        return found is not None and found.is_zero
+
+    def is_idle(self, link: t.Relation) -> bool:
+        """Whether both sides of a step are written alike: Z_p = I Z_p."""
+        return not Written(Known(self.given)).difference(link)
+
     def is_leap(self, link: t.Relation) -> bool:
         """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
+        if self.is_built_in:
+            restated = is_multiple(self.written.difference(link), self.goal)
+            return restated or (self.is_one_law and self._needs_all_laws(link))
+        if len(self.without_a_law) > 1 and self._needs_all_laws(link):
+            return True  # relu(H_p W_1 + 1 b_1) W_2 + 1 b_2 = P Z is Z_p = P Z with Z_p written out
         mine = gap(link.terms, self.bare)
         wholes = (gap(sides, self.bare) for sides in self._times((self.start, self.end)))
         if not any(multiple(mine, whole) not in (None, 0) for whole in wholes):
@@ -89,6 +155,9 @@ class Aim:
 
         An equation may be taken any number of times, also less than none; an inequality not less than none.
         """
+        if self.is_built_in:
+            equations = [step for step in steps if step.comparisons == ("=",)]
+            return bool(self.goal) and in_span(self.goal, map(self.written.difference, equations))
         passing = self.passing
         whole = gap((self.start, self.end), passing)
         equal, above = [], []
@@ -104,6 +173,8 @@ class Aim:
 
     def follows(self, steps: Sequence[t.Relation]) -> bool:
         """Whether a leap is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
+        if self.is_built_in:
+            return False
         given = self.given
         equal = [sides for link in steps if link.comparisons == ("=",) for sides in self._times(link.terms)]
         shown: dict[str, t.Node] = {}

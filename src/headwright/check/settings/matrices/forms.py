@@ -530,18 +530,19 @@ class Algebra:
 def image(function: str, body: Form, algebra: Algebra) -> Form:
     """f(body), f being softmax or relu, as a form; permutations that all words begin or end with are taken out."""
     rows, columns = body.rows, body.columns
+    laws = algebra.known.given.laws
     ends: list[Word] = [(), ()]
-    for side in (0, -1):
+    for side in (0, -1) if f"{function} permutes" in laws else ():
         while (letter := _shared(body, algebra, side)) is not None:
             ends[side] = (*ends[0], letter) if side == 0 else (letter, *ends[-1])
             cut = slice(1, None) if side == 0 else slice(-1)
             body = form(rows, columns, [(w[cut] if w[side] == letter else w, value) for w, value in body.terms])
     size = Fraction(1)
-    if function == "relu" and not body.is_zero:
-        size, body = measured(body)  # relu(c X) = c relu(X) for c > 0
-    elif function == "relu":
+    if function == "relu" and body.is_zero:
         return body
-    else:  # what is the same in each row, c ones^T, does not matter
+    if function == "relu" and "relu scales" in laws:
+        size, body = measured(body)  # relu(c X) = c relu(X) for c > 0
+    if function == "softmax" and "softmax shifts" in laws:  # what is the same in each row, c ones^T, does not matter
         kept = [(w, c) for w, c in body.terms if not (w and _is_ones(w[-1]) and w[-1].turned)]
         body = form(rows, columns, kept)
     return scaled(word_form((*ends[0], Image(function, body), *ends[-1]), rows, columns), size)

@@ -10,6 +10,9 @@ from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
 
+# What softmax and relu do: softmax(P X) = P softmax(X), softmax(X + c 1^T) = softmax(X), relu(2 X) = 2 relu(X).
+LAWS = frozenset({"softmax permutes", "softmax shifts", "relu permutes", "relu scales"})
+
 
 @dataclass(frozen=True)
 class Given:
@@ -22,6 +25,7 @@ class Given:
     different     pairs given to be not equal: (P Phi, Phi)
     sizes         small sizes to try for each dimension (all combinations that the facts allow)
     assume        what integers satisfy: 1 <= k <= d
+    laws          which laws of softmax and relu may be used
     """
 
     shapes: Mapping[str, Shape]
@@ -30,6 +34,7 @@ class Given:
     different: tuple[tuple[t.Node, t.Node], ...] = ()
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     assume: tuple[t.Relation, ...] = ()
+    laws: frozenset[str] = LAWS
 
 
 MOST_NAMES = 600  # of a definition, once all others are put in
