@@ -61,6 +61,34 @@ def test_the_result_is_written_as_data_and_as_a_picture(headwright: Headwright) 
     assert all(Path(name).read_bytes().startswith(start) for name, start in starts.items())
 
 
+def test_induction_is_told_with_its_period_and_its_length(headwright: Headwright) -> None:
+    """The contexts of the text, and those of induction, are not the same: on the terminal and in the table."""
+    ran = headwright("audit", MODEL, "--text", "text.txt", "--no-every-text", "--out", "heads.csv")
+    assert "induction in contexts of 189 and 256 tokens" in ran.out
+    assert "induction heads (random tokens of period 47, contexts of 189)" in ran.out
+    assert "induction heads over a long context (random tokens of period 47, contexts of 256)" in ran.out
+    assert "at 189" in ran.out and "at 256" in ran.out
+    with Path("heads.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    told = ("induction_period", "induction_context", "induction_long_period", "induction_long_context", "context")
+    assert {tuple(line[name] for name in told) for line in lines} == {("47", "189", "47", "256", "193")}
+    roles = [line["roles"] for line in lines if "induction" in line["roles"]]
+    assert roles
+    assert all("induction (period 47, 189 tokens); long induction (period 47, 256 tokens)" in line for line in roles)
+
+
+def test_several_texts_are_several_documents_and_one_has_no_interval(headwright: Headwright) -> None:
+    several = []
+    for k in range(8):
+        Path(f"{k}.txt").write_text(f"The keeper counted {k} boats, and {k} boats counted the keeper. ")
+        several += ["--text", f"{k}.txt"]
+    told = headwright("audit", MODEL, *several, "--no-every-text", "--json").json
+    assert told["measured_on"]["intervals"].startswith("95 % intervals over 8 texts")
+    assert all(head["entropy"]["low"] is not None for head in told["heads"])
+    ran = headwright("audit", MODEL, "--text", "text.txt", "--no-every-text")
+    assert "One text: no interval" in ran.out
+
+
 @pytest.mark.skipif(find_spec("pyarrow") is not None, reason="pyarrow is installed")
 def test_parquet_needs_pyarrow(headwright: Headwright) -> None:
     ran = headwright("audit", MODEL, "--out", "heads.parquet")

@@ -91,8 +91,9 @@ def parts(model: Model, plan: Plan, piece: Piece) -> Iterator[tuple[int, Summary
 
 def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> None:
     rows = rows_away(layer, (0, 1))
-    if document.period:
-        induction(kept, layer.index, rows, document.tokens, document.opening + document.period)
+    if document.induction is not None:
+        begin = document.opening + document.period
+        induction(kept, layer.index, rows, document.tokens, begin, document.induction)
     if not document.everything:
         return
     behaviour(kept, layer.index, rows, document.tokens)
@@ -185,7 +186,8 @@ def part_name(model: Model, plan: Plan, document: int | None, layer: int) -> str
 
 def _document(document: Document) -> str:
     tokens = hashlib.sha256(document.tokens.astype("<i8").tobytes()).hexdigest()
-    return json.dumps([tokens, document.opening, document.period, document.repeats, document.everything])
+    about = [tokens, document.opening, document.period, document.repeats, document.everything, document.long]
+    return json.dumps(about)
 
 
 def run(model: Model, plan: Plan, progress: Progress | None = None, kept: PartFiles | None = None) -> Summary:
