@@ -111,7 +111,8 @@ def _head(
         tv = mean_of(sums[f"tv/{name}"][at, head], draws.over, alike=draws.alike)
         bound, flips = (mean_of(sums[f"{what}/{name}"][at, head]) for what in ("bound", "flips"))
         if tv is not None and bound is not None and flips is not None:
-            rounding[name] = Rounded(tv.clipped(1.0), bound.value, float(peaks[f"tv/{name}"][at, head]), flips.value)
+            above = min(1.0, bound.value * (1 + 1e-12))  # what adding floats may lose is less
+            rounding[name] = Rounded(tv.clipped(1.0), above, float(peaks[f"tv/{name}"][at, head]), flips.value)
     by_layer = shares(summary, at)
     share = None if by_layer is None else float(by_layer[head])
     spectra = {

@@ -16,6 +16,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from headwright import theme
+from headwright.enclosure import fixed_above
 from headwright.models.explain import Example, Row
 from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.models.findings.heads import Head
@@ -368,7 +369,7 @@ def _rounding(heads: Sequence[Head]) -> str:
         ]
         lines.append(
             f'<tr><th scope="row" class="words">{name}</th><td>{middle[0]:.4f}</td>'
-            f"<td>{worst.rounding[name].tv.value:.4f} ({worst.name})</td><td>{middle[1]:.4f}</td>"
+            f"<td>{worst.rounding[name].tv.value:.4f} ({worst.name})</td><td>{fixed_above(middle[1], 4)}</td>"
             f"<td>{middle[2]:.2%}</td></tr>"
         )
     heading = "".join(

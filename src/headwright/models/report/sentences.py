@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
+from headwright.enclosure import fixed_above
 from headwright.models.findings.heads import BY_MEAN, Head
 from headwright.models.report.every_text import headline
 
@@ -117,7 +118,8 @@ def _rounded(heads: Sequence[Head]) -> str | None:
         if tv is None or bound is None:
             return None
         worst = tv[2].rounding[name].tv.value
-        parts.append(f"{name} {tv[0]:.3f} (worst head {tv[2].name}: {worst:.3f}; proven bound, median: {bound[0]:.3f})")
+        proven = f"proven bound, median: {fixed_above(bound[0], 3)}"
+        parts.append(f"{name} {tv[0]:.3f} (worst head {tv[2].name}: {worst:.3f}; {proven})")
     said = "Rounding the keys as in a quantised cache changes the pattern of the median head, in total variation, by"
     return f"{said}: {'; '.join(parts)}."
 

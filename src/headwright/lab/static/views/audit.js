@@ -203,7 +203,7 @@ function build(main, state) {
       bars.append(s("rect", { class: name === state.values.measure ? "bar-target" : "bar-key", x: 120, y: y + 3, width: x(held.value) - 120, height: 16, rx: 3 }));
       if (Number.isFinite(held.low) && Number.isFinite(held.high)) bars.append(s("line", { class: "wanted", x1: x(held.low), x2: x(held.high), y1: y + 11, y2: y + 11 }));
       bars.append(s("text", { class: "tick", x: 382, y: y + 15 }, shown(held.value)), s("title", {}, ""));
-      const interval = Number.isFinite(held.low) && Number.isFinite(held.high) ? `between ${shown(held.low, 4)} and ${shown(held.high, 4)}` : held.interval ?? "no interval";
+      const interval = Number.isFinite(held.low) && Number.isFinite(held.high) ? `between ${down(held.low)} and ${up(held.high)}` : held.interval ?? "no interval";
       bars.lastChild.textContent = `${name}${repeats(name)}: ${shown(held.value, 4)}, ${interval}`;
     });
     const space = ball(one);
