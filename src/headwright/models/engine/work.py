@@ -26,7 +26,7 @@ from headwright.models.findings.behaviour import behaviour, induction
 from headwright.models.findings.circuits import mixed, ranks, writing
 from headwright.models.findings.first_token import rows_away
 from headwright.models.findings.fragility import fragility
-from headwright.models.findings.rounding import keep_rounding, rounding, sample_rows
+from headwright.models.findings.rounding import Buffers, keep_rounding, rounding, sample_rows
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.model import Layer, Model, numbers
 from headwright.workers import code
@@ -99,9 +99,10 @@ def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> Non
     behaviour(kept, layer.index, rows, document.tokens)
     fragility(kept, layer.index, rows)
     values, found, written = numbers(layer.values), [], []
+    buffers = Buffers()
     for head in range(plan.heads):  # one at a time: the rows of all heads would take the most memory
-        looked = sample_rows(rows, head)
-        found.append(rounding(rows, head, looked))
+        looked = sample_rows(rows, head, buffers=buffers)
+        found.append(rounding(rows, head, looked, buffers))
         written.append(mixed(looked, values[rows.key_head[head]]))
     keep_rounding(kept, layer.index, np.stack(found))
     kept.add(layer.index, "mixed", np.stack(written))
