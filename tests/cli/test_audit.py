@@ -169,6 +169,24 @@ def test_an_audit_that_is_done_leaves_no_parts(headwright: Headwright) -> None:
     assert list(Path("cache/headwright/audit").iterdir()) == []
 
 
+def test_what_killed_audits_left_is_removed_by_the_next_one_and_told_by_the_doctor(headwright: Headwright) -> None:
+    left = Path("cache/headwright/audit") / ("0" * 32)
+    left.mkdir(parents=True)
+    part = left / ("a" * 64 + ".npz")
+    part.write_bytes(bytes(3_000_000))
+    assert "holds parts of 1 unfinished audit, 3.0 MB" in headwright("doctor").out
+    assert headwright("doctor", "--json").json["unfinished_audits"]["bytes"] == 3_000_000
+    then = time.time() - 30 * 86400
+    for path in (part, left):
+        os.utime(path, (then, then))
+    assert headwright("audit", MODEL, "--tokens", "200", "--no-every-text", "--resume").code == 0
+    assert part.exists()  # who resumes may mean just this one
+    ran = headwright("audit", MODEL, "--tokens", "200", "--no-every-text")
+    assert "Removed parts of an unfinished audit" in ran.err
+    assert not left.exists()
+    assert "unfinished" not in headwright("doctor").out
+
+
 def test_an_address_without_its_engine_is_refused(headwright: Headwright) -> None:
     done = headwright("audit", MODEL, "--scheduler", "tcp://10.0.0.5:8786")
     assert done.code == 2

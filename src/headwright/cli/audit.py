@@ -94,8 +94,9 @@ def audit(
     """Measure what every head of a model attends to, with margins, robustness and ranks."""
     from headwright.models.auditor import audit as run
     from headwright.models.engine.cluster import Cluster, Source
-    from headwright.models.engine.work import cache_folder, why_not_kept
+    from headwright.models.engine.part_cache import STALE_DAYS, cache_folder, remove_stale
     from headwright.models.engine.work import run as here
+    from headwright.models.engine.work import why_not_kept
     from headwright.models.loading import load_model
 
     if text and tokens is not None:
@@ -122,6 +123,10 @@ def audit(
     keep, reason = cache_folder(), why_not_kept(cache_folder())
     if reason is not None:
         say(f"{keep}: finished parts cannot be kept there ({reason}), so this audit cannot be resumed if it is killed.")
+    removed = 0 if resume else remove_stale(keep)
+    if removed:
+        said = "an unfinished audit" if removed == 1 else f"{removed} unfinished audits"
+        say(f"Removed parts of {said} in {keep} that nothing was added to for {STALE_DAYS} days.")
     cluster = Cluster(Source(model, device, dtype), scheduler)
     with resumable(), progress(f"auditing {loaded.name}") as fraction:
         found = run(

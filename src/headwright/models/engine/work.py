@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -106,11 +105,6 @@ def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> Non
         written.append(mixed(looked, values[rows.key_head[head]]))
     keep_rounding(kept, layer.index, np.stack(found))
     kept.add(layer.index, "mixed", np.stack(written))
-
-
-def cache_folder() -> Path:
-    """Where parts are kept unless told otherwise: in the folder that the system has for such things."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "headwright" / "audit"
 
 
 @dataclass(frozen=True)
