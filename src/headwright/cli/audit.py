@@ -193,7 +193,10 @@ def _show(found: Audit) -> None:
         show_line(f"- Not measured: {what}; {why}.")
     shown = [column for column in columns(found) if column.short in ON_SCREEN]
     table = Table(box=None, pad_edge=False)
-    for name, unit in (("head", ""), *((column.short, column.unit) for column in shown)):
+    for name, unit in (
+        ("head", ""),
+        *((SCREEN_NAMES.get(column.short, column.short), column.unit) for column in shown),
+    ):
         table.add_column(f"{name}\n{unit}", no_wrap=True, justify="right", min_width=max(len(name), len(unit)))
     table.add_column("what it does")
     told = [head for head in found.heads if head.roles] if len(found.heads) > MOST_LINES else list(found.heads)
@@ -202,7 +205,7 @@ def _show(found: Audit) -> None:
         numbers = [
             "-" if value is None else f"{value:{column.shown}}" for value, column in zip(values, shown, strict=True)
         ]
-        table.add_row(head.name, *numbers, ", ".join(role.label for role in head.roles))
+        table.add_row(head.name, *numbers, ", ".join(role.short_label for role in head.roles))
     OUT.print()
     OUT.print(table)
     rest = len(found.heads) - len(told[:MOST_LINES])
@@ -214,7 +217,8 @@ def _show(found: Audit) -> None:
     show_line(found.intervals)
 
 
-ON_SCREEN = ("first", "prev.", "self", "equal", "induct.", "long ind.", "entropy", "ball", "int4", "QK", "OV")
+ON_SCREEN = ("first", "prev.", "self", "induct.", "long ind.", "entropy", "ball", "int4", "QK", "OV")  # of 80 columns
+SCREEN_NAMES = {"long ind.": "long"}
 
 
 def _explain(

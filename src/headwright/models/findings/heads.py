@@ -64,8 +64,17 @@ class Role:
     def label(self) -> str:
         """As it is shown: with what it was measured on, and a question mark if the interval reaches below one half."""
         on = "" if self.context is None else f" (period {self.period}, {self.context} tokens)"
-        doubt = "?" if self.sure is False else ""
-        return f"{self.name}{doubt}{on}"
+        return f"{self.name}{self._doubt}{on}"
+
+    @property
+    def short_label(self) -> str:
+        """The same where there is little room: of what it was measured on the length alone."""
+        on = "" if self.context is None else f" at {self.context}"
+        return f"{self.name}{self._doubt}{on}"
+
+    @property
+    def _doubt(self) -> str:
+        return "?" if self.sure is False else ""
 
 
 @dataclass(frozen=True, eq=False)

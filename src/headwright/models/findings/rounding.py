@@ -55,7 +55,7 @@ def _whole(keys: Keys, levels: int, axis: int) -> Keys:
     largest = np.maximum(keys.max(axis=axis, keepdims=True), -keys.min(axis=axis, keepdims=True))
     step = largest / levels
     step = np.where(step > 0, step, 1.0)
-    rounded = keys / step
+    rounded: Keys = keys / step
     np.round(rounded, out=rounded)
     rounded *= step
     return rounded
@@ -66,7 +66,7 @@ def _stepped(keys: Keys, levels: int, axis: int) -> Keys:
     least = keys.min(axis=axis, keepdims=True)
     step = (keys.max(axis=axis, keepdims=True) - least) / (levels - 1)
     step = np.where(step > 0, step, 1.0)
-    rounded = keys - least
+    rounded: Keys = keys - least
     rounded /= step
     np.round(rounded, out=rounded)
     rounded *= step

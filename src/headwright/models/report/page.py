@@ -16,7 +16,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from headwright import theme
-from headwright.enclosure import fixed_above
+from headwright.enclosure import fixed_above, fixed_below
 from headwright.models.explain import Example, Row
 from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.models.findings.heads import Head
@@ -344,7 +344,9 @@ def _line(head: Head, shown_columns: Sequence[Column]) -> str:
         value, mean = column.value(head), head.means.get(column.mean)
         told = ""
         if mean is not None and mean.low is not None and mean.high is not None:
-            told = f' title="{mean.low:{column.shown}} to {mean.high:{column.shown}}, {mean.interval}"'
+            decimals = int(column.shown.strip(".f"))  # every mean has such a format
+            low, high = fixed_below(mean.low, decimals), fixed_above(mean.high, decimals)
+            told = f' title="{low} to {high}, {mean.interval}"'
         elif mean is not None:
             told = f' title="{mean.interval}"'
         shown = "–" if value is None else f"{value:{column.shown}}"
