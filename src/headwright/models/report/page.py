@@ -19,7 +19,7 @@ from headwright import theme
 from headwright.enclosure import fixed_above, fixed_below
 from headwright.models.explain import Example, Row
 from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
-from headwright.models.findings.heads import Head
+from headwright.models.findings.heads import ENOUGH, Head
 from headwright.models.findings.rounding import FORMATS
 from headwright.models.report.every_text import section as every_text
 from headwright.models.report.sentences import ball, sentences
@@ -193,11 +193,20 @@ def map_values(found: Audit) -> Iterator[tuple[Column, list[list[float | None]],
     numbers = sorted({head.head for head in found.heads})
     at = {(head.layer, head.head): head for head in found.heads}
     for column in COLUMNS:
-        values = [[column.value(at[layer, number]) for number in numbers] for layer in found.layers]
+        values = [[_mapped_value(column, at[layer, number]) for number in numbers] for layer in found.layers]
         known = [value for line in values for value in line if value is not None]
         if column.mapped and known:
             column = _with_tokens(column, found)
             yield column, values, column.most or max(*known, LEAST_TV if "a token" in column.title else 0.0) or 1.0
+
+
+def _mapped_value(column: Column, head: Head) -> float | None:
+    """A number for a map; none where it would be about the little that a head does away from the first token."""
+    away = column.mean.endswith("_away") and not column.mean.startswith("induction")
+    sink = head.value("sink")
+    if away and sink is not None and 1 - sink < ENOUGH:
+        return None
+    return column.value(head)
 
 
 def _with_tokens(column: Column, found: Audit) -> Column:
@@ -236,7 +245,8 @@ def _maps(found: Audit) -> str:
         )
     return (
         "<p>A row for each layer, from the first; a column for each head. Point at a cell for its number; all of them "
-        "are in the table below. * away from the first token.</p>\n"
+        "are in the table below. * away from the first token; left empty for heads that give it more than nine tenths, "
+        "but for induction, which is measured on other tokens.</p>\n"
         f'<div class="maps">{"".join(figures)}</div>'
     )
 
