@@ -36,12 +36,12 @@ def _file() -> Path:
 def _loaded(T: int) -> tuple[Any, np.ndarray]:
     import torch
 
-    from headwright.models.documents import default_text
+    from headwright.models.documents import default_texts
     from headwright.models.loading import load_model
 
     torch.set_num_threads(1)
     model = load_model(_file())
-    return model, np.resize(model.encode(default_text()), T)
+    return model, np.resize(model.encode("\n".join(default_texts())), T)
 
 
 def ours(T: int) -> Callable[[], str]:

@@ -183,7 +183,9 @@ def _same(who: str, said: Spread, asked: Spread, found: Comparison) -> bool:
     apart, largest = _covariances_apart(said, asked)
     if not apart <= NEARBY * largest:
         return False
-    found.notes.append(f"the covariance of {who} is within {apart:.1e} of the one asked for, by rounding")
+    from headwright.enclosure import shown_above
+
+    found.notes.append(f"the covariance of {who} is within {shown_above(apart, 2)} of the one asked for, by rounding")
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from flint import arb
@@ -70,7 +70,7 @@ def held_to(
             raise ContradictionError(f"{what}: {side} {bound:.6g} was proved, and an instance gives {found:.6g}")
 
 
-def shown_above(number: float, digits: int = 6) -> str:
+def shown_above(number: float | Fraction, digits: int = 6) -> str:
     """An upper bound as text, rounded up: what is read is still a bound.
 
     >>> shown_above(0.12345678), f"{0.12345618:.6g}", shown_above(0.12345618)
@@ -79,13 +79,55 @@ def shown_above(number: float, digits: int = 6) -> str:
     return _shown(number, digits, ROUND_CEILING)
 
 
-def shown_below(number: float, digits: int = 6) -> str:
+def shown_below(number: float | Fraction, digits: int = 6) -> str:
     """A lower bound as text, rounded down.
 
     >>> shown_below(0.12345678), f"{0.12345678:.6g}"
     ('0.123456', '0.123457')
     """
     return _shown(number, digits, ROUND_FLOOR)
+
+
+def fixed_above(number: float, decimals: int) -> str:
+    """An upper bound as text with so many decimals, rounded up.
+
+    >>> fixed_above(0.99994, 4), fixed_above(0.5, 4), fixed_above(math.inf, 4)
+    ('1.0000', '0.5000', 'inf')
+    """
+    return _fixed(number, decimals, ROUND_CEILING)
+
+
+def fixed_below(number: float, decimals: int) -> str:
+    """A lower bound as text with so many decimals, rounded down.
+
+    >>> fixed_below(0.99999, 4), fixed_below(0.5, 4)
+    ('0.9999', '0.5000')
+    """
+    return _fixed(number, decimals, ROUND_FLOOR)
+
+
+def printed_above(number: Fraction) -> float:
+    """The smallest float that is not below a fraction as it is printed, in the fewest digits that tell it from others.
+
+    The float next to 0.1 is a little above 1/10, the one next to 0.3 a little below 3/10; both are printed as the
+    number itself, and what is printed is the bound.
+
+    >>> printed_above(Fraction(3, 10)), printed_above(Fraction(1, 3))
+    (0.3, 0.33333333333333337)
+    """
+    nearest = float(number)
+    if Fraction(repr(nearest)) >= number:
+        return nearest
+    return math.nextafter(nearest, math.inf)
+
+
+def printed_below(number: Fraction) -> float:
+    """The largest float that is not above a fraction as it is printed.
+
+    >>> printed_below(Fraction(9, 10)), printed_below(1 - Fraction(1, 10**30))
+    (0.9, 0.9999999999999999)
+    """
+    return 0.0 - printed_above(-number)  # so that 0 is not -0.0
 
 
 def float_above(number: Fraction) -> float:
@@ -107,8 +149,21 @@ def float_below(number: Fraction) -> float:
     return 0.0 - float_above(-number)  # so that 0 is not -0.0
 
 
-def _shown(number: float, digits: int, rounding: str) -> str:
-    return f"{Context(prec=digits, rounding=rounding).create_decimal_from_float(number):g}"
+def _shown(number: float | Fraction, digits: int, rounding: str) -> str:
+    context = Context(prec=digits, rounding=rounding)
+    if isinstance(number, Fraction):
+        rounded = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    else:
+        rounded = context.create_decimal_from_float(number)
+    return f"{rounded:g}"
+
+
+def _fixed(number: float, decimals: int, rounding: str) -> str:
+    if not math.isfinite(number):
+        return f"{number}"
+    unit = Decimal(1).scaleb(-decimals)
+    enough = Context(prec=400)  # digits: a float has at most 309 before the point
+    return f"{Decimal(number).quantize(unit, rounding, context=enough):f}"
 
 
 def _towards(point: arb, direction: float) -> float:

@@ -24,6 +24,9 @@ from headwright.errors import InputError, install_line
 if TYPE_CHECKING:
     from distributed import Client
 
+# Dask tells workers of its own to give freed memory back at once. Arrays that come and go then cost page faults, which
+# take longer than the arithmetic; None leaves the allocator as it is.
+TRIM = "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_"
 WAIT = 10  # seconds for a scheduler to answer, and for a worker to be there
 ADDRESS = re.compile(r"(tcp|tls)://(?P<host>[\w.-]+|\[[\w:.]+\]):(?P<port>\d{1,5})", re.ASCII)
 LIBRARIES = ("numba", "numpy", "scipy", "torch", "transformers", "ml_dtypes")
@@ -43,7 +46,10 @@ def client(scheduler: str | None = None, processes: int | None = None) -> Iterat
         with _found(scheduler) as there:
             yield there
         return
+    import dask
+
     with (
+        dask.config.set({TRIM: None}),
         LocalCluster(
             n_workers=processes or os.cpu_count() or 1, threads_per_worker=1, dashboard_address="127.0.0.1:0",
             silence_logs=logging.ERROR,

@@ -61,6 +61,34 @@ def test_the_result_is_written_as_data_and_as_a_picture(headwright: Headwright) 
     assert all(Path(name).read_bytes().startswith(start) for name, start in starts.items())
 
 
+def test_induction_is_told_with_its_period_and_its_length(headwright: Headwright) -> None:
+    """The contexts of the text, and those of induction, are not the same: on the terminal and in the table."""
+    ran = headwright("audit", MODEL, "--text", "text.txt", "--no-every-text", "--out", "heads.csv")
+    assert "induction in contexts of 189 and 256 tokens" in ran.out
+    assert "induction heads (random tokens of period 47, contexts of 189)" in ran.out
+    assert "induction heads over a long context (random tokens of period 47, contexts of 256)" in ran.out
+    assert "at 189" in ran.out and "at 256" in ran.out
+    with Path("heads.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    told = ("induction_period", "induction_context", "induction_long_period", "induction_long_context", "context")
+    assert {tuple(line[name] for name in told) for line in lines} == {("47", "189", "47", "256", "193")}
+    roles = [line["roles"] for line in lines if "induction" in line["roles"]]
+    assert roles
+    assert all("induction (period 47, 189 tokens); long induction (period 47, 256 tokens)" in line for line in roles)
+
+
+def test_several_texts_are_several_documents_and_one_has_no_interval(headwright: Headwright) -> None:
+    several = []
+    for k in range(8):
+        Path(f"{k}.txt").write_text(f"The keeper counted {k} boats, and {k} boats counted the keeper. ")
+        several += ["--text", f"{k}.txt"]
+    told = headwright("audit", MODEL, *several, "--no-every-text", "--json").json
+    assert told["measured_on"]["intervals"].startswith("95 % intervals over 8 texts")
+    assert all(head["entropy"]["low"] is not None for head in told["heads"])
+    ran = headwright("audit", MODEL, "--text", "text.txt", "--no-every-text")
+    assert "One text: no interval" in ran.out
+
+
 @pytest.mark.skipif(find_spec("pyarrow") is not None, reason="pyarrow is installed")
 def test_parquet_needs_pyarrow(headwright: Headwright) -> None:
     ran = headwright("audit", MODEL, "--out", "heads.parquet")
@@ -139,6 +167,24 @@ def test_the_engines_tell_the_same_numbers(headwright: Headwright) -> None:
 def test_an_audit_that_is_done_leaves_no_parts(headwright: Headwright) -> None:
     assert headwright("audit", MODEL, "--tokens", "300", "--resume").code == 0
     assert list(Path("cache/headwright/audit").iterdir()) == []
+
+
+def test_what_killed_audits_left_is_removed_by_the_next_one_and_told_by_the_doctor(headwright: Headwright) -> None:
+    left = Path("cache/headwright/audit") / ("0" * 32)
+    left.mkdir(parents=True)
+    part = left / ("a" * 64 + ".npz")
+    part.write_bytes(bytes(3_000_000))
+    assert "holds parts of 1 unfinished audit, 3.0 MB" in headwright("doctor").out
+    assert headwright("doctor", "--json").json["unfinished_audits"]["bytes"] == 3_000_000
+    then = time.time() - 30 * 86400
+    for path in (part, left):
+        os.utime(path, (then, then))
+    assert headwright("audit", MODEL, "--tokens", "200", "--no-every-text", "--resume").code == 0
+    assert part.exists()  # who resumes may mean just this one
+    ran = headwright("audit", MODEL, "--tokens", "200", "--no-every-text")
+    assert "Removed parts of an unfinished audit" in ran.err
+    assert not left.exists()
+    assert "unfinished" not in headwright("doctor").out
 
 
 def test_an_address_without_its_engine_is_refused(headwright: Headwright) -> None:

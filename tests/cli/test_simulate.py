@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save("q.npy", np.array([8.0, 0.0, 0.0, 0.0]))
     np.save("big.npy", np.random.default_rng(0).normal(size=(600, 8)) * np.r_[4.0, np.ones(599)][:, None])
     Path("one.toml").write_text("[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.0625] }\n")
+    Path("narrow.toml").write_text("[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.0001] }\n")
     Path("all.toml").write_text('[[noise]]\nkey = "*"\nisotropic = 0.01\n')
     Path("fixed.toml").write_text("")
 
@@ -86,6 +89,34 @@ def test_keys_that_a_certificate_does_not_hold_are_asked_for(headwright: Headwri
     assert "expected --keys, since the certificate does not hold them" in alone.err
     ran = headwright("simulate", "--certificate", "c.json", "--world", "fixed.toml", "--keys", "big.npy", "--json")
     assert ran.json["wish"]["exact_enclosure"] == [1.0, 1.0]
+
+
+def test_a_probability_that_is_proven_is_never_rounded_up(headwright: Headwright) -> None:
+    """0.9999999 was printed as 1, and 1 - 1e-20 as 1.0 in JSON."""
+    design = ("design", "--keys", "K.npy", "--copy", "0", "--world", "narrow.toml", "--confidence")
+    ran = headwright(*design, "0.9999999")
+    assert ran.code == 0
+    assert "probability: proven at least 0.9999999 (exact" in ran.out
+    low, high = re.findall(r"95% interval ([0-9.]+) \.\. ([0-9.]+)", ran.out)[0]
+    told = headwright(*design, "0.9999999", "--json").json["probability"]
+    assert (told["proven_at_least"], told["probability"]) == (0.9999999, 1.0)
+    assert Fraction(low) <= Fraction(told["interval"][0])
+    assert Fraction(told["interval"][1]) <= Fraction(high)
+    nearly = headwright(*design, "0.99999999999999999999", "--json").json["probability"]
+    assert nearly["proven_at_least"] == 1 - 2**-53
+
+
+def test_intervals_and_wishes_are_rounded_outward(headwright: Headwright) -> None:
+    simulate = ("simulate", "--keys", "K.npy", "--query", "q.npy", "--world", "one.toml", "--targets", "0,1")
+    for samples in ("997", "998", "999", "1000"):
+        told = headwright(*simulate, "--samples", samples, "--json").json
+        out = headwright(*simulate, "--samples", samples).out
+        low, high = re.findall(r"95% interval ([0-9.]+) \.\. ([0-9.]+)", out)[0]
+        assert Fraction(low) <= Fraction(told["near_average"]["interval"][0])
+        assert Fraction(told["near_average"]["interval"][1]) <= Fraction(high)
+        for target, (mean, half) in zip(told["targets"], re.findall(r"([0-9.]+) ± ([0-9.]+)", out), strict=True):
+            assert Fraction(mean) - Fraction(half) <= Fraction(target["mean_interval"][0])
+            assert Fraction(target["mean_interval"][1]) <= Fraction(mean) + Fraction(half)
 
 
 def test_design_tells_the_probability_of_random_keys(headwright: Headwright) -> None:

@@ -33,6 +33,15 @@ def test_it_makes_its_point_and_heads_and_rows_are_chosen(view: View) -> None:
     expect(page.locator("#row h2")).to_contain_text("Row 30")
 
 
+def test_induction_is_told_with_its_period_and_its_length(view: View) -> None:
+    page = view.enter("/audit")
+    view.settled()
+    expect(page.locator("#head")).to_contain_text("induction (period 47, contexts of 189 tokens)")
+    expect(page.locator("#head")).to_contain_text("long induction (period 47, contexts of 256 tokens)")
+    expect(page.locator("#head")).to_contain_text("95 % intervals over 21 random sequences")
+    expect(page.locator("#map")).to_contain_text("(period 47, contexts of 189 tokens)")
+
+
 def test_arrow_keys_go_from_row_to_row_and_the_text_is_one_stop_of_the_tab_key(view: View) -> None:
     page = view.enter("/audit#row=20")
     view.settled()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import tracemalloc
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from headwright.models.auditor import audit
 from headwright.models.documents import text_documents
 from headwright.models.explain import explain, parse_head
 from headwright.models.loading.model import Circuits, Layer, Tokens
-from headwright.models.report.data import data
+from headwright.models.report.data import data, table
 from headwright.models.report.page import page
 from headwright.models.rows.scoring import Scoring
 from headwright.trusted.verify import verify
@@ -168,3 +170,103 @@ def test_token_ids_are_audited() -> None:
     assert found.to_dict()["measured_on"]["documents"][0] == {
         "name": "ids.npy", "tokens": 60, "period": None, "repeats": None
     }  # fmt: skip
+
+
+SEVERAL = [" ".join(f"word{(7 * k + n) % 13}" for k in range(30 + n)) for n in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TEXT, "One text: no interval"),
+        (SEVERAL[:3], "3 texts: at least 8 are needed for an interval"),
+        (SEVERAL, "95 % intervals over 8 texts, for others like these"),
+        (" ".join(SEVERAL) + " " + " ".join(SEVERAL), "95 % intervals over 9 passages of one text, for others"),
+    ],
+)
+def test_an_audit_says_what_its_intervals_are_about_or_why_there_are_none(text: str | list[str], said: str) -> None:
+    found = audit(MODEL, text=text, every_text=False)
+    assert found.intervals.startswith(said)
+    told = data(found)
+    assert told["measured_on"]["intervals"].startswith(said)
+    assert html.escape(said) in page(found)
+    given = "95 %" in said
+    for head in told["heads"]:
+        assert (head["entropy"]["low"] is not None) == given
+        assert head["induction"]["low"] is not None  # 8 random sequences are a sample of random sequences
+        assert (head["rounding"]["bf16"]["tv"]["low"] is not None) == given
+    roles = [role for head in found.heads for role in head.roles if role.name in ("previous token", "self")]
+    assert roles and all((role.sure is None) == (not given) for role in roles)
+
+
+def test_several_texts_have_their_names() -> None:
+    found = audit(MODEL, text=SEVERAL[:2], text_name=["one.txt", "two.txt"], every_text=False)
+    assert [document.name for document in found.documents[:2]] == ["one.txt", "two.txt"]
+    assert found.text == "2 texts (one.txt, ..., two.txt)"
+    with pytest.raises(InputError, match="2 texts and 1 names of texts"):
+        audit(MODEL, text=SEVERAL[:2], text_name=["one.txt"])
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("../full/lib/models/SmolLM2.gguf", "SmolLM2.gguf"),
+        ("/root/models/SmolLM2", "SmolLM2"),
+        ("./SmolLM2", "SmolLM2"),
+        ("models/SmolLM2", "SmolLM2"),  # a folder that is there
+        ("owner/SmolLM2", "owner/SmolLM2"),  # a hub id
+        ("builtin:induction", "builtin:induction"),
+        ("LlamaForCausalLM", "LlamaForCausalLM"),
+    ],
+)
+def test_a_title_has_the_name_of_a_file_or_folder_without_what_leads_to_it(
+    name: str, title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("models/SmolLM2").mkdir(parents=True)
+    found = audit(Handmade(name=name), text=TEXT, layers=[0], heads_wanted=[0], every_text=False)
+    assert found.title == title
+    assert f"What the heads of {title} do" in page(found)
+    assert data(found)["model"]["name"] == name
+
+
+class Forgetful(Handmade):
+    """It follows repeats over a short context, and in a long one all its patterns are even."""
+
+    def run(self, tokens: Tokens) -> Iterator[Layer]:
+        for layer in super().run(tokens):
+            queries = layer.queries if len(tokens) < 100 else np.zeros_like(layer.queries)
+            yield Layer(layer.index, queries, layer.keys, layer.values, layer.scoring)
+
+
+def test_induction_over_a_long_context_is_not_taken_from_a_short_one() -> None:
+    """Period and length stand beside the role in every output."""
+    model = Forgetful(vocabulary=20, longest=300)
+    found = audit(model, text=TEXT, max_length=300, every_text=False)
+    head = next(head for head in found.heads if any(role.name == "induction" for role in head.roles))
+    assert [role.label for role in head.roles if "induction" in role.name] == ["induction (period 19, 77 tokens)"]
+    assert (head.value("induction_away") or 0.0) > 0.9
+    assert (head.value("induction_long_away") or 0.0) < 0.1
+    assert "induction in contexts of 77 and 300 tokens" in found.headline
+
+    on = "(random tokens of period 19, contexts of 77)"
+    none = "is an induction head over a long context (random tokens of period 19, contexts of 300)"
+    assert on in repr(found)
+    for output in (page(found), " ".join(data(found)["summary"])):
+        assert on in output
+        assert none in output
+    assert "Long induction (period 19, 300 tokens)" in page(found)
+
+    told = data(found)
+    assert told["measured_on"]["induction"] == {
+        "induction": {"period": 19, "context": 77, "sequences": 8},
+        "induction_long": {"period": 19, "context": 300, "sequences": 1},
+    }
+    same = next(one for one in told["heads"] if (one["layer"], one["head"]) == (head.layer, head.head))
+    assert (same["induction_long"]["period"], same["induction_long"]["context"]) == (19, 300)
+    assert same["induction_long"]["interval"] == "one random sequence: no interval"
+    line = next(line for line in table(found) if (line["layer"], line["head"]) == (head.layer, head.head))
+    assert "induction (period 19, 77 tokens)" in str(line["roles"])
+    assert (line["induction_period"], line["induction_context"], line["induction_sequences"]) == (19, 77, 8)
+    assert (line["induction_long_period"], line["induction_long_context"]) == (19, 300)
+    assert line["induction_long_away"] == head.value("induction_long_away")

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from headwright.errors import InputError
-from headwright.models.documents import SHORTEST, repeated_documents, text_documents
+from headwright.models.documents import (
+    SHORTEST,
+    Document,
+    default_texts,
+    draws_of,
+    induction_documents,
+    repeated_documents,
+    repeated_tokens,
+    text_documents,
+)
+from headwright.models.findings.summary import Draws
 from tests.models.handmade import Handmade
 
 MODEL = Handmade()
@@ -82,3 +92,50 @@ def test_token_ids_are_documents_as_they_are() -> None:
     for wrong in (ids * 1.0, ids[:0], ids.reshape(1, 2, 15)):
         with pytest.raises(InputError, match="expected whole numbers"):
             text_documents(MODEL, wrong, "ids")
+
+
+@pytest.mark.parametrize(
+    ("model", "length", "expected"),
+    [
+        (Handmade(vocabulary=9000, longest=None), 8192, {"induction": (64, 257, 8), "induction_long": (2048, 8192, 1)}),
+        (Handmade(vocabulary=9000, longest=None), None, {"induction": (64, 257, 8), "induction_long": (256, 1024, 1)}),
+        (Handmade(longest=None), 8192, {"induction": (39, 157, 8), "induction_long": (39, 8192, 1)}),
+        (Handmade(vocabulary=9000, longest=None), 257, {"induction": (64, 257, 8)}),  # the short ones fill it
+        (Handmade(), None, {"induction": (15, 61, 8)}),
+    ],
+)
+def test_induction_is_measured_on_short_repeats_and_on_repeats_that_fill_the_longest_context(
+    model: Handmade, length: int | None, expected: dict[str, tuple[int, int, int]]
+) -> None:
+    measured = repeated_tokens(induction_documents(model, length=length))
+    told = {name: (tokens.period, tokens.context, tokens.sequences) for name, tokens in measured.items()}
+    assert told == expected
+
+
+def test_long_repeats_that_are_there_are_not_measured_twice() -> None:
+    model = Handmade(vocabulary=9000, longest=None)
+    there = repeated_documents(model, tokens=8192, length=8192, everything=True)
+    added = induction_documents(model, length=8192, measured=there)
+    assert [document.induction for document in (*there, *added)] == ["induction_long"] + ["induction"] * 8
+
+
+@pytest.mark.parametrize(
+    ("sources", "period", "over", "alike"),
+    [
+        ("abc", 0, "texts", True),
+        ("a", 0, "texts", True),
+        ("aaa", 0, "passages of one text", True),
+        ("aab", 0, "passages of 2 texts", False),
+        ("abc", 9, "random sequences", True),
+    ],
+)
+def test_documents_know_what_they_are_draws_of(sources: str, period: int, over: str, alike: bool) -> None:
+    documents = [Document(name, np.arange(20), 0, period, source=name) for name in sources]
+    assert draws_of(documents) == Draws(len(sources), over, alike)
+
+
+def test_the_default_texts_are_enough_for_intervals_and_of_much_the_same_length() -> None:
+    lengths = [len(text) for text in default_texts()]
+    assert len(lengths) >= 8
+    assert max(lengths) < 2.5 * min(lengths)  # a log has few letters a token
+    assert not any("=====" in text for text in default_texts())

@@ -16,7 +16,7 @@ def test_the_more_the_darker_and_each_cell_says_its_number() -> None:
     opaque = [g.find("rect").get("fill-opacity") for g in cells]  # type: ignore[union-attr]
     assert opaque == ["0.000", "0.500", "1.000", None]
     assert [g.findtext("title") for g in cells] == [
-        "head 0.0: 0.00", "head 0.1: 0.50", "head 1.0: 1.00", "head 1.1: not measured",
+        "head 0.0: 0.00", "head 0.1: 0.50", "head 1.0: 1.00", "head 1.1: no number",
     ]  # fmt: skip
 
 

@@ -64,7 +64,10 @@ TOKENS = 4000  # random ones, for a model that was trained on nothing else
 
 def audit(
     model: ModelName,
-    text: Annotated[Path | None, typer.Option(help="Measure on this text (- for standard input).")] = None,
+    text: Annotated[
+        list[Path] | None,
+        typer.Option(help="Measure on this text (- for standard input); give several, 8 or more for intervals."),
+    ] = None,
     tokens: Annotated[
         str | None,
         typer.Option(metavar="N|FILE", help="Measure on N random tokens, repeated, or on token ids (.npy)."),
@@ -91,11 +94,12 @@ def audit(
     """Measure what every head of a model attends to, with margins, robustness and ranks."""
     from headwright.models.auditor import audit as run
     from headwright.models.engine.cluster import Cluster, Source
-    from headwright.models.engine.work import cache_folder, why_not_kept
+    from headwright.models.engine.part_cache import STALE_DAYS, cache_folder, remove_stale
     from headwright.models.engine.work import run as here
+    from headwright.models.engine.work import why_not_kept
     from headwright.models.loading import load_model
 
-    if text is not None and tokens is not None:
+    if text and tokens is not None:
         raise InputError("--text and --tokens: expected one of them")
     check_engine(engine, scheduler)
     if out is not None and out.suffix not in OUTS:
@@ -107,7 +111,7 @@ def audit(
     check_writable(out, "--out")
     check_picture(plot)
     ids = None if tokens is None else _tokens(tokens)
-    given = None if text is None else read_text(text, "text")
+    given = [read_text(path, "text") for path in text] if text else None
     chosen, mine = read_numbers(layers, "--layers"), read_numbers(heads, "--heads")
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=device, dtype=dtype)
@@ -119,10 +123,14 @@ def audit(
     keep, reason = cache_folder(), why_not_kept(cache_folder())
     if reason is not None:
         say(f"{keep}: finished parts cannot be kept there ({reason}), so this audit cannot be resumed if it is killed.")
+    removed = 0 if resume else remove_stale(keep)
+    if removed:
+        said = "an unfinished audit" if removed == 1 else f"{removed} unfinished audits"
+        say(f"Removed parts of {said} in {keep} that nothing was added to for {STALE_DAYS} days.")
     cluster = Cluster(Source(model, device, dtype), scheduler)
     with resumable(), progress(f"auditing {loaded.name}") as fraction:
         found = run(
-            loaded, text=given, text_name=str(tokens if text is None else text), tokens=ids, max_length=max_length,
+            loaded, text=given, text_name=_text_names(text, tokens), tokens=ids, max_length=max_length,
             layers=chosen, heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]),
             progress=fraction, engine=cluster if engine == "dask" else here, keep=keep if reason is None else None,
             resume=resume, every_text=not no_every_text,
@@ -146,6 +154,16 @@ def audit(
         save_picture(plot, picture(found))
 
 
+def _text_names(text: list[Path] | None, tokens: str | None) -> str | list[str]:
+    """What is measured on, by its name without the folder: the texts, or the file of tokens."""
+    if not text:
+        return Path(tokens or "the text").name
+    names = [path.name for path in text]
+    if len(set(names)) < len(names):
+        names = [str(path) for path in text]
+    return names
+
+
 def _tokens(given: str) -> int | np.ndarray:
     """How many random tokens, or the ids in a file."""
     if given.isascii() and given.isdigit():
@@ -165,7 +183,7 @@ def _show(found: Audit) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from headwright.models.report.page import COLUMNS
+    from headwright.models.report.page import columns
     from headwright.models.report.sentences import sentences
 
     OUT.print(f"[bold]{escape(found.title)}[/]: {found.headline}", highlight=False)
@@ -173,9 +191,12 @@ def _show(found: Audit) -> None:
         show_line(f"- {line}")
     for what, why in found.not_measured.items():
         show_line(f"- Not measured: {what}; {why}.")
-    shown = [column for column in COLUMNS if column.short in ON_SCREEN]
+    shown = [column for column in columns(found) if column.short in ON_SCREEN]
     table = Table(box=None, pad_edge=False)
-    for name, unit in (("head", ""), *((column.short, column.unit) for column in shown)):
+    for name, unit in (
+        ("head", ""),
+        *((SCREEN_NAMES.get(column.short, column.short), column.unit) for column in shown),
+    ):
         table.add_column(f"{name}\n{unit}", no_wrap=True, justify="right", min_width=max(len(name), len(unit)))
     table.add_column("what it does")
     told = [head for head in found.heads if head.roles] if len(found.heads) > MOST_LINES else list(found.heads)
@@ -184,27 +205,29 @@ def _show(found: Audit) -> None:
         numbers = [
             "-" if value is None else f"{value:{column.shown}}" for value, column in zip(values, shown, strict=True)
         ]
-        table.add_row(head.name, *numbers, ", ".join(role.name + ("" if role.sure else "?") for role in head.roles))
+        table.add_row(head.name, *numbers, ", ".join(role.short_label for role in head.roles))
     OUT.print()
     OUT.print(table)
     rest = len(found.heads) - len(told[:MOST_LINES])
     if rest:
         show_line(f"and {rest} more heads: --out report.html and --json have them all")
     show_line(
-        "Floating-point means over rows, away from the first token but for 'first'; ?: no interval wholly above half."
+        "Floating-point means over rows, away from the first token but for 'first'; ?: the interval reaches below half."
     )
+    show_line(found.intervals)
 
 
-ON_SCREEN = ("first", "prev.", "self", "equal", "induct.", "entropy", "ball", "int4", "QK", "OV")
+ON_SCREEN = ("first", "prev.", "self", "induct.", "long ind.", "entropy", "ball", "int4", "QK", "OV")  # of 80 columns
+SCREEN_NAMES = {"long ind.": "long"}
 
 
 def _explain(
-    model: Model, head: str, text: str | None, tokens: int | np.ndarray | None, max_length: int | None, seed: int,
+    model: Model, head: str, text: list[str] | None, tokens: int | np.ndarray | None, max_length: int | None, seed: int,
     json: bool,
 ) -> None:  # fmt: skip
     from dataclasses import asdict
 
-    from headwright.models.documents import default_text, repeated_documents, text_documents
+    from headwright.models.documents import default_texts, repeated_documents, text_documents
     from headwright.models.explain import explain, parse_head
 
     layer, number = parse_head(head, model)
@@ -212,9 +235,8 @@ def _explain(
     if isinstance(tokens, int):
         documents = repeated_documents(model, tokens=tokens, length=max_length, seed=seed, everything=True)
     else:
-        documents = text_documents(
-            model, tokens if tokens is not None else default_text() if text is None else text, "the text", max_length
-        )
+        looked = tokens if tokens is not None else (text or default_texts())[0]
+        documents = text_documents(model, looked, "the text", max_length)
     found = explain(model, documents[0], layer, number)
     if json:
         show_json(asdict(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -105,7 +106,7 @@ def _print(found: Design, written: str | None, keys: Path, world: Path | None) -
     by = f" ({in_words(found.checkers)})" if found.checkers else ""
     show_line(f"{found.word}{by}: {found.words}")
     if found.word == "designed":
-        gap = "" if math.isinf(found.gap) else f" (relative gap {found.gap:.1e})"
+        gap = "" if math.isinf(found.gap) else f" (relative gap {shown_above(found.gap, 2)})"
         bound = f"proven to be at least {shown_below(found.norm_lower_bound, DIGITS)} {_for_any(found)}{gap}"
         unknown = "with no proof that there is none shorter" if found.norm else "and nothing is shorter"
         known = bound if found.norm_lower_bound else unknown
@@ -117,7 +118,7 @@ def _print(found: Design, written: str | None, keys: Path, world: Path | None) -
         for share in found.shares:
             show_line(f"head {share.head} serves {', '.join(f'key {a}' for a in share.targets)}")
     if found.probability is not None:
-        show_line(_chance_in_words(found.probability, float(found.question.confidence)))
+        show_line(_chance_in_words(found.probability, found.question.confidence))
     if found.best_eps is not None:
         low, high = found.best_eps
         best = f"eps = {shown_above(high, DIGITS)}; no eps below {shown_below(low, DIGITS)} (both proven)"
@@ -131,14 +132,17 @@ def _for_any(found: Design) -> str:
     return "for any query" if len(found.queries) == 1 else f"for the longest of any {len(found.queries)} queries"
 
 
-def _chance_in_words(chance: Chance, confidence: float) -> str:
+def _chance_in_words(chance: Chance, confidence: Fraction) -> str:
+    from headwright.enclosure import fixed_above, fixed_below, shown_below
+
     low, high = chance.interval
     why = "conservative: ways to fail are added up" if chance.conservative else "exact for one random key"
-    words = f"probability: proven at least {confidence:g} ({why})"
+    words = f"probability: proven at least {shown_below(confidence, 12)} ({why})"
     if chance.exact is not None:
         words += f"; proven to be {chance.exact}"
     evenly = ", drawing evenly what is not random" if chance.evenly else ""
-    return f"{words}; sampled {chance.probability:.4f} (95% interval {low:.4f} .. {high:.4f}{evenly})"
+    interval = f"95% interval {fixed_below(low, 4)} .. {fixed_above(high, 4)}"
+    return f"{words}; sampled {chance.probability:.4f} ({interval}{evenly})"
 
 
 def _keys_option(found: Design, keys: Path, world: Path | None) -> list[object]:

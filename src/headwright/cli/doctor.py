@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from headwright.cli.console import show_json, show_line
 from headwright.cli.options import Json
 from headwright.errors import install_line
+from headwright.models.engine.part_cache import STALE_DAYS, cache_folder, unfinished
 
 SHORT = "List what works on this machine, and how to get what is missing."
 EXAMPLES = ("headwright doctor", "headwright doctor --json")
@@ -33,8 +34,11 @@ PROGRAMS = {
 def doctor(json: Json = False) -> None:
     """List what works on this machine (extras, browser, GPU, Rocq), and how to get what is missing."""
     parts = [*map(_extra, EXTRAS), *map(_program, PROGRAMS), _gpu()]
+    left = list(unfinished(cache_folder()))
+    size = sum(one.size for one in left)
     if json:
-        show_json({"python": platform.python_version(), "parts": parts})
+        kept = {"folder": str(cache_folder()), "audits": len(left), "bytes": size}
+        show_json({"python": platform.python_version(), "parts": parts, "unfinished_audits": kept})
         return
     from headwright import __version__
 
@@ -42,6 +46,12 @@ def doctor(json: Json = False) -> None:
     for part in parts:
         state = part["here"] or f"missing: {part['remedy']}"
         show_line(f"{part['part']:<10} {state} ({part['for']})")
+    if left:
+        show_line(
+            f"{cache_folder()} holds parts of {len(left)} unfinished audit{'s' if len(left) != 1 else ''}, "
+            f"{size / 1e6:.1f} MB: the same audit with --resume goes on from them; delete the folder, or leave it to "
+            f"the next audit after {STALE_DAYS} days"
+        )
 
 
 def _extra(name: str) -> dict[str, str]:

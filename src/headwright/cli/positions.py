@@ -75,6 +75,8 @@ def _scheme(name: Name, dim: int | None, base: float, table: Path | None) -> Sch
 
 
 def _print(found: Report, length: int) -> None:
+    from headwright.enclosure import shown_above
+
     show_line(f"{found.collisions} of {length} positions coincide with an earlier one ({found.how_collisions})")
     if found.first_pair:
         show_line(f"  first: position {found.first_pair[1]} is the same as position {found.first_pair[0]}")
@@ -88,5 +90,5 @@ def _print(found: Report, length: int) -> None:
         show_line(f"closest: not known ({found.how_distance})")
         return
     t, u = found.closest_pair
-    apart = f"{found.min_distance:.4g} apart ({found.how_distance})"
+    apart = f"{shown_above(found.min_distance, 4)} apart ({found.how_distance})"
     show_line(f"closest: positions {t} and {u} (difference {found.min_difference}), {apart}")

@@ -138,18 +138,22 @@ def _queries(paths: list[Path] | None, given: Statement | None) -> Float[np.ndar
 def _print(result: Simulation, *, average: bool) -> None:
     from rich.table import Table
 
+    from headwright.enclosure import fixed_above, shown_above
+
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)  # fits into 80 columns
     for name in ("target", "mean weight", "std", "5%", "median", "95%", *(["proven mean"] if result.exact else [])):
         table.add_column(name, justify="right")
     for k, target in enumerate(result.targets):
         spread = (f"{target.quantiles[level]:.4f}" for level in (0.05, 0.5, 0.95))
         low, high = target.mean_interval  # cut at 0 and 1: the longer side is the one that was not
-        mean = f"{target.mean:.4f} ± {max(high - target.mean, target.mean - low):.4f}"
+        shown = f"{target.mean:.4f}"
+        half = max(high - float(shown), float(shown) - low)
+        mean = f"{shown} ± {fixed_above(half, 4)}"
         proven = [str(result.exact.means[k])] if result.exact else []
         table.add_row(str(target.key), mean, f"{target.deviation:.4f}", *spread, *proven)
     show_table(table)
     if average:
-        goal = f"every target within {float(result.tolerance):g} of 1/{len(result.targets)}"
+        goal = f"every target within {shown_above(result.tolerance)} of 1/{len(result.targets)}"
         near = result.exact.near_average if result.exact else None
         _print_probability(goal, result, result.near_average, result.near_average_interval, near)
     if result.wish is not None:
@@ -165,10 +169,15 @@ def _print(result: Simulation, *, average: bool) -> None:
 def _print_probability(
     what: str, result: Simulation, sampled: float, interval: tuple[float, float], exact: Enclosure | None
 ) -> None:
+    from headwright.enclosure import fixed_above, fixed_below
+
     low, high = interval
-    show_line(f"{what}: {sampled:.4f} of {result.samples} draws (95% interval {low:.4f} .. {high:.4f})")
+    ends = f"{fixed_below(low, 4)} .. {fixed_above(high, 4)}"
+    show_line(f"{what}: {sampled:.4f} of {result.samples} draws (95% interval {ends})")
     show_line(f"proven: {exact}" if exact else f"no exact value: {result.why_not_exact}")
 
 
 def _weight(p: Fraction) -> str:
-    return str(p) if len(str(p)) < 12 else f"{float(p):.4g}"
+    from headwright.enclosure import shown_below
+
+    return str(p) if len(str(p)) < 12 else shown_below(p, 4)

@@ -17,20 +17,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from headwright.cards import card, lines
 from headwright.errors import InputError, typed_errors
-from headwright.models.documents import Document, default_text, repeated_documents, text_documents
+from headwright.models.documents import (
+    Document,
+    default_texts,
+    draws_of,
+    induction_documents,
+    repeated_documents,
+    repeated_tokens,
+    text_documents,
+)
 from headwright.models.engine.work import PartFiles, Plan, Progress, run
 from headwright.models.every_text_summary import FirstLayerBounds, first_layer_bounds
 from headwright.models.explain import Example, gallery
 from headwright.models.findings.heads import Head, heads
 from headwright.models.findings.shuffling import Order, order
-from headwright.models.findings.summary import Summary
+from headwright.models.findings.summary import Draws, RepeatedTokens, Summary
 from headwright.models.loading.load import load_model
 from headwright.models.loading.model import Model, Tokens
 from headwright.models.report.data import data
@@ -38,6 +46,7 @@ from headwright.models.report.sentences import sentences
 
 ENGINE, GALLERY = 0.7, 0.8  # about where these parts of the work end, for a bar that tells the truth
 Engine = Callable[[Model, Plan, Progress | None, PartFiles | None], Summary]
+INDUCTION_WORDS = {"induction": "induction", "induction_long": "long induction"}
 LIBRARIES = ("headwright", "numba", "numpy", "torch", "transformers", "safetensors")
 
 
@@ -52,6 +61,7 @@ class Audit:
     """
 
     model: str
+    title: str  # the model's name without the folders that lead to it
     digest: str
     shape: tuple[int, int]  # layers and heads of the model
     layers: tuple[int, ...]  # those looked at
@@ -70,19 +80,40 @@ class Audit:
     versions: dict[str, str]
 
     @property
-    def title(self) -> str:
-        """The name of the model, without the folder of a file."""
-        return PurePath(self.model).name if PurePath(self.model).is_absolute() else self.model
-
-    @property
     def context(self) -> int:
         """How many tokens the longest document has, of those that everything is measured on."""
         return max(len(document.tokens) for document in self.documents if document.everything)
 
     @property
+    def measured_documents(self) -> int:
+        """How many documents there are that everything is measured on."""
+        return sum(document.everything for document in self.documents)
+
+    @property
     def headline(self) -> str:
-        """The number of heads, of rows, and the length of the context."""
-        return f"{len(self.heads)} heads, {self.rows} rows each, contexts of up to {self.context} tokens"
+        """The number of heads, of rows, and the length of the contexts; induction has contexts of its own."""
+        lengths = " and ".join(str(tokens.context) for tokens in self.induction.values())
+        return (
+            f"{len(self.heads)} heads, {self.rows} rows each, contexts of up to {self.context} tokens; induction in "
+            f"contexts of {lengths} tokens"
+        )
+
+    @property
+    def induction(self) -> dict[str, RepeatedTokens]:
+        """The random tokens that induction was measured on, by the name of the measure."""
+        return repeated_tokens(self.documents)
+
+    @property
+    def intervals(self) -> str:
+        """What the intervals are about, or why there are none, in sentences."""
+        draws = _everything(self.documents)
+        parts = [draws.interval]
+        for name, tokens in self.induction.items():
+            sequences = Draws(tokens.sequences, "random sequences")
+            if sequences != draws:
+                parts.append(f"for {INDUCTION_WORDS[name]}, {sequences.interval}")
+        said = "; ".join(parts)
+        return f"{said[0].upper()}{said[1:]}."
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, with what each name means: text, numbers, lists and None only, as --json prints them."""
@@ -111,8 +142,8 @@ class Audit:
 def audit(
     model: Model,
     *,
-    text: str | None = None,
-    text_name: str = "the text",
+    text: str | Sequence[str] | None = None,
+    text_name: str | Sequence[str] = "the text",
     tokens: int | Tokens | None = None,
     max_length: int | None = None,
     layers: Sequence[int] | None = None,
@@ -125,8 +156,9 @@ def audit(
     resume: bool = False,
     every_text: bool = True,
 ) -> Audit:
-    """What every head of a model does: on a text (or the default one), on token ids, or on random ones that repeat.
+    """What every head of a model does: on texts (or the default ones), on token ids, or on random ones that repeat.
 
+    Several texts are several documents, and at least 8 give intervals; `text_name` then has a name for each of them.
     `tokens` is an array of token ids, or how many random ones; with `max_length`, each document of them is so long.
 
     The model is what `load_model` gives, or a model of transformers that is in memory; a text needs its tokenizer:
@@ -154,19 +186,25 @@ def audit(
     chosen = _chosen(layers, model.layers, "layer")
     mine = _chosen(heads_wanted, model.heads, "head")
     name: str | None = None
+    texts = _texts(text, tokens)
     if isinstance(tokens, int):
         documents = repeated_documents(model, tokens=tokens, length=max_length, seed=seed, everything=True)
+    elif given is not None:
+        name = str(text_name)
+        documents = text_documents(model, given, name, max_length)
     else:
-        name = text_name
-        if text is None and given is None:
-            name, text = "the default text", default_text()
-        documents = text_documents(model, text if text is not None else np.asarray(given), name, max_length)
-        documents += repeated_documents(model, length=max_length, seed=seed)
+        names = _text_names(text, text_name, len(texts))
+        name = _texts_name(text, names)
+        documents = []
+        for content, its_name in zip(texts, names, strict=True):
+            documents += text_documents(model, content, its_name, max_length)
+    documents += induction_documents(model, length=max_length, seed=seed, measured=documents)
     notes, no_circuits = _circuits(model, chosen[0])
     plan = Plan(tuple(documents), chosen, model.heads, no_circuits)
     tell = progress or (lambda _: None)
     kept = PartFiles(None) if keep is None else PartFiles.of(keep, model, plan, resume=resume)
-    found = heads(engine(model, plan, lambda done: tell(ENGINE * done), kept), chosen, mine)
+    summary = engine(model, plan, lambda done: tell(ENGINE * done), kept)
+    found = heads(summary, chosen, mine, _everything(documents), repeated_tokens(documents))
     shuffled = order(model, documents[0].tokens, documents[0].opening, chosen, seed)
     tell((GALLERY + ENGINE) / 2)
     examples = gallery(model, plan.documents, found)
@@ -181,11 +219,58 @@ def audit(
     tell(1.0)
     kept.clear()
     return Audit(
-        model.name, model.digest, (model.layers, model.heads), chosen, plan.documents, name,
-        None if text is None else hashlib.sha256(text.encode()).hexdigest(), seed, found, shuffled,
+        model.name, title_of(model.name), model.digest, (model.layers, model.heads), chosen, plan.documents, name,
+        hashlib.sha256("\0".join(texts).encode()).hexdigest() if texts else None, seed, found, shuffled,
         {} if no_circuits is None else {"rank, share": no_circuits}, notes, examples, proven, command, date,
         _versions(),
     )  # fmt: skip
+
+
+def title_of(name: str) -> str:
+    """The name of a model for a title: of a file or folder the last part, and a hub id as it is.
+
+    >>> title_of("../models/SmolLM2.gguf"), title_of("HuggingFaceTB/SmolLM2-135M"), title_of("builtin:induction")
+    ('SmolLM2.gguf', 'HuggingFaceTB/SmolLM2-135M', 'builtin:induction')
+    """
+    path = Path(name)
+    hub_id = name.count("/") == 1 and not name.startswith((".", "/", "~"))
+    if hub_id and not path.exists():
+        return name
+    if path.name in ("", ".."):
+        path = path.resolve()
+    return path.name or name
+
+
+def _everything(documents: Sequence[Document]) -> Draws:
+    """What those documents are draws of that everything is measured on."""
+    return draws_of([document for document in documents if document.everything])
+
+
+def _texts(text: str | Sequence[str] | None, tokens: object) -> tuple[str, ...]:
+    """The texts that are measured on: those given, or the default ones where no tokens are given either."""
+    if text is None:
+        return default_texts() if tokens is None else ()
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def _text_names(text: object, names: str | Sequence[str], count: int) -> list[str]:
+    """A name for each text."""
+    if text is None:
+        return [f"default text {k}" for k in range(1, count + 1)]
+    if not isinstance(names, str):
+        if len(names) != count:
+            raise InputError(f"{count} texts and {len(names)} names of texts: expected a name for each text")
+        return list(names)
+    return [names] if count == 1 else [f"{names} {k}" for k in range(1, count + 1)]
+
+
+def _texts_name(text: object, names: Sequence[str]) -> str:
+    """One name for all texts."""
+    if text is None:
+        return f"the {len(names)} default texts"
+    if len(names) == 1:
+        return names[0]
+    return f"{len(names)} texts ({names[0]}, ..., {names[-1]})"
 
 
 def _date() -> str:

@@ -10,11 +10,13 @@ from importlib.resources import files
 import numpy as np
 
 from headwright.errors import InputError
+from headwright.models.findings.summary import Draws, RepeatedTokens
 from headwright.models.loading.model import Model, Tokens
 
 LENGTH = 1024  # tokens of a document unless told otherwise, or fewer if the model has fewer positions
 SHORTEST = 16  # tokens, below which there is nothing to measure
 PERIOD, REPEATS, SEQUENCES = 64, 4, 8  # of repeated random tokens, where the model has the room
+BETWEEN_TEXTS = "\n=====\n"  # in the file of default texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +29,50 @@ class Document:
     period: int = 0  # 0 if nothing repeats
     repeats: int = 0
     everything: bool = True  # else only what needs repeated tokens is measured on it
+    long: bool = False  # of tokens that repeat: whether they show induction over a long context
+    source: str = ""  # the text that it is, or is a passage of
+
+    @property
+    def induction(self) -> str | None:
+        """The name under which induction is measured on it; None if nothing repeats."""
+        if not self.period:
+            return None
+        return "induction_long" if self.long else "induction"
 
 
-def default_text() -> str:
-    """The text that comes with the package: prose, then a little code."""
-    return files("headwright.models").joinpath("text.txt").read_text(encoding="utf-8")
+def draws_of(documents: Sequence[Document]) -> Draws:
+    """What documents are draws of: random sequences, whole texts, or passages.
+
+    >>> draws_of([Document("a", np.arange(20), 0, source="a"), Document("b", np.arange(20), 0, source="b")]).over
+    'texts'
+    """
+    count = len(documents)
+    if any(document.period for document in documents):
+        return Draws(count, "random sequences")
+    texts = len({document.source for document in documents})
+    if texts == count:
+        return Draws(count, "texts")
+    if texts == 1:
+        return Draws(count, "passages of one text")
+    # Passages of the same text resemble each other more than those of others do: they are no sample of texts.
+    return Draws(count, f"passages of {texts} texts", alike=False)
+
+
+def repeated_tokens(documents: Sequence[Document]) -> dict[str, RepeatedTokens]:
+    """What induction is measured on, by the name of the measure: induction, and induction_long where there is any."""
+    measured = {}
+    for name in ("induction", "induction_long"):
+        mine = [document for document in documents if document.induction == name]
+        if mine:
+            context = max(len(document.tokens) for document in mine)
+            measured[name] = RepeatedTokens(mine[0].period, context, len(mine))
+    return measured
+
+
+def default_texts() -> tuple[str, ...]:
+    """The texts that come with the package, of several kinds and of much the same length."""
+    whole = files("headwright.models").joinpath("texts.txt").read_text(encoding="utf-8")
+    return tuple(text.strip("\n") + "\n" for text in whole.split(BETWEEN_TEXTS))
 
 
 def text_documents(model: Model, text: str | Tokens, name: str, length: int | None = None) -> list[Document]:
@@ -59,13 +100,13 @@ def text_documents(model: Model, text: str | Tokens, name: str, length: int | No
         raise InputError(f"{name} has {len(tokens)} tokens: expected at least {SHORTEST}, so that there is something "
                          "to measure; give a longer text")  # fmt: skip
     if len(tokens) <= length:
-        return [Document(name, tokens, len(opening))]
+        return [Document(name, tokens, len(opening), source=name)]
     begins = len(opening) if np.array_equal(tokens[: len(opening)], opening) else 0
     body, room = tokens[begins:], length - len(opening)
     pieces = [body[start : start + room] for start in range(0, len(body), room)]
     kept = [piece for piece in pieces if len(piece) + len(opening) >= SHORTEST]
     return [
-        Document(f"{name}, part {k + 1}", np.concatenate([opening, piece]).astype(np.int64), len(opening))
+        Document(f"{name}, part {k + 1}", np.concatenate([opening, piece]).astype(np.int64), len(opening), source=name)
         for k, piece in enumerate(kept)
     ]
 
@@ -78,7 +119,7 @@ def repeated_documents(
     Within a period all tokens differ, so that an earlier place of the same token is always a whole number of periods
     back. The period is as long as vocabulary and positions allow, at most 64, and comes four times (twice where there
     is little room). Where both numbers are given, each document has that length: the period is a quarter of it or, if
-    the vocabulary is smaller, comes more often.
+    the vocabulary is smaller, comes more often. Documents that are longer than four periods of 64 are called long.
     """
     exact, length = tokens is not None and length is not None, _fitting(model, length)
     opening, ordinary = np.asarray(model.opening()), np.asarray(model.ordinary())
@@ -95,13 +136,38 @@ def repeated_documents(
     count = SEQUENCES if tokens is None else max(1, tokens // each)
     rng = np.random.default_rng(seed)
     random = [rng.choice(ordinary, size=period, replace=False) for _ in range(count)]
+    long = body > _longest_short_body(len(ordinary))
+    name = "long random tokens" if long else "random tokens"
     return [
         Document(
-            f"random tokens {k + 1}", np.concatenate([opening, np.resize(one, body)]).astype(np.int64), len(opening),
-            period, repeats, everything,
+            f"{name} {k + 1}", np.concatenate([opening, np.resize(one, body)]).astype(np.int64), len(opening),
+            period, repeats, everything, long, source=f"{name} {k + 1}",
         )
         for k, one in enumerate(random)
     ]  # fmt: skip
+
+
+def induction_documents(
+    model: Model, *, length: int | None = None, seed: int = 0, measured: Sequence[Document] = ()
+) -> list[Document]:
+    """The random tokens on which induction is measured, but for those in `measured` already.
+
+    A head may follow repeats over a short distance and not over a long one, or only over a long one. So there are eight
+    short sequences (64 tokens, four times) and, where documents may be longer than these, one that fills the longest
+    context. One is enough: it has thousands of rows, and costs as much as a document.
+    """
+    there = {document.induction for document in measured}
+    short = repeated_documents(model, length=length, seed=seed)
+    added = [] if "induction" in there else short
+    longest = _fitting(model, length)
+    if longest - len(model.opening()) > _longest_short_body(len(model.ordinary())) and "induction_long" not in there:
+        added = added + repeated_documents(model, tokens=longest, length=longest, seed=seed)
+    return added
+
+
+def _longest_short_body(ordinary: int) -> int:
+    """How many random tokens a sequence has at most that is not called long, of a model with so many ordinary ones."""
+    return min(PERIOD, ordinary) * REPEATS
 
 
 def _fitting(model: Model, length: int | None) -> int:

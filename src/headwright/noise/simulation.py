@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.cards import card, lines
-from headwright.enclosure import TOLERANCE, Enclosure, held_to
+from headwright.enclosure import TOLERANCE, Enclosure, held_to, shown_above, shown_below
 from headwright.errors import InputError, typed_errors
 from headwright.files import indices
 from headwright.noise.exact_probability import Exact, exact, probability_granted, why_not_exact
@@ -277,13 +277,14 @@ class Simulation:
 
     def _shown(self, show: Callable[[str, str, list[tuple[str, str]]], str]) -> str:
         low, high = self.near_average_interval
-        within = f"every target within {float(self.tolerance):g} of the average"
-        facts = [(within, f"{self.near_average:.4g}, sampled ({low:.4g} to {high:.4g})")]
+        within = f"every target within {shown_above(self.tolerance)} of the average"
+        sampled = f"{self.near_average:.4g}, sampled ({shown_below(low, 4)} to {shown_above(high, 4)})"
+        facts = [(within, sampled)]
         if self.exact is not None:
             facts.append((within, f"{self.exact.near_average}, proven"))
         for target in self.targets:
             low, high = target.mean_interval
-            mean = f"{target.mean:.4g} on average, sampled ({low:.4g} to {high:.4g})"
+            mean = f"{target.mean:.4g} on average, sampled ({shown_below(low, 4)} to {shown_above(high, 4)})"
             facts.append((f"weight of key {target.key}", mean))
         return show("simulated", f"{self.samples} draws, seed {self.seed}; intervals at {self.confidence:g}.", facts)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from headwright.enclosure import shown_above, shown_below
 from headwright.errors import typed_errors
 from headwright.pictures.style import GRANT, GRANT_SOFT, KEY, Chart, heading, rows, titled
 
@@ -27,7 +28,8 @@ def length_picture(
     'head 0.0: previous'
     """
     told = [
-        f"head {head}, {place}: at {lengths[-1]} tokens between {least[-1]:.2g} and {most[-1]:.2g}."
+        f"head {head}, {place}: at {lengths[-1]} tokens between {shown_below(least[-1], 2)} and "
+        f"{shown_above(most[-1], 2)}."
         for head, place, lengths, least, most in bands
         if lengths
     ]

@@ -104,7 +104,7 @@ def _cell(
     width, height = size
     box = f'x="{x + 0.5:g}" y="{y + 0.5:g}" width="{width - 1}" height="{height - 1}" rx="2"'
     if value is None:
-        return f'<g><title>head {name}: not measured</title><rect class="none" {box}/></g>'
+        return f'<g><title>head {name}: no number</title><rect class="none" {box}/></g>'
     share = min(1.0, max(0.0, value / most)) if most > 0 else 0.0
     rect = f'<rect class="cell" {box} fill-opacity="{share:.3f}"/>'
     number = f"{value:{shown}}"

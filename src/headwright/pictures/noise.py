@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
+from headwright.enclosure import fixed_above, fixed_below
 from headwright.errors import typed_errors
 from headwright.pictures.style import GRANT_SOFT, INK, KEY, WIDTH, Chart, heading, rows, titled
 
@@ -54,11 +55,16 @@ def _band(result: Simulation, key: int) -> dict[str, float]:
 def _summary(result: Simulation) -> str:
     if (wish := result.wish) is not None:
         low, high = wish.interval
-        sampled = f"the wish is granted in {wish.probability:.1%} of {wish.samples:,} draws ({low:.1%} to {high:.1%})"
-        return f"{sampled}; exactly {wish.exact.midpoint:.4%}" if wish.exact else sampled
+        sampled = f"the wish is granted in {wish.probability:.1%} of {wish.samples:,} draws ({_percents(low, high)})"
+        return f"{sampled}; proven: {wish.exact}" if wish.exact else sampled
     low, high = result.near_average_interval
-    sampled = f"near the average in {result.near_average:.1%} of {result.samples:,} draws ({low:.1%} to {high:.1%})"
-    return f"{sampled}; exactly {result.exact.near_average.midpoint:.4%}" if result.exact else sampled
+    sampled = f"near the average in {result.near_average:.1%} of {result.samples:,} draws ({_percents(low, high)})"
+    return f"{sampled}; proven: {result.exact.near_average}" if result.exact else sampled
+
+
+def _percents(low: float, high: float) -> str:
+    """An interval in percent, rounded outward."""
+    return f"{fixed_below(100 * low, 1)}% to {fixed_above(100 * high, 1)}%"
 
 
 def _cloud(result: Simulation, names: list[str], bands: list[dict[str, float]]) -> Chart:

@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from headwright.cards import card, lines
 from headwright.checkers import in_words
-from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to, shown_above, shown_below
+from headwright.enclosure import TOLERANCE, Enclosure, float_above, held_to, printed_below, shown_above, shown_below
 from headwright.errors import InputError, typed_errors
 from headwright.files import finite
 from headwright.noise.sampling import sample_weights
@@ -384,7 +384,7 @@ def _probability(found: Design) -> dict[str, Any] | None:
     if chance is None:
         return None
     return {
-        "proven_at_least": float(found.question.confidence),
+        "proven_at_least": printed_below(found.question.confidence),
         "probability": chance.probability,
         "interval": list(chance.interval),
         "samples": chance.samples,

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.enclosure import float_below
+from headwright.enclosure import float_below, shown_above, shown_below
 from headwright.errors import ContradictionError
 from headwright.queries.certify import Bound, Checker, Guard, certificate, guards
 from headwright.queries.program import program, solved
@@ -251,7 +251,8 @@ def best_eps(question: Question, checker: Checker, attempt: Attempt) -> tuple[fl
     low = _impossible_below(question, checker, attempt, high, asked)
     if high <= low:
         raise ContradictionError(
-            f"{float(high):.6g} is granted by a query that was verified, and {float(low):.6g} by none, as was proved"
+            f"{shown_above(high)} is granted by a query that was verified, and {shown_below(low)} by none, "
+            "as was proved"
         )
     return math.nextafter(float(low - others), -math.inf), math.nextafter(float(high - others), math.inf)
 

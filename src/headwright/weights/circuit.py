@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.cards import card, lines
+from headwright.enclosure import printed_above
 from headwright.errors import InputError, typed_errors
 from headwright.files import parse_file
 from headwright.trusted.certificate import FORMAT, VERSION
@@ -227,7 +228,7 @@ def _built(
         made = _made(found, found.layer, wanted=wanted)
         sequences, ball = _handed_on(rules, made)
         claims.append((*found.claims, *made))
-        errors.append(float(ball))
+        errors.append(printed_above(ball))
         rules = next_rules(circuit.others[number], sequences, ball, number + 1)
     text = _certificate(built, claims)
     judgement = verify(text)

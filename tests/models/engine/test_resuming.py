@@ -15,7 +15,7 @@ import pytest
 
 from headwright.errors import InputError
 from headwright.models.auditor import audit
-from headwright.models.documents import repeated_documents, text_documents
+from headwright.models.documents import induction_documents, repeated_documents, text_documents
 from headwright.models.engine import work
 from headwright.models.engine.work import PartFiles, Plan, part_name
 from headwright.models.findings.summary import Summary
@@ -137,6 +137,7 @@ def test_an_audit_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
             return model.run(tokens)
 
     documents = repeated_documents(model, tokens=12000, everything=True)
+    documents += induction_documents(model, measured=documents)
     plan = Plan(tuple(documents), (0, 1), model.heads)
     folder = tmp_path / "headwright" / "audit"
     kept = PartFiles.of(folder, model, plan, resume=True)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwright.models.findings.first_token import rows_away
-from headwright.models.findings.rounding import FORMATS, keep_rounding, rounding, sample_rows, softmax, tv_bound
+from headwright.models.findings.rounding import (
+    FORMATS,
+    Buffers,
+    keep_rounding,
+    rounding,
+    sample_rows,
+    softmax,
+    tv_bound,
+)
 from headwright.models.findings.summary import Layered, mean_of
 from headwright.models.loading.model import Layer
 from headwright.models.rows.scoring import Scoring
@@ -54,6 +64,23 @@ def test_every_format_stays_below_its_bound_in_a_layer(kind: dict[str, object]) 
             assert tv is not None
             assert bound is not None
             assert 0 < tv.value <= bound.value < 1
+
+
+def test_large_arrays_are_made_once_and_used_for_every_format_and_head() -> None:
+    """Where freed memory is given back at once, arrays that come and go cost more than the arithmetic."""
+    rng = np.random.default_rng(0)
+    q, k = rng.normal(size=(2, 4096, 2)), rng.normal(size=(2, 4096, 2))
+    rows = rows_away(Layer(0, q, k, k, Scoring.of(q.shape, k.shape)), ())
+    buffers = Buffers()
+    one_array = 64 * 4096 * 8  # bytes: the rows that are looked at, and all keys
+    rounding(rows, 0, sample_rows(rows, 0, buffers=buffers), buffers)
+    looked = sample_rows(rows, 1, buffers=buffers)
+    tracemalloc.start()
+    again = rounding(rows, 1, looked, buffers)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < one_array
+    np.testing.assert_array_equal(again, rounding(rows, 1, sample_rows(rows, 1)))
 
 
 def test_fewer_bits_do_more() -> None:

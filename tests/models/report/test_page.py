@@ -6,6 +6,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 
 import pytest
@@ -15,7 +16,7 @@ from headwright.models.auditor import Audit, audit
 from headwright.models.findings.heads import Quantiles, roles
 from headwright.models.loading import load_model
 from headwright.models.report.data import data
-from headwright.models.report.page import COLUMNS, page, word
+from headwright.models.report.page import columns, map_values, page, word
 from headwright.models.report.sentences import sentences
 from tests.models.handmade import Handmade
 
@@ -98,10 +99,11 @@ def test_the_table_has_the_numbers_of_the_data(found: Audit, tree: _Tree) -> Non
     cells = [
         attributes.get("data-value") for tag, attributes in tree.seen if tag == "td" and "data-value" in attributes
     ]
-    assert len(cells) == len(found.heads) * len(COLUMNS)
+    shown = columns(found)
+    assert len(cells) == len(found.heads) * len(shown)
     for number, head in enumerate(told["heads"]):
-        mine = cells[number * len(COLUMNS) : (number + 1) * len(COLUMNS)]
-        for column, cell in zip(COLUMNS, mine, strict=True):
+        mine = cells[number * len(shown) : (number + 1) * len(shown)]
+        for column, cell in zip(shown, mine, strict=True):
             if column.mean:
                 assert float(cell or "nan") == head[column.mean]["value"]
 
@@ -178,3 +180,42 @@ def test_each_example_has_its_whole_pattern_as_a_picture_with_the_tokens_of_its_
     assert len(pictures) == len(found.examples)
     for (name, rows, keys), example in zip(pictures, found.examples, strict=True):
         assert len(json.loads(words[name])) == json.loads(rows)[-1] == json.loads(keys)[-1] == len(example.words)
+
+
+def test_sentences_keep_their_letters_and_speak_of_what_is_on_the_page(found: Audit) -> None:
+    shown = page(found)
+    assert "No sigma_k exceeds |A|_F / sqrt(k)" in shown
+    assert "|a|_f" not in shown
+    assert "beside each sigma_k" not in shown
+    assert "Keys rounded as a cache in few bits would (int8: multiples" in shown
+    said = " ".join(sentences(found))
+    assert "Shuffling the tokens between the first and the last of" in said
+    assert "before W_O, by up to" in said
+
+
+def test_a_head_at_the_first_token_is_left_out_of_the_maps_of_what_is_away_from_it(found: Audit) -> None:
+    numbers = {column.mean or column.short: values for column, values, _ in map_values(found)}
+    occupied = [head for head in found.heads if 1 - (head.value("sink") or 0.0) < 0.1]
+    assert occupied
+    for head in occupied:
+        assert head.value("entropy_away") is not None
+        assert numbers["entropy_away"][head.layer][head.head] is None
+        assert numbers["sink"][head.layer][head.head] == head.value("sink")
+        assert numbers["induction_away"][head.layer][head.head] == head.value("induction_away")
+
+
+def test_an_interval_is_shown_rounded_outward() -> None:
+    told = audit(load_model("builtin:induction"), tokens=2000, every_text=False)
+    parsed = _Tree()
+    parsed.feed(page(told))
+    titles = [at.get("title") or "" for tag, at in parsed.seen if tag == "td" and "data-value" in at]
+    shown = columns(told)
+    checked = 0
+    for number, head in enumerate(told.heads):
+        for column, title in zip(shown, titles[number * len(shown) :], strict=False):
+            mean = head.means.get(column.mean)
+            if mean is not None and mean.low is not None and mean.high is not None:
+                low, high = re.findall(r"^(\S+) to (\S+), 95 %", title)[0]
+                assert Fraction(low) <= Fraction(mean.low) and Fraction(mean.high) <= Fraction(high)
+                checked += 1
+    assert checked > 30

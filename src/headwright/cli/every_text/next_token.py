@@ -38,7 +38,7 @@ def repeated(model: Model, asked: EveryTextOptions, words: str) -> None:
 
 def _proved(model: Model, asked: EveryTextOptions, option: str, words: str, heads: Sequence[int | None]) -> None:
     """Search, check, print; and write the certificate of the longest texts."""
-    from headwright.models.engine.work import cache_folder
+    from headwright.models.engine.part_cache import cache_folder
     from headwright.models.texts.next_token_proof import SHORTEST, Kept, predictions
     from headwright.models.texts.next_token_statement import weights_of
 

@@ -75,8 +75,9 @@ def print_result(model: Model, result: EveryTextResult, there: str) -> None:
             "a text that is decoded with a cache has keys that were turned by others."
         )
     show_line(
-        f"Proved for the weights in exact arithmetic (scores are known to {slack:.1e}). Never, always: tokens at "
-        "the end for which no text, or every text, gives the place 1/2. A text holds special tokens only where "
+        f"Proved for the weights in exact arithmetic (scores are known to {shown_above(slack, 2)}). "
+        "Never, always: tokens at the end for which no text, or every text, gives the place 1/2. "
+        "A text holds special tokens only where "
         "the model's tokenizer puts them."
     )
 

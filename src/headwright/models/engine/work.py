@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ from headwright.models.findings.behaviour import behaviour, induction
 from headwright.models.findings.circuits import mixed, ranks, writing
 from headwright.models.findings.first_token import rows_away
 from headwright.models.findings.fragility import fragility
-from headwright.models.findings.rounding import keep_rounding, rounding, sample_rows
+from headwright.models.findings.rounding import Buffers, keep_rounding, rounding, sample_rows
 from headwright.models.findings.summary import Layered, Summary
 from headwright.models.loading.model import Layer, Model, numbers
 from headwright.workers import code
@@ -91,24 +90,21 @@ def parts(model: Model, plan: Plan, piece: Piece) -> Iterator[tuple[int, Summary
 
 def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> None:
     rows = rows_away(layer, (0, 1))
-    if document.period:
-        induction(kept, layer.index, rows, document.tokens, document.opening + document.period)
+    if document.induction is not None:
+        begin = document.opening + document.period
+        induction(kept, layer.index, rows, document.tokens, begin, document.induction)
     if not document.everything:
         return
     behaviour(kept, layer.index, rows, document.tokens)
     fragility(kept, layer.index, rows)
     values, found, written = numbers(layer.values), [], []
+    buffers = Buffers()
     for head in range(plan.heads):  # one at a time: the rows of all heads would take the most memory
-        looked = sample_rows(rows, head)
-        found.append(rounding(rows, head, looked))
+        looked = sample_rows(rows, head, buffers=buffers)
+        found.append(rounding(rows, head, looked, buffers))
         written.append(mixed(looked, values[rows.key_head[head]]))
     keep_rounding(kept, layer.index, np.stack(found))
     kept.add(layer.index, "mixed", np.stack(written))
-
-
-def cache_folder() -> Path:
-    """Where parts are kept unless told otherwise: in the folder that the system has for such things."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "headwright" / "audit"
 
 
 @dataclass(frozen=True)
@@ -185,7 +181,8 @@ def part_name(model: Model, plan: Plan, document: int | None, layer: int) -> str
 
 def _document(document: Document) -> str:
     tokens = hashlib.sha256(document.tokens.astype("<i8").tobytes()).hexdigest()
-    return json.dumps([tokens, document.opening, document.period, document.repeats, document.everything])
+    about = [tokens, document.opening, document.period, document.repeats, document.everything, document.long]
+    return json.dumps(about)
 
 
 def run(model: Model, plan: Plan, progress: Progress | None = None, kept: PartFiles | None = None) -> Summary:

@@ -57,13 +57,14 @@ def _averaging(
     return result
 
 
-def induction(kept: Layered, layer: int, rows: AwayFromFirst, tokens: Tokens, begin: int) -> None:
+def induction(kept: Layered, layer: int, rows: AwayFromFirst, tokens: Tokens, begin: int, name: str) -> None:
     """What repeated random tokens show: the weight of the keys that follow earlier places of the row's own token.
 
-    Rows of the first period, before the position `begin`, have none, and are left out.
+    Rows of the first period, before the position `begin`, have none, and are left out. Short and long sequences are
+    kept apart, by the name of the measure.
     """
     later = rows.positions >= begin
     rest = rows.rest[:, later]
     weight = rest * duplicate_weight(rows, tokens, after=1)[:, later]
-    kept.add(layer, "induction", ratio_sums(weight, np.ones_like(rest)))
-    kept.add(layer, "induction_away", ratio_sums(weight, rest))
+    kept.add(layer, name, ratio_sums(weight, np.ones_like(rest)))
+    kept.add(layer, f"{name}_away", ratio_sums(weight, rest))

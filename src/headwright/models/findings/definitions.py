@@ -8,9 +8,10 @@ AWAY = (
     "otherwise hide what they do."
 )
 INTERVAL = (
-    "Intervals hold in 19 of 20 samples (Student's t) and are taken over documents or, where these are fewer than 8, "
-    "over blocks of at least 64 rows, since neighbours are alike, without the trend in position, which every text has. "
-    "They speak of more text of the same kind and length."
+    "95 %, by Student's t over documents; given where there are at least 8. They speak of other documents like these: "
+    "of texts of the kind that were given, of more passages of the one text that was cut into documents, or of other "
+    "random sequences. With fewer documents there is no interval: the mean is that of what was measured, and how far "
+    "other texts differ is not known."
 )
 MEANINGS = {
     "sink": "mean weight of the first token",
@@ -18,13 +19,17 @@ MEANINGS = {
     "previous": "mean weight of the token before, the first one left out",
     "self": "mean weight of the row's own token",
     "duplicate": "mean weight of earlier places that hold the same token, the first one left out",
-    "induction": "on repeated random tokens: mean weight of the tokens that followed earlier places of the same token",
+    "induction": "on repeated random tokens, 64 of them four times where there is room: mean weight of the tokens that "
+    "followed earlier places of the same token",
+    "induction_long": "the same on one sequence that fills the longest context: a quarter of it, four times, or what "
+    "the vocabulary allows, more often",
     "largest": "mean of the largest weight in a row",
     "entropy": "mean entropy of a row, in nats",
     "previous_away": "previous, away from the first token",
     "self_away": "self, away from the first token",
     "duplicate_away": "duplicate, away from the first token",
     "induction_away": "induction, away from the first token",
+    "induction_long_away": "induction_long, away from the first token",
     "largest_away": "largest, away from the first token",
     "entropy_away": "entropy, away from the first token",
     "distance_away": "mean number of places between a row and what it attends to, away from the first token",
@@ -44,9 +49,9 @@ MEANINGS = {
     "share": "the head's part of what its layer writes into the residual stream, by mean squared length, on the rows "
     "of 'rounding'; dead: less than a hundredth of an even share",
     "rank": "the smallest rank that certainly keeps 90 % of sum sigma^2 of the circuit (proven, for the matrices as "
-    "they are; positions and biases apart); beside each sigma_k stands |A|_F / sqrt(k), which it cannot exceed",
-    "order": "how far what the head writes at the last place moves, relatively, when the tokens between the first and "
-    "the last are shuffled: the largest of several shuffles",
+    "they are; positions and biases apart). No sigma_k exceeds |A|_F / sqrt(k)",
+    "order": "how far the head's output at the last place, before W_O, moves, relatively, when the tokens between the "
+    "first (and other special ones in front) and the last are shuffled: the largest of several shuffles",
 }
 ROLES = {
     "first token": "gives the first token more than half of its attention, on average",
@@ -56,6 +61,7 @@ ROLES = {
     "first",
     "induction": "on repeated random tokens, attends to what followed the same token before with more than half of its "
     "attention away from the first",
+    "long induction": "the same on repeated random tokens that fill the longest context",
     "copies": "gives one key at least 10/11 in more than half of its attention away from the first",
     "averages": "spreads evenly over several keys in more than half of its attention away from the first",
     "dead": "writes less than a hundredth of an even share of its layer",

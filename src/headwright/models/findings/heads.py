@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from headwright.models.findings.circuits import DEAD, Spectrum, shares
 from headwright.models.findings.rounding import FORMATS
-from headwright.models.findings.summary import Mean, Summary, mean_of, quantile
+from headwright.models.findings.summary import Draws, Mean, RepeatedTokens, Summary, mean_of, quantile
 
 MEANS = (
-    "sink", "resting", "previous", "self", "duplicate", "induction", "largest", "entropy", "previous_away", "self_away",
-    "duplicate_away", "induction_away", "largest_away", "entropy_away", "distance_away", "copying_away",
-    "averaging_away",
+    "sink", "resting", "previous", "self", "duplicate", "induction", "induction_long", "largest", "entropy",
+    "previous_away", "self_away", "duplicate_away", "induction_away", "induction_long_away", "largest_away",
+    "entropy_away", "distance_away", "copying_away", "averaging_away",
 )  # fmt: skip
 UNBOUNDED = ("entropy", "entropy_away", "distance_away")
 COUNTED = ("margin", "margin_away", "ball_away")
@@ -23,7 +24,8 @@ HALF = 0.5
 ENOUGH = 0.1  # of its attention must be away from the first token, for a word about what it does there
 BY_MEAN = {
     "first token": "sink", "previous token": "previous_away", "self": "self_away", "duplicate token": "duplicate_away",
-    "induction": "induction_away", "copies": "copying_away", "averages": "averaging_away",
+    "induction": "induction_away", "long induction": "induction_long_away", "copies": "copying_away",
+    "averages": "averaging_away",
 }  # fmt: skip
 
 
@@ -47,10 +49,32 @@ class Quantiles:
 
 @dataclass(frozen=True)
 class Role:
-    """A word for what a head does; sure if the whole interval lies above one half."""
+    """A word for what a head does; sure if the whole interval lies above one half, None where there is no interval.
+
+    Induction is measured on random tokens that repeat: then `period` says after how many they do, and `context` how
+    many tokens a sequence has.
+    """
 
     name: str
-    sure: bool
+    sure: bool | None
+    period: int | None = None
+    context: int | None = None
+
+    @property
+    def label(self) -> str:
+        """As it is shown: with what it was measured on, and a question mark if the interval reaches below one half."""
+        on = "" if self.context is None else f" (period {self.period}, {self.context} tokens)"
+        return f"{self.name}{self._doubt}{on}"
+
+    @property
+    def short_label(self) -> str:
+        """The same where there is little room: of what it was measured on the length alone."""
+        on = "" if self.context is None else f" at {self.context}"
+        return f"{self.name}{self._doubt}{on}"
+
+    @property
+    def _doubt(self) -> str:
+        return "?" if self.sure is False else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,45 +101,64 @@ class Head:
         return None if found is None else found.value
 
 
-def heads(summary: Summary, layers: tuple[int, ...], chosen: tuple[int, ...]) -> tuple[Head, ...]:
-    """The findings of each head, layer by layer."""
-    return tuple(_head(summary, at, layer, head) for at, layer in enumerate(layers) for head in chosen)
+def heads(
+    summary: Summary, layers: tuple[int, ...], chosen: tuple[int, ...], draws: Draws,
+    repeated: Mapping[str, RepeatedTokens],
+) -> tuple[Head, ...]:  # fmt: skip
+    """The findings of each head, layer by layer; `draws` and `repeated` say what they were measured on."""
+    return tuple(_head(summary, at, layer, head, draws, repeated) for at, layer in enumerate(layers) for head in chosen)
 
 
-def _head(summary: Summary, at: int, layer: int, head: int) -> Head:
+def _head(
+    summary: Summary, at: int, layer: int, head: int, draws: Draws, repeated: Mapping[str, RepeatedTokens]
+) -> Head:
     sums, peaks = summary.sums, summary.peaks
-    means = {name: _mean(sums[name][at, head], name) for name in MEANS if name in sums}
+    means = {name: _mean(sums[name][at, head], name, draws) for name in MEANS if name in sums}
     counted = {name: _quantiles(sums[name][at, head]) for name in COUNTED if name in sums}
     rounding = {}
     for name in FORMATS:
-        tv = mean_of(sums[f"tv/{name}"][at, head])
+        tv = mean_of(sums[f"tv/{name}"][at, head], draws.over, alike=draws.alike)
         bound, flips = (mean_of(sums[f"{what}/{name}"][at, head]) for what in ("bound", "flips"))
         if tv is not None and bound is not None and flips is not None:
-            rounding[name] = Rounded(tv.clipped(1.0), bound.value, float(peaks[f"tv/{name}"][at, head]), flips.value)
+            above = min(1.0, bound.value * (1 + 1e-12))  # what adding floats may lose is less
+            rounding[name] = Rounded(tv.clipped(1.0), above, float(peaks[f"tv/{name}"][at, head]), flips.value)
     by_layer = shares(summary, at)
     share = None if by_layer is None else float(by_layer[head])
     spectra = {
         name: Spectrum(*sums[f"spectrum/{name}"][at, head]) for name in ("qk", "ov") if f"spectrum/{name}" in sums
     }
     dead = share is not None and by_layer is not None and share < DEAD / len(by_layer)
-    return Head(layer, head, means, counted, rounding, share, spectra, roles(means, dead))
+    return Head(layer, head, means, counted, rounding, share, spectra, roles(means, dead, repeated))
 
 
-def roles(means: dict[str, Mean | None], dead: bool = False) -> tuple[Role, ...]:
-    """The words that fit a head."""
+def roles(
+    means: dict[str, Mean | None], dead: bool = False, repeated: Mapping[str, RepeatedTokens] | None = None
+) -> tuple[Role, ...]:
+    """The words that fit a head; `repeated` says on which tokens induction was measured."""
     sink = means.get("sink")
     occupied = sink is not None and 1 - sink.value < ENOUGH
-    found = [
-        Role(role, mean.low is not None and mean.low > HALF)
-        for role, name in BY_MEAN.items()
-        if (mean := means.get(name)) is not None and mean.value > HALF and not (occupied and name != "sink")
-    ]
-    return (*found, *([Role("dead", sure=True)] if dead else []))
+    fitting = []
+    for word, name in BY_MEAN.items():
+        mean = means.get(name)
+        if mean is None or not mean.value > HALF or (occupied and name != "sink"):
+            continue
+        sure = None if mean.low is None else mean.low > HALF
+        tokens = (repeated or {}).get(name.removesuffix("_away"))
+        if tokens is None:
+            fitting.append(Role(word, sure))
+        else:
+            fitting.append(Role(word, sure, tokens.period, tokens.context))
+    if dead:
+        fitting.append(Role("dead", sure=True))
+    return tuple(fitting)
 
 
-def _mean(kept: np.ndarray, name: str) -> Mean | None:
-    found = mean_of(kept)
-    return None if found is None else found.clipped(math.inf if name in UNBOUNDED else 1.0)
+def _mean(kept: np.ndarray, name: str, draws: Draws) -> Mean | None:
+    if name.startswith("induction"):
+        mean = mean_of(kept, "random sequences")
+    else:
+        mean = mean_of(kept, draws.over, alike=draws.alike)
+    return None if mean is None else mean.clipped(math.inf if name in UNBOUNDED else 1.0)
 
 
 def _quantiles(counts: np.ndarray) -> Quantiles | None:

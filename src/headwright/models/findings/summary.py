@@ -10,8 +10,7 @@ are the larger of two; so merging is associative, and what is merged may come fr
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -20,15 +19,12 @@ from headwright.errors import InputError
 
 Rows = Float[np.ndarray, "heads rows"]
 
-BLOCK = 64  # rows in a row that are counted as one draw where documents are few: neighbours are alike
-FEW = 8  # documents, below which intervals are taken over blocks
+ENOUGH_DRAWS = 8  # documents, below which there is no interval
 CONFIDENCE = 0.95
-FIRST = 3  # the number of keys that the first measured row sees
 
-# What `ratio_sums` keeps: rows, sum w, sum x; then, for documents and for blocks, how many, sum W^2, sum W X, sum X^2;
-# then, of blocks, the products of W and X with the laws of `_laws`, and of these with each other.
-ROWS, WEIGHT, TOTAL, DOCUMENTS, BLOCKS, TREND, FIELDS = 0, 1, 2, 3, 7, 11, 35
-LAWS = 4
+# What `ratio_sums` keeps: rows, sum w, sum x; then how many documents, and over documents sum W^2, sum W X, sum X^2,
+# where W and X are the sums of w and x over the rows of a document.
+ROWS, WEIGHT, TOTAL, DOCUMENTS, WW, WX, XX, FIELDS = range(8)
 
 # The bins of `counts`: zero and less; from LEAST to MOST in steps of STEP; more.
 LEAST, MOST, STEP = 1e-9, 1e6, 1.02
@@ -105,54 +101,29 @@ class Layered:
 def ratio_sums(x: Rows, w: Rows) -> Float[np.ndarray, "heads fields"]:
     """What is kept of one document for the mean of x by the weights w, sum x / sum w; `x` is already weighted."""
     heads, rows = x.shape
-    found = np.zeros((heads, FIELDS))
-    found[:, ROWS], found[:, WEIGHT], found[:, TOTAL] = rows, w.sum(axis=1), x.sum(axis=1)
-    if not rows:
-        return found
-    blocks = max(1, rows // BLOCK)
-    starts = np.arange(blocks) * rows // blocks
-    for at, begin in ((DOCUMENTS, np.zeros(1, dtype=int)), (BLOCKS, starts)):
-        X, W = (np.add.reduceat(array, begin, axis=1) for array in (x, w))
-        found[:, at] = len(begin)
-        for k, product in enumerate((W * W, W * X, X * X), 1):
-            found[:, at + k] = product.sum(axis=1)
-    laws = _laws(rows, blocks)
-    products = np.concatenate([W @ laws, X @ laws], axis=1)
-    found[:, TREND:] = np.concatenate([products, np.tile((laws.T @ laws).ravel(), (heads, 1))], axis=1)
-    return found
-
-
-@lru_cache(maxsize=8)
-def _laws(rows: int, blocks: int) -> Float[np.ndarray, "blocks laws"]:
-    """How numbers grow with the position, summed over blocks: as 1, log i, i and 1/i.
-
-    Spread evenly over i keys, a pattern has entropy log i, weights 1/i and a distance in proportion to i.
-    """
-    place = np.arange(FIRST, rows + FIRST)
-    laws = np.stack([np.ones(rows), np.log(place), place / 1000, 1 / place])
-    sums: Float[np.ndarray, "blocks laws"] = np.add.reduceat(laws, np.arange(blocks) * rows // blocks, axis=1).T
-    return sums
-
-
-def _explained(kept: Float[np.ndarray, " fields"], value: float, laws: int) -> float:
-    """The part of sum_c (X_c - r W_c)^2 that is a trend in position: by least squares, over the blocks of all texts."""
-    W, X = kept[TREND : TREND + LAWS], kept[TREND + LAWS : TREND + 2 * LAWS]
-    products = kept[TREND + 2 * LAWS :].reshape(LAWS, LAWS)[:laws, :laws]
-    size = np.sqrt(np.diag(products))
-    y = (X - value * W)[:laws] / size
-    return float(y @ np.linalg.lstsq(products / size / size[:, None], y, rcond=1e-13)[0])
+    kept = np.zeros((heads, FIELDS))
+    W = w.sum(axis=1)
+    X = x.sum(axis=1)
+    kept[:, ROWS] = rows
+    kept[:, WEIGHT] = W
+    kept[:, TOTAL] = X
+    if rows:
+        kept[:, DOCUMENTS] = 1
+        kept[:, WW] = W * W
+        kept[:, WX] = W * X
+        kept[:, XX] = X * X
+    return kept
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over rows, and the interval that holds it in 19 of 20 such samples, by Student's t.
+    """A mean over rows and, where documents are enough, a 95 % interval for documents like these, by Student's t.
 
-    Rows of one text resemble their neighbours, so whole documents count as draws; where these are fewer than 8, blocks
-    of at least 64 rows do. With sums X_c and W_c over draw c and r = sum X / sum W, the variance of r is taken to be
-    n / (n - 1) sum_c (X_c - r W_c)^2 / (sum W)^2, as for any ratio of sums. Blocks differ by their positions too, which
-    are the same in every text: so what p laws of growth (`_laws`) explain of X_c - r W_c is taken out, and n - p
-    replaces n - 1. One draw has no interval. The interval is about texts of the same kind and length: on this text, the
-    value is what it is.
+    On the documents that were measured, the mean is what it is: there is nothing to be unsure about. An interval says
+    how far it may lie from the mean over all documents of which these are a sample. Rows of one text resemble each
+    other, and texts differ, so a document counts as one draw; rows, or blocks of rows, of a single text cannot tell how
+    texts differ. With sums X_c and W_c over document c and r = sum X / sum W, the variance of r is taken to be
+    n / (n - 1) sum_c (X_c - r W_c)^2 / (sum W)^2, as for any ratio of sums. Fewer than 8 draws have no interval.
     """
 
     value: float
@@ -160,33 +131,79 @@ class Mean:
     high: float | None
     rows: int
     draws: int
-    over: str  # "documents" or "blocks of 64 rows"
+    over: str = "documents"  # what the draws are
+
+    @property
+    def interval(self) -> str:
+        """What the interval is over, or why there is none."""
+        if self.low is None:
+            return why_no_interval(self.draws, self.over)
+        return f"95 % over {self.draws} {self.over}"
 
     def clipped(self, most: float) -> Mean:
         """The same, of what lies between 0 and `most` by its nature."""
         if self.low is None or self.high is None:
             return self
-        return Mean(self.value, max(0.0, self.low), min(most, self.high), self.rows, self.draws, self.over)
+        return replace(self, low=max(0.0, self.low), high=min(most, self.high))
 
 
-def mean_of(kept: Float[np.ndarray, " fields"]) -> Mean | None:
-    """The mean that `ratio_sums` kept; None where all weights are 0, so that there is nothing to take a mean of."""
+@dataclass(frozen=True)
+class Draws:
+    """What the documents of a measurement are draws of: what an interval over them is about."""
+
+    count: int
+    over: str  # texts, passages of one text, passages of several texts, random sequences
+    alike: bool = True  # whether they are draws of one kind; passages of several texts are not
+
+    @property
+    def interval(self) -> str:
+        """What an interval is over, or why there is none."""
+        if self.count >= ENOUGH_DRAWS and self.alike:
+            return f"95 % intervals over {self.count} {self.over}, for others like these"
+        return why_no_interval(self.count, self.over)
+
+
+@dataclass(frozen=True)
+class RepeatedTokens:
+    """On which random tokens induction was measured."""
+
+    period: int  # after so many tokens they repeat
+    context: int  # tokens of the longest sequence, with the model's opening
+    sequences: int
+
+
+def why_no_interval(draws: int, over: str) -> str:
+    """The reason, in words.
+
+    >>> why_no_interval(1, "texts"), why_no_interval(3, "texts")
+    ('one text: no interval', '3 texts: at least 8 are needed for an interval')
+    """
+    if draws == 1:
+        kind = over.partition(" of ")[0].removesuffix("s")
+        return f"one {kind}: no interval"
+    if draws < ENOUGH_DRAWS:
+        return f"{draws} {over}: at least {ENOUGH_DRAWS} are needed for an interval"
+    return f"{draws} {over}: no interval"
+
+
+def mean_of(kept: Float[np.ndarray, " fields"], over: str = "documents", *, alike: bool = True) -> Mean | None:
+    """The mean that `ratio_sums` kept; None where all weights are 0, so that there is nothing to take a mean of.
+
+    `over` says what the documents are. Where they are not draws of one kind (`alike` is False), there is no interval.
+    """
     from scipy.special import stdtrit
 
     if not kept[WEIGHT] > 0:
         return None
     value = float(kept[TOTAL] / kept[WEIGHT])
-    over, at = ("documents", DOCUMENTS) if kept[DOCUMENTS] >= FEW else (f"blocks of {BLOCK} rows", BLOCKS)
-    draws, WW, WX, XX = (float(number) for number in kept[at : at + 4])
-    if draws < 2:
-        return Mean(value, None, None, int(kept[ROWS]), int(draws), over)
-    squares, laws = XX - 2 * value * WX + value * value * WW, 1
-    if at == BLOCKS:
-        laws = max(1, min(LAWS, int(draws) // 2))  # of few blocks, at most half of the degrees of freedom
-        squares -= _explained(kept, value, laws)
-    variance = max(0.0, squares) * draws / (draws - laws)
-    half = float(stdtrit(draws - laws, (1 + CONFIDENCE) / 2)) * math.sqrt(variance) / kept[WEIGHT]
-    return Mean(value, value - float(half), value + float(half), int(kept[ROWS]), int(draws), over)
+    rows = int(kept[ROWS])
+    draws = int(kept[DOCUMENTS])
+    if draws < ENOUGH_DRAWS or not alike:
+        return Mean(value, None, None, rows, draws, over)
+    squares = float(kept[XX] - 2 * value * kept[WX] + value * value * kept[WW])
+    variance = max(0.0, squares) * draws / (draws - 1)
+    half = float(stdtrit(draws - 1, (1 + CONFIDENCE) / 2)) * math.sqrt(variance) / float(kept[WEIGHT])
+    return Mean(value, value - half, value + half, rows, draws, over)
 
 
 def bin_counts(values: Rows, kept: Int[np.ndarray, "heads rows"] | None = None) -> Int[np.ndarray, "heads bins"]:

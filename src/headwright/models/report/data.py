@@ -16,6 +16,7 @@ from headwright.models.explain import Example
 from headwright.models.findings.circuits import Spectrum
 from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.models.findings.heads import Head, Quantiles
+from headwright.models.findings.summary import Mean
 from headwright.models.report.sentences import sentences
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def data(found: Audit) -> dict[str, Any]:
     return {
         "summary": sentences(found),
         "model": {
-            "name": found.model, "weights_sha256": found.digest, "layers": found.shape[0], "heads": found.shape[1],
+            "name": found.model, "title": found.title, "weights_sha256": found.digest, "layers": found.shape[0],
+            "heads": found.shape[1],
         },
         "measured_on": {
             "text": found.text, "text_sha256": found.text_digest, "tokens_sha256": digest_of(found.documents),
@@ -35,9 +37,10 @@ def data(found: Audit) -> dict[str, Any]:
                 {"name": d.name, "tokens": len(d.tokens), "period": d.period or None, "repeats": d.repeats or None}
                 for d in found.documents
             ],
-            "rows": found.rows, "context": found.context,
+            "rows": found.rows, "context": found.context, "intervals": found.intervals,
+            "induction": {name: asdict(tokens) for name, tokens in found.induction.items()},
         },
-        "heads": [_head(head) | {"order": _order(found, head)} for head in found.heads],
+        "heads": [_head(found, head) | {"order": _order(found, head)} for head in found.heads],
         "order": {"tokens": found.order.tokens, "shuffles": found.order.shuffles},
         "not_measured": found.not_measured,
         "circuits_leave_out": list(found.circuits_leave_out),
@@ -60,17 +63,27 @@ def table(found: Audit) -> list[dict[str, float | int | str | None]]:
     for head in found.heads:
         line: dict[str, float | int | str | None] = {
             "layer": head.layer, "head": head.head,
-            "roles": "; ".join(role.name + ("" if role.sure else "?") for role in head.roles),
+            "roles": "; ".join(role.label for role in head.roles),
         }  # fmt: skip
         for name, mean in head.means.items():
             for suffix, part in (("", "value"), ("_low", "low"), ("_high", "high")):
                 line[name + suffix] = None if mean is None else getattr(mean, part)
+        for name, tokens in found.induction.items():
+            line[f"{name}_period"] = tokens.period
+            line[f"{name}_context"] = tokens.context
+            line[f"{name}_sequences"] = tokens.sequences
         for name, held in head.quantiles.items():
             line[f"{name}_median"] = None if held is None else held.values[0.5]
         for name, one in head.rounding.items():
             line[f"tv_{name.replace(' ', '_')}"] = one.tv.value
         line |= {f"{name}_rank": spectrum.rank for name, spectrum in head.spectra.items()}
-        lines.append(line | {"share": head.share, "context": found.context, "rows": found.rows})
+        line |= {
+            "share": head.share,
+            "context": found.context,
+            "rows": found.rows,
+            "documents": found.measured_documents,
+        }
+        lines.append(line)
     return lines
 
 
@@ -104,17 +117,28 @@ def _order(found: Audit, head: Head) -> float:
     return float(found.order.moved[found.layers.index(head.layer), head.head])
 
 
-def _head(head: Head) -> dict[str, Any]:
+def _head(found: Audit, head: Head) -> dict[str, Any]:
     return {
         "layer": head.layer,
         "head": head.head,
-        "roles": [asdict(role) for role in head.roles],
-        **{name: None if mean is None else asdict(mean) for name, mean in head.means.items()},
+        "roles": [asdict(role) | {"label": role.label} for role in head.roles],
+        **{name: _mean(found, name, mean) for name, mean in head.means.items()},
         **{name: None if held is None else _quantiles(held) for name, held in head.quantiles.items()},
-        "rounding": {name: asdict(one) for name, one in head.rounding.items()},
+        "rounding": {name: asdict(one) | {"tv": _mean(found, "tv", one.tv)} for name, one in head.rounding.items()},
         "share": head.share,
         "rank": {name: _spectrum(one) for name, one in head.spectra.items()},
     }
+
+
+def _mean(found: Audit, name: str, mean: Mean | None) -> dict[str, Any] | None:
+    """A mean, what its interval is over, and for induction the tokens that it was measured on."""
+    if mean is None:
+        return None
+    told = asdict(mean) | {"interval": mean.interval}
+    tokens = found.induction.get(name.removesuffix("_away"))
+    if tokens is not None:
+        told |= {"period": tokens.period, "context": tokens.context}
+    return told
 
 
 def _example(example: Example) -> dict[str, Any]:

@@ -43,8 +43,9 @@ def _about(found: FirstLayerBounds, text: str) -> str:
         f"model always puts them, and any of {found.choices} tokens at each other place: the row at place {one.at}, "
         f"{row}, gives a place no less than the least and no more than the most.{left}</p>\n"
         '<p class="quiet">Proven for the weights in exact arithmetic: rounding is bounded (scores are known to '
-        f"{found.slack:.1e}) and added. Special tokens inside a text, and unused ones, are left out. The bars reach "
-        "from least to most; the line in the middle is one half. Never, always: for how many of the row's tokens no "
+        f"{shown_above(found.slack, 2)}) and added. Special tokens inside a text, and unused ones, are left out. "
+        "The bars reach from least to most; the line in the middle is one half. "
+        "Never, always: for how many of the row's tokens no "
         "text, or every text, gives the place one half. Over a large vocabulary floors are low, as some token "
         "somewhere outscores the rest: there, what informs is ceilings and pairs.</p>"
     )

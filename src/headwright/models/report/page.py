@@ -10,15 +10,16 @@ import html
 import json
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from statistics import median
 from typing import TYPE_CHECKING
 
 from headwright import theme
+from headwright.enclosure import fixed_above, fixed_below
 from headwright.models.explain import Example, Row
 from headwright.models.findings.definitions import AWAY, INTERVAL, MEANINGS, ROLES
-from headwright.models.findings.heads import Head
+from headwright.models.findings.heads import ENOUGH, Head
 from headwright.models.findings.rounding import FORMATS
 from headwright.models.report.every_text import section as every_text
 from headwright.models.report.sentences import ball, sentences
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from headwright.models.auditor import Audit
 
 
+INDUCTION_TITLES = {"induction": "Induction", "induction_long": "Long induction"}
 LONGEST_TOKEN = 24
 _LESS = "\\u003c"  # in a string of a script
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -81,6 +83,8 @@ COLUMNS = (
     _of_mean("duplicate_away", "Equal tokens", "equal", mapped="mean weight of earlier equal tokens*"),
     _of_mean("induction_away", "Induction", "induct.",
            mapped="on repeated random tokens: what followed the same token before*"),
+    _of_mean("induction_long_away", "Long induction", "long ind.",
+           mapped="the same on random tokens that fill the longest context*"),
     _of_mean("copying_away", "Copying", "copies", mapped="rows that give one key 10/11 or more*",
            unit="of rows"),
     _of_mean("averaging_away", "Averaging", "avg.", mapped="rows that are even over 3 keys or more*",
@@ -118,7 +122,7 @@ def page(found: Audit) -> str:
     sections = [
         ("summary", "In short", _summary(found)),
         ("maps", "Maps", _maps(found)),
-        ("gallery", "Heads worth looking at", _gallery(found.examples)),
+        ("gallery", "Heads worth looking at", _gallery(found)),
         ("heads", "All heads", _table(found)),
         ("rounding", "Rounding the keys", _rounding(found.heads)),
         ("rank", "Rank of the circuits", _ranks(found.heads, found.circuits_leave_out)),
@@ -158,11 +162,16 @@ def _subtitle(found: Audit) -> str:
     what = "random tokens that repeat" if found.text is None else found.text
     repeated = sum(bool(document.period) and not document.everything for document in found.documents)
     extra = f", and {repeated} sequences of random tokens that repeat" if repeated else ""
+    measured = "".join(
+        f" {INDUCTION_TITLES[name]} on {tokens.sequences} sequence{'s' if tokens.sequences != 1 else ''} of "
+        f"{tokens.context} tokens with period {tokens.period}."
+        for name, tokens in found.induction.items()
+    )
     documents = count - repeated
     return (
         f'<p class="quiet">{len(found.heads)} heads in {len(found.layers)} layers, measured on {_text(what)}: {tokens} '
         f"tokens in {documents} document{'s' if documents != 1 else ''} of up to {found.context}, "
-        f"{found.rows} rows of each head{extra}. "
+        f"{found.rows} rows of each head{extra}.{measured} {_text(found.intervals)} "
         f"{found.date}.</p>\n"
     )
 
@@ -184,10 +193,38 @@ def map_values(found: Audit) -> Iterator[tuple[Column, list[list[float | None]],
     numbers = sorted({head.head for head in found.heads})
     at = {(head.layer, head.head): head for head in found.heads}
     for column in COLUMNS:
-        values = [[column.value(at[layer, number]) for number in numbers] for layer in found.layers]
+        values = [[_mapped_value(column, at[layer, number]) for number in numbers] for layer in found.layers]
         known = [value for line in values for value in line if value is not None]
         if column.mapped and known:
+            column = _with_tokens(column, found)
             yield column, values, column.most or max(*known, LEAST_TV if "a token" in column.title else 0.0) or 1.0
+
+
+def _mapped_value(column: Column, head: Head) -> float | None:
+    """A number for a map; none where it would be about the little that a head does away from the first token."""
+    away = column.mean.endswith("_away") and not column.mean.startswith("induction")
+    sink = head.value("sink")
+    if away and sink is not None and 1 - sink < ENOUGH:
+        return None
+    return column.value(head)
+
+
+def _with_tokens(column: Column, found: Audit) -> Column:
+    """A column of induction with what it was measured on in its title and its unit; any other as it is."""
+    tokens = found.induction.get(column.mean.removesuffix("_away"))
+    if tokens is None:
+        return column
+    title = f"{column.title} (period {tokens.period}, {tokens.context} tokens)"
+    return replace(column, title=title, unit=f"at {tokens.context}")
+
+
+def columns(found: Audit) -> list[Column]:
+    """The columns of the table of heads, but for those that were not measured at all."""
+    return [
+        _with_tokens(column, found)
+        for column in COLUMNS
+        if column.mean != "induction_long_away" or "induction_long" in found.induction
+    ]
 
 
 def picture(found: Audit) -> Chart:
@@ -208,20 +245,22 @@ def _maps(found: Audit) -> str:
         )
     return (
         "<p>A row for each layer, from the first; a column for each head. Point at a cell for its number; all of them "
-        "are in the table below. * away from the first token.</p>\n"
+        "are in the table below. * away from the first token; left empty for heads that give it more than nine tenths, "
+        "but for induction, which is measured on other tokens.</p>\n"
         f'<div class="maps">{"".join(figures)}</div>'
     )
 
 
-def _gallery(examples: Sequence[Example]) -> str:
+def _gallery(found: Audit) -> str:
     """The cards, and the tokens of their documents, for who points at a map."""
+    examples = found.examples
     names = {example.document: f"words-{k}" for k, example in enumerate(examples)}
     tokens = {names[example.document]: [html.unescape(word(token)) for token in example.words] for example in examples}
     held = "".join(
         f'<script type="application/json" id="{name}">{json.dumps(words).replace("<", _LESS)}</script>'
         for name, words in tokens.items()
     )
-    cards = "".join(_card(example, names[example.document]) for example in examples)
+    cards = "".join(_card(found, example, names[example.document]) for example in examples)
     return f'<div class="cards">{cards}</div>{held}' if examples else ""
 
 
@@ -238,12 +277,14 @@ def _map(example: Example, words: str) -> str:
     )
 
 
-def _card(example: Example, words: str) -> str:
+def _card(found: Audit, example: Example, words: str) -> str:
     rows = "".join(map(_row, example.rows))
     shown = f"{example.value:.2f}" if example.value < 100 else f"{example.value:.0f}"
+    tokens = found.induction.get(example.measure.removesuffix("_away"))
+    on = "" if tokens is None else f" (period {tokens.period}, {tokens.context} tokens)"
     return (
         f"<article><h3>{example.layer}.{example.head}: {_text(example.title)}</h3>"
-        f'<p class="quiet">{_text(MEANINGS[example.measure])}: {shown}. Shown on {_text(example.document)}.</p>'
+        f'<p class="quiet">{_text(MEANINGS[example.measure])}: {shown}{on}. Shown on {_text(example.document)}.</p>'
         f"{_map(example, words)}{rows}</article>\n"
     )
 
@@ -294,28 +335,33 @@ def _visible(letter: str) -> str:
 
 
 def _table(found: Audit) -> str:
-    head = "".join(f'<th scope="col" title="{_text(column.title)}">{column.short}</th>' for column in COLUMNS)
-    lines = "".join(_line(each) for each in found.heads)
+    shown = columns(found)
+    head = "".join(f'<th scope="col" title="{_text(column.title)}">{column.short}</th>' for column in shown)
+    lines = "".join(_line(each, shown) for each in found.heads)
     return (
         '<div class="wide" tabindex="0" role="region" aria-label="All heads"><table class="sortable"><thead><tr>'
         f'<th scope="col">head</th><th scope="col" class="words">what it does</th>{head}</tr></thead>\n'
         f"<tbody>{lines}</tbody></table></div>\n"
         '<p class="quiet">Point at a number for its interval. prev. to dist. are away from the first token; margin and '
         "ball are medians over the rows that it does not win; int8 and int4 are mean total variations; QK and OV are "
-        "ranks. A question mark: no interval wholly above one half.</p>"
+        f"ranks. A question mark: the interval reaches below one half. {_text(found.intervals)}</p>"
     )
 
 
-def _line(head: Head) -> str:
+def _line(head: Head, shown_columns: Sequence[Column]) -> str:
     cells = []
-    for column in COLUMNS:
+    for column in shown_columns:
         value, mean = column.value(head), head.means.get(column.mean)
         told = ""
         if mean is not None and mean.low is not None and mean.high is not None:
-            told = f' title="{mean.low:{column.shown}} to {mean.high:{column.shown}}, over {mean.draws} {mean.over}"'
+            decimals = int(column.shown.strip(".f"))  # every mean has such a format
+            low, high = fixed_below(mean.low, decimals), fixed_above(mean.high, decimals)
+            told = f' title="{low} to {high}, {mean.interval}"'
+        elif mean is not None:
+            told = f' title="{mean.interval}"'
         shown = "–" if value is None else f"{value:{column.shown}}"
         cells.append(f'<td data-value="{"" if value is None else repr(float(value))}"{told}>{shown}</td>')
-    said = ", ".join(role.name + ("" if role.sure else "?") for role in head.roles)
+    said = ", ".join(role.label for role in head.roles)
     order = head.layer * 10_000 + head.head
     return (
         f'<tr><th scope="row" data-value="{order}">{head.name}</th><td class="words">{said}</td>{"".join(cells)}</tr>\n'
@@ -335,7 +381,7 @@ def _rounding(heads: Sequence[Head]) -> str:
         ]
         lines.append(
             f'<tr><th scope="row" class="words">{name}</th><td>{middle[0]:.4f}</td>'
-            f"<td>{worst.rounding[name].tv.value:.4f} ({worst.name})</td><td>{middle[1]:.4f}</td>"
+            f"<td>{worst.rounding[name].tv.value:.4f} ({worst.name})</td><td>{fixed_above(middle[1], 4)}</td>"
             f"<td>{middle[2]:.2%}</td></tr>"
         )
     heading = "".join(
@@ -343,7 +389,7 @@ def _rounding(heads: Sequence[Head]) -> str:
         for said in ("TV, median head", "worst head", "proven bound, median head", "rows with another winner")
     )
     return (
-        f"<p>{_text(MEANINGS['rounding']).capitalize()}.</p>\n"
+        f"<p>{_sentence(MEANINGS['rounding'])}</p>\n"
         f'<div class="wide" tabindex="0" role="region" aria-label="Rounding"><table><thead><tr>'
         f'<th scope="col" class="words">keys in</th>{heading}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
     )
@@ -353,7 +399,7 @@ def _ranks(heads: Sequence[Head], left_out: Sequence[str]) -> str:
     if not any(head.spectra for head in heads):
         return ""
     told = f" In this model, {'; '.join(left_out)}." if left_out else ""
-    return f"<p>{_text(MEANINGS['rank']).capitalize()}.{_text(told)}</p>"
+    return f"<p>{_sentence(MEANINGS['rank'])}{_text(told)}</p>"
 
 
 def _order(found: Audit) -> str:
@@ -361,7 +407,7 @@ def _order(found: Audit) -> str:
     layers = ", ".join(f"layer {layer}: {value:.2g}" for layer, value in zip(found.layers, worst, strict=True))
     return (
         f"<p>{found.order.shuffles} shuffles of the tokens between the first and the last of {found.order.tokens}: "
-        f"what a head writes at the last place moves, relatively, by up to this much. {layers}.</p>"
+        f"the output of a head at the last place, before W_O, moves by up to this much, relatively. {layers}.</p>"
     )
 
 
@@ -385,3 +431,8 @@ def _again(found: Audit) -> str:
 
 def _text(said: str) -> str:
     return html.escape(said)
+
+
+def _sentence(meaning: str) -> str:
+    """A meaning as a sentence: its first letter is a capital, and no other is touched (|A|_F is not |a|_f)."""
+    return f"{_text(meaning[0].upper() + meaning[1:])}."

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
+from headwright.enclosure import fixed_above
 from headwright.models.findings.heads import BY_MEAN, Head
 from headwright.models.report.every_text import headline
 
@@ -19,6 +20,7 @@ SAID = {
                     "give the first token more than half of their attention, on average"),
     "previous token": ("is a previous-token head", "are previous-token heads"),
     "induction": ("is an induction head", "are induction heads"),
+    "long induction": ("is an induction head over a long context", "are induction heads over a long context"),
     "duplicate token": ("is a duplicate-token head", "are duplicate-token heads"),
     "self": ("attends mostly to its own token", "attend mostly to their own token"),
     "copies": ("mostly copies one key", "mostly copy one key"),
@@ -29,8 +31,12 @@ SAID = {
 
 def sentences(found: Audit) -> list[str]:
     """What a reader should know first; words in SAID are defined in `findings.definitions`."""
-    lines = [line for role in SAID if (line := _role(found.heads, role)) is not None]
-    none = [one for role, (one, _) in SAID.items() if _role(found.heads, role) is None and _measured(found.heads, role)]
+    lines = [line for role in SAID if (line := _role(found, role)) is not None]
+    none = [
+        f"{one}{_measured_on(found, role)}"
+        for role, (one, _) in SAID.items()
+        if _role(found, role) is None and _measured(found.heads, role)
+    ]
     if none:
         lines.append(f"No head {', or '.join(none)}.")
     rest = (
@@ -45,23 +51,29 @@ def _measured(heads: Sequence[Head], role: str) -> bool:
     return any((head.share if mean is None else head.value(mean)) is not None for head in heads)
 
 
-def _role(heads: Sequence[Head], role: str) -> str | None:
-    mine = [head for head in heads if any(each.name == role for each in head.roles)]
-    one, many = SAID[role]
+def _measured_on(found: Audit, role: str) -> str:
+    """On which random tokens, for roles that are measured on such; else nothing."""
+    tokens = found.induction.get((BY_MEAN.get(role) or "").removesuffix("_away"))
+    if tokens is None:
+        return ""
+    return f" (random tokens of period {tokens.period}, contexts of {tokens.context})"
+
+
+def _role(found: Audit, role: str) -> str | None:
+    mine = [head for head in found.heads if any(each.name == role for each in head.roles)]
     if not mine:
         return None
-    sure = sum(each.sure for head in mine for each in head.roles if each.name == role)
-    doubt = (
-        ""
-        if sure == len(mine) or role == "dead"
-        else f" ({len(mine) - sure} of them without an interval wholly above half)"
-    )
+    one, many = SAID[role]
+    begin = f"{len(mine)} of {len(found.heads)} heads {one if len(mine) == 1 else many}{_measured_on(found, role)}"
     mean = BY_MEAN.get(role)
     if mean is None:
-        return f"{len(mine)} of {len(heads)} heads {one if len(mine) == 1 else many}: {_names([h.name for h in mine])}."
+        return f"{begin}: {_names([head.name for head in mine])}."
+    unsure = sum(each.sure is False for head in mine for each in head.roles if each.name == role)
+    which = "" if len(mine) == 1 else f"{unsure} of them "
+    doubt = f" ({which}with an interval that reaches below half)" if unsure else ""
     strongest = sorted(mine, key=lambda head: -(head.value(mean) or 0.0))
     named = _names([f"{head.name} ({head.value(mean) or 0.0:.2f})" for head in strongest])
-    return f"{len(mine)} of {len(heads)} heads {one if len(mine) == 1 else many}{doubt}: {named}."
+    return f"{begin}{doubt}: {named}."
 
 
 def _names(names: list[str]) -> str:
@@ -106,7 +118,8 @@ def _rounded(heads: Sequence[Head]) -> str | None:
         if tv is None or bound is None:
             return None
         worst = tv[2].rounding[name].tv.value
-        parts.append(f"{name} {tv[0]:.3f} (worst head {tv[2].name}: {worst:.3f}; proven bound, median: {bound[0]:.3f})")
+        proven = f"proven bound, median: {fixed_above(bound[0], 3)}"
+        parts.append(f"{name} {tv[0]:.3f} (worst head {tv[2].name}: {worst:.3f}; {proven})")
     said = "Rounding the keys as in a quantised cache changes the pattern of the median head, in total variation, by"
     return f"{said}: {'; '.join(parts)}."
 
@@ -123,4 +136,7 @@ def _ranks(heads: Sequence[Head]) -> str | None:
 
 def _order(found: Audit) -> str:
     worst = float(found.order.moved.max())
-    return f"Shuffling all tokens but the last changes the last output of a head by up to {worst:.2g} times its norm."
+    return (
+        f"Shuffling the tokens between the first and the last of {found.order.tokens} changes the output of a head at "
+        f"the last, before W_O, by up to {worst:.2g} times its norm."
+    )

@@ -23,6 +23,7 @@ import numpy as np
 from jaxtyping import Float
 from safetensors.numpy import save
 
+from headwright.enclosure import shown_above
 from headwright.errors import InputError
 from headwright.files import write_whole
 from headwright.weights.export.numbers import float_error, holds, rounded_down, runs_in, stored, width_of_head
@@ -127,7 +128,7 @@ def _check_rounding(layer: HeadLayer, sequences: Sequence[Float[np.ndarray, "T D
     dtype = runs_in(layer.dtype)
     moved = max(float_error(layer, X, dtype, softmax="float32", hidden=shape).pattern for X in sequences)
     if not moved <= MOVED:
-        at_most = f"by up to {moved:.2g}" if moved < 1 else "to anything"
+        at_most = f"by up to {shown_above(moved, 2)}" if moved < 1 else "to anything"
         raise InputError(
             f"OPT's LayerNorm in {dtype} takes tokens beside numbers of size {2.0**shape.power:.2g}, and may move the "
             f"pattern {at_most}: expected tokens and scores nearer to 1, or float64; torch and onnx need no LayerNorm"

@@ -15,6 +15,7 @@ const mean = (name) => (head) => head[name]?.value ?? null;
 const MEASURES = [
   ["previous_away", "previous token", "mean weight of the previous token, first token excluded", mean("previous_away"), 1],
   ["induction_away", "induction", "on repeated random tokens: mean weight of the token after the previous occurrence", mean("induction_away"), 1],
+  ["induction_long_away", "long induction", "the same on random tokens that fill the longest context", mean("induction_long_away"), 1],
   ["sink", "first token", "mean weight of the first token", mean("sink"), 1],
   ["self_away", "own token", "mean weight of the row's own token, first token excluded", mean("self_away"), 1],
   ["duplicate_away", "equal tokens", "mean weight of earlier equal tokens, first token excluded", mean("duplicate_away"), 1],
@@ -24,7 +25,7 @@ const MEASURES = [
   ["int4", "keys in 4 bits", "total variation of the pattern when keys are rounded to int4 per token", (head) => head.rounding?.["int4 a token"]?.tv?.value ?? null, null],
   ["qk", "rank of QK", "the smallest rank that keeps 90% of QK (proved)", (head) => head.rank?.qk?.rank ?? null, null],
 ];
-const BARS = ["previous_away", "induction_away", "sink", "self_away", "duplicate_away", "copying_away", "averaging_away"];
+const BARS = ["previous_away", "induction_away", "induction_long_away", "sink", "self_away", "duplicate_away", "copying_away", "averaging_away"];
 
 const fields = {
   measure: choice("induction_away", MEASURES.map(([name]) => name)),
@@ -134,9 +135,16 @@ function build(main, state) {
   }
   function drawAll() { drawReport(); drawMap(); drawHead(); drawRow(); drawTexts(); }
 
+  /** On which random tokens a measure was taken; nothing for measures that are not about such. */
+  function repeats(name) {
+    const on = report.measured_on?.induction?.[name.replace(/_away$/, "")];
+    return Number.isInteger(on?.period) && Number.isInteger(on?.context) ? ` (period ${on.period}, contexts of ${on.context} tokens)` : "";
+  }
+
   function drawReport() {
     const { model, measured_on: on, summary } = report;
-    title.replaceChildren(h("b", { class: "badge" }, model.name), ` ${report.heads.length} heads; ${on?.rows ?? "?"} rows each${foreign() ? "; from a file; its numbers are not verified here" : ""}.`);
+    const context = Number.isInteger(on?.context) ? `, contexts of up to ${on.context} tokens` : "";
+    title.replaceChildren(h("b", { class: "badge" }, model.name), ` ${report.heads.length} heads; ${on?.rows ?? "?"} rows each${context}${foreign() ? "; from a file; its numbers are not verified here" : ""}.`);
     const lines = (summary ?? []).map((line) => h("li", {}, String(line)));
     sentences.replaceChildren(...lines.slice(0, 3));
     overview.querySelector("details")?.remove();
@@ -178,13 +186,13 @@ function build(main, state) {
       map.append(cell);
     });
     if (focused) map.querySelector(".chosen")?.focus();
-    mapWords.textContent = `One row for each layer; click a head. Colour: ${meaning}${values.includes(null) ? "; grey: not measured" : ""}`;
+    mapWords.textContent = `One row for each layer; click a head. Colour: ${meaning}${repeats(state.values.measure)}${values.includes(null) ? "; grey: not measured" : ""}`;
   }
 
   function drawHead() {
     const one = chosen();
     if (!one) { about.replaceChildren(h("h2", {}, `Head ${state.values.layer}.${state.values.head}`), h("p", {}, "There is no such head.")); return; }
-    const roles = one.roles.length ? one.roles.map((role) => h("li", {}, h("b", {}, role.name), role.sure ? "" : " (uncertain: no confidence interval is entirely above 1/2)", report.meanings?.[`role ${role.name}`] ? `: ${report.meanings[`role ${role.name}`]}` : "")) : [h("li", {}, "No known role.")];
+    const roles = one.roles.length ? one.roles.map((role) => h("li", {}, h("b", {}, role.name), Number.isInteger(role.context) ? ` (period ${role.period}, contexts of ${role.context} tokens)` : "", role.sure === false ? " (uncertain: the confidence interval reaches below 1/2)" : "", report.meanings?.[`role ${role.name}`] ? `: ${report.meanings[`role ${role.name}`]}` : "")) : [h("li", {}, "No known role.")];
     const bars = s("svg", { viewBox: `0 0 440 ${BARS.length * 26 + 24}`, role: "img", "aria-label": `Measures of head ${one.layer}.${one.head}` });
     const x = (value) => 120 + 256 * Math.max(0, Math.min(1, value));
     BARS.forEach((name, i) => {
@@ -195,12 +203,13 @@ function build(main, state) {
       bars.append(s("rect", { class: name === state.values.measure ? "bar-target" : "bar-key", x: 120, y: y + 3, width: x(held.value) - 120, height: 16, rx: 3 }));
       if (Number.isFinite(held.low) && Number.isFinite(held.high)) bars.append(s("line", { class: "wanted", x1: x(held.low), x2: x(held.high), y1: y + 11, y2: y + 11 }));
       bars.append(s("text", { class: "tick", x: 382, y: y + 15 }, shown(held.value)), s("title", {}, ""));
-      bars.lastChild.textContent = `${name}: ${shown(held.value, 4)}, between ${shown(held.low, 4)} and ${shown(held.high, 4)}`;
+      const interval = Number.isFinite(held.low) && Number.isFinite(held.high) ? `between ${down(held.low)} and ${up(held.high)}` : held.interval ?? "no interval";
+      bars.lastChild.textContent = `${name}${repeats(name)}: ${shown(held.value, 4)}, ${interval}`;
     });
     const space = ball(one);
     const int4 = one.rounding?.["int4 a token"];
     about.replaceChildren(h("h2", {}, `Head ${one.layer}.${one.head}`), h("ul", { class: "summary" }, ...roles), bars,
-      h("p", { class: "note" }, "Sampled: means over rows, with 95% confidence intervals as black lines. All but “first token” exclude the first token."),
+      h("p", { class: "note" }, `Means over rows. ${report.measured_on?.intervals ?? ""} Intervals are black lines. All but “first token” exclude the first token.`),
       h("p", { class: "facts" }, space !== null && space !== undefined ? `Half of the rows keep their strongest key as long as no key moves by more than ${shown(100 * space, 2)}% of the mean key length. ` : "",
         int4 ? `Rounding keys to 4 bits changes the pattern by ${shown(int4.tv.value)} (total variation). ` : "", one.rank?.qk ? `Rank that keeps 90%: ${one.rank.qk.rank} of ${one.rank.qk.of} in QK, ${one.rank.ov?.rank ?? "?"} in OV (${foreign() ? "proved, according to the file" : "proved"}).` : ""));
   }

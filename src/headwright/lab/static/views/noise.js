@@ -141,12 +141,12 @@ function build(main, state) {
     const exact = proven(found);
     head.replaceChildren(h("b", { class: "big" }, rate(found)), ` success`);
     known.replaceChildren(exact ? h("span", {}, h("b", {}, "Proved:"), ` between ${down(exact[0])} and ${up(exact[1])}. `) : `Not proved: ${found.why_not_exact}. `,
-      `Sampled: ${shown(found.probability, 4)} (95% interval ${found.interval.map((x) => shown(x, 4)).join(" to ")}, ${answer.samples} samples).`);
+      `Sampled: ${shown(found.probability, 4)} (95% interval ${down(found.interval[0])} to ${up(found.interval[1])}, ${answer.samples} samples).`);
     if (name === "robust") {
       const [low, high] = reach(values);
       const [query] = robust.queries;
       const aside = Math.abs(query[0]) + Math.abs(query[1]) < 1e-6 * robust.norm;
-      story.replaceChildren(h("b", { class: "proved" }, "Proved: "), `for every factor from ${shown(low)} to ${shown(high)} on key 0, both weights are within ${values.tolerance} of 1/2. ${aside ? "The query is orthogonal to both targets and gives the other keys negative scores. " : ""}It has length ${up(robust.norm)}${robust.norm_lower_bound ? `; no single query shorter than ${down(robust.norm_lower_bound)} does this` : ""}.`);
+      story.replaceChildren(h("b", { class: "proved" }, "Proved: "), `for every factor from ${up(low, 6)} to ${down(high, 6)} on key 0, both weights are within ${values.tolerance} of 1/2. ${aside ? "The query is orthogonal to both targets and gives the other keys negative scores. " : ""}It has length ${up(robust.norm)}${robust.norm_lower_bound ? `; no single query shorter than ${down(robust.norm_lower_bound)} does this` : ""}.`);
     }
     drawTriangle(triangle, answer.cloud.slice(0, 700), values.tolerance, title);
     drawBars(bars, answer.cloud, title);
@@ -155,7 +155,8 @@ function build(main, state) {
   const rate = (found) => {
     const exact = proven(found);
     const x = exact ? exact[0] : found.probability;
-    return `${exact ? "" : "≈ "}${x > 0.9995 && (exact || x < 1) ? "over 99.9" : (100 * x).toFixed(1)}%`;
+    const percent = exact ? (Math.floor(1000 * x) / 10).toFixed(1) : (100 * x).toFixed(1); // a proven one is rounded down
+    return `${exact ? "" : "≈ "}${x > 0.9995 && (exact || x < 1) ? "over 99.9" : percent}%`;
   };
 
   function drawTriangle(svg, cloud, tolerance, title) {

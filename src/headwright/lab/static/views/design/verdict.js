@@ -40,7 +40,7 @@ export function verdictPanel(scene) {
     const parts = [h("p", { class: "headline" }, h("b", { class: `badge ${kind}` }, word), ` ${headline(scene)}`)];
     if (answer.mixing) parts.push(h("p", {}, mixture(answer.mixing)));
     if (answer.best_eps !== null && values.mode === "evenly") parts.push(h("p", {}, `The best possible tolerance is eps = ${up(answer.best_eps, 4)}; below ${down(answer.best_eps_interval[0], 4)} it is impossible (proved). `, button("Use this tolerance", () => scene.state.set({ eps: Number((answer.best_eps * 1.02).toPrecision(3)) }))));
-    if (answer.probability) parts.push(h("p", {}, `Probability at least ${answer.probability.proven_at_least} (proved). Sampled: ${shown(answer.probability.probability, 4)} (95% interval ${answer.probability.interval.map((x) => shown(x, 4)).join(" to ")}, ${answer.probability.samples} draws).`));
+    if (answer.probability) parts.push(h("p", {}, `Probability at least ${answer.probability.proven_at_least} (proved). Sampled: ${shown(answer.probability.probability, 4)} (95% interval ${down(answer.probability.interval[0])} to ${up(answer.probability.interval[1])}, ${answer.probability.samples} draws).`));
     parts.push(h("p", { class: "note" }, answer.certificate ? `Certificate verified by the ${checkedBy(answer.checkers)}${seconds < 10 ? ` (${seconds.toFixed(2)} s in all)` : ""}.` : "No certificate."));
     if (answer.certificate) parts.push(h("p", {}, button("Download certificate", () => download("certificate.json", answer.certificate))));
     parts.push(h("details", {}, h("summary", { class: "note" }, "What exactly was proved"), h("p", { class: "words" }, answer.words)));
