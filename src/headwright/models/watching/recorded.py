@@ -18,6 +18,7 @@ from headwright.models.watching.names import RECEIVED, SPOILT, WHOLE, Wanted
 KEEP = ("rows", "means", "both")
 SMALLEST_PIECE, LARGEST_PIECE = 2**16, 2**24  # bytes that are asked for at once to keep rows in
 ALIGNED = 64  # bytes
+ROW_COUNT = "rows"  # beside the names of statistics
 
 
 @dataclass(eq=False)
@@ -34,11 +35,30 @@ class Run:
     thread: int = field(default_factory=threading.get_ident)  # in which it began
 
 
-class RowStorage:
-    """Memory for rows that are kept, in few large pieces.
+class KeptArray:
+    """An array in a piece of memory of `RowStorage`: where it lies, and no tensor or array of its own."""
 
-    A model asks for large arrays in each layer, and frees them. Small arrays that stay would lie in the gaps, the next
-    large array would not fit there any more, and the memory of the process would grow by one such array a layer.
+    __slots__ = ("dtype", "piece", "shape", "start", "stop")
+
+    def __init__(self, piece: np.ndarray, start: int, stop: int, array: np.ndarray) -> None:
+        """A copy of an array, in the bytes from `start` to before `stop` of a piece."""
+        self.piece, self.start, self.stop, self.dtype, self.shape = piece, start, stop, array.dtype, array.shape
+        self._view()[...] = array
+
+    def _view(self) -> np.ndarray:
+        return self.piece[self.start : self.stop].view(self.dtype).reshape(self.shape)
+
+    def tensor(self) -> Tensor:
+        """The array, as a tensor that shares its memory."""
+        return torch.from_numpy(self._view())
+
+
+class RowStorage:
+    """Memory for what is kept, in few large pieces.
+
+    A model asks for large arrays in each layer, and frees them. Whatever is kept in between, be it the few bytes of a
+    tensor's description, would lie in the gaps; the next large array would not fit there any more, and the memory of
+    the process would grow by such arrays in each layer.
     """
 
     def __init__(self) -> None:
@@ -46,33 +66,46 @@ class RowStorage:
         self.piece = np.empty(0, dtype=np.uint8)
         self.used = 0
 
-    def keep(self, rows: Tensor) -> Tensor:
-        """A copy of these rows; on a GPU, which has such a storage of its own, they are kept as they are."""
-        if rows.device.type != "cpu":
-            return rows
-        array = rows.numpy()
+    def keep(self, value: Tensor) -> KeptArray | Tensor:
+        """A copy of a tensor; one on a GPU, which has a storage of its own, is kept as it is."""
+        if value.device.type != "cpu":
+            return value
+        array = value.numpy()
         start = -(-self.used // ALIGNED) * ALIGNED
         if start + array.nbytes > len(self.piece):
             next_size = min(max(2 * len(self.piece), SMALLEST_PIECE), LARGEST_PIECE)
             self.piece = np.empty(max(next_size, array.nbytes), dtype=np.uint8)
             start = 0
         self.used = start + array.nbytes
-        kept = self.piece[start : self.used].view(array.dtype).reshape(array.shape)
-        kept[...] = array
-        return torch.from_numpy(kept)
+        return KeptArray(self.piece, start, self.used, array)
+
+
+def tensor_of(kept: KeptArray | Tensor) -> Tensor:
+    """What was kept, as a tensor."""
+    return kept.tensor() if isinstance(kept, KeptArray) else kept
 
 
 @dataclass(eq=False)
 class LayerRun:
     """What is kept of one layer in one run."""
 
-    rows: list[dict[str, Tensor]] = field(default_factory=list)  # one after the other
+    rows: list[dict[str, KeptArray | Tensor]] = field(default_factory=list)  # one after the other
     keys: dict[str, Tensor] = field(default_factory=dict)  # by the position of the key
 
     def back_to(self, count: int) -> None:
         """Only the first so many rows: a cache was cropped, and what comes next stands in their place."""
-        held = {name: torch.cat([part[name] for part in self.rows], dim=2)[:, :, :count] for name in self.rows[0]}
-        self.rows[:] = [held]
+        self.join()
+        self.rows[:] = [{name: tensor_of(value)[:, :, :count] for name, value in self.rows[0].items()}]
+
+    def join(self) -> None:
+        """Make one part of all."""
+        count = len(self.rows)  # another thread may add to them
+        if count > 1:
+            parts = self.rows[:count]
+            joined: dict[str, KeptArray | Tensor] = {}
+            for name in parts[0]:
+                joined[name] = torch.cat([tensor_of(part[name]) for part in parts], dim=2)
+            self.rows[:count] = [joined]
 
     def receive(self, found: dict[str, Tensor], start: int, rows: int) -> None:
         """Add what keys from position `start` on received. The last rows are those of the last call of several rows."""
@@ -92,9 +125,9 @@ class LayerRun:
 class Sums:
     """Running sums of one layer: constant memory for each head."""
 
-    total: dict[str, Tensor] = field(default_factory=dict)
-    count: dict[str, Tensor] = field(default_factory=dict)
-    rows: Any = 0
+    storage: RowStorage = field(default_factory=RowStorage)
+    total: dict[str, KeptArray | Tensor] = field(default_factory=dict)
+    count: dict[str, KeptArray | Tensor] = field(default_factory=dict)
 
     def add(self, found: dict[str, Tensor]) -> None:
         """Take some rows in. Rows without a number (padding) do not count; of the largest score the largest is kept.
@@ -109,18 +142,34 @@ class Sums:
             finite = torch.isfinite(value)
             if name == "largest_score":
                 most = value.masked_fill(value.isnan() & ~spoilt, -torch.inf).amax((0, 2)).double()
-                self.total[name] = torch.maximum(self.total[name], most) if name in self.total else most
-                self.count[name] = torch.ones_like(most)
+                if name in self.total:
+                    most = torch.maximum(tensor_of(self.total[name]), most)
+                self._write(self.total, name, most)
+                self._write(self.count, name, torch.ones_like(most))
                 continue
             sums = value.masked_fill(~finite, 0.0).sum((0, 2), dtype=torch.float64)
             sums = sums.masked_fill(spoilt_heads, torch.nan)
-            self.total[name] = self.total[name] + sums if name in self.total else sums
-            self.count[name] = self.count.get(name, 0) + finite.sum((0, 2))
+            count = finite.sum((0, 2))
+            if name in self.total:
+                sums = sums + tensor_of(self.total[name])
+                count = count + tensor_of(self.count[name])
+            self._write(self.total, name, sums)
+            self._write(self.count, name, count)
         shown = next((value for name, value in found.items() if name != SPOILT and name not in RECEIVED), None)
         if shown is not None:
             shown = shown[..., 0] if shown.ndim == 4 else shown
             counted = ~shown.isnan() if shown.is_floating_point() else shown != -1
-            self.rows = self.rows + (counted | spoilt)[:, 0].sum()
+            rows = (counted | spoilt)[:, 0].sum()
+            if ROW_COUNT in self.count:
+                rows = rows + tensor_of(self.count[ROW_COUNT])
+            self._write(self.count, ROW_COUNT, rows)
+
+    def _write(self, where: dict[str, KeptArray | Tensor], name: str, value: Tensor) -> None:
+        old = where.get(name)
+        if isinstance(old, KeptArray):
+            old.tensor().copy_(value)
+        else:
+            where[name] = self.storage.keep(value)
 
 
 class LayerSeen:
@@ -136,11 +185,8 @@ class LayerSeen:
         if name in kept.keys:
             return _array(kept.keys[name][:, :, : self._keys])
         if kept.rows and name in kept.rows[0] and name != SPOILT:
-            count = len(kept.rows)  # another thread may add to them
-            if count > 1:
-                parts = kept.rows[:count]
-                kept.rows[:count] = [{each: torch.cat([part[each] for part in parts], 2) for each in parts[0]}]
-            return _array(kept.rows[0][name])
+            kept.join()
+            return _array(tensor_of(kept.rows[0][name]))
         raise AttributeError(f"{name} was not kept: {', '.join(self.names) or 'no statistic'} was")
 
     @property
@@ -188,7 +234,7 @@ class Part:
         mine += [LayerRun() for _ in range(len(self.runs) - len(mine))]
         at = self.at(run)
         rows = {} if not self.wanted.rows else {n: value for n, value in found.items() if n not in RECEIVED}
-        self.sums.setdefault(index, Sums())
+        self.sums.setdefault(index, Sums(self.storage))
         if self.keep != "rows":
             self.sums[index].add(found)
         if self.keep != "means" and rows:
@@ -213,7 +259,7 @@ class Part:
                 sums = Sums()
                 for run in self.layers[index]:
                     for rows in run.rows:
-                        sums.add(rows)
+                        sums.add({name: tensor_of(value) for name, value in rows.items()})
             yield index, sums
 
 
@@ -298,14 +344,14 @@ class Seen:
         means: dict[str, list[Any]] = {}
         for name, part in self.parts.items():
             for index, sums in part.summaries():
-                heads = len(next(iter(sums.total.values()))) if sums.total else 0
+                heads = len(tensor_of(next(iter(sums.total.values())))) if sums.total else 0
                 columns["part"] += [name] * heads
                 columns["layer"] += [index] * heads
                 columns["head"] += range(heads)
-                columns["rows"] += [int(sums.rows)] * heads
+                columns["rows"] += [int(tensor_of(sums.count[ROW_COUNT]))] * heads
                 for statistic in self.wanted.rows:
                     if statistic in sums.total:
-                        mean = sums.total[statistic] / sums.count[statistic]
+                        mean = tensor_of(sums.total[statistic]) / tensor_of(sums.count[statistic])
                         mean = mean.masked_fill(torch.isneginf(mean), torch.nan)  # the largest score of no row
                         means.setdefault(statistic, []).extend(mean.tolist())
                     elif statistic not in WHOLE and statistic != "top_weights":
