@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from headwright.models.findings.first_token import by_kernel, statistics
+from headwright.models.findings.first_token import statistics
 from headwright.models.loading.model import numbers
+from headwright.models.rows.on_gpu import by_kernel
 from headwright.models.rows.scoring import Scoring
 
 
@@ -22,7 +23,8 @@ def test_the_kernel_agrees_with_numpy(kind: dict[str, Any]) -> None:
     q, k = torch.randn(4, 90, 32, generator=generator), torch.randn(2, 90, 32, generator=generator)
     scoring = Scoring.of(tuple(q.shape), tuple(k.shape), **kind)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    found, truth = by_kernel(q.to(device), k.to(device), scoring, (0, 1, 7)), statistics(q, k, scoring, (0, 1, 7))
+    found = by_kernel(q.to(device), k.to(device), offsets=(0, 1, 7), **kind)
+    truth = statistics(q, k, scoring, (0, 1, 7))
     names = ("lse", "largest", "winner", "margin", "entropy", "first", "distance", "sensitivity", "largest_score")
     for name in names:
         np.testing.assert_allclose(getattr(found, name), getattr(truth, name), atol=2e-4, err_msg=name)

@@ -38,6 +38,7 @@ def reference(
             if scoring.key_mask is not None:
                 seen = seen[scoring.key_mask[seen]]
             if not len(seen):
+                found.lse[head, row] = -np.inf if scoring.sinks is None else scoring.sinks[head]
                 continue
             weights = _one(found, scoring, mine, queries, head, row, seen, top)
             alpha[head, row, seen] = weights

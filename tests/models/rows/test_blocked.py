@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -190,9 +191,34 @@ def test_what_does_not_fit_is_refused_in_a_sentence(
         row_statistics(np.zeros(queries), np.zeros(keys), **how)  # type: ignore[arg-type]
 
 
-def test_numbers_that_are_not_finite_are_refused() -> None:
-    with pytest.raises(InputError, match="not finite"):
-        row_statistics(np.full((1, 1, 1), np.nan), np.ones((1, 1, 1)))
+@pytest.mark.filterwarnings("error")
+def test_a_row_that_is_nan_is_nan_in_what_needs_a_second_pass_too() -> None:
+    q, k = np.ones((1, 4, 1)), np.zeros((1, 4, 1))
+    q[0, 2] = np.nan
+    found = row_statistics(q, k, top=2, ends=(1, 1), key_sets={"all": np.ones(4, dtype=bool)})
+    rows: list[Any] = [found.top, found.top_weights, found.start, found.middle, found.recent, found.sets["all"]]
+    for values in rows:
+        assert np.isnan(values[0, 2]).all() and np.isfinite(values[0, [0, 1, 3]]).all()
+    assert found.top_keys is not None
+    assert found.top_keys[0, 2].tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("ends", [(1,), (1, 2, 3), 4, (-1, 2), (1, 2.5), "ab"])
+@pytest.mark.parametrize("make", [np.ones, torch.ones])
+def test_ends_that_are_no_two_numbers_are_refused_by_their_name(make: Any, ends: Any) -> None:
+    with pytest.raises(InputError, match=r"^ends = .*: expected two whole numbers from 0"):
+        row_statistics(make((1, 3, 2)), make((1, 3, 2)), ends=ends)
+
+
+def test_tensors_give_what_arrays_give() -> None:
+    rng = np.random.default_rng(7)
+    q, k, mask = rng.normal(size=(2, 4, 30, 8)), rng.normal(size=(2, 2, 30, 8)), np.arange(30) > 3
+    tensors = torch.from_numpy(q).requires_grad_(), torch.from_numpy(k)
+    how: dict[str, Any] = {"received": True, "ends": (2, 3), "top": 2, "sinks": np.ones(4)}
+    found = row_statistics(*tensors, key_mask=torch.from_numpy(mask), **how)
+    truth = row_statistics(q, k, key_mask=mask, **how)
+    for name in (*FIELDS, *MORE):
+        np.testing.assert_allclose(getattr(found, name), getattr(truth, name), rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 def test_without_numba_large_layers_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

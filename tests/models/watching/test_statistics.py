@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from headwright.models import row_statistics
-from headwright.models.watching.names import ALL, ENDS, RECEIVED, SETS, TOP, Wanted
+from headwright.models.watching.names import ALL, ENDS, RECEIVED, SETS, SPOILT, TOP, Wanted
 from headwright.models.watching.statistics import Attention, _as_scoring, _by_kernel, _compiled, statistics_of
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -65,6 +65,7 @@ def _agrees(found: dict[str, torch.Tensor], truth: dict[str, Any], tolerance: fl
 def test_each_statistic_is_that_of_row_statistics(kind: str, size: float) -> None:
     call = _call(kind, size=size)
     found = statistics_of(call, WANTED)
+    assert not found.pop(SPOILT).any()
     assert set(found) == set(ALL)
     truth = _truth(call)
     if kind == "softcap" and size > 1:  # many scores are equal to the cap, and the slope there is lost
@@ -83,6 +84,7 @@ def test_every_way_gives_the_same(kind: str, way: Any) -> None:
     scoring = _as_scoring(call)
     assert scoring is not None
     found = way(call, wanted, *scoring)
+    assert not found.pop(SPOILT).any()
     assert set(found) == set(wanted.names)
     _agrees(found, _truth(call), 2e-5)
 
@@ -107,6 +109,7 @@ def test_a_mask_is_known_for_what_it_says() -> None:
 def test_one_key_equal_scores_and_rows_that_see_nothing() -> None:
     one = Attention(torch.ones(1, 1, 1, 2), torch.ones(1, 1, 1, 2), 1.0)
     found = statistics_of(one, Wanted.of(("largest", "margin", "entropy", "top_keys", "top_weights"), top=2))
+    assert not found.pop(SPOILT).any()
     assert {name: value.flatten().tolist() for name, value in found.items()} == {
         "largest": [1.0], "margin": [torch.inf], "entropy": [0.0], "top_keys": [0, -1], "top_weights": [1.0, 0.0],
     }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import threading
 import weakref
 from typing import Any
@@ -396,11 +397,12 @@ def test_the_implementation_by_name_keeps_means_and_the_last_run(family: str) ->
         ({"statistics": ()}, "at least one statistic"),
         ({"keep": "all"}, "keep = all"),
         ({"top": 0}, "top = 0"),
+        ({"ends": (1,)}, "ends = (1,): expected two whole numbers"),
     ],
 )
 def test_what_cannot_be_watched_is_refused_before_anything_runs(how: dict[str, Any], words: str) -> None:
     model = tiny("llama")
-    with pytest.raises(InputError, match=words), watch(model, **how):
+    with pytest.raises(InputError, match=re.escape(words)), watch(model, **how):
         pass
     assert model.config._attn_implementation == "sdpa"
 
@@ -409,6 +411,23 @@ def _compiled() -> Any:
     model = tiny("llama")
     model.model.layers[0].compile()
     return model
+
+
+class Adapted(torch.nn.Module):
+    """As the adapters of other libraries are: a model of transformers inside of a module of their own."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def get_base_model(self) -> Any:
+        return self.model
+
+
+def _several_gpus() -> Any:
+    wrapped: Any = torch.nn.DataParallel(tiny("llama"))
+    wrapped.device_ids = [0, 1]
+    return wrapped
 
 
 def _quantised() -> Any:
@@ -422,7 +441,8 @@ def _quantised() -> Any:
     ("make", "words"),
     [
         (_compiled, "holds a compiled module"),
-        (lambda: torch.compile(tiny("llama")), "a compiled module: expected"),
+        (lambda: Adapted(tiny("llama")), r"the model is Adapted, .*watch\(model.get_base_model\(\)\)"),
+        (_several_gpus, "DataParallel on several GPUs"),
         (_quantised, "is quantised"),
         (lambda: tiny("bloom"), "in a way of its own"),
         (lambda: torch.nn.Linear(2, 2), "the model is Linear"),

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from headwright.errors import InputError
 from headwright.models.loading.model import Layer, Tokens, numbers
 from headwright.models.rows.blocked import row_statistics
 from headwright.models.rows.scoring import RowStatistics, Scoring
 
 Rows = Float[np.ndarray, "heads rows"]
-WIDEST = 256  # numbers of a head's query, for which the kernel's tiles fit
 FROM = 2  # the first position whose row is measured: the key before it is not the first token
 
 
@@ -132,16 +132,10 @@ PART = 256  # rows scored at a time
 
 def statistics(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]) -> RowStatistics:
     """`row_statistics` of arrays or tensors, with the scoring of their layer but for its shapes."""
-    if bool(getattr(queries, "is_cuda", False)) and queries.shape[-1] <= WIDEST and queries.element_size() <= 4:
-        return by_kernel(queries, keys, scoring, offsets)
-    return row_statistics(numbers(queries), numbers(keys), **scoring.options, offsets=tuple(offsets))
-
-
-def by_kernel(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]) -> RowStatistics:
-    """The same, of torch tensors, by the Triton kernels; float32 is multiplied in three parts, so that it stays so."""
-    from headwright.models.rows import gpu_kernel
-
-    told = gpu_kernel.statistics(queries, keys, offsets=tuple(offsets), **scoring.options)
-    found: dict[str, Any] = {name: tensor.double().cpu().numpy() for name, tensor in told.items()}
-    weights = {offset: found.pop(f"offset {offset}") for offset in offsets}
-    return RowStatistics(**found | {"winner": found["winner"].astype(np.int64), "offsets": weights})
+    if not getattr(queries, "is_cuda", False):
+        queries, keys = numbers(queries), numbers(keys)
+    found = row_statistics(queries, keys, **scoring.options, offsets=tuple(offsets))
+    if np.isnan(found.lse).any():
+        raise InputError("queries or keys of a layer hold a number that is not finite, or their scores overflow: "
+                         "nothing can be measured of them")  # fmt: skip
+    return found

@@ -32,7 +32,10 @@ class Layer:
 
     def statistics(self, **more: Any) -> RowStatistics:
         """`row_statistics` of this layer, with its own scale, mask, window, softcap and sinks; `more` is as there."""
-        return row_statistics(numbers(self.queries), numbers(self.keys), **self.scoring.options, **more)
+        queries, keys = self.queries, self.keys
+        if not getattr(queries, "is_cuda", False):
+            queries, keys = numbers(queries), numbers(keys)
+        return row_statistics(queries, keys, **self.scoring.options, **more)
 
     def map(self, bins: int = 512) -> AttentionMap:
         """`attention_map` of this layer, with its own scoring."""

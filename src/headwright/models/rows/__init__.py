@@ -3,7 +3,8 @@
 scoring       how scores are made: scale, mask, window, softcap, sinks; and the statistics of a row
 blocked       `row_statistics`, for all rows of all heads, in blocks of rows and keys: memory O(T), never T x T
 accumulate    a block of scores added to the statistics, in NumPy; numba_kernel: the same compiled
-gpu_kernel    the same on a GPU, in Triton kernels
+products      the product of a block, by NumPy or by torch
+gpu_kernel    the same on a GPU, in Triton kernels; on_gpu: their results as `row_statistics` gives them
 map           `attention_map`, the pattern averaged over a grid of bins
 """
 

@@ -4,6 +4,8 @@ As in an online softmax, sums are kept relative to the largest score so far, the
 exponential a score and a few passes; the runner-up is looked for only in rows that have a new winner. What is kept for
 a row: the mass sum e, the places sum e key and the energy sum e (s - reference), where e = exp(s - reference), and the
 two or more largest scores.
+
+A score of -inf is that of a key that is not seen. A score that is NaN or +inf makes the row's mass NaN for good.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Float, Int
 
-UNSEEN = -1e30  # the score of a key that is not seen: finite, so that 0 times it is 0
+UNSEEN = -np.inf  # the score of a key that is not seen
+LOWEST = -1e4  # what is this far below the reference has weight 0 in float64 too: finite, so that 0 times it is 0
 Block = Float[np.ndarray, "rows keys"]
 
 
@@ -30,10 +33,12 @@ class State:
 
     @classmethod
     def start(cls, rows: int, many: int = 2, sink: float | None = None) -> State:
-        """Before the first block. A sink is a score of no key, at place 0."""
+        """Before the first block. A sink is a score of no key, at place 0; one of -inf is none."""
+        if sink is None:
+            sink = UNSEEN
         sums = np.zeros((3, rows))
-        sums[0] = 0.0 if sink is None else 1.0
-        reference = np.full(rows, UNSEEN if sink is None else sink)
+        sums[0] = 0.0 if sink == UNSEEN else 1.0
+        reference = np.full(rows, sink)
         return cls(reference, sums, np.full((rows, many), -np.inf), np.full((rows, many), -1), np.full(rows, -1))
 
     def part(self, rows: slice) -> State:
@@ -46,11 +51,15 @@ def update(state: State, s: Block, start: int, spare: Block | None = None) -> No
     high = s.max(axis=1).astype(np.float64)
     _keep_best(state, s, high, start)
     reference = np.maximum(state.reference, high)
-    drop = state.reference - reference
+    # Rows that have seen nothing have sums of 0, whatever these are multiplied by.
+    began = state.reference != UNSEEN
+    drop = np.subtract(state.reference, reference, out=np.zeros_like(reference), where=began)
     state.reference[:] = reference
     state.sums[2] += state.sums[0] * drop
     np.multiply(state.sums, np.exp(drop), out=state.sums)
-    s -= reference[:, None].astype(s.dtype)
+    less = np.where(reference == UNSEEN, 0.0, reference)
+    s -= less[:, None].astype(s.dtype)
+    np.maximum(s, s.dtype.type(LOWEST), out=s)
     weights = np.exp(s, out=spare)
     mass, places = (weights @ _ramp(s.shape[1], s.dtype)).T.astype(np.float64)
     state.sums[0] += mass

@@ -16,36 +16,47 @@ from jaxtyping import Bool, Float, Int
 from headwright.errors import InputError, typed_errors
 from headwright.files import plain
 from headwright.models.rows.accumulate import UNSEEN, Block, State, update
-from headwright.models.rows.scoring import RowStatistics, Scoring, checked_mask
+from headwright.models.rows.on_gpu import by_kernel, kernel_takes
+from headwright.models.rows.products import Product, numpy_product, torch_product
+from headwright.models.rows.scoring import RowStatistics, Scoring, check_ends, checked_mask
 
 ROWS, KEYS = 256, 512
 Numbered = tuple[Int[np.ndarray, " keys"], Int[np.ndarray, "rows 1"], Int[np.ndarray, "rows 1"]]
+LARGEST_SCORE = 1e38  # just inside the range of float32
 WORTH = 2**27  # scores: from here on, compiling takes less time than it saves in the layers of a model
 
 
 @typed_errors
 def row_statistics(
-    queries: Float[np.ndarray, "*batch heads rows d"],
-    keys: Float[np.ndarray, "*batch key_heads keys d"],
+    queries: Any,
+    keys: Any,
     *,
     scale: float | None = None,
     causal: bool = True,
     window: int | None = None,
     softcap: float | None = None,
-    sinks: Float[np.ndarray, " heads"] | None = None,
-    key_mask: Bool[np.ndarray, "*batch keys"] | None = None,
+    sinks: Any = None,
+    key_mask: Any = None,
     offsets: Sequence[int] = (0, 1),
     top: int = 0,
     ends: tuple[int, int] | None = None,
-    key_sets: Mapping[str, Bool[np.ndarray, "*batch keys"]] | None = None,
+    key_sets: Mapping[str, Any] | None = None,
     received: bool = False,
     last_rows: int = 64,
 ) -> RowStatistics:
     """Statistics of every row of every head, in blocks of Q K^T and in memory O(rows).
 
-    Heads share keys in groups where there are fewer key heads. The scale is 1/sqrt(d) unless given. Products are in the
-    wider of float32 and the arrays' type, sums over blocks in float64. Of a batch, a key mask or a set of keys has one
-    row for all of its texts, or one for each. Each of `ends`, `key_sets` and `received` asks for a second pass.
+    Queries are (heads, rows, d) or (batch, heads, rows, d), keys (key heads, keys, d) or (batch, key heads, keys, d):
+    NumPy arrays or torch tensors. Heads share keys in groups where there are fewer key heads. The scale is 1/sqrt(d)
+    unless given. `sinks` has one number for each head; `key_mask` and each of `key_sets` hold booleans, one row for all
+    texts of a batch, or one for each. Products are in the wider of float32 and the arrays' type, sums over blocks in
+    float64. Each of `ends`, `key_sets` and `received` asks for a second pass.
+
+    Tensors on a GPU are left there and a kernel computes in float32; `top`, `ends`, `key_sets` and float64 are computed
+    on the CPU. What comes back is NumPy's in every case.
+
+    A row whose scores hold NaN or +inf is NaN in every statistic, and its winner is -1. A score of -inf is that of a
+    masked key.
 
     >>> rng = np.random.default_rng(0)
     >>> q, k = rng.normal(size=(2, 50, 8)), rng.normal(size=(1, 50, 8))
@@ -55,36 +66,53 @@ def row_statistics(
     >>> bool((found.top >= found.largest).all())
     True
     """
-    queries, keys = (real_numbers(array, name) for array, name in ((queries, "queries"), (keys, "keys")))
-    sets = dict(key_sets or {})
-    if queries.ndim == 4:
+    _check_numbers(offsets, top, ends, last_rows)
+    sets = {name: plain(mask, f"the set {name}") for name, mask in (key_sets or {}).items()}
+    key_mask = None if key_mask is None else plain(key_mask, "key_mask")
+    sinks = None if sinks is None else plain(sinks, "sinks")
+    if not top and ends is None and not sets and kernel_takes(queries, keys):
+        return by_kernel(
+            queries, keys, scale=scale, causal=causal, window=window, softcap=softcap, sinks=sinks, key_mask=key_mask,
+            offsets=offsets, received=received, last_rows=last_rows,
+        )  # fmt: skip
+    product = torch_product if hasattr(queries, "detach") else numpy_product
+    queries, keys = real_numbers(queries, "queries"), real_numbers(keys, "keys")
+    keys = keys.astype(np.result_type(queries, keys), copy=False)
+    queries = queries.astype(keys.dtype, copy=False)
+    batched = queries.ndim == 4
+    if batched:
         texts = len(queries)
         if keys.ndim != 4 or len(keys) != texts or not texts:
             raise InputError(f"queries of shape {queries.shape} and keys of shape {keys.shape}: expected (batch, "
                              "heads, rows, d) of each, and one batch")  # fmt: skip
-        each = [
-            row_statistics(
-                queries[i], keys[i], scale=scale, causal=causal, window=window, softcap=softcap, sinks=sinks,
-                key_mask=_of_text(key_mask, i, texts), offsets=offsets, top=top, ends=ends, received=received,
-                key_sets={name: _of_text(mask, i, texts) for name, mask in sets.items()}, last_rows=last_rows,
-            )
-            for i in range(texts)
-        ]  # fmt: skip
-        return RowStatistics.stacked(each)
-    scoring = Scoring.of(
-        queries.shape, keys.shape, scale=scale, causal=causal, window=window, softcap=softcap, sinks=sinks,
-        key_mask=key_mask,
-    )  # fmt: skip
-    numbers = {"top": top, "last_rows": last_rows} | {f"offset {o}": o for o in offsets}
-    for name, number in numbers.items() if ends is None else (numbers | dict(zip("sw", ends, strict=True))).items():
+    else:
+        texts = 1
+        queries, keys = queries[None], keys[None]
+    computed = []
+    for text in range(texts):
+        scoring = Scoring.of(
+            queries[text].shape, keys[text].shape, scale=scale, causal=causal, window=window, softcap=softcap,
+            sinks=sinks, key_mask=_of_text(key_mask, text, texts) if batched else key_mask,
+        )  # fmt: skip
+        marked = {}
+        for name, mask in sets.items():
+            marked[name] = checked_mask(_of_text(mask, text, texts) if batched else mask, scoring.keys, "keys")
+        found = statistics(queries[text], keys[text], scoring, tuple(offsets), top, product=product)
+        if received or ends is not None or marked:
+            late = last_rows if received else None
+            more = second_pass(queries[text], keys[text], scoring, found.lse, ends, marked, late, product=product)
+            found = replace(found, **more)
+        computed.append(found)
+    return RowStatistics.stacked(computed) if batched else computed[0]
+
+
+def _check_numbers(offsets: Sequence[int], top: int, ends: tuple[int, int] | None, last_rows: int) -> None:
+    numbers = {"top": top, "last_rows": last_rows} | {f"offset {offset}": offset for offset in offsets}
+    for name, number in numbers.items():
         if number < 0:
             raise InputError(f"{name} = {number}: expected a number from 0")
-    marked = {name: checked_mask(mask, scoring.keys, "keys") for name, mask in sets.items()}
-    found = statistics(queries, keys, scoring, tuple(offsets), top)
-    if not (received or ends is not None or marked):
-        return found
-    more = second_pass(queries, keys, scoring, found.lse, ends, marked, last_rows if received else None)
-    return replace(found, **more)
+    if ends is not None:
+        check_ends(ends)
 
 
 def _of_text(mask: Any, text: int, texts: int) -> Any:
@@ -97,17 +125,25 @@ def _of_text(mask: Any, text: int, texts: int) -> Any:
     return given[text]
 
 
-def real_numbers(array: Float[np.ndarray, ...], name: str) -> Float[np.ndarray, ...]:
-    """The array in float32 or wider; refused unless its numbers are real and finite."""
+def real_numbers(array: Any, name: str) -> Float[np.ndarray, ...]:
+    """The array in float32 or wider; refused unless its numbers are real."""
     array = plain(array, name)
     if array.dtype.kind not in "fiu" and array.dtype.name != "bfloat16":
         raise InputError(f"{name}: holds {array.dtype.name}, expected real numbers")
-    numbers = array.astype(np.result_type(np.float32, array.dtype) if array.dtype.kind == "f" else np.float32)
+    wide = np.result_type(np.float32, array.dtype) if array.dtype.kind == "f" else np.dtype(np.float32)
+    numbers: Float[np.ndarray, ...] = array.astype(wide)
+    return numbers
+
+
+def finite_numbers(array: Any, name: str) -> Float[np.ndarray, ...]:
+    """The same; refused unless its numbers are finite too."""
+    numbers = real_numbers(array, name)
     if not np.isfinite(numbers).all():
         raise InputError(f"{name}: holds a number that is not finite")
     return numbers
 
 
+@np.errstate(invalid="ignore", over="ignore")  # scores may overflow: their rows say so
 def statistics(
     queries: Float[np.ndarray, "heads rows d"],
     keys: Float[np.ndarray, "key_heads keys d"],
@@ -115,12 +151,13 @@ def statistics(
     offsets: Sequence[int],
     top: int,
     fast: bool | None = None,
+    product: Product = numpy_product,
 ) -> RowStatistics:
     """Statistics of all rows; with the compiled epilogue if `fast`, which is decided here unless given."""
     found = RowStatistics.empty(scoring.heads, scoring.rows, offsets, top=top)
     if fast is None:
         fast = scoring.heads * scoring.rows * scoring.keys >= WORTH
-    fast = fast and not top and queries.dtype == np.float32 and can_compile()
+    fast = fast and not top and queries.dtype == np.float32 and can_compile() and _surely_finite(queries, keys, scoring)
     room, ranges = _room(queries.dtype), scoring.ranges() if fast else None
     for head in range(scoring.heads):
         mine = keys[head * scoring.key_heads // scoring.heads]
@@ -131,10 +168,22 @@ def statistics(
         for start in range(0, scoring.rows, ROWS):
             rows = slice(start, min(start + ROWS, scoring.rows))
             seen = None if ranges is None else ranges[rows]
-            _take_in(state.part(rows), scaled[rows], mine, scoring, rows, room, seen)
+            _take_in(state.part(rows), scaled[rows], mine, scoring, rows, room, seen, product)
         _conclude(found, head, state, scoring, top)
         _places(found, head, scaled, mine, scoring)
+    found.spoil(np.isnan(found.lse))
     return found
+
+
+def _surely_finite(
+    queries: Float[np.ndarray, "heads rows d"], keys: Float[np.ndarray, "key_heads keys d"], scoring: Scoring
+) -> bool:
+    """Whether no score, and no sum on the way to one, can be NaN or leave the range of float32."""
+    longest_query = max(float(queries.max()), -float(queries.min()))
+    longest_key = max(float(keys.max()), -float(keys.min()))
+    largest_product = longest_query * longest_key * queries.shape[2] * max(1.0, abs(scoring.scale))
+    sinks = scoring.sinks is None or bool((scoring.sinks < np.inf).all())
+    return sinks and largest_product < LARGEST_SCORE  # a comparison with NaN is false
 
 
 def can_compile() -> bool:
@@ -146,6 +195,7 @@ def can_compile() -> bool:
     return numba_kernel is not None
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def second_pass(
     queries: Float[np.ndarray, "heads rows d"],
     keys: Float[np.ndarray, "key_heads keys d"],
@@ -154,10 +204,12 @@ def second_pass(
     ends: tuple[int, int] | None,
     sets: Mapping[str, Bool[np.ndarray, " keys"]],
     last_rows: int | None,
+    product: Product = numpy_product,
 ) -> dict[str, Any]:
     """What needs the weights themselves, and so the rows' lse; a row whose lse is infinite gives no weight.
 
-    The fields of `RowStatistics` that were asked for: of the ends, of sets of keys, and what each key receives.
+    A row whose lse is NaN is NaN, and so is what the keys that it sees receive. The fields of `RowStatistics` that were
+    asked for: of the ends, of sets of keys, and what each key receives.
     """
     shape, room = (scoring.heads, scoring.rows), _room(queries.dtype)
     total, most, last = (np.zeros((scoring.heads, scoring.keys)) for _ in range(3))
@@ -169,10 +221,14 @@ def second_pass(
         scaled = queries[head] * queries.dtype.type(scoring.scale)
         for begin in range(0, scoring.rows, ROWS):
             rows = slice(begin, min(begin + ROWS, scoring.rows))
-            counts = np.isfinite(lse[head, rows])[:, None]
-            less = np.where(counts[:, 0], lse[head, rows], 0.0)[:, None].astype(scaled.dtype)
-            for columns, s in _blocks(scaled[rows], mine, scoring, rows, room):
-                weights = np.exp(np.minimum(s - less, 0.0)) * counts
+            nothing = np.isinf(lse[head, rows])
+            less = np.where(nothing, 0.0, lse[head, rows])[:, None].astype(scaled.dtype)
+            spoilt = bool(np.isnan(less).any())
+            for columns, s in _blocks(scaled[rows], mine, scoring, rows, room, product=product):
+                weights = np.exp(np.minimum(s - less, 0.0))
+                weights[nothing] = 0.0
+                if spoilt:  # a row that is NaN gives NaN to the keys that it sees
+                    weights[s == UNSEEN] = 0.0
                 if last_rows is not None:
                     total[head, columns] += weights.sum(axis=0)
                     np.maximum(most[head, columns], weights.max(axis=0), out=most[head, columns])
@@ -184,6 +240,8 @@ def second_pass(
                     start[head, rows] += np.vecdot(weights, first)
                     recent[head, rows] += np.vecdot(weights, latter)
                     given[head, rows] += weights.sum(axis=1)
+    for values in (start, recent, given, *found.values()):
+        values[np.isnan(lse)] = np.nan
     more: dict[str, Any] = {"sets": found}
     if last_rows is not None:
         more |= {"received": total, "received_most": most, "received_last": last}
@@ -225,6 +283,7 @@ def _blocks(
     room: Float[np.ndarray, "2 rows keys"],
     *,
     edges: bool = True,
+    product: Product = numpy_product,
 ) -> Iterator[tuple[slice, Block]]:
     """The scores of these rows, block after block; UNSEEN where a key is not seen.
 
@@ -235,7 +294,8 @@ def _blocks(
     buffer = room[0, : len(queries)]
     for start in range(first, last, KEYS):
         columns = slice(start, min(start + KEYS, last))
-        s = np.matmul(queries, keys[columns].T, out=buffer[:, : columns.stop - columns.start])
+        s = buffer[:, : columns.stop - columns.start]
+        product(queries, keys[columns], s)
         if scoring.softcap is not None:
             s /= s.dtype.type(scoring.softcap)
             np.tanh(s, out=s)
@@ -266,16 +326,16 @@ def score_blocks(
 
 def _take_in(
     state: State, queries: Float[np.ndarray, "rows d"], keys: Float[np.ndarray, "keys d"], scoring: Scoring,
-    rows: slice, room: Float[np.ndarray, "2 rows keys"], ranges: Int[np.ndarray, "rows 2"] | None,
+    rows: slice, room: Float[np.ndarray, "2 rows keys"], ranges: Int[np.ndarray, "rows 2"] | None, product: Product,
 ) -> None:  # fmt: skip
     """All blocks of some rows, one after the other; compiled code is told what each row sees."""
     if ranges is None:
-        for columns, s in _blocks(queries, keys, scoring, rows, room):
+        for columns, s in _blocks(queries, keys, scoring, rows, room, product=product):
             update(state, s, columns.start, room[1, : len(s), : s.shape[1]])
         return
     from headwright.models.rows import numba_kernel
 
-    for columns, s in _blocks(queries, keys, scoring, rows, room, edges=False):
+    for columns, s in _blocks(queries, keys, scoring, rows, room, edges=False, product=product):
         numba_kernel.update(state, room[0], s.shape[1], columns.start, ranges)
 
 
@@ -283,16 +343,16 @@ def _conclude(found: RowStatistics, head: int, state: State, scoring: Scoring, t
     """From sums to statistics."""
     best, runner = state.best[:, -1], state.best[:, -2]
     mass, places, energy = state.sums
-    seen = best > UNSEEN / 2
-    safe = np.where(seen, mass, 1.0)
-    reference = np.where(seen, state.reference, 0.0)
+    seen = best > UNSEEN
+    some = mass != 0.0  # of a key or of the sink; True of NaN
+    safe = np.where(some, mass, 1.0)
+    reference = np.where(some, state.reference, 0.0)
     lse = reference + np.log(safe)
     largest = np.where(seen, np.exp(np.where(seen, best - lse, 0.0)), 0.0)
-    found.lse[head], found.largest[head] = np.where(seen, lse, -np.inf), largest
+    found.lse[head], found.largest[head] = np.where(some, lse, -np.inf), largest
     found.winner[head] = np.where(seen, state.winner, -1)
-    with np.errstate(invalid="ignore"):
-        found.margin[head] = np.where(seen, np.where(runner > UNSEEN / 2, best - runner, np.inf), 0.0)
-    found.entropy[head] = np.where(seen, np.log(safe) - energy / safe, 0.0)
+    found.margin[head] = np.where(seen, np.where(runner > UNSEEN, best - runner, np.inf), 0.0)
+    found.entropy[head] = np.where(some, np.log(safe) - energy / safe, 0.0)
     keys_mass = safe if scoring.sinks is None else safe - np.exp(np.where(seen, scoring.sinks[head] - reference, 0.0))
     position = np.arange(scoring.rows) + scoring.shift
     found.distance[head] = np.where(seen, (position * keys_mass - places) / safe, 0.0)
@@ -300,7 +360,7 @@ def _conclude(found: RowStatistics, head: int, state: State, scoring: Scoring, t
     found.largest_score[head] = np.where(seen, best, -np.inf)
     if found.top is not None and found.top_keys is not None and found.top_weights is not None:
         high = state.best[:, : -top - 1 : -1]
-        counts = high > UNSEEN / 2
+        counts = high > UNSEEN
         found.top_keys[head] = np.where(counts, state.places[:, : -top - 1 : -1], -1)
         found.top_weights[head] = np.where(counts, np.exp(np.where(counts, high - lse[:, None], 0.0)), 0.0)
         found.top[head] = found.top_weights[head].sum(axis=1)

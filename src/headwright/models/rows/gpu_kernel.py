@@ -10,6 +10,9 @@ another group than the winner; all else up to float32.
 `_columns` and `_cells` are second passes, which need the rows' lse: what each key receives, and the map of a pattern.
 All of them honour scale, causal masks, windows, softcap, sinks and key masks, queries and keys of different lengths,
 and heads that share keys. Tiles that every row sees whole take a shorter way than those at an edge.
+
+A score that is NaN or +inf makes the mass of its row NaN or +inf: then lse is NaN, and all else follows it. A score of
+-inf is that of a key that is not seen.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ WIDEST = (32, 32, 4, 2)
 GROUPS = 32  # of the scores of a row in a tile
 AGAIN = 16  # rows of a program that scores the winning groups again
 NARROWEST, WIDEST_HEAD = 16, 256
-UNSEEN = tl.constexpr(-1e30)
+UNSEEN = tl.constexpr(-3.4028234663852886e38)  # the least float32: -inf would be NaN with a group's number in its bits
+BELOW_ALL = tl.constexpr(-3.4028e38)  # UNSEEN, whatever group's number it holds, is below this
+FARTHEST = tl.constexpr(-1000.0)  # 2^-1000 is 0 in float32; finite, so that 0 times it is 0
 LOG2E = tl.constexpr(1.4426950408889634)
 
 
@@ -112,6 +117,7 @@ def _pass(
     if SOFTCAP:
         unit = 1.0
     step = unit * LOG2E
+    farthest = FARTHEST / step
     start = 0
     if MASK:
         start = tl.load(START + batch)
@@ -125,9 +131,9 @@ def _pass(
     place = tl.zeros((BM,), tl.float32)
     if SINK:
         sink = tl.load(SINKS + head % heads)
-        m = tl.full((BM,), 0.0, tl.float32) + sink / unit
-        mass = tl.full((BM,), 1.0, tl.float32)
-        energy = m
+        none = sink == float("-inf")
+        m = tl.full((BM,), 0.0, tl.float32) + tl.where(none, UNSEEN, sink / unit)
+        mass = tl.full((BM,), 0.0, tl.float32) + tl.where(none, 0.0, 1.0)
     first = tl.full((BM,), UNSEEN, tl.float32)
     second = tl.full((BM,), UNSEEN, tl.float32)
     tile = tl.zeros((BM,), tl.int32)
@@ -155,30 +161,38 @@ def _pass(
                     # Column 8 a + 2 l + c of a part of the tile is in the group l of that part: a thread has all of it.
                     parts = tl.reshape(s, (BM, GROUPS // 4, BN // GROUPS // 2, 4, 2))
                     maxima = tl.reshape(tl.max(tl.max(parts, axis=4), axis=2), (BM, GROUPS))
+                    highest = tl.max(maxima, axis=1)
                     bits = (maxima.to(tl.int32, bitcast=True) & -GROUPS) | tl.arange(0, GROUPS)[None, :]
                     maxima = bits.to(tl.float32, bitcast=True)
                     high1 = tl.max(maxima, axis=1)
-                    high2 = tl.max(tl.where(maxima == high1[:, None], -3e38, maxima), axis=1)
+                    high2 = tl.max(tl.where(maxima == high1[:, None], UNSEEN, maxima), axis=1)
                     tile = tl.where(high1 > first, at, tile)
                     second = tl.maximum(tl.minimum(first, high1), tl.maximum(second, high2))
                     first = tl.maximum(first, high1)
                 else:
-                    high1 = tl.max(s, axis=1)
-                    first = tl.maximum(first, high1)
-                new = tl.maximum(m, high1)
-                p = tl.math.exp2(s * step - (new * step)[:, None])
-                shrink = tl.math.exp2((m - new) * step)
+                    highest = tl.max(s, axis=1)
+                    first = tl.maximum(first, highest)
+                new = tl.maximum(m, highest)
+                # Rows that have seen nothing yet are subtracted 0, so that what they do not see has weight 0.
+                less = tl.where(new < BELOW_ALL, 0.0, new)
+                x = tl.maximum(s - less[:, None], farthest, propagate_nan=tl.PropagateNan.ALL) * step
+                p = tl.math.exp2(x)
+                drop = tl.maximum(m - new, farthest, propagate_nan=tl.PropagateNan.ALL) * step
+                shrink = tl.math.exp2(drop)
                 here = tl.sum(p, axis=1)
+                energy = (energy + mass * drop) * shrink + tl.sum(p * x, axis=1)
                 mass = mass * shrink + here
-                energy = energy * shrink + tl.sum(p * s, axis=1)
                 if TRACK:
                     place = place * shrink + (at * here + tl.sum(p * within.to(tl.float32)[None, :], axis=1))
                 m = new
     inside = row < rows
     at = base + row
-    sees = first > UNSEEN / 2
-    mass = tl.where(sees, mass, 1.0)
-    lse = m * unit + tl.log(mass)
+    sees = first > BELOW_ALL
+    spoilt = (mass != mass) | (mass == float("inf")) | (m != m) | (tl.abs(m) == float("inf"))
+    some = mass > 0.0  # of a key or of the sink
+    mass = tl.where(some, mass, 1.0)
+    reference = tl.where(some, m, 0.0) * unit
+    lse = tl.where(spoilt, float("nan"), tl.where(some, reference + tl.log(mass), float("-inf")))
     apart = row + shift - start
     known = sees & (start < keys)
     if CAUSAL:
@@ -187,18 +201,21 @@ def _pass(
         known = known & (apart < window) & (apart > -window)
     keys_mass = mass
     if SINK:
-        keys_mass = mass - tl.exp((sink / unit - m) * unit)
-    tl.store(LSE + at, tl.where(sees, lse, float("-inf")), mask=inside)
-    tl.store(ENTROPY + at, tl.where(sees, lse - energy / mass * unit, 0.0), mask=inside)
-    tl.store(FIRST + at, tl.where(known, tl.exp(tl.minimum(initial * unit - lse, 0.0)), 0.0), mask=inside)
+        keys_mass = mass - tl.exp(sink - reference)
+    entropy = tl.log(mass) - energy / mass / LOG2E
+    weight = tl.where(known, tl.exp(tl.minimum(initial * unit - lse, 0.0)), 0.0)
+    tl.store(LSE + at, lse, mask=inside)
+    tl.store(ENTROPY + at, tl.where(spoilt, float("nan"), tl.where(some, entropy, 0.0)), mask=inside)
+    tl.store(FIRST + at, tl.where(spoilt, float("nan"), weight), mask=inside)
     if TRACK:
         tl.store(BEST + at, first, mask=inside)
         tl.store(SECOND + at, second, mask=inside)
         tl.store(TILE + at, tile, mask=inside)
         distance = ((row + shift) * keys_mass - place) / mass
-        tl.store(DISTANCE + at, tl.where(sees, distance, 0.0), mask=inside)
+        tl.store(DISTANCE + at, tl.where(spoilt, float("nan"), tl.where(sees, distance, 0.0)), mask=inside)
     else:
-        tl.store(BEST + at, tl.where(sees, tl.exp(first * unit - lse), 0.0), mask=inside)
+        largest = tl.where(sees, tl.exp(first * unit - lse), 0.0)
+        tl.store(BEST + at, tl.where(spoilt, float("nan"), largest), mask=inside)
 
 
 @triton.jit
@@ -247,7 +264,8 @@ def _again(
     best = tl.load(BEST + at, mask=inside, other=UNSEEN)
     lse = tl.load(LSE + at, mask=inside, other=0.0)
     second = tl.load(SECOND + at, mask=inside, other=UNSEEN)
-    sees = best > UNSEEN / 2
+    spoilt = lse != lse
+    sees = (best > BELOW_ALL) & (lse == lse)
     number = best.to(tl.int32, bitcast=True) & (GROUPS - 1)
     start = tl.load(TILE + at, mask=inside, other=0) + number // 4 * (4 * BN // GROUPS) + number % 4 * 2
     high = tl.full((BM,), UNSEEN, tl.float32)
@@ -263,23 +281,28 @@ def _again(
         high = tl.maximum(high, s)
     second = tl.minimum(second, high)  # it may have lost its last bits
     largest = tl.where(sees, tl.exp(tl.minimum(high * unit - lse, 0.0)), 0.0)
+    high = tl.where(sees, high, 0.0)
+    alone = second < BELOW_ALL
+    second = tl.where(alone, high, second)
     slope = high * unit
     if SOFTCAP:
         part = tl.minimum(tl.maximum(high / softcap, -1 + 6e-8), 1 - 6e-8)
         slope = softcap * 0.5 * tl.log((1 + part) / (1 - part)) * (1 - part * part)
-    margin = tl.where(second > UNSEEN / 2, (high - second) * unit, float("inf"))
-    tl.store(WINNER + at, winner, mask=inside)
-    tl.store(LARGEST + at, largest, mask=inside)
-    tl.store(MARGIN + at, tl.where(sees, margin, 0.0), mask=inside)
-    tl.store(SCORE + at, tl.where(sees, high * unit, float("-inf")), mask=inside)
-    tl.store(SENSITIVITY + at, tl.where(sees, largest * (1 - largest) * slope, 0.0), mask=inside)
+    margin = tl.where(alone, float("inf"), (high - second) * unit)
+    sensitivity = tl.where(sees, largest * (1 - largest) * slope, 0.0)
+    score = tl.where(sees, high * unit, float("-inf"))
+    tl.store(WINNER + at, tl.where(sees, winner, -1), mask=inside)
+    tl.store(LARGEST + at, tl.where(spoilt, float("nan"), largest), mask=inside)
+    tl.store(MARGIN + at, tl.where(spoilt, float("nan"), tl.where(sees, margin, 0.0)), mask=inside)
+    tl.store(SCORE + at, tl.where(spoilt, float("nan"), score), mask=inside)
+    tl.store(SENSITIVITY + at, tl.where(spoilt, float("nan"), sensitivity), mask=inside)
     for n in tl.static_range(len(OFFSETS)):
         s = _one_key(
             q, mine, mask, row, row + shift - OFFSETS[n], inside & sees, keys, shift, window, scale, softcap,
             D, DP, CAUSAL, WINDOW, SOFTCAP, MASK,
         )  # fmt: skip
-        weight = tl.where(s > UNSEEN / 2, tl.exp(tl.minimum(s * unit - lse, 0.0)), 0.0)
-        tl.store(WEIGHTS + n * stride + at, weight, mask=inside)
+        weight = tl.where(s > BELOW_ALL, tl.exp(tl.minimum(s * unit - lse, 0.0)), 0.0)
+        tl.store(WEIGHTS + n * stride + at, tl.where(spoilt, float("nan"), weight), mask=inside)
 
 
 @triton.jit
@@ -343,15 +366,21 @@ def _columns(
                 k, q, row[None, :], column[:, None], allowed, keys, shift, window, scale, softcap, CAUSAL, WINDOW,
                 SOFTCAP, part != 1, PRECISION,
             )  # fmt: skip
-            p = tl.math.exp2(s * step - lse[None, :])
+            if part == 1:
+                p = tl.math.exp2(s * step - lse[None, :])
+            else:  # a row that is NaN gives NaN to the keys that it sees, and to no others
+                unseen = s < BELOW_ALL
+                p = tl.where(unseen, 0.0, tl.math.exp2(tl.where(unseen, 0.0, s) * step - lse[None, :]))
             total += _folded(p, BN, BM)
             most = tl.maximum(most, tl.max(tl.max(tl.reshape(p, (BN, BM // 8, 4, 2)), axis=3), axis=1))
             if part != 1:
                 recent += tl.sum(tl.where(row[None, :] >= late, p, 0.0), axis=1)
     there = head.to(tl.int64) * keys + column
-    tl.store(SUM + there, tl.sum(total, axis=1), mask=column < keys)
+    received = tl.sum(total, axis=1)
+    highest = tl.minimum(tl.max(most, axis=1), 1.0)
+    tl.store(SUM + there, received, mask=column < keys)
     tl.store(LATE + there, recent, mask=column < keys)
-    tl.store(MOST + there, tl.minimum(tl.max(most, axis=1), 1.0), mask=column < keys)
+    tl.store(MOST + there, tl.where(received != received, received, highest), mask=column < keys)
 
 
 @triton.jit
@@ -408,7 +437,11 @@ def _cells(
                     q, k, row[:, None], column[None, :], allowed, keys, shift, window, scale, softcap, CAUSAL, WINDOW,
                     SOFTCAP, part != 1, PRECISION,
                 )  # fmt: skip
-                p = tl.math.exp2(s * step - lse[:, None])
+                if part == 1:
+                    p = tl.math.exp2(s * step - lse[:, None])
+                else:
+                    unseen = s < BELOW_ALL
+                    p = tl.where(unseen, 0.0, tl.math.exp2(tl.where(unseen, 0.0, s) * step - lse[:, None]))
                 if WIDE >= BN:
                     sums += _folded(p, BM, BN)
                     if WIDE == BN or (at + BN) % WIDE == 0 or at + BN >= last:
@@ -448,6 +481,8 @@ class _Call:
         device = queries.device
         if scale < 0:
             queries, scale = -queries, -scale
+        elif scale == 0:  # the kernels divide by it
+            queries, scale = 0.0 * queries, 1.0
         self.q, self.k = queries.contiguous(), keys.to(queries.dtype).contiguous()
         self.programs = self.q.numel() // max(1, self.rows * d)
         nothing = torch.zeros(1, device=device)

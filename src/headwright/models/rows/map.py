@@ -15,11 +15,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headwright.errors import InputError, typed_errors
-from headwright.models.rows.blocked import real_numbers, score_blocks, statistics
+from headwright.models.rows.blocked import finite_numbers, score_blocks, statistics
+from headwright.models.rows.on_gpu import WIDEST_HEAD
 from headwright.models.rows.scoring import Scoring
 
 MOST_BINS = 4096
-WIDEST_HEAD = 256  # for which the kernel's tiles fit
 FULL = 32.0  # times an even share has the full colour
 INK = np.array([8, 48, 107])  # of the full colour
 
@@ -114,10 +114,11 @@ def attention_map(queries: Any, keys: Any, bins: int = 512, **scoring: Any) -> A
         found = gpu_kernel.cells(queries, keys, high, wide, **{**scoring, "scale": told.scale}).double().cpu().numpy()
         return AttentionMap(found, down, across)
     return AttentionMap(
-        _cells(real_numbers(queries, "queries"), real_numbers(keys, "keys"), told, down, across), down, across
+        _cells(finite_numbers(queries, "queries"), finite_numbers(keys, "keys"), told, down, across), down, across
     )
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def _cells(
     queries: Float[np.ndarray, "heads rows d"], keys: Float[np.ndarray, "key_heads keys d"], scoring: Scoring,
     down: Int[np.ndarray, " edges"], across: Int[np.ndarray, " edges"],
@@ -126,7 +127,7 @@ def _cells(
     found = np.zeros((scoring.heads, len(down) - 1, len(across) - 1))
     for head, rows, columns, s in score_blocks(queries, keys, scoring):
         mine = lse[head, rows]
-        p = np.exp(np.minimum(s - np.where(np.isfinite(mine), mine, np.inf)[:, None], 0.0))
+        p = np.exp(np.minimum(s - np.where(np.isneginf(mine), np.inf, mine)[:, None], 0.0))
         cell = [np.searchsorted(cut, np.arange(part.start, part.stop), side="right") - 1
                 for cut, part in ((down, rows), (across, columns))]  # fmt: skip
         first = [np.flatnonzero(np.diff(bins, prepend=-1)) for bins in cell]

@@ -4,6 +4,8 @@ The same sums as NumPy's epilogue, of float32 scores. Three things make it fast,
 sums may be taken in any order; a maximum is a comparison and a choice that know of no NaN, which LLVM's vectoriser
 accepts as one; and exp(x) is 2^n times a polynomial, with n found by truncation, which reordering cannot break (as it
 does rounding by adding a large number).
+
+No score may be NaN or +inf: `blocked` gives such rows to NumPy. One of -inf is that of a key that is not seen.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ def _first_two(s, high):
         place = np.int32(j) if same else NOWHERE
         winner = min(place, winner)
         equal += np.int32(1) if same else np.int32(0)
-        runner = _larger(np.float32(-3e38) if same else s[j], runner)
+        runner = _larger(np.float32(-np.inf) if same else s[j], runner)
     return winner, high if equal > 1 else runner
 
 
@@ -96,7 +98,11 @@ def _rows(block, columns, start, ranges, reference, sums, best, winner):
             best[i, 1], winner[i] = top, start + low + place
         elif top > best[i, 0]:
             best[i, 0] = top
-        if top > reference[i]:
+        if top == -np.inf and reference[i] == -np.inf:
+            continue  # nothing is seen so far
+        if reference[i] == -np.inf:
+            reference[i] = top  # the sums are 0
+        elif top > reference[i]:
             drop = reference[i] - top
             shrink = np.exp(drop)
             sums[2, i] = shrink * (sums[2, i] + sums[0, i] * drop)

@@ -135,6 +135,21 @@ class Scoring:
         return hidden if hidden.any() else None
 
 
+def check_ends(ends: Any) -> None:
+    """Refuse numbers of keys at both ends of a row that are not two whole numbers from 0 on.
+
+    >>> check_ends((1,))
+    Traceback (most recent call last):
+    headwright.errors.InputError: ends = (1,): expected two whole numbers from 0, how many keys of a row are its start \
+and how many its most recent
+    """
+    expected = "expected two whole numbers from 0, how many keys of a row are its start and how many its most recent"
+    if not isinstance(ends, Sequence) or isinstance(ends, str) or len(ends) != 2:
+        raise InputError(f"ends = {ends!r}: {expected}")
+    if not all(isinstance(number, int | np.integer) and number >= 0 for number in ends):
+        raise InputError(f"ends = {ends!r}: {expected}")
+
+
 def checked_mask(mask: object, count: int, what: str) -> Bool[np.ndarray, " keys"]:
     """A mask as booleans, True where something is seen; refused unless it holds booleans, or 0 and 1."""
     given = np.asarray(mask)
@@ -211,6 +226,18 @@ class RowStatistics:
             top_keys=np.full((heads, rows, top), -1) if top else None,
             top_weights=np.zeros((heads, rows, top)) if top else None,
         )  # fmt: skip
+
+    def spoil(self, rows: Bool[np.ndarray, "*batch heads rows"]) -> None:
+        """Write NaN into every statistic of these rows, and -1 for their keys: their scores hold NaN or +inf."""
+        if not rows.any():
+            return
+        plain = (self.lse, self.largest, self.margin, self.entropy, self.first, self.distance, self.sensitivity)
+        for values in (*plain, self.largest_score, *self.offsets.values(), self.top, self.top_weights):
+            if values is not None:
+                values[rows] = np.nan
+        for keys in (self.winner, self.top_keys):
+            if keys is not None:
+                keys[rows] = -1
 
     @classmethod
     def stacked(cls, texts: Sequence[RowStatistics]) -> RowStatistics:

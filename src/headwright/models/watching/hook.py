@@ -11,15 +11,17 @@ from __future__ import annotations
 import inspect
 import itertools
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parallel import DataParallel, DistributedDataParallel
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 
@@ -47,8 +49,55 @@ class Watched:
     original: str  # the implementation that is called
     kind: str  # the one that says what is made of a mask: the same, but for that of `seen`
     recorders: list[Recorder] = field(default_factory=list)
-    padding: Tensor | None = None  # of the mask made last
-    made: int = 0  # the id of that mask
+    local: threading.local = field(default_factory=threading.local)
+
+    def note_mask(self, padding: Tensor | None, mask: Any) -> None:
+        """The mask that was made last in this thread, and the padding that it was made of."""
+        self.local.padding, self.local.mask_id = padding, id(mask)
+
+    def padding_of(self, masks: set[int]) -> Tensor | None:
+        """The padding that the last mask was made of, if the id of that mask is one of these."""
+        if getattr(self.local, "mask_id", None) not in masks:
+            return None
+        padding: Tensor | None = self.local.padding
+        return padding
+
+
+class WatchedName(str):
+    """The name of an implementation that is registered while a model is watched.
+
+    A copy of it is the name of the implementation that was there before: copies of a watched model, in memory or in a
+    file, are not watched.
+    """
+
+    original: str
+
+    @classmethod
+    def of(cls, name: str, original: str) -> WatchedName:
+        """A name, and the one that copies have."""
+        made = cls(name)
+        made.original = original
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and files, which may be read where there is no Headwright."""
+        return str, (self.original,)
+
+
+class BeforeHook:
+    """Tells the recorder what a stack is called with. A copy of it does nothing."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        """For one recorder."""
+        self.recorder = recorder
+
+    def __call__(self, stack: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Called by torch."""
+        self.recorder.before(stack, args, kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and files: a function of the standard library that takes three arguments and does nothing."""
+        return getattr, (nullcontext(), "__exit__")
 
 
 class _Cache:
@@ -66,27 +115,55 @@ def watching(
     """`watch`, with the statistics as one thing."""
     if keep not in KEEP:
         raise InputError(f"keep = {keep}: expected one of {', '.join(KEEP)}")
+    model = unwrapped(model)
     _check_model(model)
     ids = _special(model) if special is None else special
     recorder = Recorder(model, Seen(wanted, keep, _main(model)), ids, keys, memory, _padding_made)
     with ExitStack() as undo:
-        undo.callback(setattr, recorder.seen, "finish", lambda: None)  # so that `seen` does not hold the model
+        undo.callback(_let_go, recorder)
         undo.callback(recorder.finish)
         for stack in recorder.stacks:
-            undo.callback(stack.register_forward_pre_hook(recorder.before, with_kwargs=True).remove)
+            undo.callback(stack.register_forward_pre_hook(BeforeHook(recorder), with_kwargs=True).remove)
         configs = {id(held): held for held in (getattr(module, "config", None) for module in model.modules())}
         for config in configs.values():
             if isinstance(getattr(config, "_attn_implementation", None), str):
                 _watch(config, recorder)
                 undo.callback(_unwatch, config, recorder)
         yield recorder.seen
+    if recorder.seen.unseen:
+        names = " and ".join(recorder.seen.unseen)
+        warnings.warn(f"the attention of {names} of {type(model).__name__} was not seen, since it is computed in a way "
+                      "of its own: the summary is of the other parts alone", stacklevel=4)  # fmt: skip
+
+
+def _let_go(recorder: Recorder) -> None:
+    """So that `seen` does not hold the model."""
+    recorder.seen.finish = lambda: None
+    recorder.seen.exclusive = nullcontext()
+    recorder.seen.unseen = recorder.unseen()
+
+
+def unwrapped(model: Any) -> Any:
+    """The model inside of what torch.compile, DistributedDataParallel and DataParallel make of it."""
+    while True:
+        if type(model).__name__ == "OptimizedModule":
+            model = model._orig_mod
+        elif isinstance(model, DataParallel) and len(model.device_ids) > 1:
+            raise InputError("the model is a DataParallel on several GPUs, which runs copies of the model: watch it in "
+                             "DistributedDataParallel, or on one GPU")  # fmt: skip
+        elif isinstance(model, DistributedDataParallel | DataParallel):
+            model = model.module
+        else:
+            return model
 
 
 def _check_model(model: Any) -> None:
     if not isinstance(model, PreTrainedModel):
-        what = "a compiled module" if type(model).__name__ == "OptimizedModule" else type(model).__name__
-        raise InputError(f"the model is {what}: expected a model of the transformers library, as it is before it is "
-                         "compiled or wrapped")  # fmt: skip
+        if callable(getattr(model, "get_base_model", None)):
+            raise InputError(f"the model is {type(model).__name__}, which holds a model of the transformers library: "
+                             "watch(model.get_base_model()), and run the model as before")  # fmt: skip
+        raise InputError(f"the model is {type(model).__name__}: expected a model of the transformers library, alone or "
+                         "in torch.compile, DistributedDataParallel or DataParallel")  # fmt: skip
     family = type(model).__name__
     for module in model.modules():
         if getattr(module, "_compiled_call_impl", None) is not None or type(module).__name__ == "OptimizedModule":
@@ -128,7 +205,8 @@ def _watch(config: Any, recorder: Recorder) -> None:
         if id(config) not in _watched:
             original = config._attn_implementation
             kind = _stands(config).kind if original == NAME else original
-            watched, name = Watched(original, kind), f"{NAME}-{next(_numbers)}-{original}"
+            watched = Watched(original, kind)
+            name = WatchedName.of(f"{NAME}-{next(_numbers)}-{original}", original)
             AttentionInterface.register(name, partial(_attention, watched))
             if original == "eager" or original in ALL_MASK_ATTENTION_FUNCTIONS:
                 AttentionMaskInterface.register(name, partial(_mask, watched))
@@ -151,7 +229,7 @@ def _unwatch(config: Any, recorder: Recorder) -> None:
 def _padding_made(config: Any, masks: set[int]) -> Tensor | None:
     """The padding that the last mask was made of, if that mask is one of these."""
     _, _, watched = _watched.get(id(config), (None, "", None))
-    return watched.padding if watched is not None and watched.made in masks else None
+    return None if watched is None else watched.padding_of(masks)
 
 
 def _mask(watched: Watched, **given: Any) -> Any:
@@ -159,7 +237,7 @@ def _mask(watched: Watched, **given: Any) -> Any:
     if "flash" in watched.original:
         _check_flash(**given)
     made = ALL_MASK_ATTENTION_FUNCTIONS[watched.original](**given)
-    watched.padding, watched.made = given.get("attention_mask"), id(made)
+    watched.note_mask(given.get("attention_mask"), made)
     return made
 
 
@@ -198,7 +276,7 @@ def _attention(
                          "or a cache that grows")  # fmt: skip
     result = _as_before(watched.original, module, query, key, value, attention_mask, given)
     if torch._C._current_graph_task_id() == -1:  # else it is computed again for the gradient (checkpointing)
-        with torch.no_grad():
+        with torch.no_grad(), torch.autocast(query.device.type, enabled=False):
             call = described(watched.kind, module, query.detach(), key.detach(), attention_mask, given)
             for recorder in watched.recorders:
                 recorder.record(module, call)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headwright.errors import InputError
+from headwright.models.rows.scoring import check_ends
 
 POSITIONS = ("distance", "self", "previous")  # of no meaning where rows and keys are of different texts
 WHOLE = ("winner", "top_keys")  # whole numbers: positions of keys, -1 for none
@@ -16,6 +17,7 @@ PLAIN = (
 TOP, ENDS, SETS = ("top", "top_keys", "top_weights"), ("start", "middle", "recent"), ("special", "keys")
 RECEIVED = ("received", "received_last", "received_most")
 ALL = (*PLAIN, *TOP, *ENDS, *SETS, *RECEIVED)
+SPOILT = "spoilt"  # beside the statistics: which rows of text have scores that are NaN or +inf
 DEFAULT = ("largest", "winner", "entropy", "first", "largest_score")
 
 
@@ -44,9 +46,10 @@ recent, special, keys, received, received_last, received_most
         for name in names:
             if name not in ALL:
                 raise InputError(f"there is no statistic {name}: expected some of {', '.join(ALL)}")
-        if not names or top < 1 or min(ends) < 0 or last_rows < 1:
-            raise InputError(f"{len(names)} statistics, top = {top}, ends = {ends}, last_rows = {last_rows}: expected "
-                             "at least one statistic, and numbers above 0")  # fmt: skip
+        check_ends(ends)
+        if not names or top < 1 or last_rows < 1:
+            raise InputError(f"{len(names)} statistics, top = {top}, last_rows = {last_rows}: expected at least one "
+                             "statistic, and numbers above 0")  # fmt: skip
         return cls(tuple(dict.fromkeys(names)), top, ends, last_rows)
 
     @property

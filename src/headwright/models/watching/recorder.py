@@ -97,19 +97,35 @@ class Recorder:
         self.seen, self.special, self.keys, self.free = seen, tuple(special), tuple(keys), free
         self.padding_made = padding_made  # of a configuration, if the mask that was made of it is one of these (ids)
         self.stacks = {module: name for name, module in model.named_modules() if isinstance(module, PreTrainedModel)}
-        self.inputs: dict[str, StackInputs] = {}
+        self.local = threading.local()  # what the stacks of a thread were called with
+        self.ran: set[str] = set()  # stacks that were called
+        self.recorded: set[str] = set()  # stacks whose attention was
         self.owner: dict[nn.Module, str] = {}
         self.cross: dict[nn.Module, bool] = {}
         self.steps: dict[tuple[str, int], Steps] = {}  # by part and layer
         self.signatures = {stack: inspect.signature(stack.forward) for stack in self.stacks}
         self.layers = {stack: getattr(stack.config, "num_hidden_layers", None) for stack in self.stacks}
         self.lock = threading.RLock()
-        seen.finish = self.finish
+        seen.finish, seen.exclusive = self.finish, self.lock
         for path, module in model.named_modules():
             name = path.lower()
             inside = [path for path in self.stacks.values() if not path or (name + ".").startswith(path.lower() + ".")]
             self.owner[module] = max(inside, key=len, default="")
             self.cross[module] = any(word in name for word in CROSS)
+
+    @property
+    def inputs(self) -> dict[str, StackInputs]:
+        """What the stacks were called with last, in this thread: the model may run in several at once."""
+        if not hasattr(self.local, "inputs"):
+            self.local.inputs = {}
+        inputs: dict[str, StackInputs] = self.local.inputs
+        return inputs
+
+    def unseen(self) -> tuple[str, ...]:
+        """The stacks that ran and have attention of their own, none of which came by here."""
+        with_attention = {self.owner[module] for module in self.owner if _is_attention(module)}
+        paths = sorted((self.ran & with_attention) - self.recorded)
+        return tuple(path.rpartition(".")[2] or "model" for path in paths)
 
     def before(self, stack: PreTrainedModel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Called before a stack runs: which tokens, which padding, which cache."""
@@ -123,8 +139,10 @@ class Recorder:
                              "another model as the assistant")  # fmt: skip
         cache, mask = given.get("past_key_values"), given.get("attention_mask")
         path = self.stacks[stack]
-        if not all(steps.go_on(cache) for steps in self.steps.values() if steps.stack == path):
-            self.finish()
+        with self.lock:
+            self.ran.add(path)
+            if not all(steps.go_on(cache) for steps in self.steps.values() if steps.stack == path):
+                self.finish()
         past = 0 if cache is None or not hasattr(cache, "get_seq_length") else int(cache.get_seq_length())
         if not (isinstance(mask, Tensor) and mask.ndim == 2):  # it was made before, of a mask of two dimensions
             masks = mask.values() if isinstance(mask, dict) else [mask]
@@ -132,9 +150,10 @@ class Recorder:
         tokens, behind = given.get("input_ids"), given.get("encoder_attention_mask")
         moved = False
         if "special" in self.seen.wanted.names:
-            runs = [
-                run for part in self.seen.computed.values() for run in part.runs[-RECENT:] if run.held and run.cache
-            ]
+            with self.lock:
+                runs = [
+                    run for part in self.seen.computed.values() for run in part.runs[-RECENT:] if run.held and run.cache
+                ]
             moved = any(run.cache() is cache and past == run.end and not run.held.same(cache) for run in runs)
         self.inputs[path] = StackInputs(
             tokens if isinstance(tokens, Tensor) and tokens.ndim == 2 else None, None if mask is None else mask.bool(),
@@ -150,6 +169,7 @@ class Recorder:
         stack = path.rpartition(".")[2] or "model"
         name = "cross" if cross else stack
         with self.lock:
+            self.recorded.add(path)
             run = inputs.run
             if run is None:
                 run = inputs.run = self._begin(inputs, self.seen.computed.get(stack), batch, rows)
@@ -162,7 +182,7 @@ class Recorder:
                 raise InputError(f"{type(module).__name__} calls its attention more than once a layer, which is not "
                                  "known here")  # fmt: skip
             inputs.layers.add((name, index))
-            part = self.seen.computed.setdefault(name, Part(name, self.seen.wanted, self.seen.keep))
+            part = self.seen.computed.setdefault(name, Part(name, self.seen.wanted, self.seen.keep, self.seen.storage))
             if part.at(run) < 0:
                 self.finish()
                 part.open(run)
@@ -255,7 +275,10 @@ class Recorder:
 
     def _run_of_encoder(self) -> Run | None:
         part = self.seen.computed.get("encoder")
-        return part.runs[-1] if part is not None and part.runs else None
+        if part is None or not part.runs:
+            return None
+        mine = [run for run in part.runs if run.thread == threading.get_ident()]
+        return mine[-1] if mine else part.runs[-1]
 
     def _sets(self, run: Run | None, batch: int, start: int, keys: int, device: Any) -> dict[str, Tensor]:
         """Which keys are special tokens, and which are in the given set."""
@@ -290,6 +313,13 @@ class Recorder:
                 f"the statistics of {rows} rows of {batch} texts, {layers} layers and {heads} heads need "
                 f"{needed / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are free: take fewer statistics, or keep='means'"
             )
+
+
+def _is_attention(module: nn.Module) -> bool:
+    """Whether it projects to queries and keys itself, by its name and what it holds."""
+    name = type(module).__name__.lower()
+    projections = [held for held in module.children() if isinstance(held, nn.Linear)]
+    return ("attention" in name or "attn" in name) and len(projections) > 1
 
 
 def _one(tensor: Tensor, other: Tensor) -> bool:

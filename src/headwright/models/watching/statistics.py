@@ -3,6 +3,9 @@
 Blocks of whole rows: a few rows of scores are in memory at a time, never the pattern. On a CPU, many rows under a mask
 that is causal or full, with or without a window, go to the compiled code of `rows`. On a GPU they go there too if the
 kernel knows the scoring.
+
+Rows that see nothing are NaN, and so are rows whose scores hold NaN or +inf, of which the softmax is NaN. Only the
+latter are marked by SPOILT.
 """
 
 from __future__ import annotations
@@ -17,10 +20,11 @@ from torch import Tensor
 
 from headwright.models.rows.blocked import can_compile, second_pass
 from headwright.models.rows.blocked import statistics as in_blocks
+from headwright.models.rows.products import torch_product
 from headwright.models.rows.scoring import Scoring
-from headwright.models.watching.names import ENDS, POSITIONS, RECEIVED, SETS, TOP, Wanted
+from headwright.models.watching.names import ENDS, POSITIONS, RECEIVED, SETS, SPOILT, TOP, Wanted
 
-UNSEEN = -1e30  # the score of a key that is not seen: finite, so that 0 times it is 0
+UNSEEN = -torch.inf  # the score of a key that is not seen
 HIDDEN = -1e4  # what is added to a score and is not above this hides a key: the least number, or a large negative one
 MOST_SCORES = {"cpu": 2**21, "cuda": 2**25}  # held at once
 MANY_ROWS = 64  # from here on the compiled code is worth its start
@@ -79,7 +83,7 @@ def statistics_of(call: Attention, wanted: Wanted) -> dict[str, Tensor]:
         if "received_most" in wanted.names:
             total["received_most"] = torch.maximum(total["received_most"], alpha.amax(2))
         if latest is not None:
-            total["received_last"] += (alpha * latest[:, None, part, None]).sum(2)
+            total["received_last"] += alpha.masked_fill(~latest[:, None, part, None], 0.0).sum(2)
     joined = {name: torch.cat([part[name] for part in parts], dim=2) for name in parts[0]}
     return joined | {name: total[name] for name in RECEIVED if name in wanted.names}
 
@@ -144,22 +148,27 @@ def _scores(call: Attention, keys: Tensor, rows: slice) -> Tensor:
 
 
 def _block(call: Attention, wanted: Wanted, s: Tensor, rows: slice) -> tuple[dict[str, Tensor], Tensor]:
-    """The statistics of some whole rows of scores, each by its definition; and their weights."""
+    """The statistics of some whole rows of scores, each by its definition; and the weights that keys receive."""
     best, winner = s.max(-1)
-    seen = best > UNSEEN / 2
+    seen = best != UNSEEN
+    spoilt = ~(best < torch.inf)  # NaN or +inf
     lse = torch.logsumexp(s, -1)
     sinks = None if call.sinks is None else call.sinks.to(s.dtype)[:, None]
     if sinks is not None:
+        spoilt = spoilt | ~(sinks < torch.inf)
         lse = torch.logaddexp(lse, sinks)
+    least = torch.finfo(s.dtype).min  # stands for -inf in products with a weight, which is 0
     alpha = torch.exp(s - lse.masked_fill(~seen, 0.0)[..., None])
     largest = torch.exp(best - lse)
     found: dict[str, Tensor] = {"lse": lse, "largest": largest, "largest_score": best}
     if "entropy" in wanted.names:
-        entropy = lse - (alpha * s).sum(-1)
-        found["entropy"] = entropy if sinks is None else entropy - torch.exp(sinks - lse) * sinks
+        entropy = lse - (alpha * s.clamp_min(least)).sum(-1)
+        if sinks is not None:
+            entropy = entropy - torch.exp(sinks - lse) * sinks.clamp_min(least)
+        found["entropy"] = entropy
     if "margin" in wanted.names:
-        second = s.scatter(-1, winner[..., None], 2 * UNSEEN).amax(-1)
-        found["margin"] = (best - second).masked_fill(second <= UNSEEN / 2, torch.inf)
+        second = s.scatter(-1, winner[..., None], UNSEEN).amax(-1)
+        found["margin"] = (best - second).masked_fill(second == UNSEEN, torch.inf)
     if "sensitivity" in wanted.names:
         slope = best
         if call.softcap is not None:
@@ -187,14 +196,15 @@ def _block(call: Attention, wanted: Wanted, s: Tensor, rows: slice) -> tuple[dic
         found["top_keys"] = torch.nn.functional.pad(places, missing, value=-1)
         found["top"] = weights.sum(-1)
     if wanted.asks(ENDS):
-        visible = s > UNSEEN / 2
+        visible = s != UNSEEN
         number = visible.cumsum(-1) - 1
         first_keys = number < wanted.ends[0]
         last_keys = ~first_keys & (number >= visible.sum(-1, keepdim=True) - wanted.ends[1])
         found["start"], found["recent"] = (alpha * first_keys).sum(-1), (alpha * last_keys).sum(-1)
         found["middle"] = (alpha.sum(-1) - found["start"] - found["recent"]).clamp_min(0.0)
-    nothing = ~seen
-    told = {}
+    spoilt = spoilt & seen
+    nothing = ~seen | spoilt
+    told = {SPOILT: spoilt}
     for name in wanted.rows:
         if name == "winner":
             told[name] = (winner + call.key_position).masked_fill(nothing, -1)
@@ -203,7 +213,10 @@ def _block(call: Attention, wanted: Wanted, s: Tensor, rows: slice) -> tuple[dic
         elif name in found:
             value = found[name]
             told[name] = value.masked_fill(nothing[..., None] if value.ndim == 4 else nothing, torch.nan)
-    return told, alpha * seen[..., None]
+    if wanted.asks(RECEIVED):
+        alpha = alpha.masked_fill(nothing[..., None], 0.0)
+        alpha = alpha.masked_fill(spoilt[..., None] & (s != UNSEEN), torch.nan)
+    return told, alpha
 
 
 def _at(alpha: Tensor, place: Tensor) -> Tensor:
@@ -264,8 +277,9 @@ def _compiled(
             q.shape, k.shape, scale=call.scale, causal=causal, window=window, softcap=call.softcap, sinks=sinks,
             key_mask=mask,
         )  # fmt: skip
-        rows = in_blocks(q, k, scoring, offsets, 0, fast=True)
-        counted = np.isfinite(rows.lse)
+        rows = in_blocks(q, k, scoring, offsets, 0, fast=True, product=torch_product)
+        spoilt = np.isnan(rows.lse)
+        counted = (rows.winner >= 0) | spoilt
         if call.counted is not None:
             counted &= call.counted[text].numpy()
         if call.key_position:
@@ -276,15 +290,15 @@ def _compiled(
             more = second_pass(
                 q, k, scoring, lse, wanted.ends if wanted.asks(ENDS) else None,
                 {name: members[text].numpy() for name, members in call.sets.items()},
-                _last_rows(counted, wanted.last_rows) if wanted.asks(RECEIVED) else None,
+                _last_rows(counted, wanted.last_rows) if wanted.asks(RECEIVED) else None, product=torch_product,
             )  # fmt: skip
             values |= more | more["sets"]
-        told: dict[str, Any] = {}
+        told: dict[str, Any] = {SPOILT: spoilt & counted}
         for name in wanted.names:
             if name in RECEIVED:
                 told[name] = values[name]
             elif name == "winner":
-                told[name] = np.where(counted, values[name] + call.key_position, -1)
+                told[name] = np.where(counted & ~spoilt, values[name] + call.key_position, -1)
             elif name in values and not (call.cross and name in POSITIONS):
                 told[name] = np.where(counted, values[name], np.nan)
         texts.append(told)
@@ -302,20 +316,27 @@ def _by_kernel(
     offsets = tuple(o for o, name in enumerate(("self", "previous")) if name in wanted.names and not call.cross)
     found = gpu_kernel.statistics(call.query, call.key, offsets=offsets, **scoring)
     found |= {("self", "previous")[offset]: found[f"offset {offset}"] for offset in offsets}
-    found["winner"] = found["winner"].long() + call.key_position
     if call.key_position:
         found["first"] = torch.zeros_like(found["first"])  # it is not among the keys any more
-    nothing = None if key_mask is None and call.counted is None else torch.isneginf(found["lse"])
-    if nothing is not None and call.counted is not None:
+    spoilt = torch.isnan(found["lse"])
+    nothing = (found["winner"] < 0) & ~spoilt
+    if call.counted is not None:
         nothing = nothing | ~call.counted[:, None]
+        spoilt = spoilt & ~nothing
+    found["winner"] = found["winner"].long() + call.key_position
     if wanted.asks(RECEIVED):
-        lse = found["lse"] if nothing is None else found["lse"].masked_fill(nothing, torch.inf)
+        lse = found["lse"].masked_fill(nothing, torch.inf)
         found |= gpu_kernel.received(call.query, call.key, lse, last_rows=wanted.last_rows, **scoring)
-    told = {}
+    told = {SPOILT: spoilt}
     for name in wanted.names:
-        if name in found and not (call.cross and name in POSITIONS):
-            empty = -1 if name == "winner" else torch.nan
-            told[name] = found[name] if nothing is None or name in RECEIVED else found[name].masked_fill(nothing, empty)
+        if name not in found or (call.cross and name in POSITIONS):
+            continue
+        if name in RECEIVED:
+            told[name] = found[name]
+        elif name == "winner":
+            told[name] = found[name].masked_fill(nothing | spoilt, -1)
+        else:
+            told[name] = found[name].masked_fill(nothing | spoilt, torch.nan)
     return told
 
 
