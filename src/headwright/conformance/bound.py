@@ -25,7 +25,7 @@ ADDENDS_OF_A_BLOCK = 4  # at least so many products are added at once by tensor 
 # The bound is computed in float64 from weights that have errors of their own. Wherever
 # it is below the mean of |v| (else nothing is judged), both stay far below this.
 BOUND_SLACK = 1 + 2.0**-20
-# Some kernels raise the maximum only when a score exceeds it by more than 8 powers of 2.
+# Some kernels raise the maximum only when a score exceeds it by 8 powers of 2.
 LAZY_MAXIMUM = 16.0
 
 
@@ -43,6 +43,7 @@ class Units:
     """The relative errors that a contract allows, with those of the reference."""
 
     ulp: float  # of one operation in the working type
+    sum_ulp: float  # of one operation in a sum over keys
     operand: float  # of rounding a query or a key before their product
     score: float  # of rounding a score after an operation on it
     weight: float
@@ -57,6 +58,7 @@ def units_of(contract: Contract, inputs: FloatFormat) -> Units:
     ulp = working.ulp + FLOAT64.ulp
     return Units(
         ulp=ulp,
+        sum_ulp=max(ulp, contract.resolve(contract.sum_format, inputs).ulp),
         operand=_rounding_unit(contract, contract.operand_format, inputs),
         score=_rounding_unit(contract, contract.score_format, inputs),
         weight=_rounding_unit(contract, contract.weight_format, inputs),
@@ -222,7 +224,7 @@ def bound_weights(
 
     # Step 6: the sum of the exponentials lies between two multiples of the exact one.
     operations = sum_operations(exact.seen + 1) + rescalings + 4
-    sum_error = -_log_one_minus(gamma(operations, units.ulp), xp)
+    sum_error = -_log_one_minus(gamma(operations, units.sum_ulp), xp)
     below = xp.sum(exact.weights * xp.expm1(-log_error), axis=-1, keepdims=True)
     above = xp.sum(_raised(exact, log_error, xp), axis=-1, keepdims=True)
     if exact.sink_scores is not None:
@@ -239,7 +241,7 @@ def bound_weights(
     # Step 7: a weight of the numerator may also be rounded, and its product with the
     # value; the sum of the products and the division err as the other sum does.
     operations = sum_operations(exact.seen) + rescalings + 8
-    log_numerator = log_error - _log_one_minus(gamma(operations, units.ulp), xp)
+    log_numerator = log_error - _log_one_minus(gamma(operations, units.sum_ulp), xp)
     log_numerator = log_numerator - np.log1p(-units.value)
     least_log = -log_error - log_above - _worst_error(exact, score_error, xp)
     rounding = _bound_weight_rounding(contract, inputs, exact, least_log)
@@ -294,7 +296,9 @@ def _bound_output(
     output_format = contract.resolve(contract.output_format, inputs)
     before_rounding = xp.matmul(weight_error, xp.abs(exact.values))
     # What is flushed to zero: values, products, partial sums, rescaled sums.
-    before_rounding = before_rounding + (4 * exact.seen + 4) * working.tiny_error
+    sums = contract.resolve(contract.sum_format, inputs)
+    tiny_error = max(working.tiny_error, sums.tiny_error)
+    before_rounding = before_rounding + (4 * exact.seen + 4) * tiny_error
     if contract.value_format == "float8_e4m3":
         # Values are scaled so that the largest is the format's largest.
         values = contract.resolve(contract.value_format, inputs)

@@ -16,7 +16,6 @@ from typing import Literal
 
 from headwright.conformance.formats import (
     E4M3,
-    FLOAT16,
     FLOAT32,
     FLOAT64,
     INPUT_FORMATS,
@@ -25,7 +24,7 @@ from headwright.conformance.formats import (
 )
 from headwright.errors import InputError
 
-FormatName = Literal["input", "working", "tf32", "float8_e4m3"]
+FormatName = Literal["input", "working", "tf32", "float8_e4m3", "float16", "bfloat16"]
 
 
 @dataclass(frozen=True)
@@ -53,16 +52,14 @@ class Contract:
     # Keys of a tile: the weights of earlier tiles are rescaled once for each later one.
     tile: int = 16
     # The output is rounded to this, once and to nearest.
-    output_format: FormatName | Literal["bfloat16", "float16"] = "input"
-    # Sums may be kept in float16 instead.
-    working: Literal["float32", "float16"] = "float32"
+    output_format: FormatName = "input"
+    # Sums over keys may be kept in a narrower type than all else.
+    sum_format: Literal["working", "float16"] = "working"
 
     def working_format(self, inputs: FloatFormat) -> FloatFormat:
         """The type that sums are kept in."""
         if inputs is FLOAT64:
             return FLOAT64
-        if self.working == "float16":
-            return FLOAT16
         return FLOAT32
 
     def resolve(self, name: str, inputs: FloatFormat) -> FloatFormat:

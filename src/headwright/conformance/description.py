@@ -230,11 +230,11 @@ def take_block(
 
 def query_heads(spec: AttentionSpec, shape: Shape, pairs: np.ndarray) -> np.ndarray:
     """The query heads that read the key head of each pair: (pairs, group)."""
-    key_head: np.ndarray = (pairs % shape.key_heads)[:, None]
+    key_head = (pairs % shape.key_heads)[:, None]
     member = np.arange(shape.group)[None, :]
     if spec.interleaved_heads:
-        return member * shape.key_heads + key_head
-    return key_head * shape.group + member
+        return np.asarray(member * shape.key_heads + key_head)
+    return np.asarray(key_head * shape.group + member)
 
 
 def bias_block(

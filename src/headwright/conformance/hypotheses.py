@@ -27,7 +27,8 @@ from headwright.conformance.judging import (
 from headwright.conformance.reference import ExactRows, Problem, blocks, exact_rows
 from headwright.conformance.verdict import FittingHypothesis
 
-WORST_ROWS = 12  # the worst rows, on which candidates are tried
+FIRST_ROWS = 4  # the worst rows, on which most candidates fail at once
+WORST_ROWS = 12  # of those on which candidates are tried
 SPREAD_ROWS = 20  # and so many evenly spread ones
 ROWS_OF_A_FIT = 6  # on which a factor is estimated
 MOST_REPORTED = 4
@@ -68,33 +69,36 @@ def fitting_hypotheses(
     rows: np.ndarray,
 ) -> tuple[FittingHypothesis, ...]:
     """The hypotheses that fit under the strictest contract under which any fits."""
-    case = Case(problem, out, _rows_to_try(comparison, rows))
+    worst_rows, rows_to_try = _rows_to_try(comparison, rows)
+    case = Case(problem, out, rows_to_try)
     candidates = [
-        candidate for hypothesis in HYPOTHESES for candidate in hypothesis(case)
+        candidate for proposals in HYPOTHESES for candidate in proposals(case)
     ]
     for contract in contracts:
         fitting: list[FittingHypothesis] = []
+        lenient: list[FittingHypothesis] = []
         for candidate in candidates:
-            if _ratio_of(candidate, contract, case.rows) > 1:
+            if _ratio_of(candidate, contract, worst_rows) > 1:
                 continue
-            if fitting and candidate.contract is not None:
-                continue  # it allows more errors, and so it explains too much
+            if _ratio_of(candidate, contract, rows_to_try) > 1:
+                continue
             # It fits where it was tried: now on all rows that were judged.
             ratio = _ratio_of(candidate, contract, rows)
-            if ratio <= 1:
-                fitting.append(
-                    FittingHypothesis(
-                        candidate.name,
-                        candidate.sentence,
-                        contract.name,
-                        ratio,
-                        len(rows),
-                    )
-                )
-            if len(fitting) == MOST_REPORTED:
-                break
+            if ratio > 1:
+                continue
+            hypothesis = FittingHypothesis(
+                candidate.name, candidate.sentence, contract.name, ratio, len(rows)
+            )
+            if candidate.contract is None:
+                fitting.append(hypothesis)
+            else:
+                lenient.append(hypothesis)
         if fitting:
-            return tuple(fitting)
+            return tuple(fitting[:MOST_REPORTED])
+        if lenient:
+            # They allow more errors, and so explain much: the tightest comes first.
+            lenient.sort(key=lambda hypothesis: -hypothesis.ratio)
+            return tuple(lenient[:MOST_REPORTED])
     return ()
 
 
@@ -114,11 +118,15 @@ def _ratio_of(candidate: Candidate, contract: Contract, rows: np.ndarray) -> flo
     return comparison.ratio
 
 
-def _rows_to_try(comparison: Comparison, rows: np.ndarray) -> np.ndarray:
+def _rows_to_try(
+    comparison: Comparison, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The very worst rows; and the worst ones with some that are evenly spread."""
     by_row = np.nan_to_num(comparison.ratios, nan=0.0).max(axis=(0, 1, 3))
     worst = np.argsort(-by_row, kind="stable")[:WORST_ROWS]
     spread = np.linspace(0, len(rows) - 1, min(len(rows), SPREAD_ROWS)).astype(int)
-    return np.asarray(rows[np.unique(np.concatenate((worst, spread)))])
+    both = np.unique(np.concatenate((worst, spread)))
+    return np.sort(rows[worst[:FIRST_ROWS]]), rows[both]
 
 
 def _with_spec(case: Case, name: str, sentence: str, **changes: Any) -> Candidate:
@@ -735,7 +743,7 @@ def coarser_arithmetic(case: Case) -> Iterator[Candidate]:
         "sums kept in float16",
         case.problem,
         case.out,
-        contract=_changing(working="float16", weight_format="working"),
+        contract=_changing(sum_format="float16", weight_format="float16"),
     )
 
 

@@ -165,7 +165,8 @@ def _store(
     texts = (block.pairs // shape.key_heads)[:, None, None]
     heads = query_heads(problem.spec, shape, block.pairs)[:, :, None]
     places = np.array([place_of_row[int(row)] for row in block.rows])[None, None, :]
-    ratios[texts, heads, places] = part
+    with np.errstate(over="ignore"):  # float32 has no larger number than infinity
+        ratios[texts, heads, places] = part
 
 
 def _worst_element(problem: Problem, block: Block, part: _BlockRatios) -> Element:
