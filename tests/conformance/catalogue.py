@@ -126,12 +126,8 @@ def int8(tensor: Tensor) -> Tensor:
     return (tensor.double() / scale).round() * scale
 
 
-RANDOM_MASK = torch.from_numpy(
-    np.random.default_rng(1).random((2, 1, ROWS, ROWS)) < 0.5
-)
-BIAS = torch.from_numpy(
-    np.random.default_rng(2).standard_normal((1, HEADS, ROWS, ROWS))
-)
+RANDOM_MASK = torch.from_numpy(np.random.default_rng(1).random((2, 1, ROWS, ROWS)) < 0.5)
+BIAS = torch.from_numpy(np.random.default_rng(2).standard_normal((1, HEADS, ROWS, ROWS)))
 LATE_KEYS = (torch.arange(ROWS) > 12) * 30.0 - 15
 CAUSAL = {"causal": True}
 ONE_HEAD_EACH = {"key_heads": HEADS}

@@ -104,11 +104,10 @@ def bound_rows(
 ) -> OutputBound:
     """The theorem, for the rows of a block."""
     xp = namespace_of(exact.weights)
-    with np.errstate(all="ignore"):  # what overflows is infinite, and not judged
-        score_error = bound_scores(contract, inputs, exact, dim)
-        log_error = bound_log_weights(contract, inputs, exact, score_error)
-        weight_error = bound_weights(contract, inputs, exact, score_error, log_error)
-        return _bound_output(contract, inputs, exact, weight_error, xp)
+    score_error = bound_scores(contract, inputs, exact, dim)
+    log_error = bound_log_weights(contract, inputs, exact, score_error)
+    weight_error = bound_weights(contract, inputs, exact, score_error, log_error)
+    return _bound_output(contract, inputs, exact, weight_error, xp)
 
 
 def bound_scores(
@@ -129,7 +128,7 @@ def bound_scores(
     relative = (1 + units.operand) ** 2 * (1 + gamma(operations, units.ulp)) - 1
     error = relative * exact.magnitude
     # What is flushed to zero: operands, products, partial sums.
-    error = error + 2 * tiny * (exact.magnitude_of_operands + 3 * dim + 1)
+    error = error + 2 * tiny * exact.flushable
     # In a narrow type the product is rounded, and then the scaled product.
     twice_rounded = (1 + units.score) ** 2 - 1
     error = error + twice_rounded * (xp.abs(exact.linear) + error)
@@ -153,8 +152,10 @@ def bound_scores(
         error = error + 2 * scores.tiny_error
 
     # Where a number overflows, the contract promises nothing.
-    largest = min(working.largest, scores.largest)
-    overflows = exact.magnitude + xp.abs(exact.linear) + error > largest
+    # The product before it is scaled counts, too.
+    partial_sums = exact.raw_factor * (exact.magnitude + error)
+    products = exact.raw_factor * (xp.abs(exact.linear) + error)
+    overflows = (partial_sums > working.largest) | (products > scores.largest)
     error = xp.where(overflows, xp.full_like(error, np.inf), error)
     return xp.where(exact.visible, error, xp.zeros_like(error))
 
@@ -295,10 +296,11 @@ def _bound_output(
     working = contract.working_format(inputs)
     output_format = contract.resolve(contract.output_format, inputs)
     before_rounding = xp.matmul(weight_error, xp.abs(exact.values))
-    # What is flushed to zero: values, products, partial sums, rescaled sums.
+    # What is flushed to zero: values, products, partial sums, rescaled sums, each
+    # divided by a sum of at least nearly 1.
     sums = contract.resolve(contract.sum_format, inputs)
     tiny_error = max(working.tiny_error, sums.tiny_error)
-    before_rounding = before_rounding + (4 * exact.seen + 4) * tiny_error
+    before_rounding = before_rounding + (5 * exact.seen + 4) * tiny_error
     if contract.value_format == "float8_e4m3":
         # Values are scaled so that the largest is the format's largest.
         values = contract.resolve(contract.value_format, inputs)

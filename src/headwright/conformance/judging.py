@@ -87,15 +87,18 @@ def compare(
     place_of_row = {int(row): place for place, row in enumerate(rows)}
     all_blocks = list(blocks(problem, rows))
     for number, block in enumerate(all_blocks):
-        exact = exact_rows(problem, block)
-        values = output_block(problem, out, block)
-        empty_rows += _count_empty(exact)
-        for index, contract in enumerate(contracts):
-            bound = bound_rows(contract, problem.input_format, exact, shape.dim)
-            part = _compare_block(exact, bound, values, row_scale)
-            _store(problem, block, part.ratios, ratios[index], place_of_row)
-            worst_of_block = _worst_element(problem, block, part)
-            worst[index] = _larger(worst[index], worst_of_block)
+        # What overflows is infinite, and what is not finite is not judged: NumPy need
+        # not warn of it.
+        with np.errstate(all="ignore"):
+            exact = exact_rows(problem, block)
+            values = output_block(problem, out, block)
+            empty_rows += _count_empty(exact)
+            for index, contract in enumerate(contracts):
+                bound = bound_rows(contract, problem.input_format, exact, shape.dim)
+                part = _compare_block(exact, bound, values, row_scale)
+                _store(problem, block, part.ratios, ratios[index], place_of_row)
+                worst_of_block = _worst_element(problem, block, part)
+                worst[index] = _larger(worst[index], worst_of_block)
         if progress is not None:
             progress((number + 1) / len(all_blocks))
     comparisons = []
@@ -141,8 +144,7 @@ def _compare_block(
         factor = row_scale.of_rows(exact)
         expected = expected * factor
         allowed = allowed * xp.abs(factor)
-    with np.errstate(all="ignore"):
-        ratios = xp.abs(values - expected) / allowed
+    ratios = xp.abs(values - expected) / allowed
     # A number that is not finite is infinitely far off; what is vacuous is not judged.
     wrong = ~xp.isfinite(values)
     ratios = xp.where(wrong, xp.full_like(ratios, np.inf), ratios)
@@ -165,8 +167,7 @@ def _store(
     texts = (block.pairs // shape.key_heads)[:, None, None]
     heads = query_heads(problem.spec, shape, block.pairs)[:, :, None]
     places = np.array([place_of_row[int(row)] for row in block.rows])[None, None, :]
-    with np.errstate(over="ignore"):  # float32 has no larger number than infinity
-        ratios[texts, heads, places] = part
+    ratios[texts, heads, places] = part
 
 
 def _worst_element(problem: Problem, block: Block, part: _BlockRatios) -> Element:

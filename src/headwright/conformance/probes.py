@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from headwright.conformance.arrays import to_numpy
+from headwright.conformance.formats import FLOAT16
 from headwright.conformance.inputs import DTypeName, as_type
 from headwright.errors import HeadwrightError, InputError
 
@@ -166,9 +167,8 @@ def find_leak(
     if len(hidden_keys) == 0:
         return None, None
     few = [hidden_keys[0], hidden_keys[len(hidden_keys) // 2], hidden_keys[-1]]
-    largest = np.finfo(np.float16).max if shape.dtype == "float16" else np.inf
     for score in LEAK_SCORES:
-        if score > largest:
+        if shape.dtype == "float16" and score > FLOAT16.largest:
             break
         for key in dict.fromkeys(few):
             leak = _leak_at(attention, shape, mask, int(key), score)

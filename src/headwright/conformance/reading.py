@@ -70,7 +70,7 @@ def read_problem(q: Any, k: Any, v: Any, question: Question) -> Problem:
 
 def read_output(out: Any, problem: Problem, question: Question) -> Array:
     """The output as float64, or InputError where it cannot be one."""
-    if isinstance(out, tuple | list) and out:
+    if isinstance(out, tuple | list) and out and hasattr(out[0], "shape"):
         out = out[0]  # as kernels return that also give the weights or the log-sum-exp
     if out is None or isinstance(out, str | dict):
         kind = type(out).__name__

@@ -70,7 +70,8 @@ class ExactRows:
 
     linear: Array  # t = scale * q . k
     magnitude: Array  # |scale| * sum |q_l k_l|
-    magnitude_of_operands: Array  # sum |q_l| + sum |k_l|
+    flushable: Array  # how often 2^-126 may be lost in a score, by any flush to zero
+    raw_factor: float  # q . k is at most so many times as large as its multiples
     capped: Array  # after the softcap
     bias: Array | None
     scores: Array
@@ -113,8 +114,11 @@ def exact_rows(problem: Problem, block: Block) -> ExactRows:
 
     linear = xp.matmul(q, xp.matrix_transpose(k)) * spec.scale
     magnitude = xp.matmul(xp.abs(q), xp.matrix_transpose(xp.abs(k))) * abs(spec.scale)
+    # An operand that is flushed loses its product with the other one; besides, each
+    # product, each partial sum and the scaled sum may be flushed.
     query_size = xp.sum(xp.abs(q), axis=-1)[..., :, None]
     key_size = xp.sum(xp.abs(k), axis=-1)[..., None, :]
+    flushable = (query_size + key_size + 3 * shape.dim + 1) * max(1.0, abs(spec.scale))
 
     capped = linear
     if spec.softcap is not None:
@@ -149,7 +153,8 @@ def exact_rows(problem: Problem, block: Block) -> ExactRows:
     return ExactRows(
         linear=linear,
         magnitude=magnitude,
-        magnitude_of_operands=query_size + key_size,
+        flushable=flushable,
+        raw_factor=max(1.0, 1 / abs(spec.scale)) if spec.scale else 1.0,
         capped=capped,
         bias=bias,
         scores=xp.where(visible, scores, xp.zeros_like(scores)),

@@ -116,7 +116,7 @@ class ConformanceVerdict:
             "rows": self.total_rows,
             "elements_not_judged": self.unjudged,
             "rows_that_see_no_key": self.empty_rows,
-            "kinds": {"ratio": "proved bound"},
+            "kinds": {"verdict": "proven", "ratio": "floating-point"},
         }
 
 
