@@ -1,4 +1,4 @@
-"""From what people have to a problem: shapes, layouts, masks, with one sentence each."""
+"""From what people have to a problem: shapes, layouts, masks; refused in a sentence."""
 
 from __future__ import annotations
 
