@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -32,9 +36,7 @@ def _ratio(out: Any, q: Any, k: Any, v: Any, contract: Any, **described: Any) ->
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_fused_implementations_are_within(dtype: Any, kind: Any) -> None:
-    q, k, v = hw.attention_inputs(
-        kind, rows=80, dim=32, dtype=dtype, framework="torch", seed=3
-    )
+    q, k, v = hw.attention_inputs(kind, rows=80, dim=32, dtype=dtype, framework="torch", seed=3)
     mask = torch.ones(80, 80, dtype=torch.bool).tril().triu(-40)
     for name, attention in implementations.FUSED.items():
         out = attention(q, k, v, mask, 32**-0.5)
@@ -45,15 +47,13 @@ def test_fused_implementations_are_within(dtype: Any, kind: Any) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", ("bfloat16", "float16"))
 def test_eager_attention_is_within_its_contract(dtype: Any, kind: Any) -> None:
-    q, k, v = hw.attention_inputs(
-        kind, rows=64, dim=32, dtype=dtype, framework="torch", seed=5
-    )
+    q, k, v = hw.attention_inputs(kind, rows=64, dim=32, dtype=dtype, framework="torch", seed=5)
     mask = torch.ones(64, 64, dtype=torch.bool).tril()
     out = implementations.eager(q, k, v, mask, 32**-0.5)
     assert _ratio(out, q, k, v, EAGER, causal=True) <= 1
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_hostile_inputs(data: st.DataObject) -> None:
     """Sizes of q, k and v over many powers of 2, and any mask."""
@@ -126,9 +126,7 @@ def _by_definition(q: Any, k: Any, v: Any, described: dict[str, Any]) -> np.ndar
                 continue
             if isinstance(window, int) and j <= position - window:
                 continue
-            if isinstance(window, tuple) and not (
-                position - window[0] <= j <= position + window[1]
-            ):
+            if isinstance(window, tuple) and not (position - window[0] <= j <= position + window[1]):
                 continue
             if j >= lengths[b] or ids[j] != ids[position]:
                 continue
@@ -152,9 +150,7 @@ def _by_definition(q: Any, k: Any, v: Any, described: dict[str, Any]) -> np.ndar
 @pytest.mark.parametrize("name", DESCRIBED)
 @pytest.mark.parametrize("layout", ("bhtd", "bthd"))
 def test_what_can_be_described_is_what_is_computed(name: str, layout: Any) -> None:
-    q, k, v = hw.attention_inputs(
-        batch=2, heads=4, key_heads=2, rows=24, keys=40, dim=8, dtype="float32"
-    )
+    q, k, v = hw.attention_inputs(batch=2, heads=4, key_heads=2, rows=24, keys=40, dim=8, dtype="float32")
     out = _by_definition(q, k, v, DESCRIBED[name]).astype(np.float32)
     wrong = out.copy()
     wrong[1, 2, 20, 3] += 1e-3
@@ -220,3 +216,27 @@ def test_a_tf32_product_is_named_as_such() -> None:
     assert (verdict.word, verdict.contract) == ("within", "tf32")
     named = hw.conform(out, q, k, v, causal=True, contract="fused")
     assert named.word == "outside"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_a_triton_kernel_in_the_interpreter(dtype: Any, tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    q, k, v = hw.attention_inputs(rows=50, dim=16, dtype=dtype)
+    np.savez(tmp_path / "in.npz", q=q, k=k, v=v)
+    program = Path(__file__).with_name("triton_kernel.py")
+    command = [sys.executable, program, tmp_path / "in.npz", tmp_path / "out.npy"]
+    subprocess.run(command, check=True, env={**os.environ, "TRITON_INTERPRET": "1"})
+    out = np.load(tmp_path / "out.npy")
+    verdict = hw.conform(out, q, k, v, causal=True)
+    assert (verdict.word, verdict.contract) == ("within", "fused"), str(verdict)
+    assert verdict.ratio > 0
+
+
+def test_numpy_and_torch_give_the_same_ratios() -> None:
+    numpy_inputs = hw.attention_inputs(rows=40, dim=16, seed=2)
+    torch_inputs = hw.attention_inputs(rows=40, dim=16, seed=2, framework="torch")
+    mask = torch.ones(40, 40, dtype=torch.bool).tril()
+    out = implementations.two_pass(*torch_inputs, mask, 0.25)
+    by_torch = hw.conform(out, *torch_inputs, causal=True)
+    by_numpy = hw.conform(out.float().numpy(), *numpy_inputs, causal=True)
+    assert np.allclose(by_torch.ratios, by_numpy.ratios, rtol=1e-5, atol=1e-9)

@@ -102,10 +102,16 @@ def conforming(
 ) -> Iterator[ModelVerdicts]:
     """Judge every attention call of a model while it runs; it computes as before.
 
-    with hw.conforming(model) as verdicts:
-        model(**batch)
-
     Of each call, `rows` rows are judged, evenly spread; None is all of them.
+
+    >>> class Layer(nn.Module):
+    ...     def forward(self, x):
+    ...         return nn.functional.scaled_dot_product_attention(x, x, x)
+    >>> model = Layer()
+    >>> with conforming(model) as verdicts:
+    ...     _ = model(torch.eye(4)[None, None])
+    >>> print(verdicts)
+    within: 1 of 1 calls judged
     """
     options = CallOptions(contract, rows, explain, keep_masks=False)
     with _watching(model, options) as verdicts:
@@ -350,7 +356,8 @@ class MaskExpectation:
         if self.mask_difference is not None:
             module, text, row, key = self.mask_difference
             verb = "sees" if self.sees else "does not see"
-            return f"not met: in {module}, text {text}, row {row} {verb} key {key}"
+            place = f"{module or 'the model'}, text {text}"
+            return f"not met: in {place}, row {row} {verb} key {key}"
         if self.changed_row is not None:
             text, row = self.changed_row
             return (
@@ -377,6 +384,17 @@ def expect(
     First the masks that reach the kernels are compared with what is described. Then
     the model is run as a black box: tokens that some rows must not see are changed, and
     the outputs of these rows must be the same to the last bit.
+
+    >>> class Layer(nn.Module):
+    ...     def forward(self, input_ids):
+    ...         x = nn.functional.one_hot(input_ids, 9).float()[:, None]
+    ...         attend = nn.functional.scaled_dot_product_attention
+    ...         return attend(x, x, x, is_causal=True)[:, 0]
+    >>> batch = {"input_ids": torch.arange(9)[None]}
+    >>> expect(Layer(), batch, causal=True).met
+    True
+    >>> print(expect(Layer(), batch, causal=True, window=4))
+    not met: in the model, text 0, row 4 sees key 0
     """
     token_ids = batch.get("input_ids")
     if not isinstance(token_ids, Tensor) or token_ids.ndim != 2:

@@ -8,8 +8,8 @@ from jaxtyping import Float
 
 from headwright.pictures.style import ACCENT, BAD, WIDTH, Chart, rows, titled
 
-MOST_ROWS = 64  # of the picture: each is the worst of several rows of the head
-MOST_COLUMNS = 64
+MOST_ROWS = 48  # of the picture: each is the worst of several rows of the head
+MOST_COLUMNS = 32
 HEIGHT = 320
 FULL = 1e30  # in place of an infinite ratio
 
