@@ -116,7 +116,7 @@ def ratios() -> list[list[str]]:
         for dtype in ("float32", "bfloat16", "float16"):
             worst = 0.0
             for kind in ("gaussian", "outliers", "sinks", "extreme scores"):
-                q, k, v = hw.attention_inputs(kind, rows=512, dim=64, dtype=dtype, framework="torch")  # type: ignore[arg-type]
+                q, k, v = hw.attention_inputs(kind, rows=512, dim=64, dtype=dtype, framework="torch")
                 out = kernel(q, k, v, mask, 0.125)
                 worst = max(worst, hw.conform(out, q, k, v, causal=True, contract="fused", explain=False).ratio)
             row.append(ratio_in_words(worst))
@@ -185,7 +185,8 @@ and extreme scores:
 {_markdown(["kernel", "float32", "bfloat16", "float16"], ratios())}
 
 On 52,005 random and hostile inputs (sizes from 2^-140 to 2^10, spread over many powers of 2, any mask) the largest
-ratios were 0.9995 in float16, 0.919 in bfloat16 and 0.038 in float32. A ratio above 1 of a right kernel would be an
+ratios were 0.9995 in float16, 0.919 in bfloat16 and 0.038 in float32; of eager attention under its contract, on 22,876
+of them, 0.9995 in float16 and 0.958 in bfloat16. A ratio above 1 of a right kernel would be an
 error of [the theorem](../explanation/conform.md).
 """
 

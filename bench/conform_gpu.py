@@ -43,7 +43,7 @@ def main() -> None:
     for tokens, dim, deviation in CASES:
         for dtype in ("bfloat16", "float16", "float32"):
             q, k, v = hw.attention_inputs(
-                rows=tokens, dim=dim, heads=HEADS, dtype=dtype, framework="torch", device="cuda"  # type: ignore[arg-type]
+                rows=tokens, dim=dim, heads=HEADS, dtype=dtype, framework="torch", device="cuda"
             )  # fmt: skip
             q = q * deviation
             for name, backend in BACKENDS.items():

@@ -60,7 +60,7 @@ def test_the_table_of_the_readme_is_known_to_a_type_checker(tmp_path: Path) -> N
     assert ran.returncode == 0, ran.stdout
 
 
-COMMANDS = ("audit", "check", "design", "every_text", "heads", "simulate", "truncate", "verify")
+COMMANDS = ("audit", "check", "conform", "design", "every_text", "heads", "simulate", "truncate", "verify")
 
 
 def test_the_commands_are_plain_functions_whatever_was_imported_before() -> None:

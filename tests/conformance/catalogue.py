@@ -198,6 +198,11 @@ def scaled_output(factor: float) -> Kernel:
     return lambda q, k, v: (kernel(q, k, v, mask=causal()).float() * factor).to(q.dtype)
 
 
+def scaled_first(factor: float) -> Kernel:
+    """The scale goes into the queries, which are rounded before their product with the keys."""
+    return lambda q, k, v: kernel((q.float() * factor).to(q.dtype), k, v, scale=SCALE / factor, mask=causal())
+
+
 def with_keys(change: Callable[[Tensor], Tensor]) -> Kernel:
     return lambda q, k, v: kernel(q, change(k), v, mask=causal())
 
@@ -315,6 +320,10 @@ MISTAKES = (
             {"dtype": "float32"}),
     Mistake("inputs in bfloat16", lambda q, k, v: kernel(q.bfloat16().float(), k.bfloat16(), v, mask=causal()),
             "queries and keys in bfloat16", CAUSAL, {"dtype": "float32"}),
+    Mistake("queries scaled before the product", scaled_first(SCALE), "queries scaled first", CAUSAL,
+            {"kind": "extreme scores"}),
+    Mistake("queries scaled for exp2", scaled_first(SCALE * math.log2(math.e)), "queries scaled for exp2", CAUSAL,
+            {"kind": "extreme scores"}),
     # the division, and no attention at all
     Mistake("not divided by the sum", using(mask=causal(), divide=False), "not normalised", CAUSAL),
     Mistake("divided by the number of keys", divided_by_count, "divided by count", CAUSAL),

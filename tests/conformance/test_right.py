@@ -165,6 +165,17 @@ def test_what_can_be_described_is_what_is_computed(name: str, layout: Any) -> No
     assert found.word == "outside" and place == (1, 2, 20, 3)
 
 
+def test_hidden_keys_whose_scores_overflow_are_not_judged() -> None:
+    """In float16 a hidden key's score is infinity, and infinity plus the least number is no mask."""
+    q, k, v = hw.attention_inputs(rows=8, dim=8, heads=1, dtype="float16", framework="torch")
+    q[0, 0, 2], k[0, 0, 5] = 300.0, 300.0
+    mask = torch.ones(8, 8, dtype=torch.bool).tril()
+    out = implementations.eager(q, k, v, mask, 0.3)
+    assert bool(out[0, 0, 2].isnan().all())
+    verdict = hw.conform(out, q, k, v, causal=True, scale=0.3, contract="eager")
+    assert verdict.word == "undecided", str(verdict)
+
+
 def test_rows_can_be_sampled_and_the_verdict_says_so() -> None:
     q, k, v = hw.attention_inputs(rows=100, dim=16, framework="torch")
     mask = torch.ones(100, 100, dtype=torch.bool).tril()
@@ -224,7 +235,7 @@ def test_a_triton_kernel_in_the_interpreter(dtype: Any, tmp_path: Path) -> None:
     q, k, v = hw.attention_inputs(rows=50, dim=16, dtype=dtype)
     np.savez(tmp_path / "in.npz", q=q, k=k, v=v)
     program = Path(__file__).with_name("triton_kernel.py")
-    command = [sys.executable, program, tmp_path / "in.npz", tmp_path / "out.npy"]
+    command: list[str | Path] = [sys.executable, program, tmp_path / "in.npz", tmp_path / "out.npy"]
     subprocess.run(command, check=True, env={**os.environ, "TRITON_INTERPRET": "1"})
     out = np.load(tmp_path / "out.npy")
     verdict = hw.conform(out, q, k, v, causal=True)

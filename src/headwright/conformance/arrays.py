@@ -1,8 +1,8 @@
 """Arrays of NumPy, PyTorch and other libraries behind the array API.
 
 The mathematics of this package is written once, for the functions that the array API
-standard names. NumPy, PyTorch and CuPy compute in float64 where their arrays are;
-arrays of any other library are copied to NumPy.
+standard names. Tensors of PyTorch and CuPy on a GPU stay there; everything else is
+computed by NumPy.
 """
 
 from __future__ import annotations
@@ -49,7 +49,12 @@ def namespace_of(array: Array) -> Namespace:
 
 
 def to_float64(array: Array) -> Array:
-    """The same numbers in float64, exactly."""
+    """The same numbers in float64, exactly; NumPy's where they are on a CPU.
+
+    Blocks are small, and PyTorch's threads would wait for one another.
+    """
+    if is_torch_array(array) and array.device.type == "cpu":
+        return np.asarray(array.double().numpy())
     if is_numpy_array(array):
         return array.astype(np.float64)  # also from bfloat16, which NumPy has not
     xp = namespace_of(array)

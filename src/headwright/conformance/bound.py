@@ -151,11 +151,12 @@ def bound_scores(
         error = error + operation * (xp.abs(exact.scores) + error)
         error = error + 2 * scores.tiny_error
 
-    # Where a number overflows, the contract promises nothing.
-    # The product before it is scaled counts, too.
-    partial_sums = exact.raw_factor * (exact.magnitude + error)
-    products = exact.raw_factor * (xp.abs(exact.linear) + error)
-    overflows = (partial_sums > working.largest) | (products > scores.largest)
+    # Where a number may overflow, the contract promises nothing.
+    # A hidden key counts, too: infinity plus a mask can be NaN.
+    products = exact.largest_product * (1 + relative) * (1 + units.score)
+    overflows = products > min(working.largest, scores.largest)
+    if exact.bias is not None:
+        overflows = overflows | (xp.abs(exact.scores) + error > scores.largest)
     error = xp.where(overflows, xp.full_like(error, np.inf), error)
     return xp.where(exact.visible, error, xp.zeros_like(error))
 

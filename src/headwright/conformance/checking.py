@@ -26,9 +26,10 @@ from headwright.conformance.verdict import (
     decide,
     word_of,
 )
-from headwright.errors import HeadwrightError, InputError
+from headwright.errors import HeadwrightError, InputError, typed_errors
 
 
+@typed_errors
 def conform(
     attention: Callable[..., Any] | Any,
     q: Any,

@@ -682,6 +682,49 @@ def rounded_inputs(case: Case) -> Iterator[Candidate]:
             )
 
 
+def prescaled_operands(case: Case) -> Iterator[Candidate]:
+    """Queries, or both operands, that were scaled and rounded before their product."""
+    scale = case.spec.scale
+    if scale <= 0:
+        return
+    problem = case.problem
+    log2e = math.log2(math.e)
+    yield Candidate(
+        "queries scaled first",
+        "queries that were scaled and rounded before the product",
+        replace(problem, q=_scaled_and_rounded(problem, problem.q, scale)),
+        case.out,
+    )
+    yield Candidate(
+        "queries scaled for exp2",
+        "queries that were scaled with log2(e) and rounded before the product",
+        replace(problem, q=_scaled_and_rounded(problem, problem.q, scale * log2e)),
+        case.out,
+    )
+    root = math.sqrt(scale)
+    yield Candidate(
+        "queries and keys scaled first",
+        "queries and keys that were scaled and rounded before their product",
+        replace(
+            problem,
+            q=_scaled_and_rounded(problem, problem.q, root),
+            k=_scaled_and_rounded(problem, problem.k, root),
+        ),
+        case.out,
+    )
+
+
+def _scaled_and_rounded(problem: Problem, array: Array, factor: float) -> Array:
+    """The numbers whose multiples by the factor the input type has."""
+    name = problem.input_format.name
+    scaled = to_numpy(array) * factor
+    if name == "bfloat16":
+        rounded = _through(scaled, name)
+    else:
+        rounded = scaled.astype(name).astype(np.float64)
+    return like(rounded / factor, array)
+
+
 def _through(array: np.ndarray, name: str) -> np.ndarray:
     import ml_dtypes
 
@@ -823,6 +866,7 @@ HYPOTHESES: tuple[Callable[[Case], Iterator[Candidate]], ...] = (
     normalisers,
     estimated_factor,
     estimated_scale,
+    prescaled_operands,
     rounded_inputs,
     coarser_arithmetic,
 )

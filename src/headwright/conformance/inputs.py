@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 
 Kind = Literal[
     "gaussian", "outliers", "sinks", "equal scores", "extreme scores", "nearly equal"
@@ -15,6 +15,7 @@ Kind = Literal[
 DTypeName = Literal["float32", "float16", "bfloat16", "float64"]
 
 
+@typed_errors
 def attention_inputs(
     kind: Kind = "gaussian",
     *,

@@ -19,7 +19,7 @@ import numpy as np
 from headwright.conformance.arrays import to_numpy
 from headwright.conformance.formats import FLOAT16
 from headwright.conformance.inputs import DTypeName, as_type
-from headwright.errors import HeadwrightError, InputError
+from headwright.errors import HeadwrightError, InputError, typed_errors
 
 LEAK_SCORES = tuple(10.0**exponent for exponent in range(1, 9))
 LONGEST_LIST = 4  # of rows that are described one by one
@@ -81,6 +81,7 @@ class ProbeShape:
     layout: str
 
 
+@typed_errors
 def visible_keys(
     attention: Callable[..., Any],
     *,

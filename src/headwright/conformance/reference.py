@@ -71,7 +71,7 @@ class ExactRows:
     linear: Array  # t = scale * q . k
     magnitude: Array  # |scale| * sum |q_l k_l|
     flushable: Array  # how often 2^-126 may be lost in a score, by any flush to zero
-    raw_factor: float  # q . k is at most so many times as large as its multiples
+    largest_product: Array  # (pairs, group, rows, 1): above all q . k and scale * q . k
     capped: Array  # after the softcap
     bias: Array | None
     scores: Array
@@ -154,7 +154,7 @@ def exact_rows(problem: Problem, block: Block) -> ExactRows:
         linear=linear,
         magnitude=magnitude,
         flushable=flushable,
-        raw_factor=max(1.0, 1 / abs(spec.scale)) if spec.scale else 1.0,
+        largest_product=_largest_product(problem, block, q),
         capped=capped,
         bias=bias,
         scores=xp.where(visible, scores, xp.zeros_like(scores)),
@@ -182,6 +182,22 @@ def _operands(problem: Problem, block: Block) -> tuple[Array, Array, Array]:
     k = problem.k[texts.tolist(), key_heads][:, None, block.keys, :]
     v = problem.v[texts.tolist(), key_heads][:, None, block.keys, :]
     return q, k, v
+
+
+def _largest_product(problem: Problem, block: Block, q: Array) -> Array:
+    """A bound on every product with a key, also a hidden one: by Cauchy and Schwarz.
+
+    It bounds the sum of |q_l k_l| as well, and so every partial sum.
+    """
+    xp = namespace_of(q)
+    shape = problem.shape
+    texts = (block.pairs // shape.key_heads).tolist()
+    key_heads = (block.pairs % shape.key_heads).tolist()
+    k = problem.k[texts, key_heads]
+    key_norms = xp.sqrt(xp.sum(k * k, axis=-1))
+    longest_key = xp.max(key_norms, axis=-1)[:, None, None, None]
+    query_norms = xp.sqrt(xp.sum(q * q, axis=-1, keepdims=True))
+    return query_norms * longest_key * max(1.0, abs(problem.spec.scale))
 
 
 def _sink_scores(problem: Problem, block: Block) -> Array | None:

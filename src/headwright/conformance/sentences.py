@@ -65,8 +65,8 @@ def _within(verdict: ConformanceVerdict) -> str:
 def _undecided(verdict: ConformanceVerdict) -> str:
     elements = _count(verdict.unjudged, "element", "elements")
     sentence = (
-        f"For {elements} the bound is no smaller than the values themselves, so that "
-        "zeros would be within it"
+        f"Nothing is proved about {elements}: a score may overflow its type, or the "
+        "bound is no smaller than the values, so that zeros would be within it"
     )
     outside = []
     for result in verdict.results:
