@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -243,11 +244,30 @@ def test_a_triton_kernel_in_the_interpreter(dtype: Any, tmp_path: Path) -> None:
     assert verdict.ratio > 0
 
 
-def test_numpy_and_torch_give_the_same_ratios() -> None:
-    numpy_inputs = hw.attention_inputs(rows=40, dim=16, seed=2)
-    torch_inputs = hw.attention_inputs(rows=40, dim=16, seed=2, framework="torch")
-    mask = torch.ones(40, 40, dtype=torch.bool).tril()
-    out = implementations.two_pass(*torch_inputs, mask, 0.25)
-    by_torch = hw.conform(out, *torch_inputs, causal=True)
-    by_numpy = hw.conform(out.float().numpy(), *numpy_inputs, causal=True)
-    assert np.allclose(by_torch.ratios, by_numpy.ratios, rtol=1e-5, atol=1e-9)
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.filterwarnings("ignore:.*flex_attention called without torch.compile")
+def test_flex_attention_is_within(dtype: Any) -> None:
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    q, k, v = hw.attention_inputs(rows=128, dim=16, dtype=dtype, framework="torch")
+    mask = create_block_mask(lambda text, head, row, key: row >= key, None, None, 128, 128, device="cpu")
+    out = flex_attention(q, k, v, block_mask=mask)
+    verdict = hw.conform(out, q, k, v, causal=True)
+    assert (verdict.word, verdict.contract) == ("within", "fused"), str(verdict)
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_tensors_that_stay_in_pytorch_give_the_same_verdict(name: str) -> None:
+    """As on a GPU: the reference, the bound and the hypotheses in PyTorch."""
+    q, k, v = hw.attention_inputs(batch=2, heads=4, key_heads=2, rows=24, keys=40, dim=8, dtype="float32")
+    out = _by_definition(q, k, v, DESCRIBED[name])
+    out[1, 2, 20, 3] += 1e-3
+    problem = read_problem(q, k, v, Question(**DESCRIBED[name]))
+    tensors: dict[str, Any] = {field: torch.from_numpy(getattr(problem, field)) for field in ("q", "k", "v")}
+    in_torch = replace(problem, **tensors)
+    rows = np.arange(24)
+    by_numpy = judge(problem, out, (FUSED,), rows)
+    by_torch = judge(in_torch, torch.from_numpy(out), (FUSED,), rows)
+    assert by_numpy.word == by_torch.word == "outside"
+    assert np.allclose(by_torch.ratios, by_numpy.ratios, rtol=1e-4, atol=1e-6)
+    assert [each.name for each in by_numpy.hypotheses] == [each.name for each in by_torch.hypotheses]
