@@ -186,7 +186,8 @@ and extreme scores:
 
 On 52,005 random and hostile inputs (sizes from 2^-140 to 2^10, spread over many powers of 2, any mask) the largest
 ratios were 0.9995 in float16, 0.919 in bfloat16 and 0.038 in float32; of eager attention under its contract, on 22,876
-of them, 0.9995 in float16 and 0.958 in bfloat16. A ratio above 1 of a right kernel would be an
+of them, 0.9995 in float16 and 0.958 in bfloat16; with sinks, biases and softcaps, on 19,208, 0.9992, 0.956 and, in
+float32, 0.046. A ratio above 1 of a right kernel would be an
 error of [the theorem](../explanation/conform.md).
 """
 

@@ -43,6 +43,8 @@ def test_fused_implementations_are_within(dtype: Any, kind: Any) -> None:
         out = attention(q, k, v, mask, 32**-0.5)
         ratio = _ratio(out, q, k, v, FUSED, causal=True, window=41)
         assert 0 < ratio <= 1, f"{name}: {ratio}"
+        if kind == "gaussian" and dtype != "float32":
+            assert ratio > 0.2, f"{name}: {ratio}"  # a bound that is far too wide would find nothing
 
 
 @pytest.mark.parametrize("kind", KINDS)

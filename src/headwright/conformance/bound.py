@@ -170,7 +170,8 @@ def bound_log_weights(
     """
     xp = namespace_of(exact.weights)
     units = units_of(contract, inputs)
-    error = _log_error(contract, units, exact, exact.scores, score_error)
+    worst_error = _worst_error(units, exact, score_error)
+    error = _log_error(contract, units, exact, exact.scores, score_error, worst_error)
     return xp.where(exact.visible, error, xp.zeros_like(error))
 
 
@@ -180,10 +181,10 @@ def _log_error(
     exact: ExactRows,
     scores: Array,
     score_error: Array,
+    worst_error: Array,
 ) -> Array:
     """Step 5, for keys or for sinks, whose scores these are."""
     xp = namespace_of(exact.weights)
-    worst_error = _worst_error(exact, score_error, xp)
     # The number that is subtracted lies between the key's score and the final maximum.
     # It is rounded when it is scaled. The log-sum-exp of a split is at most ln(keys)
     # above a score, and is rounded, too.
@@ -196,14 +197,28 @@ def _log_error(
     argument = gamma(4.0, units.ulp) * xp.abs(distance)
     # One exp for the key, one for each time that its tile is rescaled, two for a split.
     exponentials = _rescalings(contract, exact, xp) + 3
-    exponential = -exponentials * np.log1p(-min(units.exp, 0.5))
+    exponential = -exponentials * np.log1p(-min(units.exp, 1.0))
     return score_error + shift + argument + exponential
 
 
-def _worst_error(exact: ExactRows, score_error: Array, xp: Namespace) -> Array:
-    """The largest score error of a key with any weight in float64."""
+def _worst_error(units: Units, exact: ExactRows, score_error: Array) -> Array:
+    """How far the largest computed score may be off: the worst of those that count.
+
+    A key that has no weight in float64 is far below the largest.
+    """
+    xp = namespace_of(exact.weights)
     relevant = xp.where(exact.weights > 0, score_error, xp.zeros_like(score_error))
-    return xp.max(relevant, axis=-1, keepdims=True)
+    worst = xp.max(relevant, axis=-1, keepdims=True)
+    if exact.sink_scores is None:
+        return worst
+    return xp.maximum(worst, _sink_score_error(units, exact))
+
+
+def _sink_score_error(units: Units, exact: ExactRows) -> Array:
+    """A sink is given: it is rounded as a bias is."""
+    xp = namespace_of(exact.weights)
+    rounded = (1 + gamma(4.0, units.ulp)) * (1 + units.score) - 1
+    return rounded * xp.abs(exact.sink_scores)
 
 
 def _rescalings(contract: Contract, exact: ExactRows, xp: Namespace) -> Array:
@@ -223,6 +238,7 @@ def bound_weights(
     xp = namespace_of(exact.weights)
     units = units_of(contract, inputs)
     rescalings = _rescalings(contract, exact, xp)
+    worst_error = _worst_error(units, exact, score_error)
 
     # Step 6: the sum of the exponentials lies between two multiples of the exact one.
     operations = sum_operations(exact.seen + 1) + rescalings + 4
@@ -230,11 +246,10 @@ def bound_weights(
     below = xp.sum(exact.weights * xp.expm1(-log_error), axis=-1, keepdims=True)
     above = xp.sum(_raised(exact, log_error, xp), axis=-1, keepdims=True)
     if exact.sink_scores is not None:
-        sink_weight = xp.exp(exact.sink_scores - exact.log_sum_exp)
         sinks = exact.sink_scores
-        rounded = (1 + gamma(4.0, units.ulp)) * (1 + units.score) - 1
-        sink_error = rounded * xp.abs(sinks) + xp.zeros_like(below)
-        sink_error = _log_error(contract, units, exact, sinks, sink_error)
+        sink_weight = xp.exp(sinks - exact.log_sum_exp)
+        sink_error = _sink_score_error(units, exact)
+        sink_error = _log_error(contract, units, exact, sinks, sink_error, worst_error)
         below = below + sink_weight * xp.expm1(-sink_error)
         above = above + sink_weight * xp.expm1(sink_error)
     log_below = xp.log1p(below) - sum_error
@@ -245,7 +260,7 @@ def bound_weights(
     operations = sum_operations(exact.seen) + rescalings + 8
     log_numerator = log_error - _log_one_minus(gamma(operations, units.sum_ulp), xp)
     log_numerator = log_numerator - np.log1p(-units.value)
-    least_log = -log_error - log_above - _worst_error(exact, score_error, xp)
+    least_log = -log_error - log_above - worst_error
     rounding = _bound_weight_rounding(contract, inputs, exact, least_log)
     raised = _raised(exact, log_numerator - log_below, xp)
     too_large = raised + rounding * (exact.weights + raised)
