@@ -22,9 +22,14 @@ from headwright.conformance.judging import (
     Comparison,
     RowScale,
     compare,
-    output_block,
 )
-from headwright.conformance.reference import ExactRows, Problem, blocks, exact_rows
+from headwright.conformance.reference import (
+    ExactRows,
+    Problem,
+    blocks,
+    exact_rows,
+    take_rows,
+)
 from headwright.conformance.verdict import FittingHypothesis
 
 FIRST_ROWS = 4  # the worst rows, on which most candidates fail at once
@@ -469,7 +474,7 @@ def _rows_side_by_side(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     for block in blocks(problem, case.rows):
         exact = exact_rows(problem, block)
-        yield to_numpy(exact.output), to_numpy(output_block(problem, case.out, block))
+        yield to_numpy(exact.output), to_numpy(take_rows(problem, block, case.out))
 
 
 def softcaps(case: Case) -> Iterator[Candidate]:

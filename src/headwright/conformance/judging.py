@@ -17,6 +17,7 @@ from headwright.conformance.reference import (
     Problem,
     blocks,
     exact_rows,
+    take_rows,
 )
 
 Progress = Callable[[float], None]
@@ -91,7 +92,7 @@ def compare(
         # not warn of it.
         with np.errstate(all="ignore"):
             exact = exact_rows(problem, block)
-            values = output_block(problem, out, block)
+            values = take_rows(problem, block, out)
             empty_rows += _count_empty(exact)
             for index, contract in enumerate(contracts):
                 bound = bound_rows(contract, problem.input_format, exact, shape.dim)
@@ -117,15 +118,6 @@ class _BlockRatios:
     values: np.ndarray
     exact: np.ndarray
     bound: np.ndarray
-
-
-def output_block(problem: Problem, out: Array, block: Block) -> Array:
-    """The part of an output that belongs to a block: (pairs, group, rows, dim)."""
-    shape = problem.shape
-    texts = block.pairs // shape.key_heads
-    heads = query_heads(problem.spec, shape, block.pairs)
-    part = out[texts[:, None].tolist(), heads.tolist()]
-    return part[:, :, block.rows.tolist(), :]
 
 
 def _count_empty(exact: ExactRows) -> int:

@@ -174,14 +174,20 @@ def exact_rows(problem: Problem, block: Block) -> ExactRows:
 def _operands(problem: Problem, block: Block) -> tuple[Array, Array, Array]:
     """Queries (pairs, group, rows, dim); keys and values (pairs, 1, keys, dim)."""
     shape = problem.shape
-    texts = block.pairs // shape.key_heads
-    heads = query_heads(problem.spec, shape, block.pairs)
-    q = problem.q[texts[:, None].tolist(), heads.tolist()]
-    q = q[:, :, block.rows.tolist(), :]
+    texts = (block.pairs // shape.key_heads).tolist()
     key_heads = (block.pairs % shape.key_heads).tolist()
-    k = problem.k[texts.tolist(), key_heads][:, None, block.keys, :]
-    v = problem.v[texts.tolist(), key_heads][:, None, block.keys, :]
-    return q, k, v
+    k = problem.k[texts, key_heads, block.keys][:, None]
+    v = problem.v[texts, key_heads, block.keys][:, None]
+    return take_rows(problem, block, problem.q), k, v
+
+
+def take_rows(problem: Problem, block: Block, array: Array) -> Array:
+    """The rows of queries or of an output in a block: (pairs, group, rows, dim)."""
+    shape = problem.shape
+    texts = like(block.pairs // shape.key_heads, array)[:, None, None]
+    heads = like(query_heads(problem.spec, shape, block.pairs), array)[:, :, None]
+    rows = like(block.rows, array)[None, None, :]
+    return array[texts, heads, rows]
 
 
 def _largest_product(problem: Problem, block: Block, q: Array) -> Array:
