@@ -230,6 +230,19 @@ def test_a_tf32_product_is_named_as_such() -> None:
     assert (verdict.word, verdict.contract) == ("within", "tf32")
     named = hw.conform(out, q, k, v, causal=True, contract="fused")
     assert named.word == "outside"
+    hw.assert_attention(out, q, k, v, causal=True, contract="tf32")
+    with pytest.raises(AssertionError, match="outside"):
+        hw.assert_attention(out, q, k, v, causal=True)
+    assert "not under fused" in verdict.explanation
+
+
+def test_a_mistake_that_hides_behind_a_lenient_contract_is_named() -> None:
+    q, k, v = hw.attention_inputs(rows=64, dim=32, dtype="float32", framework="torch")
+    mask = torch.ones(64, 64, dtype=torch.bool).tril()
+    out = implementations.two_pass(q, k, v, mask, 1.003 * 32**-0.5)
+    verdict = hw.conform(out, q, k, v, causal=True)
+    assert (verdict.word, verdict.contract) == ("within", "tf32")
+    assert "also consistent with fused and a scale of 0.177307, 1.003 times" in verdict.explanation
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])

@@ -106,10 +106,19 @@ def conform(
     return judge(problem, out, chosen, judged_rows, explain=explain, progress=progress)
 
 
-def assert_attention(out: Any, q: Any, k: Any, v: Any, **described: Any) -> None:
+def assert_attention(
+    out: Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    contract: str | Contract = "fused",
+    **described: Any,
+) -> None:
     """Raise an AssertionError that explains, unless the output is within the bound.
 
-    It takes what `conform` takes.
+    It takes what `conform` takes. The contract is `fused` unless another is named: a
+    test must not pass because a more lenient one holds.
 
     >>> from headwright.conformance.inputs import attention_inputs
     >>> q, k, v = attention_inputs(rows=8, dim=4, dtype="float32")
@@ -117,7 +126,7 @@ def assert_attention(out: Any, q: Any, k: Any, v: Any, **described: Any) -> None
     Traceback (most recent call last):
     AssertionError: outside: ... It is consistent with an output of zeros ...
     """
-    verdict = conform(out, q, k, v, **described)
+    verdict = conform(out, q, k, v, contract=contract, **described)
     if verdict.word is not Word.WITHIN:
         raise AssertionError(str(verdict))
 

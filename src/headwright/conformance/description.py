@@ -214,7 +214,7 @@ def take_block(
 
     Axes of size 1 are kept: they broadcast. The result is (pairs, group or 1, ...).
     """
-    block = like(full, model)
+    block = full
     if block.shape[2] > 1:
         block = block[:, :, rows.tolist(), :]
     if block.shape[3] > 1:
@@ -223,9 +223,9 @@ def take_block(
     if block.shape[0] == 1:
         texts = np.zeros_like(texts)
     if block.shape[1] == 1:
-        return block[texts.tolist()]
+        return like(block[texts.tolist()], model)
     heads = query_heads(spec, shape, pairs)
-    return block[texts[:, None].tolist(), heads.tolist()]
+    return like(block[texts[:, None].tolist(), heads.tolist()], model)
 
 
 def query_heads(spec: AttentionSpec, shape: Shape, pairs: np.ndarray) -> np.ndarray:
