@@ -17,9 +17,7 @@ LOG2E = math.log2(math.e)
 
 
 def sdpa(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
-    return torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=mask, scale=scale
-    )
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
 
 
 def sdpa_math(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
@@ -38,9 +36,7 @@ def two_pass(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Ten
     return (exponentials.to(q.dtype).float() @ v.float() / total).to(q.dtype)
 
 
-def by_log_sum_exp(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float
-) -> Tensor:
+def by_log_sum_exp(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
     """Weights as exp(score - log-sum-exp), not divided afterwards."""
     scores = (q.float() * scale) @ k.float().mT
     scores = scores.masked_fill(~mask, -torch.inf)
@@ -51,9 +47,7 @@ def by_log_sum_exp(
 def online(tile: int, *, backwards: bool = False, exp2: bool = False) -> Implementation:
     """Online softmax over tiles of keys, as flash attention has it."""
 
-    def attention(
-        q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float
-    ) -> Tensor:
+    def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
         rows, keys = mask.shape
         shape = (*q.shape[:2], rows, 1)
         maximum = torch.full(shape, -torch.inf)
@@ -86,9 +80,7 @@ def online(tile: int, *, backwards: bool = False, exp2: bool = False) -> Impleme
 def split(parts: int) -> Implementation:
     """Keys in parts, each normalised, put together by their log-sum-exps."""
 
-    def attention(
-        q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float
-    ) -> Tensor:
+    def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
         outs, sums = [], []
         for keys in torch.arange(mask.shape[1]).chunk(parts):
             scores = q.float() @ k[:, :, keys].float().mT * scale
@@ -107,10 +99,35 @@ def split(parts: int) -> Implementation:
     return attention
 
 
-def one_key_at_a_time(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float
-) -> Tensor:
+def one_key_at_a_time(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
     return online(1)(q, k, v, mask, scale)
+
+
+def truncate(numbers: Tensor) -> Tensor:
+    """Float64 cut off to the 24 binary digits of float32, as tensor cores cut off sums."""
+    return (numbers.view(torch.int64) & ~(2**29 - 1)).view(torch.float64)
+
+
+def truncated_product(left: Tensor, right: Tensor, block: int = 4) -> Tensor:
+    """A matrix product as Volta's tensor cores have it: blocks of four products are aligned and cut off, then added."""
+    total = torch.zeros((*left.shape[:-1], right.shape[-1]), dtype=torch.float64)
+    for start in range(0, left.shape[-1], block):
+        part = slice(start, start + block)
+        products = left[..., :, part, None].double() * right[..., None, part, :].double()
+        addends = torch.cat((products, total[..., None, :]), dim=-2)
+        largest = addends.abs().amax(-2, keepdim=True)
+        unit = 2.0 ** (torch.floor(torch.log2(largest.clamp_min(2.0**-140))) - 23)
+        total = truncate((torch.trunc(addends / unit) * unit).sum(-2))
+    return total
+
+
+def tensor_core(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
+    """Both products with sums that are cut off."""
+    scores = truncated_product(q, k.mT).float() * scale
+    scores = scores.masked_fill(~mask, -torch.inf)
+    weights = torch.exp(scores - scores.amax(-1, keepdim=True))
+    total = weights.sum(-1, keepdim=True)
+    return (truncated_product(weights.to(q.dtype), v).float() / total).to(q.dtype)
 
 
 FUSED: dict[str, Implementation] = {
@@ -124,6 +141,7 @@ FUSED: dict[str, Implementation] = {
     "online, tiles of 64, exp2": online(64, exp2=True),
     "online, tiles of 16, exp2, backwards": online(16, backwards=True, exp2=True),
     "split in 3": split(3),
+    "tensor core, sums cut off": tensor_core,
 }
 
 
