@@ -109,7 +109,7 @@ def truncate(numbers: Tensor) -> Tensor:
 
 
 def truncated_product(left: Tensor, right: Tensor, block: int = 4) -> Tensor:
-    """A matrix product as Volta's tensor cores have it: blocks of four products are aligned and cut off, then added."""
+    """A matrix product as tensor cores are modelled: blocks of four products are aligned and cut off, then added."""
     total = torch.zeros((*left.shape[:-1], right.shape[-1]), dtype=torch.float64)
     for start in range(0, left.shape[-1], block):
         part = slice(start, start + block)
