@@ -34,8 +34,13 @@ TOPICS = [
     "rows",
     "watch",
     "audit",
+    "conform",
 ]
-ON_A_GPU = ("rows_gpu", "texts_gpu")  # programs of their own: they run on machines that have nothing of ours
+ON_A_GPU = (
+    "rows_gpu",
+    "texts_gpu",
+    "conform_gpu",
+)  # programs of their own: they run on machines that have nothing of ours
 
 
 def main() -> None:

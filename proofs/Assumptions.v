@@ -1,6 +1,6 @@
 (** What the theorems rest on: printed when this file is built, and held against a list in the tests. *)
 
-From Headwright Require Import Attention Certificate Worlds Heads Texts NextToken Rounding Order Exercise Numbers Bounding Checking Shortest Whole Checker.
+From Headwright Require Import Attention Certificate Worlds Heads Texts NextToken Rounding Conformance Order Exercise Numbers Bounding Checking Shortest Whole Checker.
 
 Print Assumptions gibbs.
 Print Assumptions granted_by_the_others.
@@ -18,6 +18,8 @@ Print Assumptions ratio_bound.
 Print Assumptions chord.
 Print Assumptions margin_bound.
 Print Assumptions rounding.
+Print Assumptions weighted_mean.
+Print Assumptions rounded_mean.
 Print Assumptions equivariant.
 Print Assumptions averaging_two.
 Print Assumptions published_answer_fails.

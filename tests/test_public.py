@@ -75,7 +75,7 @@ def test_what_the_readme_does_in_python_is_known_to_a_type_checker(tmp_path: Pat
     assert ran.returncode == 0, ran.stdout
 
 
-COMMANDS = ("audit", "check", "design", "every_text", "heads", "simulate", "truncate", "verify")
+COMMANDS = ("audit", "check", "conform", "design", "every_text", "heads", "simulate", "truncate", "verify")
 
 
 def test_the_commands_are_plain_functions_whatever_was_imported_before() -> None:

@@ -40,12 +40,30 @@ def drawn() -> Iterator[tuple[str, bytes]]:
         command = ("every-text", "builtin:induction", "--length", "32", "--plot", str(path))
         subprocess.run([sys.executable, "-m", "headwright", *command], check=True, capture_output=True)  # noqa: S603
         yield "every-length", path.read_bytes()
+    yield "conform", _window_off_by_one()
     for name in HEADS:
         rules = weights.read_rules(ROOT / "examples" / "heads" / f"{name}.toml")
         yield f"head-{name}", pictures.render(weights.build(rules).picture(), ".svg")
     curve = json.loads((ROOT / "training" / "induction-loss.json").read_text())["loss in nats"]
     loss = runpy.run_path(str(ROOT / "training" / "induction.py"))["drawn"](curve)
     yield "induction-loss", pictures.render(loss, ".svg")
+
+
+def _window_off_by_one() -> bytes:
+    """Error / bound of attention with a window of 129 keys where 128 were asked for."""
+    import numpy as np
+
+    from headwright import attention_inputs, conform
+
+    q, k, v = attention_inputs(rows=256, heads=1, dtype="float32")
+    distance = np.arange(256)[:, None] - np.arange(256)
+    scores = np.where((distance >= 0) & (distance <= 128), q[0, 0] @ k[0, 0].T / 8, -np.inf)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    out = weights / weights.sum(axis=1, keepdims=True) @ v[0, 0]
+    verdict = conform(out.astype(np.float32), q, k, v, causal=True, window=128, explain=False)
+    title = "A window of 129 keys instead of 128"
+    chart = pictures.conformance_picture(verdict.ratios[0, 0], verdict.rows, title, "error divided by its bound")
+    return pictures.render(chart, ".svg")
 
 
 def told(drawing: bytes) -> str:

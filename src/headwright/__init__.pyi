@@ -1,6 +1,10 @@
 from . import formula, lowrank, noise, pictures, positions, weights
 from .attention import Attention, attend, causal, output, pattern, scores
 from .check import check
+from .conformance.checking import assert_attention, conform
+from .conformance.inputs import attention_inputs
+from .conformance.models import conforming, expect
+from .conformance.probes import visible_keys
 from .enclosure import Enclosure
 from .errors import FullyMaskedError, HeadwrightError, InputError
 from .layer import Defect, Layer, equivariance_defect, permute, random_layer
@@ -38,18 +42,23 @@ __all__ = [
     "Sinusoidal",
     "Wish",
     "World",
+    "assert_attention",
     "at_least",
     "attend",
+    "attention_inputs",
     "attention_map",
     "audit",
     "average",
     "causal",
     "check",
     "closest_pair",
+    "conform",
+    "conforming",
     "copy",
     "design",
     "equivariance_defect",
     "every_text",
+    "expect",
     "formula",
     "heads",
     "load_model",
@@ -70,6 +79,7 @@ __all__ = [
     "spectral_norm_upper_bound",
     "truncate",
     "verify",
+    "visible_keys",
     "watch",
     "weights",
 ]

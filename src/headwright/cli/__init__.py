@@ -20,8 +20,8 @@ from headwright.cli.console import OUT, complain, hush, interrupted, say
 from headwright.errors import ContradictionError, HeadwrightError
 
 EXIT_CODES = {
-    0: "yes: designed, verified, proved; or the command did what was asked",
-    1: "no: impossible, rejected, refuted, missing",
+    0: "yes: designed, verified, proved, within; or the command did what was asked",
+    1: "no: impossible, rejected, refuted, outside, missing",
     2: "unusable input",
     3: "undecided, not confirmed",
     4: "internal error",
@@ -47,8 +47,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (  # in the order of the help page; each has a module of its name, with its function, SHORT and EXAMPLES
-    "design", "heads", "verify", "check", "exercises", "audit", "every_text", "attend", "simulate", "positions",
-    "lowrank", "lab", "page", "tour", "doctor",
+    "design", "heads", "verify", "check", "exercises", "audit", "every_text", "conform", "attend",
+    "simulate", "positions", "lowrank", "lab", "page", "tour", "doctor",
 )  # fmt: skip
 for name in COMMANDS:
     command = import_module(f"headwright.cli.{name}")

@@ -6,6 +6,7 @@ plane       a wish in the plane: keys, the queries that grant it, the shortest o
 noise       the cloud of draws and the histogram of each target's weight
 positions   how far apart neighbours are, and where they coincide
 every_text  bounds of a head's weight over every text, by the length of the texts
+conformance error divided by its bound, over the rows and columns of a head
 curve       how an answer does as a parameter grows, against what was wanted
 head_maps   maps of a model's layers and heads
 spectrum    singular values with the bounds on what a truncation misses
@@ -13,6 +14,7 @@ labels      where names go, so that they do not cover one another
 style       how pictures look; a chart as the bytes of an SVG, PNG or HTML file; what it shows in words
 """
 
+from headwright.pictures.conformance import conformance_picture
 from headwright.pictures.curve import curve_picture
 from headwright.pictures.every_text import length_picture
 from headwright.pictures.head import head_picture
@@ -26,6 +28,7 @@ from headwright.pictures.style import Chart, render, stacked, told
 
 __all__ = [
     "Chart",
+    "conformance_picture",
     "curve_picture",
     "head_map",
     "head_picture",

@@ -1,0 +1,111 @@
+"""Arrays of NumPy, PyTorch and other libraries behind the array API.
+
+The mathematics of this package is written once, for the functions that the array API
+standard names. Tensors of PyTorch and CuPy on a GPU stay there; everything else is
+computed by NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import (
+    array_namespace,
+    is_cupy_array,
+    is_numpy_array,
+    is_torch_array,
+)
+
+from headwright.errors import InputError
+
+Array = Any  # of any library: the standard has no type for it
+Namespace = Any
+
+
+def as_array(values: Any, what: str) -> Array:
+    """An array that float64 can be computed with where it is."""
+    if is_torch_array(values):
+        values = values.detach()
+        if values.device.type == "mps":  # Apple's GPUs have no float64
+            values = values.cpu()
+        return values
+    if is_numpy_array(values) or is_cupy_array(values):
+        return values
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(
+            f"{what} is {type(values).__name__}: expected an array ({error})"
+        ) from error
+    if array.dtype == object:
+        raise InputError(f"{what} is {type(values).__name__}: expected an array")
+    return array
+
+
+def namespace_of(array: Array) -> Namespace:
+    """The functions of the array API for the library of this array."""
+    return array_namespace(array)
+
+
+def to_float64(array: Array) -> Array:
+    """The same numbers in float64, exactly; NumPy's where they are on a CPU.
+
+    Blocks are small, and PyTorch's threads would wait for one another.
+    """
+    if is_torch_array(array) and array.device.type == "cpu":
+        return np.asarray(array.double().numpy())
+    if is_numpy_array(array):
+        return array.astype(np.float64)  # also from bfloat16, which NumPy has not
+    xp = namespace_of(array)
+    return xp.astype(array, xp.float64)
+
+
+def like(array: Array, model: Array) -> Array:
+    """An array in the library and on the device of another one."""
+    if is_torch_array(model):
+        import torch
+
+        if not is_torch_array(array):
+            array = torch.as_tensor(np.asarray(array))
+        return array.to(model.device)
+    if is_cupy_array(model):
+        return namespace_of(model).asarray(array)
+    return to_numpy(array)
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """A copy in NumPy, in float64 where NumPy does not have the type."""
+    if is_torch_array(array):
+        array = array.detach().cpu()
+        if str(array.dtype) == "torch.bfloat16":
+            array = array.double()
+        return np.asarray(array.numpy())
+    if is_cupy_array(array):
+        return np.asarray(array.get())
+    return np.asarray(array)
+
+
+def device_of(array: Array) -> Any:
+    """Where an array is, for functions that make new ones."""
+    return getattr(array, "device", None)
+
+
+def on_accelerator(array: Array) -> bool:
+    """Whether an array is in the memory of a GPU."""
+    return "cpu" not in str(device_of(array) or "cpu")
+
+
+def power_of_two_below(magnitude: Array) -> Array:
+    """For each positive number, a power of two not below the largest one under it.
+
+    The logarithm is rounded, so the number is first raised by more than its error:
+    just below a power of two, the answer may be that power.
+
+    >>> power_of_two_below(np.array([1.0, 1.5, 3.9])).tolist()
+    [1.0, 1.0, 2.0]
+    """
+    xp = namespace_of(magnitude)
+    least = 2.0**-1000
+    raised = xp.clip(magnitude, least, None) * (1 + 2.0**-40)
+    return xp.asarray(2.0, dtype=magnitude.dtype) ** xp.floor(xp.log2(raised))

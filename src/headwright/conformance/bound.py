@@ -1,0 +1,336 @@
+"""The theorem: how far an output under a contract can be from exact attention.
+
+docs/explanation/conform.md states and proves it; the steps here have its numbers. The
+reference is itself an implementation, with the arithmetic of float64: as step 9 says,
+its unit in the last place is added to that of the contract.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headwright.conformance.arrays import (
+    Array,
+    Namespace,
+    namespace_of,
+    power_of_two_below,
+)
+from headwright.conformance.contracts import Contract
+from headwright.conformance.formats import FLOAT64, TF32, FloatFormat
+from headwright.conformance.reference import ExactRows
+
+ADDENDS_OF_A_BLOCK = 4  # at least so many products are added at once by tensor cores
+# The bound is computed in float64 from weights that have errors of their own. Wherever
+# it is below the mean of |v| (else nothing is judged), both stay far below this.
+BOUND_SLACK = 1 + 2.0**-20
+# Some kernels raise the maximum only when a score exceeds it by 8 powers of 2.
+LAZY_MAXIMUM = 16.0
+
+
+@dataclass(frozen=True, eq=False)
+class OutputBound:
+    """For each element of some rows: a bound on the error, and whether it says much."""
+
+    bound: Array
+    # True where the bound is no smaller than the mean of |v|: zeros would be within.
+    vacuous: Array
+
+
+@dataclass(frozen=True)
+class Units:
+    """The relative errors that a contract allows, with those of the reference."""
+
+    ulp: float  # of one operation in the working type
+    sum_ulp: float  # of one operation in a sum over keys
+    operand: float  # of rounding a query or a key before their product
+    score: float  # of rounding a score after an operation on it
+    weight: float
+    value: float
+    exp: float
+    tanh: float
+
+
+def units_of(contract: Contract, inputs: FloatFormat) -> Units:
+    """The relative errors of one contract for inputs of one type."""
+    working = contract.working_format(inputs)
+    ulp = working.ulp + FLOAT64.ulp
+    return Units(
+        ulp=ulp,
+        sum_ulp=max(ulp, contract.resolve(contract.sum_format, inputs).ulp),
+        operand=_rounding_unit(contract, contract.operand_format, inputs),
+        score=_rounding_unit(contract, contract.score_format, inputs),
+        weight=_rounding_unit(contract, contract.weight_format, inputs),
+        value=_rounding_unit(contract, contract.value_format, inputs),
+        exp=contract.exp_ulps * ulp,
+        tanh=contract.tanh_ulps * ulp,
+    )
+
+
+def _rounding_unit(contract: Contract, name: str | None, inputs: FloatFormat) -> float:
+    """The relative error of rounding to a format; 0 where nothing is rounded."""
+    if name is None:
+        return 0.0
+    number_format = contract.resolve(name, inputs)
+    if number_format.precision >= contract.working_format(inputs).precision:
+        return 0.0
+    if number_format is TF32:
+        return TF32.ulp  # hardware may truncate
+    return number_format.unit_roundoff
+
+
+def gamma(operations: Array | float, ulp: float) -> Array | float:
+    """(1 + ulp)^operations - 1, from above; infinite where the sum is too long."""
+    total = operations * ulp
+    if isinstance(total, float):
+        return total / (1 - total) if total < 1 else np.inf
+    xp = namespace_of(total)
+    shrinking = xp.where(total < 1, 1 - total, xp.zeros_like(total))
+    return total / shrinking
+
+
+def sum_operations(addends: Array | float) -> Array | float:
+    """Operations that a sum counts as: one for each product, one for each block.
+
+    Step 1: tensor cores align the products of a block with the largest and cut them
+    off, one ulp for each, and cut off the sum of the block, one ulp more.
+    """
+    return addends * (1 + 1 / ADDENDS_OF_A_BLOCK) + 1
+
+
+def bound_rows(
+    contract: Contract, inputs: FloatFormat, exact: ExactRows, dim: int
+) -> OutputBound:
+    """The theorem, for the rows of a block."""
+    xp = namespace_of(exact.weights)
+    score_error = bound_scores(contract, inputs, exact, dim)
+    log_error = bound_log_weights(contract, inputs, exact, score_error)
+    weight_error = bound_weights(contract, inputs, exact, score_error, log_error)
+    return _bound_output(contract, inputs, exact, weight_error, xp)
+
+
+def bound_scores(
+    contract: Contract, inputs: FloatFormat, exact: ExactRows, dim: int
+) -> Array:
+    """Steps 1 to 4: how far each computed score may be off."""
+    xp = namespace_of(exact.weights)
+    units = units_of(contract, inputs)
+    working = contract.working_format(inputs)
+    scores = contract.resolve(contract.score_format, inputs)
+    tiny = working.tiny_error
+    if contract.operand_format is not None:
+        tiny = max(tiny, contract.resolve(contract.operand_format, inputs).tiny_error)
+
+    # Step 1: the dot product, and step 2: scaling. The scale, log2(e) and their product
+    # are rounded, and so is the product with it: four operations.
+    operations = float(sum_operations(float(dim))) + 4
+    relative = (1 + units.operand) ** 2 * (1 + gamma(operations, units.ulp)) - 1
+    error = relative * exact.magnitude
+    # What is flushed to zero: operands, products, partial sums.
+    error = error + 2 * tiny * exact.flushable
+    # In a narrow type the product is rounded, and then the scaled product.
+    twice_rounded = (1 + units.score) ** 2 - 1
+    error = error + twice_rounded * (xp.abs(exact.linear) + error)
+    error = error + 2 * scores.tiny_error
+
+    operation = (1 + units.ulp) * (1 + units.score) - 1
+    if exact.capped is not exact.linear:
+        # Step 3: the softcap has slope at most 1, so an error before it stays one;
+        # the argument is rounded twice, tanh errs, its product with the cap is rounded.
+        argument = (1 + operation) ** 2 - 1
+        error = error + argument * (xp.abs(exact.linear) + error)
+        capped = (1 + units.tanh) * (1 + operation) ** 2 - 1
+        error = error + capped * (xp.abs(exact.capped) + error)
+        error = error + 4 * scores.tiny_error
+    if exact.bias is not None:
+        # Step 4: the bias is rounded (slope, distance, their product, log2(e)), and so
+        # is its sum with the score.
+        rounded_bias = (1 + gamma(4.0, units.ulp)) * (1 + units.score) - 1
+        error = error + rounded_bias * xp.abs(exact.bias)
+        error = error + operation * (xp.abs(exact.scores) + error)
+        error = error + 2 * scores.tiny_error
+
+    # Where a number may overflow, the contract promises nothing.
+    # A hidden key counts, too: infinity plus a mask can be NaN.
+    products = exact.largest_product * (1 + relative) * (1 + units.score)
+    overflows = products > min(working.largest, scores.largest)
+    if exact.bias is not None:
+        overflows = overflows | (xp.abs(exact.scores) + error > scores.largest)
+    error = xp.where(overflows, xp.full_like(error, np.inf), error)
+    return xp.where(exact.visible, error, xp.zeros_like(error))
+
+
+def bound_log_weights(
+    contract: Contract, inputs: FloatFormat, exact: ExactRows, score_error: Array
+) -> Array:
+    """Step 5: how far the logarithm of each computed exponential may be off.
+
+    It is relative to one number for the whole row, which cancels in the division.
+    """
+    xp = namespace_of(exact.weights)
+    units = units_of(contract, inputs)
+    worst_error = _worst_error(units, exact, score_error)
+    error = _log_error(contract, units, exact, exact.scores, score_error, worst_error)
+    return xp.where(exact.visible, error, xp.zeros_like(error))
+
+
+def _log_error(
+    contract: Contract,
+    units: Units,
+    exact: ExactRows,
+    scores: Array,
+    score_error: Array,
+    worst_error: Array,
+) -> Array:
+    """Step 5, for keys or for sinks, whose scores these are."""
+    xp = namespace_of(exact.weights)
+    # The number that is subtracted lies between the key's score and the final maximum.
+    # It is rounded when it is scaled. The log-sum-exp of a split is at most ln(keys)
+    # above a score, and is rounded, too.
+    key_size = xp.abs(scores) + score_error
+    largest_size = xp.abs(exact.largest_score) + worst_error
+    shift_size = xp.maximum(key_size, largest_size) + xp.log(exact.seen + 1)
+    shift = gamma(4.0, units.ulp) * (shift_size + LAZY_MAXIMUM)
+    # The arguments of exp, from the key to the final maximum, telescope over tiles.
+    distance = exact.largest_score - scores + 2 * worst_error + LAZY_MAXIMUM
+    argument = gamma(4.0, units.ulp) * xp.abs(distance)
+    # One exp for the key, one for each time that its tile is rescaled, two for a split.
+    exponentials = _rescalings(contract, exact, xp) + 3
+    exponential = -exponentials * np.log1p(-min(units.exp, 1.0))
+    return score_error + shift + argument + exponential
+
+
+def _worst_error(units: Units, exact: ExactRows, score_error: Array) -> Array:
+    """How far the largest computed score may be off: the worst of those that count.
+
+    A key that has no weight in float64 is far below the largest.
+    """
+    xp = namespace_of(exact.weights)
+    relevant = xp.where(exact.weights > 0, score_error, xp.zeros_like(score_error))
+    worst = xp.max(relevant, axis=-1, keepdims=True)
+    if exact.sink_scores is None:
+        return worst
+    return xp.maximum(worst, _sink_score_error(units, exact))
+
+
+def _sink_score_error(units: Units, exact: ExactRows) -> Array:
+    """A sink is given: it is rounded as a bias is."""
+    xp = namespace_of(exact.weights)
+    rounded = (1 + gamma(4.0, units.ulp)) * (1 + units.score) - 1
+    return rounded * xp.abs(exact.sink_scores)
+
+
+def _rescalings(contract: Contract, exact: ExactRows, xp: Namespace) -> Array:
+    """How often weights are multiplied because a later tile has a larger score."""
+    tiles = exact.span / contract.tile + 2
+    return xp.where(exact.seen < tiles, exact.seen, tiles)
+
+
+def bound_weights(
+    contract: Contract,
+    inputs: FloatFormat,
+    exact: ExactRows,
+    score_error: Array,
+    log_error: Array,
+) -> Array:
+    """Steps 6 and 7: |computed - exact| weight of each key, after the division."""
+    xp = namespace_of(exact.weights)
+    units = units_of(contract, inputs)
+    rescalings = _rescalings(contract, exact, xp)
+    worst_error = _worst_error(units, exact, score_error)
+
+    # Step 6: the sum of the exponentials lies between two multiples of the exact one.
+    operations = sum_operations(exact.seen + 1) + rescalings + 4
+    sum_error = -_log_one_minus(gamma(operations, units.sum_ulp), xp)
+    below = xp.sum(exact.weights * xp.expm1(-log_error), axis=-1, keepdims=True)
+    above = xp.sum(_raised(exact, log_error, xp), axis=-1, keepdims=True)
+    if exact.sink_scores is not None:
+        sinks = exact.sink_scores
+        sink_weight = xp.exp(sinks - exact.log_sum_exp)
+        sink_error = _sink_score_error(units, exact)
+        sink_error = _log_error(contract, units, exact, sinks, sink_error, worst_error)
+        below = below + sink_weight * xp.expm1(-sink_error)
+        above = above + sink_weight * xp.expm1(sink_error)
+    log_below = xp.log1p(below) - sum_error
+    log_above = xp.log1p(above) + sum_error
+
+    # Step 7: a weight of the numerator may also be rounded, and its product with the
+    # value; the sum of the products and the division err as the other sum does.
+    operations = sum_operations(exact.seen) + rescalings + 8
+    log_numerator = log_error - _log_one_minus(gamma(operations, units.sum_ulp), xp)
+    log_numerator = log_numerator - np.log1p(-units.value)
+    least_log = -log_error - log_above - worst_error
+    rounding = _bound_weight_rounding(contract, inputs, exact, least_log)
+    raised = _raised(exact, log_numerator - log_below, xp)
+    too_large = raised + rounding * (exact.weights + raised)
+    lowered = -exact.weights * xp.expm1(-log_numerator - log_above)
+    too_small = lowered + rounding * (exact.weights - lowered)
+    error = xp.maximum(too_large, too_small)
+    return xp.where(exact.visible, error, xp.zeros_like(error))
+
+
+def _log_one_minus(relative: Array, xp: Namespace) -> Array:
+    """log(1 - relative); minus infinity where nothing is left."""
+    left = xp.where(relative < 1, relative, xp.ones_like(relative))
+    return xp.log1p(-left)
+
+
+def _raised(exact: ExactRows, log_error: Array, xp: Namespace) -> Array:
+    """weight * (e^log_error - 1), also where one is tiny and the other is large."""
+    usual = exact.weights * xp.expm1(log_error)
+    exponent = exact.scores - exact.log_sum_exp + log_error
+    extreme = xp.where(exact.visible, xp.exp(exponent), xp.zeros_like(usual))
+    return xp.where(log_error < 1, usual, extreme)
+
+
+def _bound_weight_rounding(
+    contract: Contract, inputs: FloatFormat, exact: ExactRows, least_log: Array
+) -> Array:
+    """The relative error of rounding a weight to its type: never more than all of it.
+
+    A number below the type's smallest may be off by `tiny_error`. What is rounded is at
+    least the exact weight times e^least_log.
+    """
+    xp = namespace_of(exact.weights)
+    unit = units_of(contract, inputs).weight
+    tiny_error = contract.resolve(contract.weight_format, inputs).tiny_error
+    least = exact.weights * xp.exp(least_log)
+    least = xp.where(least > 0, least, xp.full_like(least, 2.0**-1000))
+    relative = unit + tiny_error / least
+    return xp.where(relative < 1, relative, xp.ones_like(relative))
+
+
+def _bound_output(
+    contract: Contract,
+    inputs: FloatFormat,
+    exact: ExactRows,
+    weight_error: Array,
+    xp: Namespace,
+) -> OutputBound:
+    """Step 8: the mean of the values, and the rounding of the output."""
+    working = contract.working_format(inputs)
+    output_format = contract.resolve(contract.output_format, inputs)
+    before_rounding = xp.matmul(weight_error, xp.abs(exact.values))
+    # What is flushed to zero: values, products, partial sums, rescaled sums, each
+    # divided by a sum of at least nearly 1.
+    sums = contract.resolve(contract.sum_format, inputs)
+    tiny_error = max(working.tiny_error, sums.tiny_error)
+    before_rounding = before_rounding + (5 * exact.seen + 4) * tiny_error
+    if contract.value_format == "float8_e4m3":
+        # Values are scaled so that the largest is the format's largest.
+        values = contract.resolve(contract.value_format, inputs)
+        largest = xp.max(xp.abs(exact.values), axis=-2, keepdims=True)
+        step = largest / values.largest * values.tiny_error
+        kept = 1 + xp.sum(weight_error, axis=-1, keepdims=True)
+        before_rounding = before_rounding + step * kept
+    before_rounding = before_rounding * BOUND_SLACK
+
+    # Rounded to nearest: half a unit in the last place of the largest possible result.
+    size = xp.abs(exact.output) + before_rounding
+    half_ulp = power_of_two_below(size) * output_format.unit_roundoff
+    bound = before_rounding + half_ulp + output_format.tiny_error
+    overflows = ~(size + half_ulp < output_format.largest)
+    bound = xp.where(overflows, xp.full_like(bound, np.inf), bound)
+    vacuous = (before_rounding >= exact.mean_magnitude) & (exact.mean_magnitude > 0)
+    return OutputBound(bound, vacuous | ~xp.isfinite(bound))

@@ -1,0 +1,184 @@
+"""hw.conform and hw.assert_attention: is an output right, up to rounding?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from headwright.conformance.arrays import Array
+from headwright.conformance.contracts import Contract, contracts_to_try
+from headwright.conformance.hypotheses import fitting_hypotheses
+from headwright.conformance.judging import Comparison, Progress, compare
+from headwright.conformance.reading import (
+    Question,
+    read_output,
+    read_problem,
+    read_rows,
+)
+from headwright.conformance.reference import Problem
+from headwright.conformance.verdict import (
+    ConformanceVerdict,
+    ContractResult,
+    FittingHypothesis,
+    Word,
+    decide,
+    word_of,
+)
+from headwright.errors import HeadwrightError, InputError, typed_errors
+
+
+@typed_errors
+def conform(
+    attention: Callable[..., Any] | Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    scale: float | None = None,
+    causal: bool = False,
+    corner: Literal["end", "start"] = "end",
+    window: int | Sequence[int] | None = None,
+    softcap: float | None = None,
+    sinks: Any = None,
+    bias: Any = None,
+    alibi: Any = None,
+    key_padding: Any = None,
+    documents: Any = None,
+    mask: Any = None,
+    layout: Literal["bhtd", "bthd"] = "bhtd",
+    contract: str | Contract | None = None,
+    rows: int | Sequence[int] | None = None,
+    explain: bool = True,
+    progress: Progress | None = None,
+) -> ConformanceVerdict:
+    """Whether an implementation of attention is right, up to the roundings it may make.
+
+    `attention` is a function of q, k and v, or an output. Every element is compared
+    with float64, and with a bound on what rounding can do that is proved for any order
+    of summation and any tiling (docs/explanation/conform.md).
+
+    scale        factor of the scores; 1 / sqrt(dim) unless given
+    causal       a row sees no later keys; `corner` says where the last row stands: at
+                 the last key ('end'), or row i at key i ('start', as in PyTorch)
+    window       keys that a row sees with its own, or (before, after) without it
+    softcap      scores become softcap * tanh(score / softcap)
+    sinks        for each head a score that takes weight and has no value
+    bias         added to scores; -inf hides a key
+    alibi        for each head a slope; -slope * distance is added
+    key_padding  (batch, keys), True where a key is real; or lengths
+    documents    ids of documents by key, or cumulative lengths: none sees another
+    mask         True where a key is seen
+    contract     which roundings are allowed; else the strictest that holds is reported
+    rows         so many rows, evenly spread, or these; else all
+
+    >>> from headwright.conformance.inputs import attention_inputs
+    >>> q, k, v = attention_inputs(rows=32, dim=16, dtype="float32")
+    >>> def mean_of_values(q, k, v):
+    ...     return v.cumsum(axis=2) / np.arange(1, 33, dtype=np.float32)[:, None]
+    >>> conform(mean_of_values, q, k, v, causal=True, scale=0.0).word.value
+    'within'
+    """
+    question = Question(
+        scale=scale,
+        causal=causal,
+        corner=corner,
+        window=window,
+        softcap=softcap,
+        sinks=sinks,
+        bias=bias,
+        alibi=alibi,
+        key_padding=key_padding,
+        documents=documents,
+        mask=mask,
+        layout=layout,
+    )
+    problem = read_problem(q, k, v, question)
+    result = attention
+    if callable(attention) and not hasattr(attention, "shape"):
+        result = _call(attention, q, k, v)
+    out = read_output(result, problem, question)
+    chosen = contracts_to_try(
+        contract, problem.input_format, softcap=softcap is not None
+    )
+    judged_rows = read_rows(rows, problem.shape.rows)
+    return judge(problem, out, chosen, judged_rows, explain=explain, progress=progress)
+
+
+def assert_attention(
+    out: Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    contract: str | Contract = "fused",
+    **described: Any,
+) -> None:
+    """Raise an AssertionError that explains, unless the output is within the bound.
+
+    It takes what `conform` takes. The contract is `fused` unless another is named: a
+    test must not pass because a more lenient one holds.
+
+    >>> from headwright.conformance.inputs import attention_inputs
+    >>> q, k, v = attention_inputs(rows=8, dim=4, dtype="float32")
+    >>> assert_attention(v.cumsum(axis=2) * 0, q, k, v, causal=True)
+    Traceback (most recent call last):
+    AssertionError: outside: ... It is consistent with an output of zeros ...
+    """
+    verdict = conform(out, q, k, v, contract=contract, **described)
+    if verdict.word is not Word.WITHIN:
+        raise AssertionError(str(verdict))
+
+
+def judge(
+    problem: Problem,
+    out: Array,
+    contracts: Sequence[Contract],
+    rows: np.ndarray,
+    *,
+    explain: bool = True,
+    progress: Progress | None = None,
+) -> ConformanceVerdict:
+    """The verdict on an output, with hypotheses where the strictest contract fails."""
+    comparisons = compare(problem, out, contracts, rows, progress=progress)
+    word, shown = decide(comparisons)
+    hypotheses: tuple[FittingHypothesis, ...] = ()
+    if explain and word_of(comparisons[0]) is Word.OUTSIDE:
+        tried = contracts
+        if word is Word.WITHIN:
+            tried = contracts[:1]  # a mistake that hides behind a lenient contract
+        hypotheses = fitting_hypotheses(problem, out, tried, comparisons[0], rows)
+    return ConformanceVerdict(
+        word=word,
+        contract=shown.contract.name,
+        ratio=shown.ratio,
+        worst=shown.worst,
+        results=tuple(_result(comparison) for comparison in comparisons),
+        hypotheses=hypotheses,
+        number_type=problem.input_format.name,
+        rows=rows,
+        total_rows=problem.shape.rows,
+        unjudged=shown.unjudged,
+        empty_rows=shown.empty_rows,
+        ratios=shown.ratios,
+    )
+
+
+def _result(comparison: Comparison) -> ContractResult:
+    return ContractResult(
+        comparison.contract.name, word_of(comparison), comparison.ratio
+    )
+
+
+def _call(attention: Callable[..., Any], q: Any, k: Any, v: Any) -> Any:
+    try:
+        return attention(q, k, v)
+    except HeadwrightError:
+        raise
+    except Exception as error:
+        name = getattr(attention, "__name__", type(attention).__name__)
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(
+            f"{name}(q, k, v) raised {' '.join(reason.split())[:300]}"
+        ) from error

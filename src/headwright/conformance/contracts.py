@@ -1,0 +1,147 @@
+"""Contracts: which roundings an implementation of attention may make.
+
+A contract is data. The theorem of docs/explanation/conform.md turns it into a bound on
+the error of each element of the output. To write one, change a field of another:
+
+    >>> from dataclasses import replace
+    >>> polynomial_exp = replace(FUSED, name="polynomial exp", exp_ulps=1000)
+    >>> polynomial_exp.weight_format
+    'input'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headwright.conformance.formats import (
+    E4M3,
+    FLOAT32,
+    FLOAT64,
+    INPUT_FORMATS,
+    TF32,
+    FloatFormat,
+)
+from headwright.errors import InputError
+
+FormatName = Literal["input", "working", "tf32", "float8_e4m3", "float16", "bfloat16"]
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What may be rounded, and how far off functions may be.
+
+    'working' is the type that sums are kept in: float32, or float64 for inputs in
+    float64. Every operation in it may err by one unit in the last place: rounded to
+    nearest, truncated as in tensor cores, or a fast division. 'input' is the type of q.
+    """
+
+    name: str
+    summary: str
+    # Queries and keys may be rounded to this before their product (and be scaled then).
+    operand_format: FormatName | None = None
+    # Scores may be rounded to this after each operation on them.
+    score_format: FormatName = "working"
+    # Weights may be rounded to this before their product with the values.
+    weight_format: FormatName = "input"
+    # Values may be rounded to this before that product.
+    value_format: FormatName | None = None
+    # How far off exp and tanh may be, in units in the last place of the working type.
+    exp_ulps: float = 20
+    tanh_ulps: float = 8
+    # Keys of a tile: the weights of earlier tiles are rescaled once for each later one.
+    tile: int = 16
+    # The output is rounded to this, once and to nearest.
+    output_format: FormatName = "input"
+    # Sums over keys may be kept in a narrower type than all else.
+    sum_format: Literal["working", "float16"] = "working"
+
+    def working_format(self, inputs: FloatFormat) -> FloatFormat:
+        """The type that sums are kept in."""
+        if inputs is FLOAT64:
+            return FLOAT64
+        return FLOAT32
+
+    def resolve(self, name: str, inputs: FloatFormat) -> FloatFormat:
+        """The format that a field of this contract stands for."""
+        if name == "input":
+            return inputs
+        if name == "working":
+            return self.working_format(inputs)
+        if name == "tf32":
+            return TF32
+        if name == "float8_e4m3":
+            return E4M3
+        return INPUT_FORMATS[name]
+
+
+GPU_TANH_ULPS = 4400  # a relative error of 2^-10.9, assumed of tanh.approx.f32
+
+FUSED = Contract(
+    "fused",
+    "scores and sums in float32, in any order and tiling; weights perhaps rounded to "
+    "the input type; one rounding of the output",
+)
+FAST_TANH = Contract(
+    "fused, approximate tanh",
+    "as fused, with the approximate tanh of GPUs in the softcap",
+    tanh_ulps=GPU_TANH_ULPS,
+)
+EAGER = Contract(
+    "eager",
+    "as fused, and scores rounded to the input type after each operation",
+    score_format="input",
+    tanh_ulps=GPU_TANH_ULPS,
+)
+PRESCALED = Contract(
+    "prescaled",
+    "as eager, and queries and keys scaled and rounded to the input type before their "
+    "product",
+    operand_format="input",
+    score_format="input",
+    tanh_ulps=GPU_TANH_ULPS,
+)
+TENSOR_FLOAT = Contract(
+    "tf32",
+    "as fused, with both factors of both products rounded to tf32",
+    operand_format="tf32",
+    weight_format="tf32",
+    value_format="tf32",
+)
+FP8 = Contract(
+    "fp8",
+    "as fused, with weights and values rounded to float8_e4m3, the values with a scale",
+    weight_format="float8_e4m3",
+    value_format="float8_e4m3",
+)
+
+CONTRACTS = {
+    contract.name: contract
+    for contract in (FUSED, FAST_TANH, EAGER, PRESCALED, TENSOR_FLOAT, FP8)
+}
+
+
+def contracts_to_try(
+    named: str | Contract | None, inputs: FloatFormat, *, softcap: bool
+) -> tuple[Contract, ...]:
+    """The contract that was named, or all that are usual for inputs, strictest first.
+
+    >>> from headwright.conformance.formats import BFLOAT16
+    >>> [each.name for each in contracts_to_try(None, BFLOAT16, softcap=False)]
+    ['fused', 'eager']
+    """
+    if isinstance(named, Contract):
+        return (named,)
+    if named is not None:
+        if named not in CONTRACTS:
+            names = ", ".join(CONTRACTS)
+            raise InputError(f"there is no contract {named!r}: expected one of {names}")
+        return (CONTRACTS[named],)
+    usual = [FUSED]
+    if softcap and inputs is not FLOAT64:
+        usual.append(FAST_TANH)
+    if inputs is FLOAT32:
+        usual.append(TENSOR_FLOAT)
+    elif inputs is not FLOAT64:
+        usual.append(EAGER)
+    return tuple(usual)

@@ -1,0 +1,112 @@
+"""Models that are running: each attention call is judged, and computes as before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import headwright as hw
+
+TOKENS = torch.arange(60).reshape(2, 30) % 50
+DOCUMENTS = [0] * 12 + [1] * 18
+
+
+def _llama(attention: str, dtype: torch.dtype = torch.float32, **changes: Any) -> Any:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    made: Any = LlamaConfig
+    config = made(
+        hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        vocab_size=50, attn_implementation=attention, **changes,
+    )  # fmt: skip
+    model: Any = LlamaForCausalLM
+    return model(config).eval().to(dtype)
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_every_call_is_judged_and_the_output_is_the_same(attention: str, dtype: torch.dtype) -> None:
+    model = _llama(attention, dtype)
+    with torch.no_grad():
+        before = model(TOKENS).logits
+        with hw.conforming(model) as verdicts:
+            during = model(TOKENS).logits
+        after = model(TOKENS).logits
+    assert torch.equal(before, during) and torch.equal(before, after)
+    assert verdicts.word == "within", str(verdicts)
+    assert [call.module for call in verdicts] == ["model.layers.0.self_attn", "model.layers.1.self_attn"]
+    assert model.config._attn_implementation == attention
+
+
+def test_padding_reaches_the_judge() -> None:
+    model = _llama("sdpa")
+    real = torch.ones_like(TOKENS)
+    real[1, :10] = 0
+    with torch.no_grad(), hw.conforming(model) as verdicts:
+        model(TOKENS, attention_mask=real)
+    assert verdicts.word == "within", str(verdicts)
+
+
+def test_a_kernel_that_is_patched_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = _llama("eager")
+    modelling = __import__("sys").modules[type(model).__module__]
+    eager = modelling.eager_attention_forward
+
+    def wrong(module: Any, query: Any, key: Any, *rest: Any, **given: Any) -> Any:
+        return eager(module, query, key.to(torch.float8_e4m3fn).to(key.dtype), *rest, **given)
+
+    monkeypatch.setattr(modelling, "eager_attention_forward", wrong)
+    with torch.no_grad(), hw.conforming(model, contract="fused") as verdicts:
+        model(TOKENS)
+    assert verdicts.word == "outside"
+    assert "keys rounded to float8_e4m3" in str(verdicts)
+
+
+def test_dropout_is_not_judged() -> None:
+    class Module(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.5)
+
+    model = Module()
+    with hw.conforming(model) as verdicts:
+        model(torch.randn(1, 2, 5, 4))
+    assert verdicts.word == "undecided" and len(verdicts) == 1
+    assert "dropout is random" in str(verdicts[0])
+
+
+def test_expectations_that_are_met() -> None:
+    model = _llama("sdpa")
+    expectation = hw.expect(model, {"input_ids": TOKENS}, causal=True)
+    assert expectation.met, str(expectation)
+    assert "tested" in str(expectation)
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_expectations_that_the_mask_does_not_meet(attention: str) -> None:
+    model = _llama(attention)
+    window = hw.expect(model, {"input_ids": TOKENS}, causal=True, window=8)
+    assert window.mask_difference == ("model.layers.0.self_attn", 0, 8, 0)
+    packed = hw.expect(model, {"input_ids": TOKENS}, causal=True, documents=DOCUMENTS)
+    assert packed.mask_difference == ("model.layers.0.self_attn", 0, 12, 0)
+    assert str(packed) == "not met: in model.layers.0.self_attn, text 0, row 12 sees key 0"
+
+
+def test_a_model_that_looks_ahead_outside_its_attention() -> None:
+    model = _llama("sdpa")
+
+    class Leaking(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = model
+
+        def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+            logits: torch.Tensor = self.inner(input_ids).logits
+            return logits + logits.mean(dim=1, keepdim=True)  # the mean of all positions
+
+    expectation = hw.expect(Leaking(), {"input_ids": TOKENS}, causal=True)
+    assert expectation.mask_difference is None and not expectation.met
+    assert expectation.changed_row == (0, 0)
