@@ -66,7 +66,9 @@ def audit(
     model: ModelName,
     text: Annotated[
         list[Path] | None,
-        typer.Option(help="Measure on this text (- for standard input); give several, 8 or more for intervals."),
+        typer.Option(
+            metavar="<path>", help="Measure on this text (- for standard input); give several, 8 or more for intervals."
+        ),
     ] = None,
     tokens: Annotated[
         str | None,

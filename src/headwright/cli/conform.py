@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SHORT = "Tell a wrong attention kernel from rounding."
 EXAMPLES = (
     "headwright conform dump.safetensors --causal --window 128",
-    "headwright conform dump.npz --dtype bfloat16 --contract fused --plot errors.svg",
+    "headwright conform dump.npz --dtype bfloat16 --plot errors.svg",
 )
 EXIT = {"within": 0, "outside": 1, "undecided": 3}
 NAMES = "q, k, v and out; also sinks, bias, alibi, key_padding, documents, mask"
