@@ -16,6 +16,8 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Float, Int
 
+from headwright.models.rows.products import Product, numpy_product
+
 UNSEEN = -np.inf  # the score of a key that is not seen
 LOWEST = -1e4  # what is this far below the reference has weight 0 in float64 too: finite, so that 0 times it is 0
 Block = Float[np.ndarray, "rows keys"]
@@ -46,7 +48,7 @@ class State:
         return State(self.reference[rows], self.sums[:, rows], self.best[rows], self.places[rows], self.winner[rows])
 
 
-def update(state: State, s: Block, start: int, spare: Block | None = None) -> None:
+def update(state: State, s: Block, start: int, spare: Block | None = None, product: Product = numpy_product) -> None:
     """Take a block in whose first column is that of key `start`; its scores, and what is `spare`, are overwritten."""
     high = s.max(axis=1).astype(np.float64)
     _keep_best(state, s, high, start)
@@ -61,7 +63,9 @@ def update(state: State, s: Block, start: int, spare: Block | None = None) -> No
     s -= less[:, None].astype(s.dtype)
     np.maximum(s, s.dtype.type(LOWEST), out=s)
     weights = np.exp(s, out=spare)
-    mass, places = (weights @ _ramp(s.shape[1], s.dtype)).T.astype(np.float64)
+    both = np.empty((len(s), 2), dtype=s.dtype)
+    product(weights, _ramp(s.shape[1], s.dtype), both)
+    mass, places = both.T.astype(np.float64)
     state.sums[0] += mass
     state.sums[1] += places + start * mass
     state.sums[2] += np.vecdot(weights, s)
@@ -99,6 +103,6 @@ def _keep_best(state: State, s: Block, high: Float[np.ndarray, " rows"], start: 
 
 
 @lru_cache(maxsize=8)
-def _ramp(count: int, dtype: np.dtype) -> Float[np.ndarray, "keys 2"]:
+def _ramp(count: int, dtype: np.dtype) -> Float[np.ndarray, "2 keys"]:
     """Ones, and how far a key is from the first of its block: small numbers, which float32 holds exactly."""
-    return np.stack([np.ones(count), np.arange(count)], axis=1).astype(dtype)
+    return np.stack([np.ones(count), np.arange(count)]).astype(dtype)

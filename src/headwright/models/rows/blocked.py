@@ -234,7 +234,7 @@ def second_pass(
                     np.maximum(most[head, columns], weights.max(axis=0), out=most[head, columns])
                     last[head, columns] += weights[max(0, scoring.rows - last_rows - begin) :].sum(axis=0)
                 for name, mask in sets.items():
-                    found[name][head, rows] += weights @ mask[columns].astype(weights.dtype)
+                    found[name][head, rows] += np.vecdot(weights, mask[columns].astype(weights.dtype))
                 if ends is not None and numbered is not None:
                     first, latter = _at_ends(numbered, ends, rows, columns)
                     start[head, rows] += np.vecdot(weights, first)
@@ -331,7 +331,7 @@ def _take_in(
     """All blocks of some rows, one after the other; compiled code is told what each row sees."""
     if ranges is None:
         for columns, s in _blocks(queries, keys, scoring, rows, room, product=product):
-            update(state, s, columns.start, room[1, : len(s), : s.shape[1]])
+            update(state, s, columns.start, room[1, : len(s), : s.shape[1]], product)
         return
     from headwright.models.rows import numba_kernel
 
@@ -383,7 +383,7 @@ def _places(
 ) -> None:  # fmt: skip
     """The weights at known places."""
     first = np.full(scoring.rows, scoring.first)
-    found.first[head] = _weights(found.lse[head], queries @ keys[scoring.first], scoring, 0, first)
+    found.first[head] = _weights(found.lse[head], np.vecdot(queries, keys[scoring.first]), scoring, 0, first)
     for offset, weight in found.offsets.items():
         start = max(0, offset - scoring.shift)  # the rows before have no key so far back
         key = np.arange(start, scoring.rows) + scoring.shift - offset
