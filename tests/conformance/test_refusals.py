@@ -13,6 +13,7 @@ import headwright as hw
 
 Q, K, V = hw.attention_inputs(heads=4, rows=6, keys=10, dim=8, dtype="float32")
 OUT = np.zeros_like(Q)
+NAN = np.full_like(Q, np.nan)
 
 
 def _with(array: Any, value: float) -> Any:
@@ -63,6 +64,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "bias of NaN": (lambda: hw.conform(OUT, Q, K, V, bias=np.full((6, 10), np.nan)), "bias holds NaN"),
     "mask of another shape": (lambda: hw.conform(OUT, Q, K, V, mask=np.ones((5, 10), dtype=bool)), "broadcasts to"),
     "padding": (lambda: hw.conform(OUT, Q, K, V, key_padding=np.ones((3, 10), dtype=bool)), "key_padding has shape"),
+    "negative lengths": (lambda: hw.conform(OUT, Q, K, V, key_padding=[-3]), "lengths outside 0 to 10"),
+    "no key is real": (lambda: hw.conform(OUT, Q, K, V, key_padding=[0]), "no row sees a key under this description"),
+    "no key is seen": (lambda: hw.assert_attention(NAN, Q, K, V, mask=np.zeros((6, 10), dtype=bool)),
+                       "no row sees a key under this description"),
     "documents": (lambda: hw.conform(OUT, Q, K, V, documents=[0, 3, 7]), "cumulative lengths from 0 to 10"),
     "documents as numbers": (lambda: hw.conform(OUT, Q, K, V, documents=[0.5] * 10), "expected whole numbers"),
     "contract": (lambda: hw.conform(OUT, Q, K, V, contract="fast"), "there is no contract 'fast': expected one of"),

@@ -142,6 +142,13 @@ def judge(
 ) -> ConformanceVerdict:
     """The verdict on an output, with hypotheses where the strictest contract fails."""
     comparisons = compare(problem, out, contracts, rows, progress=progress)
+    looked_at = problem.shape.batch * problem.shape.heads * len(rows)
+    if comparisons[0].empty_rows == looked_at:
+        # An output of NaN would be 'within' here, since nothing was compared.
+        raise InputError(
+            "no row sees a key under this description, so that nothing can be judged: "
+            "check mask, key_padding, documents and window"
+        )
     word, shown = decide(comparisons)
     hypotheses: tuple[FittingHypothesis, ...] = ()
     if explain and word_of(comparisons[0]) is Word.OUTSIDE:

@@ -214,6 +214,8 @@ def _read_padding(values: Any, batch: int, keys: int) -> np.ndarray | None:
         return None
     padding = _numpy(values, "key_padding")
     if padding.shape == (batch,) and padding.dtype.kind in "iu":
+        if padding.min() < 0 or padding.max() > keys:
+            raise InputError(f"key_padding has lengths outside 0 to {keys}")
         return np.arange(keys)[None, :] < padding[:, None]
     if padding.shape == (keys,):
         padding = np.broadcast_to(padding, (batch, keys))
