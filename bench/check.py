@@ -13,12 +13,22 @@ from bench.measure import Contender
 
 TITLE = "Twenty answers from sheet to verdicts (processes included), and formulas read"
 SHEETS = Path(__file__).parents[1] / "examples" / "answers"
-TWO, READ = "headwright check, 20 answers, all cores", "headwright.formula, three formulas"
+TWO, READ = (
+    "headwright check, 20 answers, all cores",
+    "headwright.formulas, three formulas",
+)
 CONTENDERS = [
     Contender(TWO, "twenty"),
-    Contender("the same in one process, one after the other", "one_by_one", peer_of=TWO, kind="ours"),
+    Contender(
+        "the same in one process, one after the other",
+        "one_by_one",
+        peer_of=TWO,
+        kind="ours",
+    ),
     Contender(READ, "read"),
-    Contender("sympy, parse_latex (lark), the same three", "read_by_sympy", peer_of=READ),
+    Contender(
+        "sympy, parse_latex (lark), the same three", "read_by_sympy", peer_of=READ
+    ),
 ]
 FORMULAS = [
     r"q = \log(t)(u_a+u_b)",
@@ -29,7 +39,9 @@ FORMULAS = [
 
 def _sheet() -> str:
     """The first twenty answers of the example sheets, as one."""
-    parts = "\n".join(path.read_text() for path in sorted(SHEETS.glob("*.md"))).split("\n## ")
+    parts = "\n".join(path.read_text() for path in sorted(SHEETS.glob("*.md"))).split(
+        "\n## "
+    )
     return "\n## ".join(["", *parts[1:21]])
 
 
@@ -46,9 +58,9 @@ def twenty() -> Callable[[], str]:
 
 
 def one_by_one() -> Callable[[], str]:
-    from headwright.check.checker import check_answer
-    from headwright.check.exercise import load_exercises
-    from headwright.check.sheets.document import read_document
+    from headwright.grading.checker import check_answer
+    from headwright.grading.exercise import load_exercises
+    from headwright.grading.sheets.document import read_document
 
     path = Path(tempfile.mkdtemp()) / "sheet.md"
     path.write_text(_sheet())
@@ -56,15 +68,18 @@ def one_by_one() -> Callable[[], str]:
     def work() -> str:
         exercises = load_exercises()
         answers = read_document(path, exercises).answers
-        words = Counter(check_answer(exercises[each.exercise_id], each.written).word for each in answers)
+        words = Counter(
+            check_answer(exercises[each.exercise_id], each.written).word
+            for each in answers
+        )
         return f"{len(answers)} answers: {dict(words)}"
 
     return work
 
 
 def read() -> Callable[[], str]:
-    from headwright.formula import parse
-    from headwright.formula.show import plain
+    from headwright.formulas import parse
+    from headwright.formulas.show import plain
 
     return lambda: "; ".join(plain(parse(source)) for source in FORMULAS)
 

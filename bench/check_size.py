@@ -21,7 +21,7 @@ from bench.measure import Contender
 
 TITLE = "The size of check: lines and files, and the functions that one answer calls"
 PACKAGE = Path(headwright.__file__).parent
-PACKAGES = ("check", "formula")
+PACKAGES = ("grading", "formulas")
 FIRST = "averaging-two"
 ANSWERS = {  # a short answer of each setting
     FIRST: r"q = \lambda (k_a + k_b)",
@@ -31,7 +31,10 @@ ANSWERS = {  # a short answer of each setting
 }
 CONTENDERS = [
     Contender("lines and files", "size", repeats=1),
-    *(Contender(f"an answer to {name}", "passed", {"name": name}, repeats=1) for name in ANSWERS),
+    *(
+        Contender(f"an answer to {name}", "passed", {"name": name}, repeats=1)
+        for name in ANSWERS
+    ),
     Contender("the first verdict of a command", "first"),
     Contender("a sheet of twenty, one after the other", "twenty"),
 ]
@@ -39,15 +42,17 @@ CONTENDERS = [
 
 def size() -> Callable[[], str]:
     files = [path for package in PACKAGES for path in (PACKAGE / package).rglob("*.py")]
-    return lambda: f"{sum(len(path.read_text().splitlines()) for path in files)} lines in {len(files)} files"
+    return lambda: (
+        f"{sum(len(path.read_text().splitlines()) for path in files)} lines in {len(files)} files"
+    )
 
 
 def passed(name: str) -> Callable[[], str]:
     import z3
 
-    from headwright.check.checker import check_answer
-    from headwright.check.exercise import load_exercises
-    from headwright.check.markdown import of_formulas
+    from headwright.grading.checker import check_answer
+    from headwright.grading.exercise import load_exercises
+    from headwright.grading.markdown import of_formulas
 
     exercise, formulas = load_exercises()[name], of_formulas([ANSWERS[name]])
     check_answer(exercise, formulas)  # what is imported when it is needed is here now
@@ -63,7 +68,9 @@ def passed(name: str) -> Callable[[], str]:
                 return
             if code.co_filename.startswith(str(PACKAGE)):
                 entered.add(code)
-                parses += code.co_name == "parse" and code.co_filename.endswith("formula/parse.py")
+                parses += code.co_name == "parse" and code.co_filename.endswith(
+                    "formulas/parse.py"
+                )
             questions += code is z3.Solver.check.__code__
 
         sys.setprofile(seen)
@@ -73,13 +80,24 @@ def passed(name: str) -> Callable[[], str]:
         files = {code.co_filename for code in entered}
         named = sum(not code.co_name.startswith("<") for code in entered)
         functions = f"{named} functions (and {len(entered) - named} without a name)"
-        return f"{functions}, {len(files)} files, parses {parses}, z3 {questions}, {cpu}"
+        return (
+            f"{functions}, {len(files)} files, parses {parses}, z3 {questions}, {cpu}"
+        )
 
     return work
 
 
 def first() -> Callable[[], str]:
-    command = [sys.executable, "-m", "headwright", "check", "--exercise", FIRST, "--formula", ANSWERS[FIRST]]
+    command = [
+        sys.executable,
+        "-m",
+        "headwright",
+        "check",
+        "--exercise",
+        FIRST,
+        "--formula",
+        ANSWERS[FIRST],
+    ]
 
     def work() -> str:
         before = getrusage(RUSAGE_CHILDREN)

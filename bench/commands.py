@@ -13,9 +13,9 @@ import numpy as np
 
 from bench.measure import Contender
 
-TITLE = "Whole commands: design and verify (Gaussian keys of length about 1, one copy wish, eps = 0.01)"
+TITLE = "Whole commands: design and verify (Gaussian keys of length about 1, one copy target, eps = 0.01)"
 SIZES = [(100_000, 64), (1_000_000, 64), (100_000, 256)]
-WORLDS = {
+UNCERTAINTIES = {
     "certain": "",
     "a ball": '[[noise]]\nkey = "*"\nball = 0.001\n',
     "scales": '[[noise]]\nkey = "*"\nscale = { between = [0.99, 1.01] }\n',
@@ -39,7 +39,11 @@ def _rows() -> list[Contender]:
                 kind="ours",
             )
         )
-        rows.append(Contender(f"verify, {at}", "verify", size, repeats=1, peer_of=ours, kind="ours"))
+        rows.append(
+            Contender(
+                f"verify, {at}", "verify", size, repeats=1, peer_of=ours, kind="ours"
+            )
+        )
         rows.append(
             Contender(
                 f"verify --checker float, {at}",
@@ -51,11 +55,18 @@ def _rows() -> list[Contender]:
             )
         )
     certain = "design, 2e4 x 64, certain"
-    for name, world in WORLDS.items():
+    for name, uncertainty in UNCERTAINTIES.items():
         at = f"design, 2e4 x 64, {name}"
-        arguments = {"n": 20_000, "d": 64, "world": world}
+        arguments = {"n": 20_000, "d": 64, "uncertainty": uncertainty}
         rows.append(
-            Contender(at, "design", arguments, repeats=1, peer_of=None if at == certain else certain, kind="ours")
+            Contender(
+                at,
+                "design",
+                arguments,
+                repeats=1,
+                peer_of=None if at == certain else certain,
+                kind="ours",
+            )
         )
     return rows
 
@@ -63,30 +74,38 @@ def _rows() -> list[Contender]:
 CONTENDERS = _rows()
 
 
-def design(n: int, d: int, *, checker: str = "exact", world: str = "") -> Callable[[], str]:
-    folder, order = _order(n, d, world)
+def design(
+    n: int, d: int, *, checker: str = "exact", uncertainty: str = ""
+) -> Callable[[], str]:
+    folder, order = _order(n, d, uncertainty)
     return lambda: _run(folder, "design", *order, "--checker", checker)
 
 
 def verify(n: int, d: int, *, checker: str = "exact") -> Callable[[], str]:
     folder, order = _order(n, d)
     _run(folder, "design", *order, "--checker", "float")
-    return lambda: _run(folder, "verify", "c.json", "--keys", "K.npy", "--checker", checker)
+    return lambda: _run(
+        folder, "verify", "c.json", "--keys", "K.npy", "--checker", checker
+    )
 
 
-def _order(n: int, d: int, world: str = "") -> tuple[Path, list[str]]:
+def _order(n: int, d: int, uncertainty: str = "") -> tuple[Path, list[str]]:
     """Keys in a folder, and what design is asked about them."""
     folder = Path(tempfile.mkdtemp())
     np.save(folder / "K.npy", np.random.default_rng(0).normal(size=(n, d)) / np.sqrt(d))
     order = ["--keys", "K.npy", "--copy", "3", "--out", "c.json"]
-    if world:
-        (folder / "world.toml").write_text(world)
-        order += ["--world", "world.toml"]
+    if uncertainty:
+        (folder / "uncertainty.toml").write_text(uncertainty)
+        order += ["--uncertainty", "uncertainty.toml"]
     return folder, order
 
 
 def _run(folder: Path, *arguments: str) -> str:
-    command = subprocess.Popen([sys.executable, "-m", "headwright", *arguments], cwd=folder, stdout=subprocess.PIPE)
+    command = subprocess.Popen(
+        [sys.executable, "-m", "headwright", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+    )
     assert command.stdout is not None
     said = command.stdout.read().decode()
     _, status, usage = os.wait4(command.pid, 0)

@@ -24,7 +24,13 @@ ATTENTION = "scaled_dot_product_attention, math"
 CONTENDERS = [
     Contender(ATTENTION, "attention", kind="peer"),
     Contender("headwright: the verdict", "verdict", peer_of=ATTENTION, kind="ours"),
-    Contender("headwright: the verdict on 64 rows", "verdict", {"rows": 64}, peer_of=ATTENTION, kind="ours"),
+    Contender(
+        "headwright: the verdict on 64 rows",
+        "verdict",
+        {"rows": 64},
+        peer_of=ATTENTION,
+        kind="ours",
+    ),
     Contender("attention in float64 alone", "float64", peer_of=ATTENTION, kind="peer"),
 ]
 PAGE = Path("docs/guides/conform-catalogue.md")
@@ -55,7 +61,9 @@ def float64() -> Callable[[], str]:
 def verdict(rows: int | None = None) -> Callable[[], str]:
     q, k, v = _inputs()
     out = _attention(q, k, v)
-    return lambda: str(hw.conform(out, q, k, v, causal=True, rows=rows, contract="fused")).splitlines()[0]
+    return lambda: str(
+        hw.conform(out, q, k, v, causal=True, rows=rows, contract="fused")
+    ).splitlines()[0]
 
 
 # The tables
@@ -96,10 +104,17 @@ def catalogue() -> list[list[str]]:
         verdict = hw.conform(out, q, k, v, contract="fused", **mistake.described)
         exact = _exact(mistake, q, k, v)
         passes = _passes(out, exact)
-        explained = verdict.hypotheses[0].sentence if verdict.hypotheses else "found, not named"
+        explained = (
+            verdict.hypotheses[0].sentence if verdict.hypotheses else "found, not named"
+        )
         if mistake.explained_by == INDISTINGUISHABLE:
             explained = "rounding explains it as well"
-        row = [mistake.name, ratio_in_words(verdict.ratio), explained, ", ".join(passes)]
+        row = [
+            mistake.name,
+            ratio_in_words(verdict.ratio),
+            explained,
+            ", ".join(passes),
+        ]
         table.append(row)
     return table
 
@@ -117,9 +132,16 @@ def ratios() -> list[list[str]]:
         for dtype in ("float32", "bfloat16", "float16"):
             worst = 0.0
             for kind in ("gaussian", "outliers", "sinks", "extreme scores"):
-                q, k, v = hw.attention_inputs(kind, rows=512, dim=64, dtype=dtype, framework="torch")
+                q, k, v = hw.attention_inputs(
+                    kind, rows=512, dim=64, dtype=dtype, framework="torch"
+                )
                 out = kernel(q, k, v, mask, 0.125)
-                worst = max(worst, hw.conform(out, q, k, v, causal=True, contract="fused", explain=False).ratio)
+                worst = max(
+                    worst,
+                    hw.conform(
+                        out, q, k, v, causal=True, contract="fused", explain=False
+                    ).ratio,
+                )
             row.append(ratio_in_words(worst))
         table.append(row)
     return table
@@ -135,7 +157,9 @@ def long_sequences() -> list[list[str]]:
     table = []
     cases: list[tuple[str, int, int, float]] = [("right", tokens, tokens, 1.0)]
     for window in (16, 128, 512, 1024, 1900):
-        cases.append((f"window of {window + 1:,} keys, not {window:,}", window, window + 1, 1.0))
+        cases.append(
+            (f"window of {window + 1:,} keys, not {window:,}", window, window + 1, 1.0)
+        )
     cases.append(("scale 0.5% too large", tokens, tokens, 1.005))
     cases.append(("scale 2% too large", tokens, tokens, 1.02))
     for name, window, actual, factor in cases:
@@ -143,10 +167,14 @@ def long_sequences() -> list[list[str]]:
         out = implementations.two_pass(q, k, v, full.triu(1 - actual), 0.125 * factor)
         eager = implementations.eager(q, k, v, right, 0.125)
         exact = implementations.sdpa(q.double(), k.double(), v.double(), right, 0.125)
-        verdict = hw.conform(out, q, k, v, causal=True, window=window, contract="fused", explain=False)
+        verdict = hw.conform(
+            out, q, k, v, causal=True, window=window, contract="fused", explain=False
+        )
         passes = _passes(out, exact)
         # flash-attention's own rule: at most twice the error of PyTorch's attention in the same type.
-        if (out.double() - exact).abs().max() <= 2 * (eager.double() - exact).abs().max():
+        if (out.double() - exact).abs().max() <= 2 * (
+            eager.double() - exact
+        ).abs().max():
             passes.append("twice eager")
         table.append([name, ratio_in_words(verdict.ratio), ", ".join(passes)])
     return table

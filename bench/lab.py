@@ -26,19 +26,32 @@ from urllib.parse import urlsplit
 from headwright.lab.calls import VIEWS
 
 COMMAND = [sys.executable, "-m", "headwright", "lab", "--port", "0", "--no-open"]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+]
 COUNTED = ("TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
 EYE = [[float(i == j) for j in range(8)] for i in range(8)]
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("design", {"keys": EYE, "average": [0, 1]}),
     ("design", {"keys": [[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], "copy": 2}),
-    ("simulate", {"keys": EYE, "queries": EYE[:2], "world": [{"key": 0, "scale": {"normal": [1.0, 0.5]}}],
-                  "targets": [0, 1], "samples": 2000}),
+    (
+        "simulate",
+        {
+            "keys": EYE,
+            "queries": EYE[:2],
+            "uncertainty": [{"key": 0, "scale": {"normal": [1.0, 0.5]}}],
+            "targets": [0, 1],
+            "samples": 2000,
+        },
+    ),
     ("order", {"tokens": ["a", "dog", "bit"], "order": [2, 0, 1]}),
     ("check", {"exercise": "averaging-two", "text": "q = k_a + k_b"}),
     ("verify", {"certificate": "{}"}),
     ("", {}),  # a page
-]  # fmt: skip
+]
 DRAG = """async ([index, frames]) => {
   const key = document.querySelectorAll('g.key')[index];
   key.setPointerCapture = () => {};
@@ -60,7 +73,9 @@ DRAG = """async ([index, frames]) => {
 @contextmanager
 def lab() -> Iterator[str]:
     """The address of a lab that runs."""
-    process = subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        COMMAND, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     try:
         assert process.stdout is not None
         yield process.stdout.readline().strip().rstrip("/")
@@ -96,7 +111,9 @@ def drag(frames: int = 120, n: int = 200) -> str:
         page.wait_for_selector("#verdict .badge", timeout=60_000)
         page.evaluate(DRAG, [9, 20])  # compiled by now
         session = page.context.new_cdp_session(page)
-        session.send("Performance.enable", {"timeDomain": "threadTicks"})  # its own time, whoever else is busy
+        session.send(
+            "Performance.enable", {"timeDomain": "threadTicks"}
+        )  # its own time, whoever else is busy
         before = _counts(session.send("Performance.getMetrics"))
         apart = page.evaluate(DRAG, [9, frames])
         after = _counts(session.send("Performance.getMetrics"))
@@ -121,7 +138,11 @@ def load(seconds: float, users: int = 50) -> str:
                 call, body = QUESTIONS[turn % len(QUESTIONS)]
                 started = time.monotonic()
                 try:
-                    status = _ask(address, "POST", f"/api/{call}", body) if call else _ask(address, "GET", "/design")
+                    status = (
+                        _ask(address, "POST", f"/api/{call}", body)
+                        if call
+                        else _ask(address, "GET", "/design")
+                    )
                 except OSError as error:
                     status = -1
                     wrong.append(f"{call}: {error}")
@@ -129,12 +150,16 @@ def load(seconds: float, users: int = 50) -> str:
                     wrong.append(f"{call}: {status}")
                 took.append((call or "a page", time.monotonic() - started))
 
-        threads = [threading.Thread(target=user, args=(number,)) for number in range(users)]
+        threads = [
+            threading.Thread(target=user, args=(number,)) for number in range(users)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    lines = [f"{users} users, {seconds:g} s: {len(took)} answers, {len(wrong)} errors {wrong[:3] or ''}"]
+    lines = [
+        f"{users} users, {seconds:g} s: {len(took)} answers, {len(wrong)} errors {wrong[:3] or ''}"
+    ]
     for name in dict.fromkeys(call or "a page" for call, _ in QUESTIONS):
         times = sorted(second for call, second in took if call == name)
         if times:
@@ -145,10 +170,14 @@ def load(seconds: float, users: int = 50) -> str:
     return "\n".join(lines)
 
 
-def _ask(address: str, method: str, path: str, body: dict[str, Any] | None = None) -> int:
+def _ask(
+    address: str, method: str, path: str, body: dict[str, Any] | None = None
+) -> int:
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=120)
     sent = None if body is None else json.dumps(body)
-    connection.request(method, path, sent, {"content-type": "application/json"} if sent else {})
+    connection.request(
+        method, path, sent, {"content-type": "application/json"} if sent else {}
+    )
     reply = connection.getresponse()
     reply.read()
     connection.close()
@@ -165,11 +194,22 @@ def _counts(said: Any) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", choices=["startup", "drag", "load", []], default=["startup", "drag", "load"])
+    parser.add_argument(
+        "what",
+        nargs="*",
+        choices=["startup", "drag", "load", []],
+        default=["startup", "drag", "load"],
+    )
     parser.add_argument("--seconds", type=float, default=60.0)
     asked = parser.parse_args()
     for what in asked.what:
-        told = startup() if what == "startup" else drag() if what == "drag" else load(asked.seconds)
+        told = (
+            startup()
+            if what == "startup"
+            else drag()
+            if what == "drag"
+            else load(asked.seconds)
+        )
         print(what, told, sep=": ")
 
 

@@ -19,7 +19,12 @@ CONTENDERS = [
     Contender(OURS, "certified"),
     Contender("numpy, full SVD", "full_svd", repeats=1, peer_of=OURS),
     Contender("scikit-learn, randomized_svd", "randomised", peer_of=OURS),
-    Contender("the same, then numpy's norm of the rest", "randomised_with_norm", repeats=1, peer_of=OURS),
+    Contender(
+        "the same, then numpy's norm of the rest",
+        "randomised_with_norm",
+        repeats=1,
+        peer_of=OURS,
+    ),
     Contender("scipy, svds", "lanczos", repeats=1, peer_of=OURS),
 ]
 
@@ -35,7 +40,9 @@ class Outcome:
 
     def __str__(self) -> str:
         rest = self.matrix - self.left @ self.right
-        return f"error {np.sqrt(np.linalg.eigvalsh(rest.T @ rest)[-1]):.9f}; {self.says}"
+        return (
+            f"error {np.sqrt(np.linalg.eigvalsh(rest.T @ rest)[-1]):.9f}; {self.says}"
+        )
 
 
 def certified() -> Callable[[], Outcome]:
@@ -45,7 +52,9 @@ def certified() -> Callable[[], Outcome]:
 
     def work() -> Outcome:
         result = truncate(A, rank=RANK)
-        shown = math.ceil(result.error_upper_bound * 1e9) / 1e9  # a bound is rounded up, on screen too
+        shown = (
+            math.ceil(result.error_upper_bound * 1e9) / 1e9
+        )  # a bound is rounded up, on screen too
         return Outcome(A, result.left, result.right, f"proven <= {shown:.9f}")
 
     return work
@@ -100,6 +109,8 @@ def lanczos() -> Callable[[], Outcome]:
 
 def _matrix() -> np.ndarray:
     rng = np.random.default_rng(0)
-    left = rng.standard_normal((ROWS, COLUMNS)) / np.sqrt(ROWS)  # nearly orthonormal columns
+    left = rng.standard_normal((ROWS, COLUMNS)) / np.sqrt(
+        ROWS
+    )  # nearly orthonormal columns
     left *= np.arange(1, COLUMNS + 1) ** -0.5
     return np.asarray(left @ np.linalg.qr(rng.standard_normal((COLUMNS, COLUMNS))).Q)

@@ -22,7 +22,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["ours", "peer", "limit"]  # ours; somebody else's; what nothing exact can be faster than
+Kind = Literal[
+    "ours", "peer", "limit"
+]  # ours; somebody else's; what nothing exact can be faster than
 PATIENCE, QUICK = 1800.0, 60.0  # seconds for one contender, and with --quick
 
 
@@ -59,15 +61,30 @@ def measure(topic: str, contender: Contender, quick: bool = False) -> Measuremen
 
     A contender whose library is not installed, or that takes too long, is skipped, and the measurement says so.
     """
-    repeats, patience = (min(2, contender.repeats), QUICK) if quick else (contender.repeats, PATIENCE)
-    order = json.dumps([topic, contender.prepare, contender.arguments, repeats, contender.cpu, contender.limit_mb])
+    repeats, patience = (
+        (min(2, contender.repeats), QUICK) if quick else (contender.repeats, PATIENCE)
+    )
+    order = json.dumps(
+        [
+            topic,
+            contender.prepare,
+            contender.arguments,
+            repeats,
+            contender.cpu,
+            contender.limit_mb,
+        ]
+    )
     command = [sys.executable, "-m", "bench.measure", order]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=patience)
     except subprocess.TimeoutExpired:
         return skipped(f"it took longer than {patience:g} s")
     if done.returncode != 0:
-        if missing := re.search(r"^ModuleNotFoundError: No module named '([^'.]+)", done.stderr, re.MULTILINE):
+        if missing := re.search(
+            r"^ModuleNotFoundError: No module named '([^'.]+)",
+            done.stderr,
+            re.MULTILINE,
+        ):
             return skipped(f"{missing[1]} is not installed")
         raise RuntimeError(f"{topic}: {contender.name} failed:\n{done.stderr}")
     return Measurement(**json.loads(done.stdout.splitlines()[-1]))
@@ -79,19 +96,29 @@ def skipped(why: str) -> Measurement:
 
 
 def _run(
-    topic: str, prepare: str, arguments: dict[str, Any], repeats: int, cpu: bool, limit_mb: int | None
+    topic: str,
+    prepare: str,
+    arguments: dict[str, Any],
+    repeats: int,
+    cpu: bool,
+    limit_mb: int | None,
 ) -> Measurement:
     try:
         work = getattr(import_module(topic), prepare)(**arguments)
     except Exception as error:
-        if type(error).__name__ != Skipped.__name__:  # this module is __main__ here, and bench.measure to the topic
+        if (
+            type(error).__name__ != Skipped.__name__
+        ):  # this module is __main__ here, and bench.measure to the topic
             raise
         return skipped(str(error))
     clock = time.process_time if cpu else time.perf_counter
     times = []
     before = _reset_peak()
     if limit_mb is not None:
-        resource.setrlimit(resource.RLIMIT_DATA, (_status("VmData") * 1024 + limit_mb * 2**20, resource.RLIM_INFINITY))
+        resource.setrlimit(
+            resource.RLIMIT_DATA,
+            (_status("VmData") * 1024 + limit_mb * 2**20, resource.RLIM_INFINITY),
+        )
     for _ in range(repeats):
         start = clock()
         try:
@@ -103,11 +130,15 @@ def _run(
         times.append(clock() - start)
         if isinstance(result, tuple):
             times[-1], result = result
-    return Measurement(min(times), max(0.0, (_status("VmHWM") - before) / 1024), str(result)[:90])
+    return Measurement(
+        min(times), max(0.0, (_status("VmHWM") - before) / 1024), str(result)[:90]
+    )
 
 
 def _reset_peak() -> int:
-    Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak starts again from here
+    Path("/proc/self/clear_refs").write_text(
+        "5"
+    )  # Linux: the peak starts again from here
     return _status("VmRSS")
 
 

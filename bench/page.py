@@ -30,7 +30,7 @@ CONTENDERS = [
     Contender("first verdict, cold", "cold"),
     Contender("first verdict, warm", "warm"),
     Contender("later verdicts", "later", repeats=1),
-    Contender("import headwright.check in the tab", "imports"),
+    Contender("import headwright.grading in the tab", "imports"),
 ]
 UNTIL = "for (;;) { const found = {}; if (found) return found; await new Promise(requestAnimationFrame); }"
 PAINTED, JUDGED, KEPT = (
@@ -60,7 +60,7 @@ IMPORTED = """async () => {
   const modules = await (await fetch("python/modules.zip")).arrayBuffer();
   python.unpackArchive(modules, "zip", { extractDir: python.runPython("import site; site.getsitepackages()[0]") });
   const started = performance.now();
-  python.runPython("import headwright.check, headwright.check.checker");
+  python.runPython("import headwright.grading, headwright.grading.checker");
   return performance.now() - started;
 }"""
 Work = Callable[[], tuple[float, str]]
@@ -83,7 +83,9 @@ def _sizes() -> str:
 def _address() -> Iterator[str]:
     if not (OUT / "page" / "manifest.json").exists():
         raise Skipped("there is no page in out/page")
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=OUT / "page"))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(_Quiet, directory=OUT / "page")
+    )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://localhost:{server.server_port}/"
@@ -97,7 +99,9 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def _visit(look: Callable[[Any], float], address: str, profile: str, worker: str | None = None) -> tuple[float, str]:
+def _visit(
+    look: Callable[[Any], float], address: str, profile: str, worker: str | None = None
+) -> tuple[float, str]:
     """Seconds that `look` finds on the page, in a browser that is started for it, with a profile."""
     from playwright.sync_api import Error, sync_playwright
 
@@ -105,11 +109,18 @@ def _visit(look: Callable[[Any], float], address: str, profile: str, worker: str
     if chromium is None:
         raise Skipped("there is no Chromium here")
     with sync_playwright() as play:
-        browser = play.chromium.launch_persistent_context(profile, executable_path=chromium, args=FLAGS)
+        browser = play.chromium.launch_persistent_context(
+            profile, executable_path=chromium, args=FLAGS
+        )
         try:
             browser.set_default_timeout(WAIT)
             if worker is not None:
-                browser.route("**/worker.js", lambda route: route.fulfill(body=worker, content_type="text/javascript"))
+                browser.route(
+                    "**/worker.js",
+                    lambda route: route.fulfill(
+                        body=worker, content_type="text/javascript"
+                    ),
+                )
             page = browser.new_page()
             page.goto(address, wait_until="commit")
             return look(page) / 1000, f"load {os.getloadavg()[0]:.1f}"
@@ -121,7 +132,10 @@ def _visit(look: Callable[[Any], float], address: str, profile: str, worker: str
 
 def _cold(look: Callable[[Any], float], target: str, worker: str | None = None) -> Work:
     def work() -> tuple[float, str]:
-        with _address() as address, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        with (
+            _address() as address,
+            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
+        ):
             seconds, said = _visit(look, address, profile, worker)
             return seconds, f"target {target}; {said}"
 
@@ -138,9 +152,14 @@ def cold() -> Work:
 
 def warm() -> Work:
     def work() -> tuple[float, str]:
-        with _address() as address, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        with (
+            _address() as address,
+            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
+        ):
             _visit(lambda page: float(page.evaluate(KEPT)), address, profile)
-            seconds, said = _visit(lambda page: float(page.evaluate(JUDGED)), address, profile)
+            seconds, said = _visit(
+                lambda page: float(page.evaluate(JUDGED)), address, profile
+            )
             return seconds, f"target 5 s; {said}"
 
     return work
@@ -149,7 +168,12 @@ def warm() -> Work:
 def later() -> Work:
     def slowest(page: Any) -> float:
         page.evaluate(JUDGED)
-        return float(max(page.evaluate(AGAIN, f"q = {length} (k_a + k_b)") for length in range(2, 8)))
+        return float(
+            max(
+                page.evaluate(AGAIN, f"q = {length} (k_a + k_b)")
+                for length in range(2, 8)
+            )
+        )
 
     return _cold(slowest, "1 s; the slowest of six")
 

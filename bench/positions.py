@@ -20,8 +20,15 @@ CONTENDERS = [
     Contender("all pairs, NumPy, matrix products in blocks", "all_pairs", peer_of=OURS),
     Contender("all pairs, scipy's pdist", "scipy_pairs", repeats=1, peer_of=OURS),
     Contender(OURS_MANY, "ours", {"length": MANY}),
-    Contender("a cosine for each difference and wave, NumPy", "cosines", repeats=1, peer_of=OURS_MANY),
-    Contender(f"headwright, {MANY:,} positions rounded to bfloat16", "rounded", repeats=1),
+    Contender(
+        "a cosine for each difference and wave, NumPy",
+        "cosines",
+        repeats=1,
+        peer_of=OURS_MANY,
+    ),
+    Contender(
+        f"headwright, {MANY:,} positions rounded to bfloat16", "rounded", repeats=1
+    ),
 ]
 
 
@@ -47,7 +54,9 @@ def all_pairs() -> Callable[[], str]:
     def work() -> str:
         best, pair = np.inf, (0, 0)
         norms = np.einsum("td,td->t", rows, rows)
-        for i in range(0, FEW, block):  # each pair once: only blocks on and above the diagonal
+        for i in range(
+            0, FEW, block
+        ):  # each pair once: only blocks on and above the diagonal
             for j in range(i, FEW, block):
                 squares = rows[i : i + block] @ rows[j : j + block].T
                 squares *= -2
@@ -57,7 +66,10 @@ def all_pairs() -> Callable[[], str]:
                     squares[np.tril_indices(len(squares))] = np.inf
                 k = int(squares.argmin())
                 if squares.flat[k] < best:
-                    best, pair = squares.flat[k], (i + k // squares.shape[1], j + k % squares.shape[1])
+                    best, pair = (
+                        squares.flat[k],
+                        (i + k // squares.shape[1], j + k % squares.shape[1]),
+                    )
         return f"{pair}, {np.sqrt(best):.12f}"
 
     return work
@@ -76,7 +88,10 @@ def scipy_pairs() -> Callable[[], str]:
 
 
 def cosines() -> Callable[[], str]:
-    frequencies, block = Sinusoidal(DIM).frequencies, 256  # rows of a block stay in the cache
+    frequencies, block = (
+        Sinusoidal(DIM).frequencies,
+        256,
+    )  # rows of a block stay in the cache
 
     def work() -> str:
         best, nearest = -np.inf, 0

@@ -16,7 +16,10 @@ from typing import Any
 from bench.table import chart, compared
 
 ROOT = Path(__file__).parents[1]
-BEGIN, END = "<!-- measured: written by python -m bench.record -->", "<!-- end of what was measured -->"
+BEGIN, END = (
+    "<!-- measured: written by python -m bench.record -->",
+    "<!-- end of what was measured -->",
+)
 
 
 def written(measured: dict[str, Any]) -> str:
@@ -30,7 +33,9 @@ def written(measured: dict[str, Any]) -> str:
     | A topic | theirs \\| slow | peer | 3 | ours | 7 |
     """
     how = "python -m bench --quick" if measured["quick"] else "python -m bench"
-    libraries = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
+    libraries = ", ".join(
+        f"{name} {version}" for name, version in measured["versions"].items()
+    )
     lines = [
         f"Measured on {measured['date']} by `{how}` on one machine, with Python {measured['machine']['python']}"
         f"{', ' + libraries if libraries else ''}.",
@@ -40,12 +45,27 @@ def written(measured: dict[str, Any]) -> str:
         "",
     ]
     if measured["skipped"]:
-        lines += ["Not measured in this run:", "", *(f"- {_cell(sentence)}" for sentence in measured["skipped"]), ""]
-    lines += ["| topic | who | is | times as long | as | peak MB |", "|---|---|---|---|---|---|"]
+        lines += [
+            "Not measured in this run:",
+            "",
+            *(f"- {_cell(sentence)}" for sentence in measured["skipped"]),
+            "",
+        ]
+    lines += [
+        "| topic | who | is | times as long | as | peak MB |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, rows in compared(measured).items():
         for place, row in enumerate(rows):
             topic = measured["topics"][name]["title"] if place == 0 else ""
-            cells = (topic, row["name"], row["is"], _short(row["ratio"]), row["compared_with"], _memory(row))
+            cells = (
+                topic,
+                row["name"],
+                row["is"],
+                _short(row["ratio"]),
+                row["compared_with"],
+                _memory(row),
+            )
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
     return "\n".join(lines)
 
@@ -55,7 +75,9 @@ def _short(ratio: float) -> str:
 
 
 def _memory(row: dict[str, Any]) -> str:
-    return f"{row['peak_mb']:,.0f}" if row["peak_mb"] else ""  # that of a whole process is not measured
+    return (
+        f"{row['peak_mb']:,.0f}" if row["peak_mb"] else ""
+    )  # that of a whole process is not measured
 
 
 def _cell(text: str) -> str:

@@ -16,7 +16,7 @@ import triton
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 # The kernel alone: torch is all that is there.
-sys.path.insert(0, str(Path(__file__).parents[1] / "src/headwright/models/rows"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "src/headwright/statistics"))
 import gpu_kernel as kernel  # type: ignore[import-not-found]
 
 HEADS, LENGTHS, BINS = 32, {128: (4096, 16384, 65536, 131072), 64: (4096, 16384)}, 512
@@ -31,7 +31,9 @@ def measured(work: Callable[[], object]) -> tuple[float, float] | None:
     try:
         work()
         peak = torch.cuda.max_memory_allocated() - before
-        time = float(triton.testing.do_bench(work, warmup=50, rep=200, return_mode="median"))
+        time = float(
+            triton.testing.do_bench(work, warmup=50, rep=200, return_mode="median")
+        )
     except torch.cuda.OutOfMemoryError:
         torch.cuda.empty_cache()
         return None
@@ -41,9 +43,16 @@ def measured(work: Callable[[], object]) -> tuple[float, float] | None:
 def stored(q: torch.Tensor, k: torch.Tensor) -> object:
     """What tools that store patterns do: all weights at once, then the few statistics of a map."""
     scores = (q @ k.mT).float() * q.shape[-1] ** -0.5
-    scores.masked_fill_(torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).triu_(1), -torch.inf)
+    scores.masked_fill_(
+        torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).triu_(1),
+        -torch.inf,
+    )
     pattern = scores.softmax(-1)
-    return pattern.amax(-1), -(pattern * pattern.clamp_min(1e-30).log()).sum(-1), pattern[..., 0]
+    return (
+        pattern.amax(-1),
+        -(pattern * pattern.clamp_min(1e-30).log()).sum(-1),
+        pattern[..., 0],
+    )
 
 
 def compared(length: int, d: int, key_heads: int) -> list[str]:
@@ -54,7 +63,10 @@ def compared(length: int, d: int, key_heads: int) -> list[str]:
     both = {"offsets": (0, 1)}
 
     def fused() -> object:
-        attend, grouped = torch.nn.functional.scaled_dot_product_attention, key_heads != HEADS
+        attend, grouped = (
+            torch.nn.functional.scaled_dot_product_attention,
+            key_heads != HEADS,
+        )
         return attend(q[None], k[None], k[None], is_causal=True, enable_gqa=grouped)
 
     def backend(which: SDPBackend) -> tuple[float, float] | None:
@@ -66,21 +78,37 @@ def compared(length: int, d: int, key_heads: int) -> list[str]:
         "cuDNN forward": cudnn,
         "flash forward": backend(SDPBackend.FLASH_ATTENTION),
         "all statistics": measured(lambda: kernel.statistics(q, k, **both, **how)),
-        "all, with column sums": measured(lambda: kernel.statistics(q, k, received=True, **both, **how)),
+        "all, with column sums": measured(
+            lambda: kernel.statistics(q, k, received=True, **both, **how)
+        ),
         "map of 512 bins": measured(lambda: kernel.cells(q, k, cell, cell, **how)),
-        "lse, largest, entropy, first": measured(lambda: kernel.statistics(q, k, **few, **how)),
+        "lse, largest, entropy, first": measured(
+            lambda: kernel.statistics(q, k, **few, **how)
+        ),
     }
     if length <= LONGEST_OF_MANY:
         lse = kernel.statistics(q, k, **few, **how)["lse"]
-        lines["column sums alone, second pass"] = measured(lambda: kernel.received(q, k, lse, **how))
-        lines["column sums alone, atomics"] = measured(lambda: kernel.cells(q, k, length, 1, lse, **how))
+        lines["column sums alone, second pass"] = measured(
+            lambda: kernel.received(q, k, lse, **how)
+        )
+        lines["column sums alone, atomics"] = measured(
+            lambda: kernel.cells(q, k, length, 1, lse, **how)
+        )
         if key_heads == HEADS:
             lines["pattern stored, then the few"] = measured(lambda: stored(q, k))
     case = f"T = {length:6} d = {d:3} heads {HEADS}/{key_heads:2}"
     said = []
     for name, found in lines.items():
-        ratio = "" if found is None or cudnn is None else f"{found[0] / cudnn[0]:6.2f} x cuDNN"
-        told = "out of memory" if found is None else f"{found[0]:9.3f} ms {found[1]:9.0f} MiB {ratio}"
+        ratio = (
+            ""
+            if found is None or cudnn is None
+            else f"{found[0] / cudnn[0]:6.2f} x cuDNN"
+        )
+        told = (
+            "out of memory"
+            if found is None
+            else f"{found[0]:9.3f} ms {found[1]:9.0f} MiB {ratio}"
+        )
         said.append(f"{case}: {name:32} {told}")
     print("\n".join(said), flush=True)
     return said
@@ -93,7 +121,10 @@ def main() -> None:
     where = Path(__file__).parent / f"results/{date}-gpu-rows.txt"
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else where
     device = f"{torch.cuda.get_device_name()} torch {torch.__version__} triton {triton.__version__}"
-    lines = [f"python bench/rows_gpu.py, {date}", f"{device}, bfloat16, causal; median of CUDA events"]
+    lines = [
+        f"python bench/rows_gpu.py, {date}",
+        f"{device}, bfloat16, causal; median of CUDA events",
+    ]
     for d, lengths in LENGTHS.items():
         for length in lengths:
             lines += compared(length, d, HEADS)

@@ -1,4 +1,4 @@
-"""Sampling scores against sampling keys: the same world, the same number of draws."""
+"""Sampling scores against sampling keys: the same uncertainty, the same number of draws."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.measure import Contender
-from headwright.noise import Isotropic, Noise, World
-from headwright.noise.sampling import Law
+from headwright.simulation.sampling import Law
+from headwright.uncertainty import Isotropic, Noise, Uncertainty
 
-TITLE = "Scores in 20,000 draws of a world (64 keys in R^512, isotropic noise, one head)"
+TITLE = "Scores in 20,000 draws of uncertain keys (64 keys in R^512, isotropic noise, one head)"
 N, D, SAMPLES, VARIANCE = 64, 512, 20_000, 0.01
 CONTENDERS = [
     Contender("headwright: scores", "scores"),
@@ -25,10 +25,10 @@ def _setting() -> tuple[np.ndarray, np.ndarray]:
 
 def scores() -> Callable[[], str]:
     mu, q = _setting()
-    world = World(others=Noise(spread=Isotropic(VARIANCE)))
+    uncertainty = Uncertainty(others=Noise(spread=Isotropic(VARIANCE)))
 
     def work() -> str:
-        blocks = Law.of(mu, q, world, SAMPLES, scale=1.0).draw(0, 0, SAMPLES)
+        blocks = Law.of(mu, q, uncertainty, SAMPLES, scale=1.0).draw(0, 0, SAMPLES)
         total = sum(block[:, 0, :].std(axis=0).sum() * len(block) for block in blocks)
         return f"mean std of a score {total / N / SAMPLES:.4f}"
 

@@ -55,7 +55,10 @@ def table(topics: list[Topic]) -> Table:
     """One table: who, how long, how many times as long as whom, and with how much memory."""
     made = Table(title="Times, as ratios within one run", title_justify="left")
     for heading in ("", "is", "seconds", "times", "as", "peak MB", "what it said"):
-        made.add_column(heading, justify="right" if heading in ("seconds", "times", "peak MB") else "left")
+        made.add_column(
+            heading,
+            justify="right" if heading in ("seconds", "times", "peak MB") else "left",
+        )
     for topic in topics:
         made.add_section()
         made.add_row(f"[bold]{topic.title}", end_section=True)
@@ -64,7 +67,9 @@ def table(topics: list[Topic]) -> Table:
             if math.isnan(m.seconds):
                 continue
             compared = _compared(topic, c, number)
-            made.add_row(c.name, c.is_, f"{m.seconds:.4g}", *compared, f"{m.peak_mb:.0f}", m.says)
+            made.add_row(
+                c.name, c.is_, f"{m.seconds:.4g}", *compared, f"{m.peak_mb:.0f}", m.says
+            )
     return made
 
 
@@ -91,7 +96,11 @@ def data(topics: list[Topic], skipped: list[str], quick: bool) -> dict[str, Any]
     """All of it for a JSON file; what is no number is null."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
-        "machine": {"processor": platform.machine(), "system": platform.system(), "python": platform.python_version()},
+        "machine": {
+            "processor": platform.machine(),
+            "system": platform.system(),
+            "python": platform.python_version(),
+        },
         "versions": {name: found for name in LIBRARIES if (found := _version(name))},
         "quick": quick,
         "skipped": skipped,
@@ -135,7 +144,9 @@ def compared(measured: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         found[name] = [
             {**c, "beside": is_[c["compared_with"]]}
             for c in topic["contenders"]
-            if c["compared_with"] and c["ratio"] and (c["is"] != "ours" or is_[c["compared_with"]] == "limit")
+            if c["compared_with"]
+            and c["ratio"]
+            and (c["is"] != "ours" or is_[c["compared_with"]] == "limit")
         ]
     return {name: rows for name, rows in found.items() if rows}
 
@@ -149,11 +160,24 @@ def chart(measured: dict[str, Any]) -> bytes:
     topics = compared(measured)
     ratios = [(row["ratio"], row["name"]) for rows in topics.values() for row in rows]
     worst = max(ratios, default=(0.0, ""))
-    told = f"{len(ratios)} ratios; the largest is {worst[0]:.3g}, of {worst[1]}." if ratios else "no ratios"
-    panels = [_panel(measured["topics"][name]["title"], rows) for name, rows in topics.items()]
-    drawn = alt.vconcat(*panels, spacing=22).resolve_scale(color="shared", shape="shared")
+    told = (
+        f"{len(ratios)} ratios; the largest is {worst[0]:.3g}, of {worst[1]}."
+        if ratios
+        else "no ratios"
+    )
+    panels = [
+        _panel(measured["topics"][name]["title"], rows) for name, rows in topics.items()
+    ]
+    drawn = alt.vconcat(*panels, spacing=22).resolve_scale(
+        color="shared", shape="shared"
+    )
     how = "quickly, " if measured["quick"] else ""
-    return render(titled(drawn, "Beside peers and limits", f"measured {how}{measured['date']}", told), ".svg")
+    return render(
+        titled(
+            drawn, "Beside peers and limits", f"measured {how}{measured['date']}", told
+        ),
+        ".svg",
+    )
 
 
 def _panel(title: str, ratios: list[dict[str, Any]]) -> Any:
@@ -161,19 +185,41 @@ def _panel(title: str, ratios: list[dict[str, Any]]) -> Any:
 
     import altair as alt
 
-    from headwright.pictures.style import GRANT, INK, KEY, LETTERS, NORMAL, QUIET, rows
+    from headwright.pictures.style import INK, KEY, LETTERS, MET, NORMAL, QUIET, rows
 
-    bars = [{"who": row["name"], "is": row["is"], "ratio": min(max(row["ratio"], NEAR), FAR)} for row in ratios]
-    colours = alt.Scale(domain=["ours", "peer", "limit"], range=[GRANT, KEY, INK])
+    bars = [
+        {
+            "who": row["name"],
+            "is": row["is"],
+            "ratio": min(max(row["ratio"], NEAR), FAR),
+        }
+        for row in ratios
+    ]
+    colours = alt.Scale(domain=["ours", "peer", "limit"], range=[MET, KEY, INK])
     axis = alt.Axis(labelLimit=LABELS, minExtent=LABELS, maxExtent=LABELS)
     line = alt.Chart(rows([{"x": 1}])).mark_rule(color=QUIET).encode(x="x:Q")
-    drawn = alt.Chart(rows(bars)).mark_point(filled=True, size=60, opacity=1).encode(
-        x=alt.X("ratio:Q", title=f"times as long as {'ours' if ratios[0]['beside'] == 'ours' else 'the limit'}",
+    drawn = (
+        alt.Chart(rows(bars))
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(
+            x=alt.X(
+                "ratio:Q",
+                title=f"times as long as {'ours' if ratios[0]['beside'] == 'ours' else 'the limit'}",
                 scale=alt.Scale(type="log", domain=[NEAR, FAR]),
-                axis=alt.Axis(format="~g", values=[0.01, 1, 100, 10000])),
-        y=alt.Y("who:N", title=None, sort=None, axis=axis),
-        color=alt.Color("is:N", title=None, scale=colours),
-        shape=alt.Shape("is:N", title=None, scale=alt.Scale(domain=["ours", "peer", "limit"])),
-    )  # fmt: skip
-    name = alt.Title(textwrap.wrap(title, LETTERS), fontSize=NORMAL, fontWeight="normal", frame="bounds", offset=6)
+                axis=alt.Axis(format="~g", values=[0.01, 1, 100, 10000]),
+            ),
+            y=alt.Y("who:N", title=None, sort=None, axis=axis),
+            color=alt.Color("is:N", title=None, scale=colours),
+            shape=alt.Shape(
+                "is:N", title=None, scale=alt.Scale(domain=["ours", "peer", "limit"])
+            ),
+        )
+    )
+    name = alt.Title(
+        textwrap.wrap(title, LETTERS),
+        fontSize=NORMAL,
+        fontWeight="normal",
+        frame="bounds",
+        offset=6,
+    )
     return alt.layer(line, drawn).properties(width=170, height={"step": 16}, title=name)

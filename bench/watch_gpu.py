@@ -16,19 +16,30 @@ def main() -> None:
     import torch
     import transformers
 
-    from headwright.models.watching import watch
+    from headwright.watching import watch
 
     if not torch.cuda.is_available():
         raise SystemExit("bench/watch_gpu.py needs a CUDA device")
     hf: Any = transformers
     torch.manual_seed(0)
     config = hf.LlamaConfig(
-        hidden_size=1024, num_hidden_layers=16, num_attention_heads=16, num_key_value_heads=16, intermediate_size=2816,
-        vocab_size=1000, max_position_embeddings=2 * PROMPT, attn_implementation="sdpa",
-    )  # fmt: skip
+        hidden_size=1024,
+        num_hidden_layers=16,
+        num_attention_heads=16,
+        num_key_value_heads=16,
+        intermediate_size=2816,
+        vocab_size=1000,
+        max_position_embeddings=2 * PROMPT,
+        attn_implementation="sdpa",
+    )
     model = hf.LlamaForCausalLM(config).to("cuda", torch.bfloat16).eval()
     tokens = torch.randint(3, 1000, (1, PROMPT), device="cuda")
-    given = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "do_sample": False, "pad_token_id": 0}
+    given = {
+        "input_ids": tokens,
+        "attention_mask": torch.ones_like(tokens),
+        "do_sample": False,
+        "pad_token_id": 0,
+    }
 
     def timed(statistics: tuple[str, ...] | None) -> tuple[float, Any]:
         torch.cuda.synchronize()
@@ -38,22 +49,38 @@ def main() -> None:
                 found = model.generate(**given, max_new_tokens=NEW, min_new_tokens=NEW)
             else:
                 with watch(model, statistics):
-                    found = model.generate(**given, max_new_tokens=NEW, min_new_tokens=NEW)
+                    found = model.generate(
+                        **given, max_new_tokens=NEW, min_new_tokens=NEW
+                    )
         torch.cuda.synchronize()
         return time.perf_counter() - start, found
 
-    cases = (None, ("entropy",), ("largest", "winner", "entropy", "first", "largest_score"))
+    cases = (
+        None,
+        ("entropy",),
+        ("largest", "winner", "entropy", "first", "largest_score"),
+    )
     wanted = timed(None)[1]
     best = dict.fromkeys(cases, float("inf"))
-    for number in range(ROUNDS + 1):  # in turn, since such machines are noisy; in the first one, kernels are compiled
+    for number in range(
+        ROUNDS + 1
+    ):  # in turn, since such machines are noisy; in the first one, kernels are compiled
         for statistics in cases:
             seconds, found = timed(statistics)
             if not (found == wanted).all():
-                raise SystemExit(f"watched with {statistics}, it generates other tokens")
-            best[statistics] = min(best[statistics], seconds) if number else float("inf")
+                raise SystemExit(
+                    f"watched with {statistics}, it generates other tokens"
+                )
+            best[statistics] = (
+                min(best[statistics], seconds) if number else float("inf")
+            )
     for statistics, seconds in best.items():
-        name = "not watched" if statistics is None else f"watched, {', '.join(statistics)}"
-        print(f"{name}: {seconds:.2f} s, {seconds / best[None]:.2f} times (best of {ROUNDS}); the same tokens")
+        name = (
+            "not watched" if statistics is None else f"watched, {', '.join(statistics)}"
+        )
+        print(
+            f"{name}: {seconds:.2f} s, {seconds / best[None]:.2f} times (best of {ROUNDS}); the same tokens"
+        )
 
 
 if __name__ == "__main__":

@@ -20,14 +20,20 @@ def main(length: int) -> None:
     import torch
     import transformers
 
-    from headwright.models.watching import watch
+    from headwright.watching import watch
 
     hf: Any = transformers
     torch.manual_seed(0)
     config = hf.LlamaConfig(
-        hidden_size=576, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3, intermediate_size=1536,
-        vocab_size=49152, max_position_embeddings=8192, tie_word_embeddings=True,
-    )  # fmt: skip
+        hidden_size=576,
+        num_hidden_layers=30,
+        num_attention_heads=9,
+        num_key_value_heads=3,
+        intermediate_size=1536,
+        vocab_size=49152,
+        max_position_embeddings=8192,
+        tie_word_embeddings=True,
+    )
     model = hf.LlamaForCausalLM(config).eval()
     tokens = torch.randint(0, 49152, (1, length))
 
@@ -45,19 +51,28 @@ def main(length: int) -> None:
 
     with torch.no_grad():
         with watch(model):
-            model(input_ids=tokens[:, :64], use_cache=False)  # where compiling happens
+            model(input_ids=tokens[:, :64], use_cache=False)  # where modules are loaded
         memory = [_peak()]
         for work in (plain, watched):
             work()
             memory.append(_peak())
-        seconds: dict[Callable[[], None], list[tuple[float, float]]] = {plain: [], watched: []}
+        seconds: dict[Callable[[], None], list[tuple[float, float]]] = {
+            plain: [],
+            watched: [],
+        }
         for _ in range(ROUNDS.get(length, 3)):
             for work, times in seconds.items():
                 times.append(timed(work))
     for number, clock in enumerate(("clock", "processor")):
-        alone, beside = (min(times[number] for times in seconds[work]) for work in (plain, watched))
-        print(f"T = {length}, {clock}: {alone:.2f} s, watched {beside:.2f} s, ratio {beside / alone:.2f}")
-    print(f"memory at most: {memory[1] - memory[0]} MB more than before, watched {memory[2] - memory[0]} MB")
+        alone, beside = (
+            min(times[number] for times in seconds[work]) for work in (plain, watched)
+        )
+        print(
+            f"T = {length}, {clock}: {alone:.2f} s, watched {beside:.2f} s, ratio {beside / alone:.2f}"
+        )
+    print(
+        f"memory at most: {memory[1] - memory[0]} MB more than before, watched {memory[2] - memory[0]} MB"
+    )
 
 
 def _peak() -> int:

@@ -15,10 +15,10 @@ from typing import Any
 
 atheris: Any = import_module("atheris")
 
-with atheris.instrument_imports(include=["headwright.formula"]):
-    from headwright.formula import FormulaError, latex, parse, plain
-    from headwright.formula.spellings import FUNCTIONS
-    from headwright.formula.tree import Name, walk
+with atheris.instrument_imports(include=["headwright.formulas"]):
+    from headwright.formulas import FormulaError, latex, parse, plain
+    from headwright.formulas.spellings import FUNCTIONS
+    from headwright.formulas.tree import Name, walk
 
 # Separated by spaces, as they would be in a formula.
 WORDS = (
@@ -40,7 +40,8 @@ def one(data: bytes) -> None:
         source = provider.ConsumeUnicodeNoSurrogates(2000)
     else:
         pieces = [
-            PIECES[provider.ConsumeIntInRange(0, len(PIECES) - 1)] for _ in range(provider.ConsumeIntInRange(0, 60))
+            PIECES[provider.ConsumeIntInRange(0, len(PIECES) - 1)]
+            for _ in range(provider.ConsumeIntInRange(0, 60))
         ]
         source = (" " if provider.ConsumeBool() else "").join(pieces)
     try:
@@ -48,14 +49,22 @@ def one(data: bytes) -> None:
     except FormulaError as error:
         str(error)
         return
-    names = {node.base for node in walk(tree) if isinstance(node, Name) and len(node.base) > 1} - FUNCTIONS.keys()
+    names = {
+        node.base
+        for node in walk(tree)
+        if isinstance(node, Name) and len(node.base) > 1
+    } - FUNCTIONS.keys()
     for text, known in ((latex(tree), set[str]()), (plain(tree), names)):
         try:
             again = parse(text, names=known)
         except FormulaError as error:
-            raise AssertionError(f"{source!r} was written as {text!r}, which is not read") from error
+            raise AssertionError(
+                f"{source!r} was written as {text!r}, which is not read"
+            ) from error
         if again != tree:
-            raise AssertionError(f"{source!r} was written as {text!r}, which is read otherwise")
+            raise AssertionError(
+                f"{source!r} was written as {text!r}, which is read otherwise"
+            )
 
 
 if __name__ == "__main__":

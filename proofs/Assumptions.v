@@ -1,12 +1,12 @@
 (** What the theorems rest on: printed when this file is built, and held against a list in the tests. *)
 
-From Headwright Require Import Attention Certificate Worlds Heads Texts NextToken Rounding Conformance Order Exercise Numbers Bounding Checking Shortest Whole Checker.
+From Headwright Require Import Attention Certificate Uncertainty Heads Texts NextToken Rounding Conformance Order Exercise Numbers Bounding Checking Shortest Whole Checker.
 
 Print Assumptions gibbs.
-Print Assumptions granted_by_the_others.
+Print Assumptions met_by_the_others.
 Print Assumptions none_shorter.
 Print Assumptions impossible.
-Print Assumptions granted_by_bounds.
+Print Assumptions met_by_bounds.
 Print Assumptions scaled_scores.
 Print Assumptions balls_scores.
 Print Assumptions ellipsoid_scores.
@@ -27,6 +27,6 @@ Print Assumptions around_scores.
 
 (** What certificates use, all at once: to look through the libraries of intervals takes a while. *)
 Definition checked :=
-  (granted_correct, none_shorter_correct, impossible_correct, together_longer_correct, together_impossible_correct, kept_correct, none_smaller_correct, no_matrix_correct,
+  (met_correct, none_shorter_correct, impossible_correct, together_longer_correct, together_impossible_correct, kept_correct, none_smaller_correct, no_matrix_correct,
    check_sound).
 Print Assumptions checked.

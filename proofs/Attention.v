@@ -1,4 +1,4 @@
-(** Attention: scores, pattern, and what a wish asks of them. *)
+(** Attention: scores, pattern, and what a target asks of them. *)
 
 Require Import Reals Lra Lia.
 From Headwright Require Import Sums.
@@ -63,8 +63,8 @@ Proof.
   lra.
 Qed.
 
-(** Theorem 3: what the check of a granted wish uses. *)
-Theorem granted_by_the_others n s a p : (a < n)%nat -> 0 < p ->
+(** Theorem 3: what the check of a met target uses. *)
+Theorem met_by_the_others n s a p : (a < n)%nat -> 0 < p ->
   (p <= pattern n s a <-> sum n (fun i => if Nat.eqb i a then 0 else exp (s i - s a)) <= 1 / p - 1).
 Proof.
   intros Ha Hp.

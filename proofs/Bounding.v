@@ -208,7 +208,7 @@ Section Constraints.
     rewrite sum_scal_r. field. lra.
   Qed.
 
-  (** What granting it says of a query: the inequality that is summed. *)
+  (** What meeting it says of a query: the inequality that is summed. *)
   Lemma met scale q :
     floor_of <= pattern n (fun i => scale * dot d q (table e (rows c) i) + added i) (own c) ->
     value <= scale * dot d q pull_of.

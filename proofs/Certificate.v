@@ -1,19 +1,19 @@
-(** The certificate theorem: a lower bound on every query that grants a wish, and when none does. *)
+(** The certificate theorem: a lower bound on every query that meets targets, and when none does. *)
 
 Require Import Reals Lra Lia.
 From Headwright Require Import Sums Attention.
 Open Scope R_scope.
 
-(** A world is the set of all keys that a head may meet. *)
+(** An uncertainty is the set of all keys that a head may meet. *)
 Definition keys := nat -> vector.
-Definition world := keys -> Prop.
+Definition uncertainty := keys -> Prop.
 Definition scores (d : nat) (scale : R) (q : vector) (k : keys) (i : nat) : R := scale * dot d q (k i).
 
-(** A wish: the target t a has at least the weight p a, for each of m demands, in every world. *)
-Definition grants (d n : nat) (scale : R) (w : world) (m : nat) (t : nat -> nat) (p : nat -> R) (q : vector) : Prop :=
+(** A target: the target t a has at least the weight p a, for each of m demands, in every realization. *)
+Definition meets (d n : nat) (scale : R) (w : uncertainty) (m : nat) (t : nat -> nat) (p : nat -> R) (q : vector) : Prop :=
   forall k, w k -> forall a, (a < m)%nat -> p a <= pattern n (scores d scale q k) (t a).
 
-(** One demand in one admissible world, seen through any distribution. *)
+(** One demand in one admissible realization, seen through any distribution. *)
 Lemma one_demand d n scale k a p pi q :
   distribution n pi -> (a < n)%nat -> 0 < p -> p <= pattern n (scores d scale q k) a ->
   entropy n pi + ln p <= scale * dot d q (fun m => k a m - sum n (fun i => pi i * k i m)).
@@ -35,7 +35,7 @@ Definition pull (n c : nat) (t : nat -> nat) (a : nat -> nat) (k : nat -> keys) 
   fun m => sum c (fun j => l j * (k j (t (a j)) m - sum n (fun i => pi j i * k j i m))).
 
 Section Bound.
-  Variables (d n m c : nat) (scale : R) (w : world) (t : nat -> nat) (p : nat -> R).
+  Variables (d n m c : nat) (scale : R) (w : uncertainty) (t : nat -> nat) (p : nat -> R).
   Variables (a : nat -> nat) (k : nat -> keys) (pi : nat -> nat -> R) (l : nat -> R).
   Hypothesis targets : forall b, (b < m)%nat -> (t b < n)%nat /\ 0 < p b.
   Hypothesis demands : forall j, (j < c)%nat -> (a j < m)%nat.
@@ -46,7 +46,7 @@ Section Bound.
   Let V := pull n c t a k pi l.
   Let bound := sum c (fun j => l j * (entropy n (pi j) + ln (p (a j)))).
 
-  Lemma bound_along q : grants d n scale w m t p q -> bound <= scale * dot d q V.
+  Lemma bound_along q : meets d n scale w m t p q -> bound <= scale * dot d q V.
   Proof.
     intros G.
     assert (E : scale * dot d q V
@@ -58,8 +58,8 @@ Section Bound.
     apply one_demand; [apply distributions, Hj | assumption | assumption | apply G; [apply admissible, Hj | apply demands, Hj]].
   Qed.
 
-  (** Theorem 2: every query that grants the wish is at least this long. *)
-  Theorem none_shorter q : grants d n scale w m t p q -> bound <= norm d q * (Rabs scale * norm d V).
+  (** Theorem 2: every query that meets the targets are at least this long. *)
+  Theorem none_shorter q : meets d n scale w m t p q -> bound <= norm d q * (Rabs scale * norm d V).
   Proof.
     intros G. apply Rle_trans with (scale * dot d q V); [apply bound_along, G|].
     assert (C := cauchy_schwarz d q V). assert (C' := cauchy_schwarz d (fun i => - q i) V).
@@ -72,8 +72,8 @@ Section Bound.
     unfold Rabs. destruct (Rcase_abs scale); nra.
   Qed.
 
-  (** With V = 0 and a positive bound, no query grants the wish. *)
-  Theorem impossible : (forall x, (x < d)%nat -> V x = 0) -> 0 < bound -> forall q, ~ grants d n scale w m t p q.
+  (** With V = 0 and a positive bound, no query meets the targets. *)
+  Theorem impossible : (forall x, (x < d)%nat -> V x = 0) -> 0 < bound -> forall q, ~ meets d n scale w m t p q.
   Proof.
     intros Z B q G. assert (A := bound_along q G).
     assert (dot d q V = 0).

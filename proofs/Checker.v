@@ -4,7 +4,7 @@
     assumed of it, so whoever makes it need not be trusted. *)
 
 Require Import QArith Qreals Reals Lra Lia List ZArith Bool FunctionalExtensionality.
-From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Exponential Bounding Checking Shortest.
+From Headwright Require Import Sums Attention Certificate Uncertainty Heads Numbers Exponential Bounding Checking Shortest.
 From Headwright Require Whole.
 Import ListNotations.
 Open Scope R_scope.
@@ -50,7 +50,7 @@ Inductive claim := Designed | Impossible | Longer.
 
 Module Keys.
   (** What a key may be: c mu + v + E u with from <= c <= up_to, |v| <= within and |u| <= 1; the columns of E are its axes. *)
-  Record uncertainty := { from : Q; up_to : Q; within : Q; axes : list (list Q) }.
+  Record key_spread := { from : Q; up_to : Q; within : Q; axes : list (list Q) }.
 
   Record statement := {
     the_claim : claim;
@@ -59,8 +59,8 @@ Module Keys.
     dimension : nat;
     scenarios : list (list (list Q));  (* one table of keys for each *)
     scale : Q;
-    wish : list (nat * Q);  (* targets and their least weights *)
-    spreads : list uncertainty;
+    targets : list (nat * Q);  (* targets and their least weights *)
+    spreads : list key_spread;
     which : list nat;  (* for each key the number of its spread *)
     queries : list (list Q);
     none_shorter : Q
@@ -68,17 +68,17 @@ Module Keys.
 
   (** ** What it means *)
 
-  Definition nowhere : uncertainty := {| from := 0; up_to := 0; within := 0; axes := [] |}.
-  Definition room_of (w : uncertainty) : room :=
+  Definition nowhere : key_spread := {| from := 0; up_to := 0; within := 0; axes := [] |}.
+  Definition room_of (w : key_spread) : room :=
     {| lowest := Q2R (from w); highest := Q2R (up_to w); radius := Q2R (within w); columns := length (axes w); column := table_of (axes w) |}.
 
   (** The keys are around those of one of the scenarios. *)
-  Definition may_be (s : statement) : world :=
+  Definition may_be (s : statement) : uncertainty :=
     one_around (dimension s) (count s) (map table_of (scenarios s)) (fun i => room_of (nth (nth i (which s) 0%nat) (spreads s) nowhere)).
 
   (** Whatever the keys are, each target has at least its weight on average over the heads, of which each has a query. *)
-  Definition granted (s : statement) (q : nat -> vector) : Prop :=
-    forall k, may_be s k -> forall a p, In (a, p) (wish s) ->
+  Definition met (s : statement) (q : nat -> vector) : Prop :=
+    forall k, may_be s k -> forall a p, In (a, p) (targets s) ->
       Q2R p <= sum (heads s) (fun j => pattern (count s) (scores (dimension s) (Q2R (scale s)) (q j) k) a) / INR (heads s).
 
   (** Not all of the queries are shorter. *)
@@ -87,9 +87,9 @@ Module Keys.
 
   Definition meaning (s : statement) : Prop :=
     match the_claim s with
-    | Designed => granted s (table_of (queries s)) /\ forall q, granted s q -> as_long s q
-    | Longer => forall q, granted s q -> as_long s q
-    | Impossible => forall q, ~ granted s q
+    | Designed => met s (table_of (queries s)) /\ forall q, met s q -> as_long s q
+    | Longer => forall q, met s q -> as_long s q
+    | Impossible => forall q, ~ met s q
     end.
 
   (** ** What is checked *)
@@ -102,9 +102,9 @@ Module Keys.
   (** Binary digits of intervals; denominators of keys, of spreads, of queries and of scales; moves; and the bound. *)
   Record evidence := { digits : BinNums.positive; e : Z; g : Z; f : Z; r : Z; moves : list move; the_bound : bound }.
 
-  Definition spread_over (e g : Z) (w : uncertainty) : spread :=
+  Definition spread_over (e g : Z) (w : key_spread) : spread :=
     {| low := over g (from w); high := over g (up_to w); ball := over g (within w); factor := map (map (over e)) (axes w) |}.
-  Definition exact_spread (e g : Z) (w : uncertainty) : bool :=
+  Definition exact_spread (e g : Z) (w : key_spread) : bool :=
     divides g (from w) && divides g (up_to w) && divides g (within w) && forallb (forallb (divides e)) (axes w).
   Definition demand_of (one : nat * Q) : demand := let '(a, p) := one in (a, (Qnum p, Zpos (Qden p))).
 
@@ -118,12 +118,12 @@ Module Keys.
     Let num := Qnum (none_shorter s).
     Let den := Zpos (Qden (none_shorter s)).
 
-    (** The keys, what they may be and the wish as whole numbers. *)
+    (** The keys, what they may be and the targets as whole numbers. *)
     Variables (tables : list (list (list Z))) (sp : list spread) (w : list demand).
 
     Definition check_queries : bool :=
       (0 <? f v)%Z && forallb (forallb (divides (f v))) (queries s) && Nat.eqb (length (queries s)) (heads s) &&
-      check_granted how d n (e v) tables (g v) sp (which s) sn sd w (f v) (map (map (over (f v))) (queries s)).
+      check_targets_met how d n (e v) tables (g v) sp (which s) sn sd w (f v) (map (map (over (f v))) (queries s)).
 
     Definition check_long : bool :=
       match the_bound v with
@@ -154,7 +154,7 @@ Module Keys.
   Definition check_keys (s : statement) (v : evidence) : bool :=
     let tables := map (map (map (over (e v)))) (scenarios s) in
     let sp := map (spread_over (e v) (g v)) (spreads s) in
-    let w := map demand_of (wish s) in
+    let w := map demand_of (targets s) in
     Nat.ltb 0 (heads s) && forallb (forallb (forallb (divides (e v)))) (scenarios s) && forallb (exact_spread (e v) (g v)) (spreads s) &&
     sensible (dimension s) (count s) (e v) tables (g v) sp (Zpos (Qden (scale s))) w &&
     check_claim s v tables sp w.
@@ -165,7 +165,7 @@ Module Keys.
     Variables (s : statement) (v : evidence).
     Let tables := map (map (map (over (e v)))) (scenarios s).
     Let sp := map (spread_over (e v) (g v)) (spreads s).
-    Let w := map demand_of (wish s).
+    Let w := map demand_of (targets s).
     Let sn := Qnum (scale s).
     Let sd := Zpos (Qden (scale s)).
     Hypothesis heads_pos : (0 < heads s)%nat.
@@ -180,10 +180,10 @@ Module Keys.
       unfold Checking.room_of, room_of, spread_over. simpl. rewrite !over_spec, table_over, map_length by assumption. reflexivity.
     Qed.
 
-    Lemma same_world : the_world (dimension s) (count s) (e v) tables (g v) sp (which s) = may_be s.
+    Lemma same_uncertainty : the_uncertainty (dimension s) (count s) (e v) tables (g v) sp (which s) = may_be s.
     Proof.
       destruct (sense_parts _ _ _ _ _ _ _ _ sense) as (E & G & _).
-      unfold the_world, may_be. f_equal.
+      unfold the_uncertainty, may_be. f_equal.
       - unfold tables. rewrite map_map. apply map_ext_in. intros t T. apply table_over; [exact E|].
         rewrite forallb_forall in exact_keys. apply exact_keys, T.
       - apply functional_extensionality. intros i. unfold rooms.
@@ -191,53 +191,53 @@ Module Keys.
         apply (forallb_nth (exact_spread (e v) (g v))); [exact exact_spreads | reflexivity].
     Qed.
 
-    Lemma same_wish q : granted s q <->
-      granted_together (dimension s) (count s) (e v) tables (g v) sp (which s) sn sd w (heads s) q.
+    Lemma same_targets q : met s q <->
+      met_together (dimension s) (count s) (e v) tables (g v) sp (which s) sn sd w (heads s) q.
     Proof.
-      unfold granted, granted_together, grant_together. rewrite same_world.
-      assert (N : forall a, nth a w (0%nat, (1%Z, 1%Z)) = demand_of (nth a (wish s) (0%nat, 1%Q))).
+      unfold met, met_together, meet_together. rewrite same_uncertainty.
+      assert (N : forall a, nth a w (0%nat, (1%Z, 1%Z)) = demand_of (nth a (targets s) (0%nat, 1%Q))).
       { intros a. unfold w. change (0%nat, (1%Z, 1%Z)) with (demand_of (0%nat, 1%Q)). apply map_nth. }
-      assert (T : forall a, target w a = fst (nth a (wish s) (0%nat, 1%Q))).
-      { intros a. unfold target. rewrite N. destruct (nth a (wish s) _). reflexivity. }
-      assert (P : forall a, least w a = Q2R (snd (nth a (wish s) (0%nat, 1%Q)))).
-      { intros a. unfold least. rewrite N. destruct (nth a (wish s) _). reflexivity. }
-      assert (L : length w = length (wish s)) by apply map_length.
+      assert (T : forall a, target w a = fst (nth a (targets s) (0%nat, 1%Q))).
+      { intros a. unfold target. rewrite N. destruct (nth a (targets s) _). reflexivity. }
+      assert (P : forall a, least w a = Q2R (snd (nth a (targets s) (0%nat, 1%Q)))).
+      { intros a. unfold least. rewrite N. destruct (nth a (targets s) _). reflexivity. }
+      assert (L : length w = length (targets s)) by apply map_length.
       split; intros H k K.
       - intros a Ha. rewrite T, P. apply (H k K). rewrite <- surjective_pairing. apply nth_In. lia.
       - intros a p I. apply (In_nth _ _ (0%nat, 1%Q)) in I. destruct I as (i & Hi & E).
         assert (X := H k K i ltac:(lia)). rewrite T, P, E in X. exact X.
     Qed.
 
-    Lemma alone_wish q : heads s = 1%nat -> granted s q ->
-      granted_by (dimension s) (count s) (e v) tables (g v) sp (which s) sn sd w (q 0%nat).
+    Lemma alone_targets q : heads s = 1%nat -> met s q ->
+      met_by (dimension s) (count s) (e v) tables (g v) sp (which s) sn sd w (q 0%nat).
     Proof.
-      intros H G. apply same_wish in G. rewrite H in G. unfold granted_by. apply together_alone in G. exact G.
+      intros H G. apply same_targets in G. rewrite H in G. unfold met_by. apply together_alone in G. exact G.
     Qed.
 
-    Lemma queries_correct : check_queries s v tables sp w = true -> granted s (table_of (queries s)).
+    Lemma queries_correct : check_queries s v tables sp w = true -> met s (table_of (queries s)).
     Proof.
       unfold check_queries. rewrite !andb_true_iff. intros [[[F X] L] C]. apply Z.ltb_lt, IZR_pos in F. apply Nat.eqb_eq in L.
-      apply same_wish. apply granted_correct in C; [|exact sense]. rewrite map_length, L in C.
+      apply same_targets. apply met_correct in C; [|exact sense]. rewrite map_length, L in C.
       rewrite <- (table_over (f v) (queries s) F X). exact C.
     Qed.
 
-    Lemma long_correct q : check_long s v tables sp w = true -> granted s q -> as_long s q.
+    Lemma long_correct q : check_long s v tables sp w = true -> met s q -> as_long s q.
     Proof.
       unfold check_long, as_long. intros C G. destruct (the_bound v) as [|D items|D scene places among].
       - exists 0%nat. split; [exact heads_pos|]. apply Z.leb_le, IZR_le in C.
         apply Rle_trans with 0; [|apply sqrt_pos]. unfold Q2R.
         assert (P : 0 < / IZR (Zpos (Qden (none_shorter s)))) by (apply Rinv_0_lt_compat, IZR_pos; reflexivity). nra.
       - rewrite andb_true_iff in C. destruct C as [H C]. apply Nat.eqb_eq in H. exists 0%nat. split; [exact heads_pos|].
-        exact (none_shorter_correct _ _ _ _ _ _ _ _ _ _ _ sense _ _ _ _ _ _ C _ (alone_wish q H G)).
-      - apply same_wish in G. exact (together_longer_correct _ _ _ _ _ _ _ _ _ _ _ sense _ _ _ _ _ _ _ _ _ heads_pos C q G).
+        exact (none_shorter_correct _ _ _ _ _ _ _ _ _ _ _ sense _ _ _ _ _ _ C _ (alone_targets q H G)).
+      - apply same_targets in G. exact (together_longer_correct _ _ _ _ _ _ _ _ _ _ _ sense _ _ _ _ _ _ _ _ _ heads_pos C q G).
     Qed.
 
-    Lemma none_correct q : check_none s v tables sp w = true -> ~ granted s q.
+    Lemma none_correct q : check_none s v tables sp w = true -> ~ met s q.
     Proof.
       unfold check_none. intros C G. destruct (the_bound v) as [|D items|D scene places among]; [discriminate| |].
       - rewrite andb_true_iff in C. destruct C as [H C]. apply Nat.eqb_eq in H.
-        exact (impossible_correct _ _ _ _ _ _ _ _ _ _ _ sense _ _ _ _ C _ (alone_wish q H G)).
-      - apply same_wish in G. exact (together_impossible_correct _ _ _ _ _ _ _ _ _ _ _ sense _ _ _ _ _ _ _ heads_pos C q G).
+        exact (impossible_correct _ _ _ _ _ _ _ _ _ _ _ sense _ _ _ _ C _ (alone_targets q H G)).
+      - apply same_targets in G. exact (together_impossible_correct _ _ _ _ _ _ _ _ _ _ _ sense _ _ _ _ _ _ _ heads_pos C q G).
     Qed.
   End Correct.
 

@@ -3,16 +3,16 @@
     Keys, queries, multipliers and shares are whole numbers over common denominators. *)
 
 Require Import Reals Lra Lia List ZArith Bool.
-From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Exponential Bounding.
+From Headwright Require Import Sums Attention Certificate Uncertainty Heads Numbers Exponential Bounding.
 Import ListNotations.
 Open Scope R_scope.
 
 #[global] Opaque exp_up.
 
-(** * The statement of a certificate: keys, what they may be, a wish, queries *)
+(** * The statement of a certificate: keys, what they may be, a target, queries *)
 
 (** The keys are around those of one of some tables. *)
-Definition one_around (d n : nat) (tables : list keys) (s : nat -> room) : world :=
+Definition one_around (d n : nat) (tables : list keys) (s : nat -> room) : uncertainty :=
   fun k => exists t, In t tables /\ around d n t s k.
 
 (** What a key may be: low, high and ball over a denominator g, the columns of a factor over the denominator e of the keys. *)
@@ -28,19 +28,19 @@ Definition rooms (e g : Z) (spreads : list spread) (which : list nat) : nat -> r
 
 (** A demand: the target, and its least weight as a ratio. *)
 Definition demand : Type := nat * (Z * Z).
-Definition target (wish : list demand) (a : nat) : nat := fst (nth a wish (0%nat, (1%Z, 1%Z))).
-Definition least (wish : list demand) (a : nat) : R :=
-  let '(_, (num, den)) := nth a wish (0%nat, (1%Z, 1%Z)) in IZR num / IZR den.
+Definition target (targets : list demand) (a : nat) : nat := fst (nth a targets (0%nat, (1%Z, 1%Z))).
+Definition least (targets : list demand) (a : nat) : R :=
+  let '(_, (num, den)) := nth a targets (0%nat, (1%Z, 1%Z)) in IZR num / IZR den.
 
-(** h queries together: each target has at least its weight on average over their patterns, in every world. *)
-Definition grant_together (d n h : nat) (scale : R) (w : world) (m : nat) (t : nat -> nat) (p : nat -> R) (q : nat -> vector) : Prop :=
+(** h queries together: each target has at least its weight on average over their patterns, in every realization. *)
+Definition meet_together (d n h : nat) (scale : R) (w : uncertainty) (m : nat) (t : nat -> nat) (p : nat -> R) (q : nat -> vector) : Prop :=
   forall k, w k -> forall a, (a < m)%nat -> p a <= sum h (fun j => pattern n (scores d scale (q j) k) (t a)) / INR h.
 
-Lemma together_alone d n scale w m t p q : grant_together d n 1 scale w m t p q <-> grants d n scale w m t p (q 0%nat).
+Lemma together_alone d n scale w m t p q : meet_together d n 1 scale w m t p q <-> meets d n scale w m t p (q 0%nat).
 Proof.
   assert (E : forall k b, sum 1 (fun j => pattern n (scores d scale (q j) k) b) / INR 1 = pattern n (scores d scale (q 0%nat) k) b)
     by (intros; simpl; field).
-  unfold grant_together, grants. split; intros G k K a Ha; [rewrite <- E | rewrite E]; apply G; assumption.
+  unfold meet_together, meets. split; intros G k K a Ha; [rewrite <- E | rewrite E]; apply G; assumption.
 Qed.
 
 Lemma norm_zero d x : norm d x <= 0 -> forall i, (i < d)%nat -> x i = 0.
@@ -153,19 +153,19 @@ Section Statement.
   Variable how : method.
   Local Notation prec := (accuracy how).
   Variables (d n : nat) (e : Z) (scenarios : list (list (list Z))) (g : Z) (spreads : list spread) (which : list nat).
-  Variables (sn sd : Z) (wish : list demand).
+  Variables (sn sd : Z) (targets : list demand).
 
   Definition scale : R := IZR sn / IZR sd.
-  Definition the_world : world := one_around d n (map (table e) scenarios) (rooms e g spreads which).
-  Definition granted_by (q : vector) : Prop := grants d n scale the_world (length wish) (target wish) (least wish) q.
-  Definition granted_together (h : nat) (q : nat -> vector) : Prop :=
-    grant_together d n h scale the_world (length wish) (target wish) (least wish) q.
+  Definition the_uncertainty : uncertainty := one_around d n (map (table e) scenarios) (rooms e g spreads which).
+  Definition met_by (q : vector) : Prop := meets d n scale the_uncertainty (length targets) (target targets) (least targets) q.
+  Definition met_together (h : nat) (q : nat -> vector) : Prop :=
+    meet_together d n h scale the_uncertainty (length targets) (target targets) (least targets) q.
   Definition spread_at (i : nat) : spread := nth (nth i which 0%nat) spreads nowhere.
 
   Definition sensible : bool :=
     (0 <? e)%Z && (0 <? g)%Z && (0 <? sd)%Z && forallb (well_formed d n) scenarios &&
     forallb (fun s => forallb (fun c => Nat.eqb (length c) d) (factor s)) spreads &&
-    forallb (fun '(a, (num, den)) => (Nat.ltb a n) && (0 <? num)%Z && (0 <? den)%Z) wish.
+    forallb (fun '(a, (num, den)) => (Nat.ltb a n) && (0 <? num)%Z && (0 <? den)%Z) targets.
 
   Hypothesis sense : sensible = true.
 
@@ -187,19 +187,19 @@ Section Statement.
   Lemma a_spread j : In (nth j spreads nowhere) (nowhere :: spreads).
   Proof. destruct (nth_in_or_default j spreads nowhere) as [H|H]; [right; exact H | left; symmetry; exact H]. Qed.
 
-  Lemma sense_wish a : (a < length wish)%nat ->
-    exists num den, nth a wish (0%nat, (1%Z, 1%Z)) = (target wish a, (num, den))
-      /\ (target wish a < n)%nat /\ (0 < num)%Z /\ (0 < den)%Z /\ least wish a = IZR num / IZR den.
+  Lemma sense_targets a : (a < length targets)%nat ->
+    exists num den, nth a targets (0%nat, (1%Z, 1%Z)) = (target targets a, (num, den))
+      /\ (target targets a < n)%nat /\ (0 < num)%Z /\ (0 < den)%Z /\ least targets a = IZR num / IZR den.
   Proof.
     intros Ha. assert (S := sense). unfold sensible in S. rewrite !andb_true_iff, !forallb_forall in S. destruct S as [_ W].
-    assert (H := W _ (nth_In wish (0%nat, (1%Z, 1%Z)) Ha)). unfold target, least.
-    destruct (nth a wish (0%nat, (1%Z, 1%Z))) as [t [num den]]. rewrite !andb_true_iff in H. destruct H as [[T A] B].
+    assert (H := W _ (nth_In targets (0%nat, (1%Z, 1%Z)) Ha)). unfold target, least.
+    destruct (nth a targets (0%nat, (1%Z, 1%Z))) as [t [num den]]. rewrite !andb_true_iff in H. destruct H as [[T A] B].
     exists num, den. repeat split; [apply Nat.ltb_lt, T | apply Z.ltb_lt, A | apply Z.ltb_lt, B].
   Qed.
 
-  (** ** Granted *)
+  (** ** Met *)
 
-  Section Granted.
+  Section Met.
   Variables (f : Z) (queries : list (list Z)).
 
   (** How far a score may be off its place, in keys of one spread. *)
@@ -252,9 +252,9 @@ Section Statement.
         (I.mul prec (I.fromZ prec (Z.of_nat (length queries))) (ratio prec num den)))
     end.
 
-  Definition check_granted : bool :=
+  Definition check_targets_met : bool :=
     (0 <? f)%Z && Nat.ltb 0 (length queries) && forallb (fun q => Nat.eqb (length q) d) queries &&
-    forallb (fun rows => forallb (check_demand rows) wish) scenarios.
+    forallb (fun rows => forallb (check_demand rows) targets) scenarios.
 
   Hypothesis f_pos : 0 < IZR f.
 
@@ -393,23 +393,23 @@ Section Statement.
     split; [lra|].
     apply Rle_trans with (/ (1 + o)); [apply Rinv_le_contravar; lra|].
     assert (P : 0 < / (1 + o)) by (apply Rinv_0_lt_compat; lra).
-    apply granted_by_the_others; [exact Ha | exact P|].
+    apply met_by_the_others; [exact Ha | exact P|].
     replace (1 / / (1 + o) - 1) with o by (field; lra).
     apply sum_le. intros i Hi. destruct (Nat.eqb i a); [lra|]. apply exp_monotone.
     assert (Bi := score_between q rows k i L R K Hi). assert (Ba := score_between q rows k a L R K Ha).
     unfold top, bottom. fold D in Bi, Ba. rewrite N in Ba. destruct (nth i (seen q rows) _) as [[? ?] ?]. lra.
   Qed.
-  End Granted.
+  End Met.
 
-  Theorem granted_correct f queries : check_granted f queries = true -> granted_together (length queries) (fun j => row f (nth j queries [])).
+  Theorem met_correct f queries : check_targets_met f queries = true -> met_together (length queries) (fun j => row f (nth j queries [])).
   Proof.
-    unfold check_granted. rewrite !andb_true_iff. intros [[[F H] L] C] k (t & T & K) a Ha.
+    unfold check_targets_met. rewrite !andb_true_iff. intros [[[F H] L] C] k (t & T & K) a Ha.
     apply in_map_iff in T. destruct T as (rows & <- & R).
     apply Z.ltb_lt, IZR_pos in F. apply Nat.ltb_lt in H.
     assert (LQ : forall q, In q queries -> length q = d).
     { rewrite forallb_forall in L. intros q Hq. apply Nat.eqb_eq, L, Hq. }
-    destruct (sense_wish a Ha) as (num & den & NW & T & Pn & Pd & P).
-    assert (W' : In (target wish a, (num, den)) wish) by (rewrite <- NW; apply nth_In, Ha).
+    destruct (sense_targets a Ha) as (num & den & NW & T & Pn & Pd & P).
+    assert (W' : In (target targets a, (num, den)) targets) by (rewrite <- NW; apply nth_In, Ha).
     rewrite forallb_forall in C. assert (Q := C rows R). rewrite forallb_forall in Q. apply Q in W'. clear C Q.
     assert (PN := IZR_pos _ Pn). assert (PD := IZR_pos _ Pd). rewrite P.
     unfold check_demand in W'. set (fine := fineness den) in *. set (W := unit_for fine) in *. assert (W0 : (0 < W)%Z) by apply power_pos. assert (WP := IZR_pos _ W0).
@@ -417,20 +417,20 @@ Section Statement.
     assert (HI : 0 < INR (length queries)) by (apply lt_0_INR, H).
     apply Rmult_le_reg_r with (INR (length queries)); [exact HI|].
     unfold Rdiv at 2. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
-    rewrite (sum_nth queries [] (fun q => pattern n (scores d scale (row f q) k) (target wish a))).
+    rewrite (sum_nth queries [] (fun q => pattern n (scores d scale (row f q) k) (target targets a))).
     assert (Many : not_negative (I.sub prec
-        (sum_I prec (fun q => match rivals f fine W q rows (target wish a) with Some z => ratio prec (W * W) (W * W + z) | None => I.zero end) queries)
+        (sum_I prec (fun q => match rivals f fine W q rows (target targets a) with Some z => ratio prec (W * W) (W * W + z) | None => I.zero end) queries)
         (I.mul prec (I.fromZ prec (Z.of_nat (length queries))) (ratio prec num den))) = true ->
-      IZR num / IZR den * INR (length queries) <= sum_list (fun q => pattern n (scores d scale (row f q) k) (target wish a)) queries).
+      IZR num / IZR den * INR (length queries) <= sum_list (fun q => pattern n (scores d scale (row f q) k) (target targets a)) queries).
     { intros N.
-      assert (X : exists y, encloses (sum_I prec (fun q => match rivals f fine W q rows (target wish a) with Some z => ratio prec (W * W) (W * W + z) | None => I.zero end) queries) y
-        /\ y <= sum_list (fun q => pattern n (scores d scale (row f q) k) (target wish a)) queries).
+      assert (X : exists y, encloses (sum_I prec (fun q => match rivals f fine W q rows (target targets a) with Some z => ratio prec (W * W) (W * W + z) | None => I.zero end) queries) y
+        /\ y <= sum_list (fun q => pattern n (scores d scale (row f q) k) (target targets a)) queries).
       { clear - LQ F R K T sense W0 WP WW. induction queries as [|q l IH]; [exists 0; split; [apply zero_encloses | simpl; lra]|].
         destruct IH as (y & Y & B); [intros; apply LQ; right; assumption|].
-        assert (X : exists x, encloses (match rivals f fine W q rows (target wish a) with Some z => ratio prec (W * W) (W * W + z) | None => I.zero end) x
-          /\ x <= pattern n (scores d scale (row f q) k) (target wish a)).
-        { destruct (rivals f fine W q rows (target wish a)) as [z|] eqn:RV.
-          - destruct (weight_reached f F fine W q rows k (target wish a) z W0 (LQ q (or_introl eq_refl)) R K T RV) as [O G].
+        assert (X : exists x, encloses (match rivals f fine W q rows (target targets a) with Some z => ratio prec (W * W) (W * W + z) | None => I.zero end) x
+          /\ x <= pattern n (scores d scale (row f q) k) (target targets a)).
+        { destruct (rivals f fine W q rows (target targets a)) as [z|] eqn:RV.
+          - destruct (weight_reached f F fine W q rows k (target targets a) z W0 (LQ q (or_introl eq_refl)) R K T RV) as [O G].
             set (o := IZR z / IZR (W * W)) in *.
             assert (ZE : IZR z = o * IZR (W * W)) by (unfold o; field; lra).
             assert (P : 0 < IZR (W * W + z)) by (rewrite plus_IZR, ZE; nra).
@@ -443,14 +443,14 @@ Section Statement.
       - rewrite <- INR_IZR_INZ in N. lra.
       - apply sub_encloses; [exact Y|]. apply mul_encloses; [apply Z_encloses | apply ratio_encloses; lra]. }
     destruct queries as [|q [|q' l]]; [apply Many, W' | | apply Many, W'].
-    destruct (rivals f fine W q rows (target wish a)) as [z|] eqn:RV; [|discriminate].
-    destruct (weight_reached f F fine W q rows k (target wish a) z W0 (LQ q (or_introl eq_refl)) R K T RV) as [O G].
+    destruct (rivals f fine W q rows (target targets a)) as [z|] eqn:RV; [|discriminate].
+    destruct (weight_reached f F fine W q rows k (target targets a) z W0 (LQ q (or_introl eq_refl)) R K T RV) as [O G].
     apply Z.leb_le, IZR_le in W'. rewrite (mult_IZR z), (mult_IZR (den - num)), minus_IZR in W'.
     set (o := IZR z / IZR (W * W)) in *.
     assert (ZE : IZR z = o * IZR (W * W)) by (unfold o; field; lra).
     assert (OB : o * IZR num <= IZR den - IZR num).
     { apply Rmult_le_reg_r with (IZR (W * W)); [exact WW|]. rewrite ZE in W'. lra. }
-    change (IZR num / IZR den * 1 <= pattern n (scores d scale (row f q) k) (target wish a) + 0).
+    change (IZR num / IZR den * 1 <= pattern n (scores d scale (row f q) k) (target targets a) + 0).
     rewrite Rmult_1_r, Rplus_0_r. apply Rle_trans with (2 := G).
     rewrite <- (Rinv_inv (IZR num / IZR den)). apply Rinv_le_contravar; [lra|].
     replace (/ (IZR num / IZR den)) with (IZR den / IZR num) by (field; lra).

@@ -1,7 +1,7 @@
 (** None shorter, and impossible: the constraints of a certificate checked inside the kernel, for one head and for several. *)
 
 Require Import Reals Lra Lia List ZArith Bool.
-From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Exponential Bounding Checking.
+From Headwright Require Import Sums Attention Certificate Uncertainty Heads Numbers Exponential Bounding Checking.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -21,8 +21,8 @@ Section Shortest.
   Variable how : method.
   Local Notation prec := (accuracy how).
   Variables (d n : nat) (e : Z) (scenarios : list (list (list Z))) (g : Z) (spreads : list spread) (which : list nat).
-  Variables (sn sd : Z) (wish : list demand).
-  Hypothesis sense : sensible d n e scenarios g spreads sd wish = true.
+  Variables (sn sd : Z) (targets : list demand).
+  Hypothesis sense : sensible d n e scenarios g spreads sd targets = true.
 
   Let the_rooms := rooms e g spreads which.
   Let scale : R := IZR sn / IZR sd.
@@ -95,8 +95,8 @@ Section Shortest.
     rewrite (map_nth F), (combine_nth rows l i [] (0%Z, 0%nat)) by (rewrite L, L'; reflexivity). unfold F. destruct (nth i l (0%Z, 0%nat)). reflexivity.
   Qed.
 
-  Lemma placed_in_world rows l : In rows scenarios -> standing l = true ->
-    length (placed rows l) = n /\ the_world d n e scenarios g spreads which (table (e * r) (placed rows l)).
+  Lemma placed_in_uncertainty rows l : In rows scenarios -> standing l = true ->
+    length (placed rows l) = n /\ the_uncertainty d n e scenarios g spreads which (table (e * r) (placed rows l)).
   Proof.
     intros R S. unfold standing in S. rewrite !andb_true_iff in S. destruct S as [[[RP M] L] F].
     apply Z.ltb_lt, IZR_pos in RP. apply Nat.eqb_eq in L.
@@ -144,13 +144,13 @@ Section Shortest.
   Variables (D : Z) (items : list item).
 
   Definition rows_of (it : item) : list (list Z) := nth (scenario it) scenarios [].
-  Definition all_stands (it : item) : list stand := replaced (target wish (demanded it)) (own_stand it) (stands it).
+  Definition all_stands (it : item) : list stand := replaced (target targets (demanded it)) (own_stand it) (stands it).
   Definition constraint_of (it : item) : constraint :=
-    {| rows := placed (rows_of it) (all_stands it); bias := []; own := target wish (demanded it);
-       floor := snd (nth (demanded it) wish (0%nat, (1%Z, 1%Z))); shares := weights it |}.
+    {| rows := placed (rows_of it) (all_stands it); bias := []; own := target targets (demanded it);
+       floor := snd (nth (demanded it) targets (0%nat, (1%Z, 1%Z))); shares := weights it |}.
 
   Definition item_fits (it : item) : bool :=
-    Nat.ltb (scenario it) (length scenarios) && Nat.ltb (demanded it) (length wish) && standing (all_stands it) &&
+    Nat.ltb (scenario it) (length scenarios) && Nat.ltb (demanded it) (length targets) && standing (all_stands it) &&
     sound d (e * r) 1 D (constraint_of it).
 
   Definition summands : list summand := map (fun it => summand_of how d 1 D (constraint_of it) (multiplier it)) items.
@@ -159,13 +159,13 @@ Section Shortest.
     forallb item_fits items && check_longer prec d (D * (e * r)) sn sd summands num den.
   Definition check_impossible : bool := forallb item_fits items && check_cancels prec d (D * (e * r)) sd summands.
 
-  Lemma item_says it q : item_fits it = true -> granted_by d n e scenarios g spreads which sn sd wish q ->
+  Lemma item_says it q : item_fits it = true -> met_by d n e scenarios g spreads which sn sd targets q ->
     says d (D * (e * r)) sn sd q (summand_of how d 1 D (constraint_of it) (multiplier it)).
   Proof.
     unfold item_fits. rewrite !andb_true_iff. intros [[[A B] S] O] H. apply Nat.ltb_lt in A. apply Nat.ltb_lt in B.
-    destruct (placed_in_world (rows_of it) (all_stands it) (nth_In _ _ A) S) as [L W].
+    destruct (placed_in_uncertainty (rows_of it) (all_stands it) (nth_In _ _ A) S) as [L W].
     apply summand_says; [exact O|]. apply met; [exact O|].
-    destruct (sense_wish _ _ _ _ _ _ _ _ sense _ B) as (num & den & N & _ & _ & _ & P).
+    destruct (sense_targets _ _ _ _ _ _ _ _ sense _ B) as (num & den & N & _ & _ & _ & P).
     assert (X := H _ W (demanded it) B).
     unfold floor_of. simpl floor. simpl own. simpl rows. rewrite N. simpl. rewrite <- P. rewrite L.
     unfold scores in X. apply Rle_trans with (1 := X). apply Req_le. unfold pattern, mass.
@@ -175,19 +175,19 @@ Section Shortest.
     unfold scale in *. unfold Checking.scale. rewrite Y. apply (f_equal2 Rdiv); [reflexivity|]. apply sum_ext. intros i _. rewrite Y. reflexivity.
   Qed.
 
-  Lemma summands_say q : forallb item_fits items = true -> granted_by d n e scenarios g spreads which sn sd wish q ->
+  Lemma summands_say q : forallb item_fits items = true -> met_by d n e scenarios g spreads which sn sd targets q ->
     forall s, In s summands -> says d (D * (e * r)) sn sd q s.
   Proof.
     intros F G s S. apply in_map_iff in S. destruct S as (it & <- & I). rewrite forallb_forall in F. apply item_says; [apply F, I | exact G].
   Qed.
 
   Theorem none_shorter_correct num den : check_none_shorter num den = true ->
-    forall q, granted_by d n e scenarios g spreads which sn sd wish q -> IZR num / IZR den <= norm d q.
+    forall q, met_by d n e scenarios g spreads which sn sd targets q -> IZR num / IZR den <= norm d q.
   Proof.
     unfold check_none_shorter. rewrite andb_true_iff. intros [F C] q G. apply (longer_correct _ _ _ _ _ _ _ _ _ C), summands_say; assumption.
   Qed.
 
-  Theorem impossible_correct : check_impossible = true -> forall q, ~ granted_by d n e scenarios g spreads which sn sd wish q.
+  Theorem impossible_correct : check_impossible = true -> forall q, ~ met_by d n e scenarios g spreads which sn sd targets q.
   Proof.
     unfold check_impossible. rewrite andb_true_iff. intros [F C] q G.
     apply (cancels_correct _ _ _ sn _ _ q C), summands_say; assumption.
@@ -200,17 +200,17 @@ Section Shortest.
   (** One scenario and where its keys stand; for each demand that is used, its number, and shares of the keys. *)
   Variables (D : Z) (scene : nat) (places : list stand) (among : list (nat * list Z)).
 
-  Definition chosen : list nat := map (fun '(a, _) => target wish a) among.
+  Definition chosen : list nat := map (fun '(a, _) => target targets a) among.
   Definition in_among (i : nat) : bool := existsb (Nat.eqb i) chosen.
-  Definition found (i : nat) : nat * list Z := match find (fun '(a, _) => Nat.eqb i (target wish a)) among with Some x => x | None => (0%nat, []) end.
+  Definition found (i : nat) : nat * list Z := match find (fun '(a, _) => Nat.eqb i (target targets a)) among with Some x => x | None => (0%nat, []) end.
 
   (** The sum of the least weights, as a ratio. *)
   Definition floor_sum : Z * Z :=
-    fold_right (fun i '(num, den) => let '(x, y) := snd (nth (fst (found i)) wish (0%nat, (1%Z, 1%Z))) in (num * y + x * den, den * y))%Z (0, 1)%Z chosen.
+    fold_right (fun i '(num, den) => let '(x, y) := snd (nth (fst (found i)) targets (0%nat, (1%Z, 1%Z))) in (num * y + x * den, den * y))%Z (0, 1)%Z chosen.
   Definition together_floor : Z * Z := let '(x, y) := floor_sum in (x, x + Z.of_nat (length chosen) * (y - x))%Z.
 
   Definition together_of (one : nat * list Z) : constraint :=
-    {| rows := placed (nth scene scenarios []) places; bias := []; own := target wish (fst one); floor := together_floor; shares := snd one |}.
+    {| rows := placed (nth scene scenarios []) places; bias := []; own := target targets (fst one); floor := together_floor; shares := snd one |}.
 
   Fixpoint different (l : list nat) : bool :=
     match l with
@@ -219,8 +219,8 @@ Section Shortest.
     end.
 
   Definition among_fits (one : nat * list Z) : bool :=
-    Nat.ltb (fst one) (length wish) && sound d (e * r) 1 D (together_of one) &&
-    forallb (fun '(i, z) => (z =? 0)%Z || outside_and in_among (target wish (fst one)) i) (combine (seq 0 n) (snd one)).
+    Nat.ltb (fst one) (length targets) && sound d (e * r) 1 D (together_of one) &&
+    forallb (fun '(i, z) => (z =? 0)%Z || outside_and in_among (target targets (fst one)) i) (combine (seq 0 n) (snd one)).
 
   Definition together_fits : bool :=
     Nat.ltb scene (length scenarios) && standing places && Nat.ltb 0 (length among) && different chosen && forallb among_fits among.
@@ -242,7 +242,7 @@ Section Shortest.
     apply sum_ext. intros i _. destruct (Nat.eqb_spec i a) as [->|]; [|reflexivity]. rewrite N. reflexivity.
   Qed.
 
-  Lemma found_spec i : in_among i = true -> In (found i) among /\ target wish (fst (found i)) = i.
+  Lemma found_spec i : in_among i = true -> In (found i) among /\ target targets (fst (found i)) = i.
   Proof.
     unfold in_among, found, chosen. intros H. rewrite existsb_exists in H. destruct H as (j & J & E). apply Nat.eqb_eq in E. subst j.
     apply in_map_iff in J. destruct J as ([a w] & E & I).
@@ -251,16 +251,16 @@ Section Shortest.
     - exfalso. apply (find_none _ _ F) in I. apply Nat.eqb_neq in I. congruence.
   Qed.
 
-  Lemma together_ineq h q : (0 < h)%nat -> together_fits = true -> granted_together d n e scenarios g spreads which sn sd wish h q ->
+  Lemma together_ineq h q : (0 < h)%nat -> together_fits = true -> met_together d n e scenarios g spreads which sn sd targets h q ->
     exists j one, (j < h)%nat /\ In one among /\ says d (D * (e * r)) sn sd (q j) (summand_of how d 1 D (together_of one) 1).
   Proof.
     intros Hh Fi G. unfold together_fits in Fi. rewrite !andb_true_iff in Fi. destruct Fi as [[[[A S] NE] DI] F].
     apply Nat.ltb_lt in A. apply Nat.ltb_lt in NE.
-    destruct (placed_in_world (nth scene scenarios []) places (nth_In _ _ A) S) as [L W].
+    destruct (placed_in_uncertainty (nth scene scenarios []) places (nth_In _ _ A) S) as [L W].
     set (k := table (e * r) (placed (nth scene scenarios []) places)) in *.
     rewrite forallb_forall in F.
-    assert (FI : forall one, In one among -> (fst one < length wish)%nat /\ sound d (e * r) 1 D (together_of one) = true
-      /\ forall i, (i < n)%nat -> outside_and in_among (target wish (fst one)) i = false -> nth i (snd one) 0%Z = 0%Z).
+    assert (FI : forall one, In one among -> (fst one < length targets)%nat /\ sound d (e * r) 1 D (together_of one) = true
+      /\ forall i, (i < n)%nat -> outside_and in_among (target targets (fst one)) i = false -> nth i (snd one) 0%Z = 0%Z).
     { intros one O. apply F in O. unfold among_fits in O. rewrite !andb_true_iff in O. destruct O as [[O1 O2] O3].
       split; [apply Nat.ltb_lt, O1 | split; [exact O2|]]. intros i Hi O. rewrite forallb_forall in O3.
       destruct (sound_parts _ _ _ _ _ O2) as (_ & _ & _ & _ & _ & _ & _ & LS & _). simpl in LS. rewrite L in LS.
@@ -273,16 +273,16 @@ Section Shortest.
       rewrite <- N. apply nth_In. rewrite combine_length, seq_length, LS, Nat.min_id. exact Hi. }
     assert (LT : forall i, In i chosen -> (i < n)%nat).
     { intros i Hi. apply in_map_iff in Hi. destruct Hi as ([a w] & <- & I). destruct (FI _ I) as (B & _). simpl in B.
-      destruct (sense_wish _ _ _ _ _ _ _ _ sense _ B) as (? & ? & _ & X & _). exact X. }
-    set (p := fun i => least wish (fst (found i))).
+      destruct (sense_targets _ _ _ _ _ _ _ _ sense _ B) as (? & ? & _ & X & _). exact X. }
+    set (p := fun i => least targets (fst (found i))).
     (* the sum of the least weights is the ratio that is computed *)
     assert (FS : forall l, (forall i, In i l -> in_among i = true) ->
-      let '(x, y) := fold_right (fun i '(num, den) => let '(x, y) := snd (nth (fst (found i)) wish (0%nat, (1%Z, 1%Z))) in (num * y + x * den, den * y))%Z (0, 1)%Z l in
+      let '(x, y) := fold_right (fun i '(num, den) => let '(x, y) := snd (nth (fst (found i)) targets (0%nat, (1%Z, 1%Z))) in (num * y + x * den, den * y))%Z (0, 1)%Z l in
       0 < IZR y /\ sum_list p l = IZR x / IZR y).
     { induction l as [|i l IH]; intros H; [simpl; split; [lra | unfold Rdiv; ring]|].
       simpl fold_right. destruct (fold_right _ (0, 1)%Z l) as [num den]. destruct IH as [P E]; [intros; apply H; right; assumption|].
       destruct (found_spec i (H i (or_introl eq_refl))) as [I _]. destruct (FI _ I) as (B & _).
-      destruct (sense_wish _ _ _ _ _ _ _ _ sense _ B) as (x & y & N & _ & X & Y & V). rewrite N. simpl snd.
+      destruct (sense_targets _ _ _ _ _ _ _ _ sense _ B) as (x & y & N & _ & X & Y & V). rewrite N. simpl snd.
       apply IZR_pos in X. apply IZR_pos in Y. split; [rewrite mult_IZR; apply Rmult_lt_0_compat; assumption|].
       simpl sum_list. rewrite E. unfold p. rewrite V, plus_IZR, !mult_IZR. field. lra. }
     assert (TA : forall i, In i chosen -> in_among i = true).
@@ -303,7 +303,7 @@ Section Shortest.
       simpl sum_list. rewrite IH. simpl length. rewrite S_INR. ring. }
     destruct (several_heads d n h scale k in_among p P (fun a => share D (together_of (found a))) q) as (j & a & Hj & Ha & Sa & X); try assumption.
     - lia.
-    - exists (target wish (fst one0)). split; [exact O0|]. apply TA. unfold chosen. apply in_map_iff. exists one0. split; [destruct one0; reflexivity | exact I0].
+    - exists (target targets (fst one0)). split; [exact O0|]. apply TA. unfold chosen. apply in_map_iff. exists one0. split; [destruct one0; reflexivity | exact I0].
     - unfold P. rewrite <- SP. unfold in_among. rewrite (sum_in_list p chosen DI LT). apply Rle_refl.
     - intros a Ha Sa. destruct (found_spec a Sa) as [I E]. destruct (FI _ I) as (B & _).
       assert (Q := G k W (fst (found a)) B). rewrite E in Q. fold (p a) in Q.
@@ -331,7 +331,7 @@ Section Shortest.
   Qed.
 
   Theorem together_longer_correct num den h : (0 < h)%nat -> check_together_longer num den = true ->
-    forall q, granted_together d n e scenarios g spreads which sn sd wish h q -> exists j, (j < h)%nat /\ IZR num / IZR den <= norm d (q j).
+    forall q, met_together d n e scenarios g spreads which sn sd targets h q -> exists j, (j < h)%nat /\ IZR num / IZR den <= norm d (q j).
   Proof.
     intros Hh. unfold check_together_longer. rewrite andb_true_iff, forallb_forall. intros [F C] q G.
     destruct (together_ineq h q Hh F G) as (j & one & Hj & I & S). exists j. split; [exact Hj|].
@@ -339,7 +339,7 @@ Section Shortest.
   Qed.
 
   Theorem together_impossible_correct h : (0 < h)%nat -> check_together_impossible = true ->
-    forall q, ~ granted_together d n e scenarios g spreads which sn sd wish h q.
+    forall q, ~ met_together d n e scenarios g spreads which sn sd targets h q.
   Proof.
     intros Hh. unfold check_together_impossible. rewrite andb_true_iff, forallb_forall. intros [F C] q G.
     destruct (together_ineq h q Hh F G) as (j & one & Hj & I & S).

@@ -213,7 +213,7 @@ Section Whole.
     - destruct (demands_fit r a p R ltac:(apply in_or_app; left; exact I)) as (Ha & N & M).
       assert (Q := K r R). unfold rule_kept in Q. rewrite !andb_true_iff, !forallb_forall in Q. destruct Q as [[L Q] _].
       apply Nat.eqb_eq in L. apply Q in I. destruct p as [num den]. simpl fst in *. simpl snd in *.
-      apply granted_by_the_others; [exact Ha | apply Rdiv_lt_0_compat; assumption|].
+      apply met_by_the_others; [exact Ha | apply Rdiv_lt_0_compat; assumption|].
       assert (X := not_negative_correct _ _ (sub_encloses prec _ _ _ _ (ratio_encloses prec (den - num) num ltac:(lra)) (others_encloses r a R L Ha)) I).
       rewrite minus_IZR in X. replace (1 / (IZR num / IZR den) - 1) with ((IZR den - IZR num) / IZR num) by (field; lra). lra.
     - destruct (demands_fit r a p R ltac:(apply in_or_app; right; exact I)) as (Ha & N & M).
@@ -225,7 +225,7 @@ Section Whole.
       set (o := sum n _) in X.
       destruct (Rle_or_lt (pattern n s a) (IZR num / IZR den)) as [|G]; [assumption | exfalso].
       assert (PP : 0 < pattern n s a) by (apply pattern_pos; lia).
-      assert (Y : o <= 1 / pattern n s a - 1) by (apply (granted_by_the_others n s a (pattern n s a) Ha PP); lra).
+      assert (Y : o <= 1 / pattern n s a - 1) by (apply (met_by_the_others n s a (pattern n s a) Ha PP); lra).
       assert (Z : / pattern n s a < / (IZR num / IZR den)).
       { apply Rinv_lt_contravar; [|exact G]. apply Rmult_lt_0_compat; [apply Rdiv_lt_0_compat|]; assumption. }
       replace (/ (IZR num / IZR den)) with ((IZR den - IZR num) / IZR num + 1) in Z by (field; lra).

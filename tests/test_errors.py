@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import pytest
 
-from headwright.errors import FullyMaskedError, HeadwrightError, InputError, typed_errors
+from headwright.errors import (
+    FullyMaskedError,
+    HeadwrightError,
+    InputError,
+    typed_errors,
+)
 
 if TYPE_CHECKING:
-    from headwright.models.auditor import Audit
+    from headwright.auditing import Audit
 
 
 class Named(Protocol):
@@ -68,7 +73,9 @@ class Span:
         ({"named": 3}, "named is 3: expected Named or None"),
     ],
 )
-def test_the_argument_that_does_not_fit_is_named(given: dict[str, Any], said: str) -> None:
+def test_the_argument_that_does_not_fit_is_named(
+    given: dict[str, Any], said: str
+) -> None:
     with pytest.raises(InputError, match=said):
         fails(**given)
 
@@ -76,7 +83,12 @@ def test_the_argument_that_does_not_fit_is_named(given: dict[str, Any], said: st
 @pytest.mark.parametrize(
     "given",
     [
-        {"number": np.int64(3), "share": np.float32(1), "several": np.arange(3), "anything": object()},
+        {
+            "number": np.int64(3),
+            "share": np.float32(1),
+            "several": np.arange(3),
+            "anything": object(),
+        },
         {
             "share": 1,
             "several": (1, 2),

@@ -18,7 +18,7 @@ from safetensors.numpy import save_file
 
 from headwright import InputError, Learned, attend, closest_pair, copy, design, truncate
 from headwright.files import finite, read_array, write_whole
-from headwright.models import row_statistics
+from headwright.statistics import row_statistics
 
 TABLE = np.array([[1.0, 2.5], [-3.0, 4.0]])
 
@@ -57,7 +57,9 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, kind: str) -> N
     np.testing.assert_array_equal(read_array("-"), TABLE)
 
 
-def test_the_temporary_folder_that_is_needed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_temporary_folder_that_is_needed_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     buffer = io.BytesIO()
     np.save(buffer, TABLE)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(buffer.getvalue())))
@@ -144,7 +146,9 @@ def test_bad_files_are_refused_in_words(tmp_path: Path, name: str, words: str) -
 
 def test_wrong_number_of_axes_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "q.npy", TABLE)
-    with pytest.raises(InputError, match=r"query .*q.npy: has shape \(2, 2\), expected 1 axis"):
+    with pytest.raises(
+        InputError, match=r"query .*q.npy: has shape \(2, 2\), expected 1 axis"
+    ):
         read_array(tmp_path / "q.npy", what="query", axes=1)
 
 
@@ -167,7 +171,22 @@ def test_write_whole_leaves_nothing_where_it_fails(tmp_path: Path) -> None:
         write_whole(tmp_path / "nowhere" / "a.txt", b"content")
 
 
-@pytest.mark.parametrize("dtype", ["<f4", "<f2", ">f8", ">f4", ">f2", "<i8", ">i2", "<u1", "<u8", "longdouble", "bool"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "<f4",
+        "<f2",
+        ">f8",
+        ">f4",
+        ">f2",
+        "<i8",
+        ">i2",
+        "<u1",
+        "<u8",
+        "longdouble",
+        "bool",
+    ],
+)
 def test_numbers_of_any_type_are_read_exactly(tmp_path: Path, dtype: str) -> None:
     numbers = np.array([[1, 0], [0, 1]]).astype(dtype)
     np.save(tmp_path / "table.npy", np.asfortranarray(numbers))
@@ -179,19 +198,38 @@ def test_numbers_of_any_type_are_read_exactly(tmp_path: Path, dtype: str) -> Non
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        (np.array([[1, 2], [3, 2**53 + 1]]), r"entry \(1, 1\) is 9007199254740993, a number of type int64"),
-        (np.array([-(2**53) - 1]), "entry 0 is -9007199254740993, .* that float64 rounds"),
+        (
+            np.array([[1, 2], [3, 2**53 + 1]]),
+            r"entry \(1, 1\) is 9007199254740993, a number of type int64",
+        ),
+        (
+            np.array([-(2**53) - 1]),
+            "entry 0 is -9007199254740993, .* that float64 rounds",
+        ),
         (np.array([2**63 - 1]), "entry 0 is 9223372036854775807"),
-        (np.array([0, 2**64 - 1], dtype=np.uint64), "entry 1 is 18446744073709551615, a number of type uint64"),
-        (np.array([1, 1 + np.finfo(np.longdouble).eps]), "entry 1 is 1.0.*1, .* that float64 rounds"),
-        (np.array([np.longdouble("1e400")]), r"entry 0 is 1e\+400, .* that float64 rounds"),
+        (
+            np.array([0, 2**64 - 1], dtype=np.uint64),
+            "entry 1 is 18446744073709551615, a number of type uint64",
+        ),
+        (
+            np.array([1, 1 + np.finfo(np.longdouble).eps]),
+            "entry 1 is 1.0.*1, .* that float64 rounds",
+        ),
+        (
+            np.array([np.longdouble("1e400")]),
+            r"entry 0 is 1e\+400, .* that float64 rounds",
+        ),
         (np.array([np.longdouble("nan")]), "entry 0 is nan, expected a finite number"),
         (np.array(2**53 + 1), r"entry \(\) is 9007199254740993"),
     ],
     ids=str,
 )
-@pytest.mark.skipif(np.finfo(np.longdouble).bits <= 64, reason="long doubles are doubles here")
-def test_what_float64_does_not_have_is_refused_and_never_rounded(numbers: np.ndarray, words: str) -> None:
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).bits <= 64, reason="long doubles are doubles here"
+)
+def test_what_float64_does_not_have_is_refused_and_never_rounded(
+    numbers: np.ndarray, words: str
+) -> None:
     with pytest.raises(InputError, match=words):
         finite(numbers, "keys")
 
@@ -218,7 +256,13 @@ def test_what_is_read_is_not_the_file(tmp_path: Path) -> None:
 
 def _several(folder: Path) -> Path:
     path = folder / "layer.safetensors"
-    save_file({"model.q.weight": TABLE, "b[0]": np.arange(12.0).reshape(3, 4).astype(ml_dtypes.bfloat16)}, path)
+    save_file(
+        {
+            "model.q.weight": TABLE,
+            "b[0]": np.arange(12.0).reshape(3, 4).astype(ml_dtypes.bfloat16),
+        },
+        path,
+    )
     return path
 
 
@@ -233,9 +277,13 @@ def _several(folder: Path) -> Path:
         (":b[0][2:, ::-1]", np.arange(12.0).reshape(3, 4)[2:, ::-1]),
     ],
 )
-def test_one_tensor_of_several_and_its_parts_are_read(tmp_path: Path, part: str, numbers: np.ndarray) -> None:
+def test_one_tensor_of_several_and_its_parts_are_read(
+    tmp_path: Path, part: str, numbers: np.ndarray
+) -> None:
     np.testing.assert_array_equal(read_array(f"{_several(tmp_path)}{part}"), numbers)
-    np.testing.assert_array_equal(read_array(Path(f"{_several(tmp_path)}{part}")), numbers)
+    np.testing.assert_array_equal(
+        read_array(Path(f"{_several(tmp_path)}{part}")), numbers
+    )
 
 
 @pytest.mark.parametrize(
@@ -254,7 +302,9 @@ def test_one_tensor_of_several_and_its_parts_are_read(tmp_path: Path, part: str,
         (":model.q.weight[1:1]", r"which is empty"),
     ],
 )
-def test_a_tensor_or_part_that_is_not_there_is_refused(tmp_path: Path, part: str, words: str) -> None:
+def test_a_tensor_or_part_that_is_not_there_is_refused(
+    tmp_path: Path, part: str, words: str
+) -> None:
     with pytest.raises(InputError, match=words):
         read_array(f"{_several(tmp_path)}{part}")
 
@@ -291,18 +341,24 @@ def test_tensors_and_parameters_go_wherever_an_array_goes(kind: str) -> None:
     assert design(given, copy(0)).word == "designed"
     rows: Any = [given] if isinstance(given, list) else given[None]
     found = row_statistics(rows, rows, scale=1.0)
-    np.testing.assert_allclose(found.lse, row_statistics(TABLE[None], TABLE[None], scale=1.0).lse, rtol=1e-6)
+    np.testing.assert_allclose(
+        found.lse, row_statistics(TABLE[None], TABLE[None], scale=1.0).lse, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in _tensors() if kind != "float8"])
 def test_attention_takes_tensors_and_parameters(kind: str) -> None:
     given = _tensors()[kind]
     pattern = attend(given, given).pattern
-    np.testing.assert_allclose(finite(pattern, "pattern"), attend(TABLE, TABLE).pattern, atol=1e-2)
+    np.testing.assert_allclose(
+        finite(pattern, "pattern"), attend(TABLE, TABLE).pattern, atol=1e-2
+    )
 
 
 def test_what_is_no_array_is_refused_in_a_sentence() -> None:
-    with pytest.raises(InputError, match="got ndarray, Tensor: expected arrays of one kind"):
+    with pytest.raises(
+        InputError, match="got ndarray, Tensor: expected arrays of one kind"
+    ):
         attend([[1.0]], torch.eye(1))
     with pytest.raises(InputError, match="keys is a Tensor that is no array"):
         finite(torch.eye(2).to_sparse(), "keys")
@@ -337,9 +393,17 @@ def test_a_link_is_followed_and_not_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "shape"), [("1.0,2.0", (1, 2)), ("1\n2\n3\n", (3, 1)), ("\ufeff1,2\n", (1, 2)), ("7\n", (1, 1))]
+    ("content", "shape"),
+    [
+        ("1.0,2.0", (1, 2)),
+        ("1\n2\n3\n", (3, 1)),
+        ("\ufeff1,2\n", (1, 2)),
+        ("7\n", (1, 1)),
+    ],
 )
-def test_lines_of_csv_are_rows_even_if_there_is_one(tmp_path: Path, content: str, shape: tuple[int, int]) -> None:
+def test_lines_of_csv_are_rows_even_if_there_is_one(
+    tmp_path: Path, content: str, shape: tuple[int, int]
+) -> None:
     (tmp_path / "keys.csv").write_text(content, encoding="utf-8")
     assert read_array(tmp_path / "keys.csv", axes=2).shape == shape
 
@@ -351,11 +415,16 @@ def test_lines_of_csv_are_rows_even_if_there_is_one(tmp_path: Path, content: str
         ("1 2\n3 4\n", "line 1 is '1 2': separate the numbers by commas"),
         ("x,y\n1,2\n", "line 1 is 'x,y': remove the header"),
         ("1,2\n\n3,four\n", "line 3 is '3,four': expected numbers, found 'four'"),
-        ("1,2\r\n3\r\n", "line 2 has another number of entries than line 1: 1, expected 2"),
+        (
+            "1,2\r\n3\r\n",
+            "line 2 has another number of entries than line 1: 1, expected 2",
+        ),
         ("1,2\n3,\n", "line 2 is '3,': expected numbers, found ''"),
     ],
 )
-def test_csv_that_is_no_table_is_refused_with_its_line_and_the_remedy(tmp_path: Path, content: str, words: str) -> None:
+def test_csv_that_is_no_table_is_refused_with_its_line_and_the_remedy(
+    tmp_path: Path, content: str, words: str
+) -> None:
     (tmp_path / "keys.csv").write_bytes(content.encode())
     with pytest.raises(InputError, match=re.escape(words)):
         read_array(tmp_path / "keys.csv", axes=2)

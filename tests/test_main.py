@@ -22,15 +22,24 @@ main()
 """
 
 
-@pytest.mark.parametrize("name", ["headwright.cli", "typer", "rich.console", "headwright.positions", "numpy"])
+@pytest.mark.parametrize(
+    "name", ["headwright.cli", "typer", "rich.console", "headwright.positions", "numpy"]
+)
 def test_an_interruption_while_loading_is_one_sentence(name: str) -> None:
-    ran = subprocess.run([sys.executable, "-c", STRIKE.format(name=name)], capture_output=True, text=True)
-    assert ran.returncode in (130, -2)  # -2: the signal itself, which a shell reports as 130
+    ran = subprocess.run(
+        [sys.executable, "-c", STRIKE.format(name=name)], capture_output=True, text=True
+    )
+    assert ran.returncode in (
+        130,
+        -2,
+    )  # -2: the signal itself, which a shell reports as 130
     assert ran.stderr == "error: interrupted; nothing was written\n"
     assert ran.stdout == ""
 
 
 def test_a_shell_that_says_not_to_listen_is_obeyed() -> None:
-    deaf = STRIKE.replace("signal.default_int_handler", "signal.SIG_IGN").format(name="typer")
+    deaf = STRIKE.replace("signal.default_int_handler", "signal.SIG_IGN").format(
+        name="typer"
+    )
     ran = subprocess.run([sys.executable, "-c", deaf], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

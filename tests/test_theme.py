@@ -15,7 +15,9 @@ SHEETS = sorted(ROOT.rglob("*.css"))
 
 def _luminance(colour: str) -> float:
     parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+    red, green, blue = (
+        x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -28,18 +30,24 @@ def _contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("name", theme.TEXT)
 def test_what_is_read_stands_out(name: str, mode: int) -> None:
     for ground in ("paper", "card", "code"):
-        assert _contrast(theme.colour(name, mode), theme.colour(ground, mode)) >= 4.5, ground
+        assert _contrast(theme.colour(name, mode), theme.colour(ground, mode)) >= 4.5, (
+            ground
+        )
 
 
 @pytest.mark.parametrize("mode", [theme.LIGHT, theme.DARK])
-@pytest.mark.parametrize("name", ["key", "grant", "output", "target-deep", "accent"])
+@pytest.mark.parametrize("name", ["key", "meet", "output", "target-deep", "accent"])
 def test_what_is_drawn_stands_out(name: str, mode: int) -> None:
     assert _contrast(theme.colour(name, mode), theme.colour("card", mode)) >= 3
 
 
-@pytest.mark.parametrize("ground", ["#ffffff", "#111111", theme.colour("card", theme.DARK)])
+@pytest.mark.parametrize(
+    "ground", ["#ffffff", "#111111", theme.colour("card", theme.DARK)]
+)
 @pytest.mark.parametrize("name", theme.EITHER)
-def test_a_verdict_in_a_notebook_stands_out_on_light_and_on_dark(name: str, ground: str) -> None:
+def test_a_verdict_in_a_notebook_stands_out_on_light_and_on_dark(
+    name: str, ground: str
+) -> None:
     assert _contrast(theme.EITHER[name], ground) >= 3.3
 
 
@@ -47,18 +55,23 @@ def test_a_verdict_in_a_notebook_stands_out_on_light_and_on_dark(name: str, grou
 def test_a_sheet_uses_only_names_that_the_theme_has(sheet: Path) -> None:
     known = {*theme.COLOURS, *theme.OTHERS}
     text = sheet.read_text()
-    given = set(re.findall(r"(?:^|[\s{;])--([\w-]+):", text))  # by a rule, or by a script as --w and --weight are
+    given = set(
+        re.findall(r"(?:^|[\s{;])--([\w-]+):", text)
+    )  # by a rule, or by a script as --w and --weight are
     used = set(re.findall(r"var\(--([\w-]+)\)", text))
     assert used <= known | given
     assert not given & known, "a colour is said twice"
-    assert re.findall(r"#[0-9a-fA-F]{3,8}\b(?=\s*[;,)}])", text) == [], "a colour of its own"
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b(?=\s*[;,)}])", text) == [], (
+        "a colour of its own"
+    )
 
 
 def test_no_module_has_a_colour_of_its_own() -> None:
     own = {
         path.name: found
         for path in [*ROOT.rglob("*.py"), *ROOT.rglob("*.js")]
-        if path.name != "theme.py" and (found := re.findall(r"[\"':(]#[0-9a-fA-F]{6}\b", path.read_text()))
+        if path.name != "theme.py"
+        and (found := re.findall(r"[\"':(]#[0-9a-fA-F]{6}\b", path.read_text()))
     }
     assert own == {}
 

@@ -20,7 +20,9 @@ def test_an_executor_works_in_other_processes() -> None:
         assert there.submit(checked(divmod), 7, 2).result() == (3, 1)
 
 
-def test_workers_of_its_own_keep_the_memory_that_they_free(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_of_its_own_keep_the_memory_that_they_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Dask's own setting made an audit take twice the time of the processor, in page faults; one's own is kept."""
     monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
     with executor(processes=1) as there:

@@ -29,43 +29,75 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
-from headwright.check.verdict import Curve
-from headwright.models.loading.induction import FREQUENCIES, HEADS, LAYERS, LONGEST, VOCABULARY, WIDTH, D
+from headwright.grading.verdict import Curve
+from headwright.models.induction import (
+    FREQUENCIES,
+    HEADS,
+    LAYERS,
+    LONGEST,
+    VOCABULARY,
+    WIDTH,
+    D,
+)
 from headwright.pictures import Chart, curve_picture, render
 
 SEED, STEPS, BATCH, RATE = 0, 1500, 32, 8e-3
 SHORTEST_BLOCK, LONGEST_BLOCK = 20, 60
-COMMON, OWN = 0.7, 0.4  # sizes of what all embeddings share at the start, and of what they do not
+COMMON, OWN = (
+    0.7,
+    0.4,
+)  # sizes of what all embeddings share at the start, and of what they do not
 NUDGE = 2.5
 
 
 class Attention(nn.Module):
-    """The model of `headwright.models.loading.induction`, with gradients."""
+    """The model of `headwright.models.induction`, with gradients."""
 
     def __init__(self, generator: torch.Generator) -> None:
         """As it starts."""
         super().__init__()
 
         def normal(*shape: int) -> nn.Parameter:
-            return nn.Parameter(torch.randn(shape, generator=generator) * shape[-2] ** -0.5)
+            return nn.Parameter(
+                torch.randn(shape, generator=generator) * shape[-2] ** -0.5
+            )
 
         common = COMMON * torch.randn(WIDTH, generator=generator)
-        self.embed = nn.Parameter(common + OWN * torch.randn((len(VOCABULARY), WIDTH), generator=generator))
-        self.query, self.key, self.value = (normal(LAYERS, HEADS, WIDTH, D) for _ in range(3))
-        self.output = nn.Parameter(torch.randn((LAYERS, HEADS, D, WIDTH), generator=generator) * (HEADS * D) ** -0.5)
+        self.embed = nn.Parameter(
+            common + OWN * torch.randn((len(VOCABULARY), WIDTH), generator=generator)
+        )
+        self.query, self.key, self.value = (
+            normal(LAYERS, HEADS, WIDTH, D) for _ in range(3)
+        )
+        self.output = nn.Parameter(
+            torch.randn((LAYERS, HEADS, D, WIDTH), generator=generator)
+            * (HEADS * D) ** -0.5
+        )
         self.unembed = normal(WIDTH, len(VOCABULARY))
-        angles = torch.arange(LONGEST)[:, None] * torch.tensor(FREQUENCIES, dtype=torch.float32)
+        angles = torch.arange(LONGEST)[:, None] * torch.tensor(
+            FREQUENCIES, dtype=torch.float32
+        )
         self.cos, self.sin = angles.cos(), angles.sin()
-        with torch.no_grad():  # a first preference for the previous token; see the text above
+        with (
+            torch.no_grad()
+        ):  # a first preference for the previous token; see the text above
             self.query[0, 0] *= NUDGE
             self.key[0, 0] = turned(self.query[0, 0], self.cos[1], self.sin[1])
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits of the next token at each place."""
         x = self.embed[tokens]  # texts, places, WIDTH
-        for query, key, value, output in zip(self.query, self.key, self.value, self.output, strict=True):
-            q, k, v = (torch.einsum("btw,hwd->bhtd", x, matrix) for matrix in (query, key, value))
-            q, k = (turned(rows, self.cos[: x.shape[1]], self.sin[: x.shape[1]]) for rows in (q, k))
+        for query, key, value, output in zip(
+            self.query, self.key, self.value, self.output, strict=True
+        ):
+            q, k, v = (
+                torch.einsum("btw,hwd->bhtd", x, matrix)
+                for matrix in (query, key, value)
+            )
+            q, k = (
+                turned(rows, self.cos[: x.shape[1]], self.sin[: x.shape[1]])
+                for rows in (q, k)
+            )
             mixed = scaled_dot_product_attention(q, k, v, is_causal=True)
             x = x + torch.einsum("bhtd,hdw->btw", mixed, output)
         return x @ self.unembed
@@ -80,8 +112,12 @@ def turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 def texts(generator: torch.Generator, count: int, length: int) -> tuple[Tensor, Tensor]:
     """Texts of that many tokens, and where the next token is determined by a copy before it."""
     tokens = torch.randint(1, len(VOCABULARY), (count, length), generator=generator)
-    block = torch.randint(SHORTEST_BLOCK, LONGEST_BLOCK + 1, (count, 1), generator=generator)
-    prefix = 1 + torch.randint(0, length - 2 * LONGEST_BLOCK, (count, 1), generator=generator)  # opening token included
+    block = torch.randint(
+        SHORTEST_BLOCK, LONGEST_BLOCK + 1, (count, 1), generator=generator
+    )
+    prefix = 1 + torch.randint(
+        0, length - 2 * LONGEST_BLOCK, (count, 1), generator=generator
+    )  # opening token included
     place = torch.arange(length)
     source = torch.where(place < prefix, place, prefix + (place - prefix) % block)
     tokens = tokens.gather(1, source)
@@ -95,8 +131,12 @@ def train(steps: int, seed: int) -> tuple[Attention, list[tuple[int, float]]]:
     torch.use_deterministic_algorithms(True)
     generator = torch.Generator().manual_seed(seed)
     model = Attention(generator)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=steps, pct_start=0.05)
+    optimiser = torch.optim.AdamW(
+        model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01
+    )
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, RATE, total_steps=steps, pct_start=0.05
+    )
     curve = []
     for step in range(steps):
         tokens, determined = texts(generator, BATCH, LONGEST)
@@ -116,24 +156,43 @@ def train(steps: int, seed: int) -> tuple[Attention, list[tuple[int, float]]]:
 
 def drawn(curve: list[tuple[int, float]]) -> Chart:
     """The loss against the steps."""
-    hundreds, losses = (tuple(numbers) for numbers in zip(*((step / 100, loss) for step, loss in curve), strict=True))
+    hundreds, losses = (
+        tuple(numbers)
+        for numbers in zip(*((step / 100, loss) for step, loss in curve), strict=True)
+    )
     words = "Nats a character, where a copy before it determines it. A block may hold a character twice: hence not 0."
-    told = Curve("hundreds of steps", hundreds, {"loss": losses}, {"a guess": math.log(len(VOCABULARY) - 1)}, words)
+    told = Curve(
+        "hundreds of steps",
+        hundreds,
+        {"loss": losses},
+        {"a guess": math.log(len(VOCABULARY) - 1)},
+        words,
+    )
     return curve_picture(told, "Training the built-in model")
 
 
 def main() -> None:
     """Train, and write what was learned."""
     parser = argparse.ArgumentParser(description="Train the built-in induction model.")
-    parser.add_argument("--out", type=Path, required=True, help="the directory to write to")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="the directory to write to"
+    )
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--steps", type=int, default=STEPS)
     given = parser.parse_args()
     model, curve = train(given.steps, given.seed)
     given.out.mkdir(parents=True, exist_ok=True)
     path = given.out / "induction.safetensors"
-    save_file({name: value.detach().contiguous() for name, value in model.named_parameters()}, path)
-    how = {"seed": given.seed, "steps": given.steps, "torch": torch.__version__, "loss in nats": curve}
+    save_file(
+        {name: value.detach().contiguous() for name, value in model.named_parameters()},
+        path,
+    )
+    how = {
+        "seed": given.seed,
+        "steps": given.steps,
+        "torch": torch.__version__,
+        "loss in nats": curve,
+    }
     (given.out / "induction-loss.json").write_text(json.dumps(how) + "\n")
     (given.out / "induction-loss.png").write_bytes(render(drawn(curve), ".png"))
     sys.stdout.write(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path}\n")

@@ -35,7 +35,9 @@ class Attention(nn.Module):
         super().__init__()
 
         def normal(*shape: int) -> nn.Parameter:
-            return nn.Parameter(torch.randn(shape, generator=generator) * shape[-2] ** -0.5)
+            return nn.Parameter(
+                torch.randn(shape, generator=generator) * shape[-2] ** -0.5
+            )
 
         self.embed, self.place = normal(TOKENS, WIDTH), normal(LONGEST, WIDTH)
         self.query, self.key, self.value = (normal(LAYERS, WIDTH, D) for _ in range(3))
@@ -44,8 +46,16 @@ class Attention(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits of the token after the last."""
         x = self.embed[tokens] + self.place[: tokens.shape[1]]
-        for query, key, value, output in zip(self.query, self.key, self.value, self.output, strict=True):
-            x = x + scaled_dot_product_attention(x @ query, x @ key, x @ value, is_causal=True) @ output
+        for query, key, value, output in zip(
+            self.query, self.key, self.value, self.output, strict=True
+        ):
+            x = (
+                x
+                + scaled_dot_product_attention(
+                    x @ query, x @ key, x @ value, is_causal=True
+                )
+                @ output
+            )
         return x[:, -1] @ self.unembed
 
 
@@ -68,8 +78,12 @@ def train(steps: int, seed: int) -> tuple[Attention, list[tuple[int, float]]]:
     torch.use_deterministic_algorithms(True)
     generator = torch.Generator().manual_seed(seed)
     model = Attention(generator)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=steps, pct_start=0.05)
+    optimiser = torch.optim.AdamW(
+        model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY
+    )
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, RATE, total_steps=steps, pct_start=0.05
+    )
     curve = []
     for step in range(steps):
         length = int(torch.randint(SHORTEST, LONGEST + 1, (), generator=generator))
@@ -88,16 +102,28 @@ def train(steps: int, seed: int) -> tuple[Attention, list[tuple[int, float]]]:
 
 def main() -> None:
     """Train, and write what was learned."""
-    parser = argparse.ArgumentParser(description="Train the built-in model of 16 tokens.")
-    parser.add_argument("--out", type=Path, required=True, help="the directory to write to")
+    parser = argparse.ArgumentParser(
+        description="Train the built-in model of 16 tokens."
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, help="the directory to write to"
+    )
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--steps", type=int, default=STEPS)
     given = parser.parse_args()
     model, curve = train(given.steps, given.seed)
     given.out.mkdir(parents=True, exist_ok=True)
     path = given.out / "induction16.safetensors"
-    save_file({name: value.detach().contiguous() for name, value in model.named_parameters()}, path)
-    how = {"seed": given.seed, "steps": given.steps, "torch": torch.__version__, "loss in nats": curve}
+    save_file(
+        {name: value.detach().contiguous() for name, value in model.named_parameters()},
+        path,
+    )
+    how = {
+        "seed": given.seed,
+        "steps": given.steps,
+        "torch": torch.__version__,
+        "loss in nats": curve,
+    }
     (given.out / "induction16-loss.json").write_text(json.dumps(how) + "\n")
     sys.stdout.write(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path}\n")
 

@@ -24,17 +24,26 @@ if TYPE_CHECKING:
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.\./[^)\s]*)\)")
 PAGE = re.compile(r"\[([^\]]+)\]\((?!\.\.|https?:)([^)#]+\.md)\)")
 BOOTSTRAP = {
-    "body-bg": "var(--paper)", "body-color": "var(--ink)", "body-font-family": "var(--font)",
+    "body-bg": "var(--paper)",
+    "body-color": "var(--ink)",
+    "body-font-family": "var(--font)",
     "heading-color": "var(--ink)",
-    "font-monospace": "var(--mono)", "code-color": "var(--ink)", "border-color": "var(--line)",
-    "tertiary-bg": "var(--card)", "secondary-color": "var(--quiet)", "emphasis-color": "var(--ink)",
-}  # fmt: skip
+    "font-monospace": "var(--mono)",
+    "code-color": "var(--ink)",
+    "border-color": "var(--line)",
+    "tertiary-bg": "var(--card)",
+    "secondary-color": "var(--quiet)",
+    "emphasis-color": "var(--ink)",
+}
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Mathematics, for every page; and the navigation."""
-    config.markdown_extensions += [Mathematics(), Examples()]  # Markdown takes instances too
+    config.markdown_extensions += [
+        Mathematics(),
+        Examples(),
+    ]  # Markdown takes instances too
     config.mdx_configs["toc"]["slugify"] = anchor
     config.nav = navigation(Path(DOCS, "README.md").read_text())
     return config
@@ -59,9 +68,14 @@ def navigation(contents: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [{"Start": "README.md"}]
     for section in re.split(r"^## ", contents, flags=re.MULTILINE)[1:]:
         heading, _, text = section.partition("\n")
-        links = {page: name[0].upper() + name[1:] for name, page in reversed(PAGE.findall(text))}
+        links = {
+            page: name[0].upper() + name[1:]
+            for name, page in reversed(PAGE.findall(text))
+        }
         if links:
-            found.append({heading: [{name: page} for page, name in reversed(links.items())]})
+            found.append(
+                {heading: [{name: page} for page, name in reversed(links.items())]}
+            )
     return found
 
 
@@ -91,9 +105,13 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Links to files outside the pages (sources, examples) become names of files: the site does not hold them."""
     here = Path(DOCS, page.file.src_uri).parent
     parts = FENCED.split(markdown)
-    parts[::2] = [LINK.sub(lambda link: _within(here, link), part) for part in parts[::2]]
+    parts[::2] = [
+        LINK.sub(lambda link: _within(here, link), part) for part in parts[::2]
+    ]
     text = "".join(parts).replace("```python\n>>>", "```pycon\n>>>")
-    text = text.replace("<!-- commands -->", commands()).replace("<!-- names -->", names())
+    text = text.replace("<!-- commands -->", commands()).replace(
+        "<!-- names -->", names()
+    )
     if Path(DOCS, page.file.src_uri) in CHAPTERS:
         name = Path(page.file.src_uri).with_suffix(".ipynb").name
         text += f"\n\n*This chapter [as a notebook]({name}).*\n"
@@ -107,9 +125,13 @@ def commands() -> str:
     True
     """
     group = typer.main.get_command(cli.app)
-    text = get_docs_for_click(obj=group, ctx=typer.Context(group, info_name="headwright"), name="headwright")
+    text = get_docs_for_click(
+        obj=group, ctx=typer.Context(group, info_name="headwright"), name="headwright"
+    )
     _, _, listed = text.partition("**Commands**:")
-    return re.sub(r"^## ", "### ", listed.replace("```console", "```text"), flags=re.MULTILINE)
+    return re.sub(
+        r"^## ", "### ", listed.replace("```console", "```text"), flags=re.MULTILINE
+    )
 
 
 def names() -> str:
@@ -118,14 +140,24 @@ def names() -> str:
     >>> "::: headwright.attention.attend" in names()
     True
     """
-    things = [thing for name in headwright.__all__ if hasattr(thing := getattr(headwright, name), "__qualname__")]
+    things = [
+        thing
+        for name in headwright.__all__
+        if hasattr(thing := getattr(headwright, name), "__qualname__")
+    ]
     things.sort(key=inspect.isclass)
-    return "\n\n".join(f"::: {thing.__module__}.{thing.__qualname__}" for thing in things)
+    return "\n\n".join(
+        f"::: {thing.__module__}.{thing.__qualname__}" for thing in things
+    )
 
 
 def on_post_page(output: str, **_: Any) -> str:
     """The theme's switch between light and dark looks for style sheets of highlight.js, and stops without them."""
-    return output.replace("</head>", '<style id="hljs-light"></style><style id="hljs-dark"></style></head>', 1)
+    return output.replace(
+        "</head>",
+        '<style id="hljs-light"></style><style id="hljs-dark"></style></head>',
+        1,
+    )
 
 
 def on_post_build(config: MkDocsConfig) -> None:

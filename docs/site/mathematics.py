@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 DISPLAYED = r"(?<!\\)\$\$(?P<formula>.+?)\$\$"
 INLINE = r"(?<![\\$\w])\$(?=[^\s$])(?P<formula>[^$\n]*?[^\s$\\]|[^\s$\\])\$(?![\w$])"
-NAMED = re.compile(r"(<mi>(?:ln|exp|tanh|sin|cos)</mi>)(?!<mo stretchy=\"false\">&#x00028;)")
+NAMED = re.compile(
+    r"(<mi>(?:ln|exp|tanh|sin|cos)</mi>)(?!<mo stretchy=\"false\">&#x00028;)"
+)
 SPACE = r'\1<mspace width="0.17em"/>'  # ln p, not lnp
 AFTER_CODE = 185  # Markdown's own patterns: code 190, backslashes 180
 
@@ -44,8 +46,12 @@ class Mathematics(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Both kinds; the displayed one first, since its dollars look like two of the other."""
-        md.inlinePatterns.register(Formula(DISPLAYED, "block", md), "displayed formula", AFTER_CODE + 1)
-        md.inlinePatterns.register(Formula(INLINE, "inline", md), "inline formula", AFTER_CODE)
+        md.inlinePatterns.register(
+            Formula(DISPLAYED, "block", md), "displayed formula", AFTER_CODE + 1
+        )
+        md.inlinePatterns.register(
+            Formula(INLINE, "inline", md), "inline formula", AFTER_CODE
+        )
 
 
 class Sessions(Preprocessor):

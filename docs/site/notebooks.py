@@ -30,7 +30,10 @@ def cells(text: str) -> list[tuple[str, str]]:
     found, end = [], 0
     for block in BLOCK.finditer(text):
         found.append(("markdown", text[end : block.start()].strip()))
-        found += [("code", cell) for cell in (_python if block[1] == "python" else _console)(block[2])]
+        found += [
+            ("code", cell)
+            for cell in (_python if block[1] == "python" else _console)(block[2])
+        ]
         end = block.end()
     found.append(("markdown", text[end:].strip()))
     return [(kind, held) for kind, held in found if held]
@@ -48,17 +51,32 @@ def _python(block: str) -> list[str]:
 
 def _console(block: str) -> list[str]:
     entries = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
-    return [f"!{entry.replace(chr(92) + chr(10), ' ').partition(chr(10))[0]}" for entry in entries]
+    return [
+        f"!{entry.replace(chr(92) + chr(10), ' ').partition(chr(10))[0]}"
+        for entry in entries
+    ]
 
 
 def notebook(page: Path) -> dict[str, Any]:
     """The notebook of a page, as nbformat 4.5 has it."""
     made: list[dict[str, Any]] = []
     for number, (kind, held) in enumerate(cells(page.read_text())):
-        cell = {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": held}
-        made.append({**cell, "outputs": [], "execution_count": None} if kind == "code" else cell)
+        cell = {
+            "cell_type": kind,
+            "id": f"cell-{number}",
+            "metadata": {},
+            "source": held,
+        }
+        made.append(
+            {**cell, "outputs": [], "execution_count": None} if kind == "code" else cell
+        )
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    return {
+        "cells": made,
+        "metadata": {"kernelspec": kernel},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
 
 
 def written(page: Path) -> str:

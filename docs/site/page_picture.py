@@ -20,7 +20,9 @@ def main(folder: str) -> None:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = play.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
         page = browser.new_page(viewport={"width": 1160, "height": 1020})
         page.goto(f"http://localhost:{server.server_port}/#hints=full")
         page.wait_for_selector("#counterexample svg", timeout=120_000)

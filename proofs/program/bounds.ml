@@ -17,7 +17,7 @@ let denominators them = Array.fold_left (fun so_far x -> if Z.divisible so_far (
 let of_keys s =
   let most = ref 0 in
   List.iter (fun t -> Float.Array.iter (fun x -> let _, k = dyadic x in if k > !most then most := k) t.numbers) s.tables;
-  Z.lcm powers.(!most) (Number.common (List.concat_map (fun w -> List.concat w.factor) s.world))
+  Z.lcm powers.(!most) (Number.common (List.concat_map (fun w -> List.concat w.factor) s.uncertainty))
 
 (* Scores that keys may be off their places by: intervals of larger exponentials would fill the memory. *)
 let near s =
@@ -25,26 +25,26 @@ let near s =
   let dot x y = List.fold_left2 (fun sum a b -> Q.add sum (Q.mul a b)) Q.zero x y in
   List.iter (fun q -> List.iter (fun w ->
     let far = sqrt (size q) *. Q.to_float w.ball +. sqrt (size (List.map (dot q) w.factor)) in
-    if not (Float.abs (Q.to_float s.scale) *. far <= 5000.) then Verdict.rejected "keys may be further off their places than is checked") s.world) s.queries
+    if not (Float.abs (Q.to_float s.scale) *. far <= 5000.) then Verdict.rejected "keys may be further off their places than is checked") s.uncertainty) s.queries
 
 let evidence s bound =
   near s;
   let first = List.hd s.tables in
   let n = first.n and d = first.d in
-  let spreads = Array.of_list (s.world @ [certain]) and which = entries s in
+  let spreads = Array.of_list (s.uncertainty @ [certain]) and which = entries s in
   let e = of_keys s in
-  let g = Number.common (List.concat_map (fun w -> [w.low; w.high; w.ball]) s.world) in
+  let g = Number.common (List.concat_map (fun w -> [w.low; w.high; w.ball]) s.uncertainty) in
   let f = Number.common (List.concat s.queries) in
-  let fine = Number.binary_digits (List.map snd s.wish) in
+  let fine = Number.binary_digits (List.map snd s.targets) in
   let most what digits limit = if digits > limit then Verdict.rejected "%s more digits than is checked" what in
   most "least weights have" fine 2000;
   let made r moves the_bound = { Checked.Keys.digits = Z.of_int (120 + fine); e; g; f; r; moves; the_bound } in
   match bound with
   | None -> made Z.one [] Checked.Keys.Nothing
   | Some b ->
-    let one_world = b.among <> None in
-    if one_world && (b.own_scales <> [] || List.exists (fun p -> List.exists (List.exists (fun x -> Q.sign x <> 0)) p.moves) b.parts) then
-      Verdict.rejected "the bound is about one world, but targets have scales of their own or keys are moved";
+    let one_realization = b.among <> None in
+    if one_realization && (b.own_scales <> [] || List.exists (fun p -> List.exists (List.exists (fun x -> Q.sign x <> 0)) p.moves) b.parts) then
+      Verdict.rejected "the bound is about one realization, but targets have scales of their own or keys are moved";
     if List.exists (fun p -> List.for_all (fun c -> Q.sign c.multiplier = 0) p.constraints) b.parts then
       Verdict.rejected "a part of the bound has no positive multiplier";
     let rows = Array.of_list (List.map (fun t ->
@@ -54,8 +54,8 @@ let evidence s bound =
     List.iter (fun (key, c) -> Hashtbl.replace listed_own key c) b.own_scales;
     let scale key above own =
       let w = spreads.(which.(key)) in
-      let usual = if one_world then Q.min (Q.max Q.one w.low) w.high else if above <> own then w.high else w.low in
-      Option.value (Hashtbl.find_opt (if own && not one_world then listed_own else listed) key) ~default:usual in
+      let usual = if one_realization then Q.min (Q.max Q.one w.low) w.high else if above <> own then w.high else w.low in
+      Option.value (Hashtbl.find_opt (if own && not one_realization then listed_own else listed) key) ~default:usual in
     let stand number part about =
       let here = rows.(about.scenario) in
       let fq = Number.common part.query in
@@ -97,7 +97,7 @@ let evidence s bound =
     let r = Z.lcm r (Number.common (List.concat_map (fun p -> List.concat p.moves) b.parts)) in
     (* The direction in which keys in balls are moved: along what is pulled, as far as shortens it. *)
     let direction =
-      if one_world || Array.for_all (fun w -> Q.sign w.ball = 0) spreads then List.init d (fun _ -> Q.zero)
+      if one_realization || Array.for_all (fun w -> Q.sign w.ball = 0) spreads then List.init d (fun _ -> Q.zero)
       else begin
         let pull = Array.make d Z.zero and room = ref Q.zero in
         List.iter (fun x ->
@@ -126,7 +126,7 @@ let evidence s bound =
           List.map (fun p -> Q.make (Z.div (Z.mul (Q.num p) (Z.mul fine fine)) (Z.mul (Q.den p) length)) fine) pull
         end
       end in
-    let shifts = Array.map (fun w -> if one_world then List.map (fun _ -> Q.zero) direction else List.map (Q.mul w.ball) direction) spreads in
+    let shifts = Array.map (fun w -> if one_realization then List.map (fun _ -> Q.zero) direction else List.map (Q.mul w.ball) direction) spreads in
     let r = Array.fold_left (fun so_far shift -> Z.lcm so_far (Number.common shift)) r shifts in
     let er = Z.mul e r in
     let moves = List.concat (List.concat_map (fun part -> List.mapi (fun entry turn -> List.map (fun sign ->
@@ -140,7 +140,7 @@ let evidence s bound =
       Array.to_list (Array.mapi (fun key c -> place number key c false) x.places)) b.parts in
     let position target =
       let rec go k = function (a, _) :: _ when a = target -> k | _ :: rest -> go (k + 1) rest | [] -> assert false in
-      Number.nat (go 0 s.wish) in
+      Number.nat (go 0 s.targets) in
     made r moves (match b.among with
       | None -> Checked.Keys.Alone (common, List.map (fun x ->
           { Checked.scenario = Number.nat x.about.scenario; demanded = position x.about.target; multiplier = multiplier x;

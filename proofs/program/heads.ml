@@ -51,7 +51,7 @@ let rule_of sequences mask given =
   let weights = attend @ at_most and seen = seen_by mask token size in
   need (seen <> []) "a rule is about a token that sees nothing under the mask";
   need (List.for_all (fun (_, p) -> Q.(zero < p && p <= one)) weights && (weights <> [] || output <> []))
-    "a rule has a weight that is not above 0 and at most 1, or no wish";
+    "a rule has a weight that is not above 0 and at most 1, or no target";
   need (Q.sign tolerance >= 0 && (Q.sign tolerance = 0 || output <> [])) "a rule has a tolerance that is below 0, or one without an output";
   need (List.for_all (fun (a, _) -> List.mem a seen) weights && (head <> None || weights = []))
     "a rule is about a token that the mask hides, or about weights in the sum of all heads";
@@ -71,10 +71,10 @@ let scene_of s =
   need (binary_digits (List.concat_map (fun r -> List.map snd (r.attend @ r.at_most)) rules) <= 2000) "weights have more digits than is checked";
   need (bias = [] || List.for_all (fun r -> match r.head with Some h -> h < List.length bias | None -> true) rules)
     "a rule is of a head without biases of places, and others have them";
-  let w = named "the world" ["ball"; "scale"] (s "world") in
+  let w = named "the uncertainty" ["ball"; "scale"] (s "uncertainty") in
   let ball = rational (w "ball") in
   let low, high = match vector 2 "a scale" (w "scale") with [low; high] -> low, high | _ -> assert false in
-  need Q.(ball >= zero && zero < low && low <= one && one <= high) "the world is not a ball of 0 or more, and a scale above 0 that holds 1";
+  need Q.(ball >= zero && zero < low && low <= one && one <= high) "the uncertainty is not a ball of 0 or more, and a scale above 0 that holds 1";
   { sequences; mask; certain = Q.(equal ball zero && equal low one && equal high one); biases; bias; rules }
 
 let head_of kind scene given =
@@ -170,7 +170,7 @@ let shown_bound scene heads (number, least) given =
     if not (Hashtbl.mem patterns rule) then Hashtbl.add patterns rule (Array.to_list (pattern scene r k q));
     rule, target, multiplier, Hashtbl.find patterns rule) (listed ~least:1 "constraints" (e "constraints")))
 
-let about = ["claim"; "mask"; "sequences"; "world"; "biases"; "bias"; "rules"]
+let about = ["claim"; "mask"; "sequences"; "uncertainty"; "biases"; "bias"; "rules"]
 
 let some_heads said shown =
   let s = named "the statement" (about @ ["dtype"; "heads"; "bounds"]) said in
@@ -186,7 +186,7 @@ let some_heads said shown =
     let b = named "a bound" ["head"; "norm"; "least"] claim in
     whole 0 (List.length heads - 1) "a head" (b "head"), rational (b "least"), b "norm") claims in
   if List.exists (fun r -> r.outputs || r.head = None) scene.rules then Verdict.not_covered "rules are about outputs";
-  if not scene.certain then Verdict.not_covered "tokens lie in a world";
+  if not scene.certain then Verdict.not_covered "tokens lie in an uncertainty";
   List.iter (fun (_, _, norm) -> if norm <> String "frobenius" then Verdict.not_covered "a bound is not of a Frobenius norm") bounds;
   List.iter (near scene heads) scene.rules;
   let bounds = List.map (fun (h, least, _) -> h, least) bounds in

@@ -15,8 +15,8 @@ type statement = {
   heads : int;
   tables : matrix list;
   scale : Q.t;
-  wish : (int * Q.t) list;
-  world : spread list;
+  targets : (int * Q.t) list;
+  uncertainty : spread list;
   queries : Q.t list list;
   none_shorter : Q.t;
 }
@@ -113,20 +113,20 @@ let matrix_of beside given =
     of_bytes n d bytes
 
 let spread_of n d given =
-  let w = named "an entry of the world" ["keys"; "scale"; "ball"; "stretch"; "factor"; "random"] given in
+  let w = named "an entry of the uncertainty" ["keys"; "scale"; "ball"; "stretch"; "factor"; "random"] given in
   let who = if w "keys" = String "*" then None else Some (List.map (whole 0 (n - 1) "a key") (listed "keys" (w "keys"))) in
-  need (different (Option.value who ~default:[])) "an entry of the world names a key twice";
+  need (different (Option.value who ~default:[])) "an entry of the uncertainty names a key twice";
   let low, high = match vector 2 "a scale" (w "scale") with [low; high] -> low, high | _ -> assert false in
   let ball = rational (w "ball") and stretch = rational (w "stretch") in
   let factor = List.map (vector d "a column of a factor") (listed "a factor" (w "factor")) in
   let random = match w "random" with Bool random -> random | _ -> malformed "random is not true or false" in
-  need Q.(low <= high && ball >= zero && stretch >= zero) "an entry of the world is not admissible";
+  need Q.(low <= high && ball >= zero && stretch >= zero) "an entry of the uncertainty is not admissible";
   need (random || not (Q.(stretch <> zero) || (Q.(ball <> zero) && factor <> [])))
-    "an entry of the world that is not random has a stretch, or both a ball and a factor";
+    "an entry of the uncertainty that is not random has a stretch, or both a ball and a factor";
   { who; low; high; ball; stretch; factor; random }
 
 let read_statement beside said =
-  let names = ["claim"; "heads"; "keys"; "scale"; "wish"; "world"; "confidence"; "queries"; "none_shorter"] in
+  let names = ["claim"; "heads"; "keys"; "scale"; "targets"; "uncertainty"; "confidence"; "queries"; "none_shorter"] in
   let s = named "the statement" names said in
   let claim = match s "claim" with String ("designed" | "impossible" | "longer" as claim) -> claim | _ -> malformed "the claim is unknown" in
   let heads = whole 1 (1 lsl 20) "the number of heads" (s "heads") in
@@ -138,15 +138,15 @@ let read_statement beside said =
   let tables = List.map (matrix_of beside) (listed "keys" (s "keys")) in
   let n = (List.hd tables).n and d = (List.hd tables).d in
   need (List.for_all (fun t -> t.n = n && t.d = d) tables) "the scenarios are not key matrices of one shape";
-  let wish = table n "the wish" (s "wish") in
-  need (wish <> [] && List.for_all (fun (_, p) -> Q.(zero < p && p <= one)) wish)
-    "the wish is not a set of targets with least weights above 0 and at most 1";
-  let world = List.map (spread_of n d) (listed "the world" (s "world")) in
-  need (different (List.concat_map (fun w -> Option.value w.who ~default:[-1]) world)) "the world says twice what a key may be";
-  need (world = [] || List.length tables = 1) "there are several scenarios and a world besides";
+  let targets = table n "the targets" (s "targets") in
+  need (targets <> [] && List.for_all (fun (_, p) -> Q.(zero < p && p <= one)) targets)
+    "the targets are not a set of targets with least weights above 0 and at most 1";
+  let uncertainty = List.map (spread_of n d) (listed "the uncertainty" (s "uncertainty")) in
+  need (different (List.concat_map (fun w -> Option.value w.who ~default:[-1]) uncertainty)) "the uncertainty says twice what a key may be";
+  need (uncertainty = [] || List.length tables = 1) "there are several scenarios and an uncertainty besides";
   let scale = rational (s "scale") and confidence = rational (s "confidence") and none_shorter = rational (s "none_shorter") in
   need Q.(scale <> zero) "the scale is 0";
-  need (if List.exists (fun w -> w.random) world then Q.(zero < confidence && confidence < one) else Q.(equal confidence one))
+  need (if List.exists (fun w -> w.random) uncertainty then Q.(zero < confidence && confidence < one) else Q.(equal confidence one))
     "the confidence is not 1 for certain keys, or not above 0 and below 1 for random ones";
   let queries = List.map (vector d "a query") (listed "queries" (s "queries")) in
   need (List.length queries = (if claim = "designed" then heads else 0)) "there are not as many queries as the claim needs";
@@ -154,7 +154,7 @@ let read_statement beside said =
   let length = Q.sign none_shorter in
   need (match claim with "designed" -> length >= 0 | "impossible" -> length = 0 | _ -> length > 0)
     "the length that none_shorter names does not fit the claim";
-  { claim; heads; tables; scale; wish; world; queries; none_shorter }
+  { claim; heads; tables; scale; targets; uncertainty; queries; none_shorter }
 
 (* The statement without the rows of keys, of which it has the digests. *)
 let unheld said =
@@ -171,20 +171,20 @@ let constraint_of s given =
   let scenario = whole 0 (List.length s.tables - 1) "a scenario" (c "scenario") and target = whole 0 (n - 1) "a target" (c "target") in
   let multiplier = rational (c "multiplier") in
   let distribution = match c "distribution" with Null -> None | shares -> Some (table n "a distribution" shares) in
-  need (List.mem_assoc target s.wish && Q.sign multiplier >= 0 && List.for_all (fun (_, x) -> Q.sign x >= 0) (Option.value distribution ~default:[]))
-    "a constraint has a target without a wish, or a negative multiplier or share";
+  need (List.mem_assoc target s.targets && Q.sign multiplier >= 0 && List.for_all (fun (_, x) -> Q.sign x >= 0) (Option.value distribution ~default:[]))
+    "a constraint is about a key that is no target, or has a negative multiplier or share";
   { scenario; target; multiplier; distribution }
 
 let part_of s given =
   let p = named "a part" ["query"; "lifts"; "moves"; "push"; "constraints"] given in
   let d = (List.hd s.tables).d and moves = listed "moves" (p "moves") in
-  need (List.length moves = List.length s.world) "a part does not have a move for each entry of the world";
-  let moves = List.map2 (fun w u -> vector (if w.random then 0 else List.length w.factor) "a move" u) s.world moves in
+  need (List.length moves = List.length s.uncertainty) "a part does not have a move for each entry of the uncertainty";
+  let moves = List.map2 (fun w u -> vector (if w.random then 0 else List.length w.factor) "a move" u) s.uncertainty moves in
   let constraints = List.map (constraint_of s) (listed ~least:1 "constraints" (p "constraints")) in
   need (different (List.map (fun c -> c.scenario, c.target) constraints)) "a constraint is used twice";
   need (List.length (List.sort_uniq compare (List.map (fun c -> c.distribution = None) constraints)) = 1)
     "some constraints of a part have a distribution, and some have none";
-  let query = vector d "the query of a part" (p "query") and lifts = vector (List.length s.world) "lifts" (p "lifts") in
+  let query = vector d "the query of a part" (p "query") and lifts = vector (List.length s.uncertainty) "lifts" (p "lifts") in
   (match p "push" with Null -> () | push -> ignore (vector d "a push" push));
   { query; lifts; moves; constraints }
 
@@ -197,13 +197,13 @@ let bound_of s given =
   let used = List.concat_map (fun p -> List.map (fun c -> c.scenario, c.target) p.constraints) parts in
   need (match among with None -> true | Some them -> different them && List.length parts = List.length them && used = List.map (fun a -> fst (List.hd used), a) them)
     "with several heads each part has one constraint, for its target, all in one scenario";
-  let deviations = rational (b "deviations") and random = List.exists (fun w -> w.random) s.world in
+  let deviations = rational (b "deviations") and random = List.exists (fun w -> w.random) s.uncertainty in
   need (Q.sign deviations = 0 || (random && Q.sign deviations > 0)) "the bound's deviations are below 0, or not 0 for certain keys";
   { among; scales = table n "scales" (b "scales"); own_scales = table n "own_scales" (b "own_scales"); parts }
 
 let read_evidence s shown =
   let e = named "the evidence" ["guard"; "bound"] shown in
-  let random = List.exists (fun w -> w.random) s.world in
+  let random = List.exists (fun w -> w.random) s.uncertainty in
   need ((e "guard" <> Null) = (random && s.claim = "designed")) "a guard belongs where keys are random and queries claimed, and only there";
   (match e "guard" with
    | Null -> ()
@@ -235,16 +235,16 @@ let proved_float x = let m, k = dyadic x in { Checked.qnum = m; qden = powers.(k
 
 let certain = { who = Some []; low = Q.one; high = Q.one; ball = Q.zero; stretch = Q.zero; factor = []; random = false }
 
-(* For each key the number of its entry of the world; certain keys have the entry after the last. *)
+(* For each key the number of its entry of the uncertainty; certain keys have the entry after the last. *)
 let entries s =
-  let others = List.length s.world in
+  let others = List.length s.uncertainty in
   let rec star k = function [] -> others | { who = None; _ } :: _ -> k | _ :: rest -> star (k + 1) rest in
-  let which = Array.make (List.hd s.tables).n (star 0 s.world) in
-  List.iteri (fun k w -> List.iter (fun key -> which.(key) <- k) (Option.value w.who ~default:[])) s.world;
+  let which = Array.make (List.hd s.tables).n (star 0 s.uncertainty) in
+  List.iteri (fun k w -> List.iter (fun key -> which.(key) <- k) (Option.value w.who ~default:[])) s.uncertainty;
   which
 
 let formal s =
-  let first = List.hd s.tables and spreads = s.world @ [certain] in
+  let first = List.hd s.tables and spreads = s.uncertainty @ [certain] in
   let names = Array.init (List.length spreads) nat in
   { Checked.Keys.the_claim = (match s.claim with "designed" -> Checked.Designed | "impossible" -> Checked.Impossible | _ -> Checked.Longer);
     heads = nat s.heads;
@@ -252,7 +252,7 @@ let formal s =
     dimension = nat first.d;
     scenarios = List.map (fun t -> lists (rows_of t proved_float)) s.tables;
     scale = proved s.scale;
-    wish = List.map (fun (a, p) -> nat a, proved p) s.wish;
+    targets = List.map (fun (a, p) -> nat a, proved p) s.targets;
     spreads = List.map (fun w ->
       { Checked.Keys.from = proved w.low; up_to = proved w.high; within = proved w.ball; axes = List.map (List.map proved) w.factor }) spreads;
     which = Array.to_list (Array.map (fun k -> names.(k)) (entries s));

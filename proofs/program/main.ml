@@ -7,7 +7,7 @@ let content path =
 let about_keys beside said shown =
   let s = Keys.read_statement beside said in
   let bound = Keys.read_evidence s shown in
-  if List.exists (fun (w : Keys.spread) -> w.random) s.world then Verdict.not_covered "keys are random";
+  if List.exists (fun (w : Keys.spread) -> w.random) s.uncertainty then Verdict.not_covered "keys are random";
   Checked.About_keys (Keys.formal s), Checked.Of_keys (Bounds.evidence s bound)
 
 (* The statement and the evidence in the theorem's terms. *)
@@ -31,8 +31,8 @@ let verify certificate files =
   let digest = ref None in
   try
     let document = Json.named "the document" ["format"; "version"; "statement"; "evidence"] (Json.read (content certificate)) in
-    if document "format" <> String "headwright certificate" || document "version" <> Int 2 then
-      Json.malformed "the document is not a headwright certificate of version 2";
+    if document "format" <> String "headwright certificate" || document "version" <> Int 3 then
+      Json.malformed "the document is not a headwright certificate of version 3";
     let beside = List.map (fun path -> Keys.read_npy (content path)) files in
     let said = document "statement" and shown = document "evidence" in
     digest := Some (Json.digest (Keys.unheld said));

@@ -3,7 +3,7 @@
 cd "$(dirname "$0")/../.."
 program=proofs/build/headwright-proved
 accepted=0; uncovered=0; wrong=0
-for file in tests/certificates/*/*.json; do
+for file in tests/certificates/corpus/*/*.json; do
   word=$(timeout 60 $program "$file" | sed 's/.*"verdict":"\([a-z ]*\)".*/\1/')
   case "$file:$word" in
     */accept/*:accepted | */head-accept/*:accepted) accepted=$((accepted + 1)) ;;

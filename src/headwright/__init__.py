@@ -6,11 +6,11 @@
     >>> hw.design([[1, 0], [0, 1]], hw.copy(0)).word
     'designed'
 
-The public functions have the names of the commands: design, heads, verify, check, audit, every_text. Each lives in the
-package of what it is about: queries, weights, verification, check, models. `trusted` is the checker of certificates:
-standard library only. docs/contributing/architecture.md draws the packages.
+The public names are those of `__init__.pyi`; each loads its module on first use, so that `import headwright` is quick.
+The functions have the names of the commands; each lives in the package of what it is about, which has another name
+(`design` in `query_design`, `check` in `grading`): docs/contributing/architecture.md has all packages, and the
+functions that a request passes. Optional packages are listed in `extras.py`.
 
-The public names are those of __init__.pyi; each loads its module on first use, so that `import headwright` is quick.
 Nothing is logged unless the program that imports this asks for it: the logger is called `headwright`.
 """
 

@@ -1,30 +1,53 @@
-from . import formula, lowrank, noise, pictures, positions, weights
+from . import (  # noqa: I001
+    conformance,
+    formulas,
+    head_design,
+    lowrank,
+    pictures,
+    positions,
+    simulation,
+    uncertainty,
+    watching,
+)
 from .attention import Attention, attend, causal, output, pattern, scores
-from .check import check
+from .auditing.auditor import Audit, audit
+from .verification.verify import verify
 from .conformance.checking import assert_attention, conform
 from .conformance.inputs import attention_inputs
 from .conformance.models import conforming, expect
 from .conformance.probes import visible_keys
-from .enclosure import Enclosure
 from .errors import FullyMaskedError, HeadwrightError, InputError
+from .grading import check
+from .extras import MissingExtraError
+from .head_design.circuit import heads
 from .layer import Defect, Layer, equivariance_defect, permute, random_layer
 from .lowrank import LowRank, spectral_norm_upper_bound, truncate
-from .models.auditor import audit
-from .models.loading import load_model
-from .models.rows import attention_map, row_statistics
-from .models.texts.every_text import every_text
-from .models.watching import seen, watch
-from .noise import Noise, Simulation, World, read_world, simulate
-from .positions import Alibi, Learned, Precision, Rotary, Scheme, Sinusoidal, closest_pair, separation
-from .queries.designer import Design, design
-from .queries.wish import Wish, at_least, average, copy
-from .verification import verify
-from .weights.circuit import heads
+from .models import Model, load_model
+from .numerics.enclosure import Enclosure
+from .positions import (
+    Alibi,
+    Learned,
+    Precision,
+    Rotary,
+    Scheme,
+    Sinusoidal,
+    closest_pair,
+    separation,
+)
+from .query_design.designer import Design, design
+from .query_design.targets import Targets, at_least, average, copy
+from .simulation import Simulation, simulate
+from .statistics import AttentionMap, RowStatistics, attention_map, row_statistics
+from .text_bounds.every_text import every_length, every_text
+from .uncertainty import Noise, Uncertainty, read_uncertainty
+from .watching import seen, watch
 
 __version__: str
 __all__ = [
     "Alibi",
     "Attention",
+    "AttentionMap",
+    "Audit",
     "Defect",
     "Design",
     "Enclosure",
@@ -34,14 +57,17 @@ __all__ = [
     "Layer",
     "Learned",
     "LowRank",
+    "MissingExtraError",
+    "Model",
     "Noise",
     "Precision",
     "Rotary",
+    "RowStatistics",
     "Scheme",
     "Simulation",
     "Sinusoidal",
-    "Wish",
-    "World",
+    "Targets",
+    "Uncertainty",
     "assert_attention",
     "at_least",
     "attend",
@@ -53,33 +79,37 @@ __all__ = [
     "check",
     "closest_pair",
     "conform",
+    "conformance",
     "conforming",
     "copy",
     "design",
     "equivariance_defect",
+    "every_length",
     "every_text",
     "expect",
-    "formula",
+    "formulas",
+    "head_design",
     "heads",
     "load_model",
     "lowrank",
-    "noise",
     "output",
     "pattern",
     "permute",
     "pictures",
     "positions",
     "random_layer",
-    "read_world",
+    "read_uncertainty",
     "row_statistics",
     "scores",
     "seen",
     "separation",
     "simulate",
+    "simulation",
     "spectral_norm_upper_bound",
     "truncate",
+    "uncertainty",
     "verify",
     "visible_keys",
     "watch",
-    "weights",
+    "watching",
 ]

@@ -8,7 +8,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line."""
-    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a shell may have told us not to listen
+    heard = (
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )  # a shell may have told us not to listen
     if heard:
         signal.signal(signal.SIGINT, _end)
     from headwright.cli import main as run

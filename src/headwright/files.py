@@ -24,11 +24,15 @@ SUFFIXES = (".npy", ".npz", ".csv", ".json", ".safetensors")
 LARGEST_BYTES = 64 * 2**30  # an .npz can claim any size: refuse before allocating
 EXACT_BELOW = 2**53  # every whole number up to this is a float64
 SHOWN = 40  # characters of a line that cannot be read
-TENSOR = re.compile(r"(?P<file>.+\.safetensors):(?P<name>.+?)(?:\[(?P<slice>[^\[\]]*)\])?")
+TENSOR = re.compile(
+    r"(?P<file>.+\.safetensors):(?P<name>.+?)(?:\[(?P<slice>[^\[\]]*)\])?"
+)
 RANGE = re.compile(r"(?P<from>-?\d+)?(?P<colon>:(?P<to>-?\d+)?(?::(?P<step>-?\d+)?)?)?")
 
 
-def read_array(source: str | Path, *, what: str = "array", axes: int | None = None) -> Float[np.ndarray, ...]:
+def read_array(
+    source: str | Path, *, what: str = "array", axes: int | None = None
+) -> Float[np.ndarray, ...]:
     """The finite real numbers in a file, as float64. The suffix says how to read it.
 
     `.npy`, `.npz` and `.safetensors` with one array, `.csv` of numbers (a line is a row), `.json` of nested lists, or
@@ -49,7 +53,9 @@ def read_array(source: str | Path, *, what: str = "array", axes: int | None = No
     except FileNotFoundError as error:
         raise InputError(f"{what} {source}: there is no such file") from error
     except OSError as error:
-        raise InputError(f"{what} {source}: cannot be read ({error.strerror or error})") from error
+        raise InputError(
+            f"{what} {source}: cannot be read ({error.strerror or error})"
+        ) from error
     return finite(array, f"{what} {source}", axes)
 
 
@@ -58,7 +64,11 @@ def parse_file(path: str | Path, parse: Callable[[str], Parsed], what: str) -> P
     try:
         return parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
+        reason = (
+            "there is no such file"
+            if isinstance(error, FileNotFoundError)
+            else error.strerror
+        )
         raise InputError(f"{what} {path}: {reason}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{what} {path}: is not text in UTF-8") from error
@@ -78,10 +88,14 @@ def plain(array: Any, what: str) -> np.ndarray:
         tensor = array.detach().cpu()
         # float32 holds what torch has and NumPy has not: bfloat16, and the types of 8 bits
         return np.asarray(
-            tensor.float() if "bfloat16" in str(tensor.dtype) or "float8" in str(tensor.dtype) else tensor
+            tensor.float()
+            if "bfloat16" in str(tensor.dtype) or "float8" in str(tensor.dtype)
+            else tensor
         )
     except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(f"{what} is a {type(array).__name__} that is no array: {error}") from error
+        raise InputError(
+            f"{what} is a {type(array).__name__} that is no array: {error}"
+        ) from error
 
 
 def finite(given: Any, what: str, axes: int | None = None) -> Float[np.ndarray, ...]:
@@ -101,17 +115,28 @@ def finite(given: Any, what: str, axes: int | None = None) -> Float[np.ndarray, 
     if kind not in "biuf" and array.dtype.name != "bfloat16":
         raise InputError(f"{what}: holds {array.dtype.name}, expected real numbers")
     if axes is not None and array.ndim != axes:
-        raise InputError(f"{what}: has shape {array.shape}, expected {axes} {'axis' if axes == 1 else 'axes'}")
+        raise InputError(
+            f"{what}: has shape {array.shape}, expected {axes} {'axis' if axes == 1 else 'axes'}"
+        )
     if array.size == 0:
         raise InputError(f"{what}: has shape {array.shape}, which is empty")
     with np.errstate(over="ignore"):  # what overflows is refused below
         numbers: Float[np.ndarray, ...] = array.astype(np.float64)
     rounded = f"a number of type {array.dtype.name} that float64 rounds: expected one that it has"
     if kind == "f" and array.dtype.itemsize > numbers.itemsize:
-        _refuse_entry(array, np.isfinite(array) & (numbers.astype(array.dtype) != array), what, rounded)
+        _refuse_entry(
+            array,
+            np.isfinite(array) & (numbers.astype(array.dtype) != array),
+            what,
+            rounded,
+        )
     elif kind in "iu" and array.dtype.itemsize == numbers.itemsize:
-        large = np.asarray((array > EXACT_BELOW) | (array < -EXACT_BELOW if kind == "i" else False))
-        large[large] = [int(number) != float(number) for number in array[large].tolist()]  # compared exactly
+        large = np.asarray(
+            (array > EXACT_BELOW) | (array < -EXACT_BELOW if kind == "i" else False)
+        )
+        large[large] = [
+            int(number) != float(number) for number in array[large].tolist()
+        ]  # compared exactly
         _refuse_entry(array, large, what, rounded)
     _refuse_entry(numbers, ~np.isfinite(numbers), what, "expected a finite number")
     return numbers
@@ -129,7 +154,9 @@ def indices(given: Any, what: str) -> list[int]:
     try:
         return [operator.index(index) for index in given]
     except TypeError as error:
-        raise InputError(f"{what} {given!r}: expected indices such as [0, 1]") from error
+        raise InputError(
+            f"{what} {given!r}: expected indices such as [0, 1]"
+        ) from error
 
 
 def _refuse_entry(array: np.ndarray, bad: np.ndarray, what: str, why: str) -> None:
@@ -149,7 +176,9 @@ def write_whole(path: str | Path, content: bytes) -> None:
     b'all of it'
     """
     path = Path(path).resolve()  # a link is followed, not replaced
-    if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
+    if (
+        path.exists() and not path.is_file()
+    ):  # a device or a pipe is written to, never replaced
         try:
             path.write_bytes(content)
         except OSError as error:
@@ -188,7 +217,9 @@ def _read(source: str | Path) -> np.ndarray:
             return _csv(path.read_bytes())
         case ".json":
             return _json(path.read_bytes())
-    raise InputError(f"has the suffix '{path.suffix}', expected one of {', '.join(SUFFIXES)}")
+    raise InputError(
+        f"has the suffix '{path.suffix}', expected one of {', '.join(SUFFIXES)}"
+    )
 
 
 def _from_bytes(content: bytes) -> np.ndarray:
@@ -199,7 +230,9 @@ def _from_bytes(content: bytes) -> np.ndarray:
                 path.write_bytes(content)
                 return np.array(_npy(path))  # out of the file, which goes
         except OSError as error:
-            raise InputError("needs a temporary file: set TMPDIR to a folder that can be written") from error
+            raise InputError(
+                "needs a temporary file: set TMPDIR to a folder that can be written"
+            ) from error
     return _json(content) if content.lstrip().startswith(b"[") else _csv(content)
 
 
@@ -208,7 +241,9 @@ def _npy(path: Path) -> np.ndarray:
         # Mapped: a header that claims more than the file holds is refused before anything is allocated.
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     except (ValueError, EOFError) as error:
-        raise InputError(f"is no .npy file of plain numbers ({_without_advice(error)})") from error
+        raise InputError(
+            f"is no .npy file of plain numbers ({_without_advice(error)})"
+        ) from error
 
 
 def _npz(path: Path) -> np.ndarray:
@@ -216,18 +251,26 @@ def _npz(path: Path) -> np.ndarray:
         with zipfile.ZipFile(path) as archive:
             name = _only([entry.filename for entry in archive.infolist()])
             if archive.getinfo(name).file_size > LARGEST_BYTES:
-                raise InputError(f"unpacks to more than the {LARGEST_BYTES} bytes allowed")  # noqa: TRY301
+                raise InputError(  # noqa: TRY301
+                    f"unpacks to more than the {LARGEST_BYTES} bytes allowed"
+                )
             with archive.open(name) as member:
                 return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
     except InputError:
         raise
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"is no .npz file of plain numbers ({_without_advice(error)})") from error
+        raise InputError(
+            f"is no .npz file of plain numbers ({_without_advice(error)})"
+        ) from error
 
 
 def _without_advice(error: Exception) -> str:
     """What NumPy says of a file, but not that it could be unpickled: that would run whatever it holds."""
-    return "it holds Python objects, or is none at all" if "pickle" in str(error) else str(error)
+    return (
+        "it holds Python objects, or is none at all"
+        if "pickle" in str(error)
+        else str(error)
+    )
 
 
 def _safetensors(path: Path, name: str | None = None) -> np.ndarray:
@@ -238,14 +281,20 @@ def _safetensors(path: Path, name: str | None = None) -> np.ndarray:
         with safe_open(path, framework="numpy") as tensors:
             names = list(tensors.keys())
             if name is None and len(names) > 1:
-                raise InputError(f"holds {_few(names)}: say which, {path.name}:{names[0]}")
+                raise InputError(
+                    f"holds {_few(names)}: say which, {path.name}:{names[0]}"
+                )
             if name is not None and name not in names:
-                raise InputError(f"there is no tensor {name}: the file holds {_few(names)}")
+                raise InputError(
+                    f"there is no tensor {name}: the file holds {_few(names)}"
+                )
             return np.asarray(tensors.get_tensor(name or _only(names)))
     except SafetensorError as error:
         raise InputError(f"is not a safetensors file ({error})") from error
     except (TypeError, KeyError) as error:
-        raise InputError(f"holds numbers of a type that NumPy has not ({error})") from error
+        raise InputError(
+            f"holds numbers of a type that NumPy has not ({error})"
+        ) from error
 
 
 def _few(names: list[str]) -> str:
@@ -260,26 +309,41 @@ def _part(array: np.ndarray, written: str | None) -> np.ndarray:
     for axis in written.split(","):
         found = RANGE.fullmatch(axis.replace(" ", ""))
         if found is None or not axis.strip():
-            raise InputError(f"[{written}] is no slice: expected numbers and ranges, as in [0:64, 3]")
-        bounds = [None if found[name] is None else int(found[name]) for name in ("from", "to", "step")]
+            raise InputError(
+                f"[{written}] is no slice: expected numbers and ranges, as in [0:64, 3]"
+            )
+        bounds = [
+            None if found[name] is None else int(found[name])
+            for name in ("from", "to", "step")
+        ]
         index.append(int(found["from"]) if found["colon"] is None else slice(*bounds))
     try:
         return np.asarray(array[tuple(index)])
     except (IndexError, ValueError) as error:
-        raise InputError(f"[{written}] does not fit an array of shape {array.shape} ({error})") from error
+        raise InputError(
+            f"[{written}] does not fit an array of shape {array.shape} ({error})"
+        ) from error
 
 
 def _csv(content: bytes) -> np.ndarray:
     if not content.strip():
         raise InputError("is empty, expected rows of numbers")
     try:
-        text = content.decode("utf-8-sig")  # spreadsheets begin a file with a byte order mark
+        text = content.decode(
+            "utf-8-sig"
+        )  # spreadsheets begin a file with a byte order mark
     except UnicodeDecodeError as error:
-        raise InputError(f"is not a table of numbers: it is no text in UTF-8 ({error.reason})") from error
+        raise InputError(
+            f"is not a table of numbers: it is no text in UTF-8 ({error.reason})"
+        ) from error
     try:
-        return np.loadtxt(io.StringIO(text), delimiter=",", ndmin=2)  # a line is a row, even if there is only one
+        return np.loadtxt(
+            io.StringIO(text), delimiter=",", ndmin=2
+        )  # a line is a row, even if there is only one
     except ValueError as error:
-        raise InputError(f"is not a table of numbers: {_no_table(text) or error}") from error
+        raise InputError(
+            f"is not a table of numbers: {_no_table(text) or error}"
+        ) from error
 
 
 def _no_table(text: str) -> str:
@@ -291,7 +355,11 @@ def _no_table(text: str) -> str:
             continue
         wrong = [cell for cell in cells if not _is_number(cell)]
         shown = line.strip() if len(line) <= SHOWN else f"{line.strip()[:SHOWN]}..."
-        if any(_is_number(part) for cell in wrong for part in re.split(r"[;\s]+", cell.strip())):
+        if any(
+            _is_number(part)
+            for cell in wrong
+            for part in re.split(r"[;\s]+", cell.strip())
+        ):
             return f"line {number} is '{shown}': separate the numbers by commas"
         if wrong and not first:
             return f"line {number} is '{shown}': remove the header, if it is one; expected numbers"
@@ -315,7 +383,9 @@ def _json(content: bytes) -> np.ndarray:
     try:
         rows = json.loads(content, parse_int=float, parse_constant=_refuse)
     except RecursionError as error:
-        raise InputError("is nested too deeply: expected a list of rows of numbers") from error
+        raise InputError(
+            "is nested too deeply: expected a list of rows of numbers"
+        ) from error
     except ValueError as error:
         raise InputError(f"is not JSON: {error}") from error
     try:
@@ -323,13 +393,19 @@ def _json(content: bytes) -> np.ndarray:
     except ValueError as error:
         sizes = [len(row) if isinstance(row, list) else 1 for row in rows]
         odd = next((k for k, size in enumerate(sizes) if size != sizes[0]), None)
-        differs = "" if odd is None else f": row 0 has {sizes[0]} numbers, and row {odd} has {sizes[odd]}"
+        differs = (
+            ""
+            if odd is None
+            else f": row 0 has {sizes[0]} numbers, and row {odd} has {sizes[odd]}"
+        )
         raise InputError(f"is not a list of rows of equal lengths{differs}") from error
 
 
 def _only(names: list[str]) -> str:
     if len(names) != 1:
-        raise InputError(f"holds {len(names)} arrays ({', '.join(names)}), expected one")
+        raise InputError(
+            f"holds {len(names)} arrays ({', '.join(names)}), expected one"
+        )
     return names[0]
 
 

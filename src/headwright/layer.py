@@ -19,9 +19,9 @@ from array_api_compat import array_namespace, device
 from jaxtyping import Float, Int
 
 from headwright import attention
-from headwright.attention import Array
-from headwright.cards import outline
+from headwright.arrays import Array, as_array, floating
 from headwright.errors import InputError, typed_errors
+from headwright.notebook import outline
 
 if TYPE_CHECKING:
     from headwright.positions import Scheme
@@ -53,22 +53,38 @@ class Layer:
         """Z(X)."""
         xp = array_namespace(X)
         if X.shape[-1] != self.W_Q.shape[0]:
-            raise InputError(f"tokens have {X.shape[-1]} features, this layer takes {self.W_Q.shape[0]}")
+            raise InputError(
+                f"tokens have {X.shape[-1]} features, this layer takes {self.W_Q.shape[0]}"
+            )
         if self.positions is not None:
             X = self.positions.embed(X)
-        Q, K, V = X @ self.W_Q, X @ self.W_K, X @ self.W_V  # (*batch, T, d)
+        Q = X @ self.W_Q  # (*batch, T, d)
+        K = X @ self.W_K
+        V = X @ self.W_V
         if self.positions is not None:
-            Q, K = self.positions.rotate(Q), self.positions.rotate(K)
+            Q = self.positions.rotate(Q)
+            K = self.positions.rotate(K)
         s = attention.scores(K, Q, scale=1 / math.sqrt(Q.shape[-1]))  # (*batch, T, T)
-        bias = self.positions.bias(X.shape[-2], X.shape[-2], like=s) if self.positions is not None else None
-        if bias is not None:
-            if bias.shape[0] != 1:
-                raise InputError(f"the positions have biases for {bias.shape[0]} heads, this layer has one head")
-            s = s + bias[0]
-        alpha = attention.pattern(s, attention.causal(s) if self.causal else None)
+        s = self._with_bias(s)
+        mask = attention.causal(s) if self.causal else None
+        alpha = attention.pattern(s, mask)  # (*batch, T, T)
         H = attention.output(alpha, V)  # (*batch, T, d)
         hidden = xp.clip(H @ self.W_1 + self.b_1, min=0.0)  # (*batch, T, hidden)
         return hidden @ self.W_2 + self.b_2
+
+    def _with_bias(self, s: Float[Array, "*batch T T"]) -> Float[Array, "*batch T T"]:
+        """The scores with what the positions add to them."""
+        if self.positions is None:
+            return s
+        T = s.shape[-1]
+        bias = self.positions.bias(T, T, like=s)
+        if bias is None:
+            return s
+        if bias.shape[0] != 1:
+            raise InputError(
+                f"the positions have biases for {bias.shape[0]} heads, this layer has one head"
+            )
+        return s + bias[0]
 
 
 @dataclass(frozen=True)
@@ -89,17 +105,20 @@ class Defect:
 
 
 @typed_errors
-def permute(X: Float[Array, "*batch T D"], permutation: Int[Array, " T"]) -> Float[Array, "*batch T D"]:
+def permute(
+    X: Float[Array, "*batch T D"], permutation: Int[Array, " T"]
+) -> Float[Array, "*batch T D"]:
     """P X: row i of the result is row permutation[i] of X.
 
     >>> permute(np.array([[10], [20], [30]]), np.array([2, 0, 1])).ravel().tolist()
     [30, 10, 20]
     """
-    X = attention.as_array(X)
+    X = as_array(X)
     if X.ndim < 2:
         raise InputError(f"tokens have shape {tuple(X.shape)}: expected (..., T, D)")
     xp = array_namespace(X)
-    order = xp.asarray(_as_permutation(permutation, int(X.shape[-2])), dtype=xp.int64, device=device(X))
+    indices = _as_permutation(permutation, int(X.shape[-2]))
+    order = xp.asarray(indices, dtype=xp.int64, device=device(X))
     return xp.take(X, order, axis=X.ndim - 2)
 
 
@@ -126,8 +145,10 @@ def equivariance_defect(
     >>> equivariance_defect(random_layer(6, positions=Sinusoidal(6)), X).relative > 0.01
     True
     """
-    X = attention.as_array(X)
-    X = attention.floating(array_namespace(X), "tokens", X.detach() if hasattr(X, "detach") else X)
+    X = as_array(X)
+    if hasattr(X, "detach"):  # torch: only the numbers are wanted, not their gradients
+        X = X.detach()
+    X = floating(array_namespace(X), "tokens", X)
     if tries < 1:
         raise InputError(f"{tries} tries: expected at least 1")
     T = int(X.shape[-2])
@@ -143,24 +164,28 @@ def equivariance_defect(
         p = np.asarray(permutation)
         return _largest(_run(module, permute(X, p)) - permute(plain, p))
 
-    everything = math.factorial(T) <= tries + 1 if T < 20 else False
+    candidates: Iterable[tuple[int, ...]]
+    is_exhaustive = False
     if P is not None:
-        candidates: Iterable[tuple[int, ...]] = [_as_permutation(P, T)]
-    elif everything:
+        candidates = [_as_permutation(P, T)]
+    elif T < 20 and math.factorial(T) - 1 <= tries:
         candidates = itertools.islice(itertools.permutations(range(T)), 1, None)
+        is_exhaustive = True
     else:
         rng = np.random.default_rng(seed)
         candidates = (tuple(rng.permutation(T).tolist()) for _ in range(tries))
-    tried = {p: defect(p) for p in candidates} or {tuple(range(T)): 0.0}
-    worst = max(tried, key=tried.__getitem__)
+    defects = {p: defect(p) for p in candidates}
+    if not defects:  # one token has no permutation but the identity
+        defects = {tuple(range(T)): 0.0}
+    worst = max(defects, key=defects.__getitem__)
     size = _largest(plain)
     return Defect(
-        absolute=tried[worst],
-        relative=tried[worst] / size if size > 0 else tried[worst],
+        absolute=defects[worst],
+        relative=defects[worst] / size if size > 0 else defects[worst],
         epsilon=float(array_namespace(plain).finfo(plain.dtype).eps),
         permutation=worst,
-        tried=len(tried),
-        exhaustive=P is None and everything,
+        tried=len(defects),
+        exhaustive=is_exhaustive,
     )
 
 
@@ -180,7 +205,8 @@ def random_layer(
     (4, 2)
     """
     rng = np.random.default_rng(seed)
-    d, m = head_dim or dim, hidden or 4 * dim
+    d = head_dim or dim
+    m = hidden or 4 * dim
 
     def matrix(rows: int, columns: int) -> Float[np.ndarray, "rows columns"]:
         return rng.normal(size=(rows, columns)) / math.sqrt(rows)
@@ -202,8 +228,12 @@ def _as_permutation(P: Array, T: int) -> tuple[int, ...]:
     matrix = np.asarray(P)
     order = matrix.argmax(axis=1) if matrix.shape == (T, T) else matrix
     proper = order.ndim == 1 and sorted(order.tolist()) == list(range(T))
-    if not proper or (matrix.ndim == 2 and not np.array_equal(np.eye(T)[order], matrix)):
-        raise InputError(f"P is not a permutation of the {T} tokens: expected 0..{T - 1} in some order, or its matrix")
+    if not proper or (
+        matrix.ndim == 2 and not np.array_equal(np.eye(T)[order], matrix)
+    ):
+        raise InputError(
+            f"P is not a permutation of the {T} tokens: expected 0..{T - 1} in some order, or its matrix"
+        )
     return tuple(order.tolist())
 
 
@@ -220,7 +250,9 @@ def _run(module: Callable[[Array], Array], X: Array) -> Array:
         Z = Z.detach()
     if not hasattr(Z, "shape") or tuple(Z.shape[:-1]) != tuple(X.shape[:-1]):
         shape = tuple(Z.shape) if hasattr(Z, "shape") else type(Z).__name__
-        raise InputError(f"the module made {shape} of tokens {tuple(X.shape)}: expected one row for each token")
+        raise InputError(
+            f"the module made {shape} of tokens {tuple(X.shape)}: expected one row for each token"
+        )
     return Z
 
 

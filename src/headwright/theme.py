@@ -23,7 +23,8 @@ COLOURS: dict[str, tuple[str, str]] = {
     "accent": ("#0072b2", "#6cc0f2"),
     "accent-ink": ("#005f96", "#8fd0f7"),
     "on-accent": ("#ffffff", "#10242f"),
-    "between": ("#1d1f21", "#16181a"),  # what is written on the accent at middling strength
+    # what is written on the accent at middling strength
+    "between": ("#1d1f21", "#16181a"),
     # verdicts
     "good": ("#00664c", "#4ccfa6"),
     "fair": ("#00588c", "#6fbef0"),
@@ -37,12 +38,24 @@ COLOURS: dict[str, tuple[str, str]] = {
     "on-target": ("#1d1f21", "#1d1f21"),
     "target-deep": ("#c45a00", "#ff9d4d"),
     "target-ink": ("#7a4f00", "#ffd479"),
-    "grant": ("#009e73", "#2bc79a"),
-    "grant-soft": ("#cfe8d5", "#17412f"),
+    "meet": ("#009e73", "#2bc79a"),
+    "meet-soft": ("#cfe8d5", "#17412f"),
     "yours": ("#a8487f", "#e79cc6"),
     "output": ("#d55e00", "#ff8c42"),
 }
-TEXT = ("ink", "quiet", "accent-ink", "good", "fair", "bad", "odd", "open", "mark", "target-ink", "yours")
+TEXT = (
+    "ink",
+    "quiet",
+    "accent-ink",
+    "good",
+    "fair",
+    "bad",
+    "odd",
+    "open",
+    "mark",
+    "target-ink",
+    "yours",
+)
 OTHERS: dict[str, tuple[str, str]] = {
     "shadow": ("0 1px 2px rgb(0 0 0 / 5%), 0 4px 14px rgb(0 0 0 / 4%)", "none"),
     "deep": ("60%", "44%"),  # how much of the accent a weight of one has behind a word
@@ -69,7 +82,8 @@ def properties(mode: int) -> str:
     >>> properties(DARK).startswith(" --paper: #16181a; --card: #1d2023;")
     True
     """
-    return "".join(f" --{name}: {pair[mode]};" for name, pair in {**COLOURS, **OTHERS}.items())
+    everything = {**COLOURS, **OTHERS}
+    return "".join(f" --{name}: {pair[mode]};" for name, pair in everything.items())
 
 
 def css() -> str:
@@ -95,8 +109,11 @@ def darkened() -> str:
     """
     turned: dict[str, str] = {}
     for light, dark in COLOURS.values():
-        turned.setdefault(light, dark)  # of two names with one colour in the light, the first
+        # Of two names with one colour in the light, the first.
+        turned.setdefault(light, dark)
     rules = "".join(
-        f'[{kind}="{light}"]{{{kind}:{dark}}}' for light, dark in turned.items() for kind in ("fill", "stroke")
+        f'[{kind}="{light}"]{{{kind}:{dark}}}'
+        for light, dark in turned.items()
+        for kind in ("fill", "stroke")
     )
     return f"@media screen and (prefers-color-scheme:dark){{{rules}}}"

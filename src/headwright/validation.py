@@ -6,9 +6,12 @@ import difflib
 import re
 import reprlib
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel, ValidationError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 EXPECTED = {  # by pydantic's type of an error; what stands in braces is in its context
     "bool_type": "true or false",
@@ -28,11 +31,16 @@ EXPECTED = {  # by pydantic's type of an error; what stands in braces is in its 
     "too_long": "at most {max_length} entries",
     "too_short": "at least {min_length} entries",
 }
-BRANCH = re.compile(r"[\[(]|^(?:_[A-Z]|constrained-|function-|(?:bool|dict|float|int|list|none|str)$)")
+BRANCH = re.compile(
+    r"[\[(]|^(?:_[A-Z]|constrained-|function-|(?:bool|dict|float|int|list|none|str)$)"
+)
+MAX_DEPTH = 6  # names of a place that are shown
 Place = tuple[int | str, ...]
 
 
-def sentence(error: ValidationError, model: type[BaseModel], whole: str = "the document") -> str:
+def sentence(
+    error: ValidationError, model: type[BaseModel], whole: str = "the document"
+) -> str:
     """The first complaint; where a field may be one of several things, all of them are named.
 
     >>> from typing import Literal
@@ -48,28 +56,51 @@ def sentence(error: ValidationError, model: type[BaseModel], whole: str = "the d
     >>> complaint()
     'copy_to is missing'
     """
-    found = error.errors(include_url=False)
-    first = field_of(found[0]["loc"])
-    # Of a union, the branch that was followed deepest is the one that was meant.
-    place = max((at for one in found if (at := field_of(one["loc"]))[: len(first)] == first), key=len)
-    where = " ".join(map(str, place[:6])) or whole
-    here = [one for one in found if field_of(one["loc"]) == place]
+    complaints = error.errors(include_url=False)
+    place = _deepest_place(complaints)
+    here = [one for one in complaints if field_of(one["loc"]) == place]
     if here[0]["type"] == "missing":
+        # A field that is not known, beside one that is missing, is a misspelling of it more often than not.
         misspelt = [
-            one for one in found if one["type"] == "extra_forbidden" and field_of(one["loc"])[:-1] == place[:-1]
+            one
+            for one in complaints
+            if one["type"] == "extra_forbidden"
+            and field_of(one["loc"])[:-1] == place[:-1]
         ]
         if not misspelt:
-            return f"{where} is missing"
-        # A field that is not known, beside one that is missing, is a misspelling of it more often than not.
-        here, place = misspelt, field_of(misspelt[0]["loc"])
-        where = " ".join(map(str, place[:6]))
+            return f"{_path(place) or whole} is missing"
+        here = misspelt
+        place = field_of(misspelt[0]["loc"])
+    where = _path(place) or whole
     if here[0]["type"] == "extra_forbidden":
-        known = _names(model, place[:-1])
-        near = difflib.get_close_matches(str(place[-1]), known, n=1)
-        remedy = f"; did you mean {near[0]!r}?" if near else f"; expected one of {', '.join(known)}" if known else ""
-        return f"{where}: there is no such field{remedy}"
-    expected = dict.fromkeys(_expected(one["type"], one.get("ctx", {}), one["msg"]) for one in here)
-    return f"{where} is {reprlib.repr(here[0]['input'])}: expected {', or '.join(expected)}"
+        known = _field_names(model, place[:-1])
+        return f"{where}: there is no such field{_remedy(str(place[-1]), known)}"
+    expected = dict.fromkeys(
+        _expected(one["type"], one.get("ctx", {}), one["msg"]) for one in here
+    )
+    value = reprlib.repr(here[0]["input"])
+    return f"{where} is {value}: expected {', or '.join(expected)}"
+
+
+def _deepest_place(complaints: Sequence[ErrorDetails]) -> Place:
+    """The place of the first complaint; of a union, the branch that was followed deepest is the one that was meant."""
+    first = field_of(complaints[0]["loc"])
+    places = [field_of(complaint["loc"]) for complaint in complaints]
+    inside = [place for place in places if place[: len(first)] == first]
+    return max(inside, key=len)
+
+
+def _path(place: Place) -> str:
+    return " ".join(map(str, place[:MAX_DEPTH]))
+
+
+def _remedy(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    if known:
+        return f"; expected one of {', '.join(known)}"
+    return ""
 
 
 def field_of(place: Sequence[int | str]) -> Place:
@@ -78,21 +109,28 @@ def field_of(place: Sequence[int | str]) -> Place:
     >>> field_of(("rule", 0, "copy", "constrained-int"))
     ('rule', 0, 'copy')
     """
-    return tuple(part for part in place if isinstance(part, int) or not BRANCH.search(part))
+    return tuple(
+        part for part in place if isinstance(part, int) or not BRANCH.search(part)
+    )
 
 
 def _expected(kind: str, context: dict[str, Any], message: str) -> str:
     if kind in EXPECTED:
         return EXPECTED[kind].format(**context)
-    said = message.removeprefix("Value error, ").removeprefix("Input should be ")
-    return said[:1].lower() + said[1:]
+    plain = message.removeprefix("Value error, ").removeprefix("Input should be ")
+    return plain[:1].lower() + plain[1:]
 
 
-def _names(model: type[BaseModel], place: Place) -> list[str]:
+def _field_names(model: type[BaseModel], place: Place) -> list[str]:
     """The fields of the table at this place; none where it is no table of the model."""
-    for part in (part for part in place if not isinstance(part, int)):
-        named = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-        inner = _model_in(named.get(part))
+    for name in place:
+        if isinstance(name, int):  # an entry of a list
+            continue
+        annotations = {
+            field.alias or field_name: field.annotation
+            for field_name, field in model.model_fields.items()
+        }
+        inner = _model_in(annotations.get(name))
         if inner is None:
             return []
         model = inner
@@ -100,6 +138,11 @@ def _names(model: type[BaseModel], place: Place) -> list[str]:
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that an annotation is, or the first one inside it."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for part in get_args(annotation) if (found := _model_in(part)) is not None), None)
+    for part in get_args(annotation):
+        model = _model_in(part)
+        if model is not None:
+            return model
+    return None

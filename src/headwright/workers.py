@@ -19,7 +19,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from headwright.errors import InputError, install_line
+from headwright.errors import InputError
+from headwright.extras import require
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,20 +29,22 @@ if TYPE_CHECKING:
 # take longer than the arithmetic; None leaves the allocator as it is.
 TRIM = "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_"
 WAIT = 10  # seconds for a scheduler to answer, and for a worker to be there
-ADDRESS = re.compile(r"(tcp|tls)://(?P<host>[\w.-]+|\[[\w:.]+\]):(?P<port>\d{1,5})", re.ASCII)
-LIBRARIES = ("numba", "numpy", "scipy", "torch", "transformers", "ml_dtypes")
+ADDRESS = re.compile(
+    r"(tcp|tls)://(?P<host>[\w.-]+|\[[\w:.]+\]):(?P<port>\d{1,5})", re.ASCII
+)
+LIBRARIES = ("numpy", "scipy", "torch", "transformers", "ml_dtypes")
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 
 @contextmanager
-def client(scheduler: str | None = None, processes: int | None = None) -> Iterator[Client]:
+def client(
+    scheduler: str | None = None, processes: int | None = None
+) -> Iterator[Client]:
     """The scheduler at an address; or one of its own, with a process for each core unless told how many."""
-    try:
-        from distributed import Client, LocalCluster
-    except ModuleNotFoundError as error:
-        raise InputError(f"the engine dask needs {error.name}, which is not installed: "
-                         f"{install_line('cluster')}") from error  # fmt: skip
+    require("cluster", "the engine dask")
+    from distributed import Client, LocalCluster
+
     if scheduler is not None:
         with _found(scheduler) as there:
             yield there
@@ -51,16 +54,20 @@ def client(scheduler: str | None = None, processes: int | None = None) -> Iterat
     with (
         dask.config.set({TRIM: None}),
         LocalCluster(
-            n_workers=processes or os.cpu_count() or 1, threads_per_worker=1, dashboard_address="127.0.0.1:0",
+            n_workers=processes or os.cpu_count() or 1,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.ERROR,
         ) as cluster,
         Client(cluster) as here,
-    ):  # fmt: skip
+    ):
         yield here
 
 
 @contextmanager
-def executor(scheduler: str | None = None, processes: int | None = None) -> Iterator[Executor]:
+def executor(
+    scheduler: str | None = None, processes: int | None = None
+) -> Iterator[Executor]:
     """The same as an executor; what it is given should be `checked`, if the workers are not this machine's own."""
     with client(scheduler, processes) as there, there.get_executor(pure=False) as found:
         from distributed import KilledWorker
@@ -68,8 +75,10 @@ def executor(scheduler: str | None = None, processes: int | None = None) -> Iter
         try:
             yield found
         except KilledWorker as error:
-            raise InputError("a part of the work ended several workers one after the other: they may have had too "
-                             "little memory; take fewer workers, or larger machines") from error  # fmt: skip
+            raise InputError(
+                "a part of the work ended several workers one after the other: they may have had too "
+                "little memory; take fewer workers, or larger machines"
+            ) from error
 
 
 def checked(work: Callable[Given, Found]) -> Callable[Given, Found]:
@@ -84,8 +93,10 @@ def checked(work: Callable[Given, Found]) -> Callable[Given, Found]:
 def same_code(expected: str) -> None:
     """Refuse to work if this is not the code that was expected: numbers from another would look like any others."""
     if code() != expected:
-        raise InputError("a worker has another version of headwright, or of a library it computes with, than the work "
-                         "was started with: install the same on all machines")  # fmt: skip
+        raise InputError(
+            "a worker has another version of headwright, or of a library it computes with, than the work "
+            "was started with: install the same on all machines"
+        )
 
 
 @cache
@@ -107,7 +118,12 @@ def code() -> str:
     return whole.hexdigest()
 
 
-def _checked(expected: str, work: Callable[Given, Found], *given: Given.args, **named: Given.kwargs) -> Found:
+def _checked(
+    expected: str,
+    work: Callable[Given, Found],
+    *given: Given.args,
+    **named: Given.kwargs,
+) -> Found:
     same_code(expected)
     return work(*given, **named)
 
@@ -120,14 +136,18 @@ def _found(address: str) -> Iterator[Client]:
         _knock(address)
         there = Client(address, timeout=WAIT)
     except (OSError, TimeoutError, ValueError) as error:
-        raise InputError(f"no Dask scheduler answers at {address} ({type(error).__name__}): expected the address that "
-                         "'dask scheduler' prints, such as tcp://10.0.0.5:8786") from error  # fmt: skip
+        raise InputError(
+            f"no Dask scheduler answers at {address} ({type(error).__name__}): expected the address that "
+            "'dask scheduler' prints, such as tcp://10.0.0.5:8786"
+        ) from error
     with there:
         try:
             there.wait_for_workers(1, timeout=WAIT)
         except TimeoutError as error:
-            raise InputError(f"the scheduler at {address} has no workers: start some with 'dask worker {address}', "
-                             "where headwright is installed") from error  # fmt: skip
+            raise InputError(
+                f"the scheduler at {address} has no workers: start some with 'dask worker {address}', "
+                "where headwright is installed"
+            ) from error
         yield there
 
 
@@ -136,7 +156,9 @@ def _knock(address: str) -> None:
     parts = ADDRESS.fullmatch(address)
     if parts is None:
         raise ValueError(address)
-    with socket.create_connection((parts["host"].strip("[]"), int(parts["port"])), timeout=WAIT):
+    with socket.create_connection(
+        (parts["host"].strip("[]"), int(parts["port"])), timeout=WAIT
+    ):
         pass
 
 

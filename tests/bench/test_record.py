@@ -11,7 +11,9 @@ from bench.table import compared
 ROOT = Path(__file__).parents[2]
 
 
-def _contender(name: str, is_: str, beside: str | None, ratio: float | None) -> dict[str, Any]:
+def _contender(
+    name: str, is_: str, beside: str | None, ratio: float | None
+) -> dict[str, Any]:
     return {
         "name": name,
         "is": is_,
@@ -39,15 +41,18 @@ RUN: dict[str, Any] = {
                 _contender("SDPA", "peer", "Q K^T alone", None),
             ],
         },
-        "check_size": {"title": "Size", "contenders": [_contender("lines", "ours", None, 1.0)]},
+        "check_size": {
+            "title": "Size",
+            "contenders": [_contender("lines", "ours", None, 1.0)],
+        },
     },
 }
 
 
 def test_what_has_nothing_beside_it_is_not_told() -> None:
-    assert {name: [row["name"] for row in rows] for name, rows in compared(RUN).items()} == {
-        "rows": ["headwright", "a | pattern_stored"]
-    }
+    assert {
+        name: [row["name"] for row in rows] for name, rows in compared(RUN).items()
+    } == {"rows": ["headwright", "a | pattern_stored"]}
 
 
 def test_the_page_says_when_how_and_what_is_missing() -> None:

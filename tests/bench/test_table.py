@@ -43,18 +43,32 @@ def test_the_table_tells_ratios_and_who_is_a_limit() -> None:
 
 
 def test_what_was_not_measured_is_named_with_the_reason() -> None:
-    assert list(left_out([TOPIC])) == ["a-topic: absent: skipped, because sklearn is not installed"]
+    assert list(left_out([TOPIC])) == [
+        "a-topic: absent: skipped, because sklearn is not installed"
+    ]
     assert "absent" not in _shown()
 
 
 def test_the_data_is_json_without_odd_numbers() -> None:
-    found = json.loads(json.dumps(data([TOPIC], list(left_out([TOPIC])), quick=True), allow_nan=False))
-    assert [c["ratio"] for c in found["topics"]["a-topic"]["contenders"]] == [1.0, 4.5, 0.25, None]
+    found = json.loads(
+        json.dumps(data([TOPIC], list(left_out([TOPIC])), quick=True), allow_nan=False)
+    )
+    assert [c["ratio"] for c in found["topics"]["a-topic"]["contenders"]] == [
+        1.0,
+        4.5,
+        0.25,
+        None,
+    ]
     assert chart(found).startswith(b"<svg")
 
 
 def test_a_ratio_to_what_was_not_measured_is_none() -> None:
-    assert math.isnan(ratio(THEIRS, {"ours": skipped("it took too long"), "theirs": Measurement(1.0, 1.0, "")}))
+    assert math.isnan(
+        ratio(
+            THEIRS,
+            {"ours": skipped("it took too long"), "theirs": Measurement(1.0, 1.0, "")},
+        )
+    )
 
 
 def test_a_peer_that_is_not_installed_is_skipped() -> None:

@@ -11,10 +11,16 @@ from tests.cli.running import Headwright, Ran
 
 
 @pytest.fixture
-def headwright(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Headwright:
+def headwright(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Headwright:
     """Run a command in this process; what it prints, and its exit code."""
 
-    for name in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE"):  # what another test's library may have left behind
+    for name in (
+        "COLUMNS",
+        "FORCE_COLOR",
+        "TTY_COMPATIBLE",
+    ):  # what another test's library may have left behind
         monkeypatch.delenv(name, raising=False)
 
     def run(*arguments: str) -> Ran:

@@ -37,14 +37,18 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save("zeros.npy", np.zeros((2, 3)))
     Path("K.txt").write_text("1")
     Path("pickle.npy").write_bytes(pickle.dumps(np.eye(2)))
-    Path("scale.toml").write_text("[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.5] }\n")
+    Path("scale.toml").write_text(
+        "[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.5] }\n"
+    )
     Path("both.toml").write_text('[[noise]]\nkey = "*"\nisotropic = 1e-2\n')
     Path("far.toml").write_text("[[noise]]\nkey = 9\nisotropic = 1e-2\n")
     Path("bad.toml").write_text("[[noise]\n")
 
 
 def test_attend_says_scores_pattern_and_output(headwright: Headwright) -> None:
-    result = headwright("attend", "--keys", "K.npy", "--query", "q.npy", "--query", "q1.npy", "--json").json
+    result = headwright(
+        "attend", "--keys", "K.npy", "--query", "q.npy", "--query", "q1.npy", "--json"
+    ).json
     assert result["scores"] == [[10, 10, 0, 0], [10, 0, 0, 0]]
     weight = math.exp(10) / (2 * math.exp(10) + 2)
     assert result["pattern"][0][:2] == pytest.approx([weight, weight])
@@ -54,7 +58,16 @@ def test_attend_says_scores_pattern_and_output(headwright: Headwright) -> None:
 def test_attend_takes_values_and_scale(headwright: Headwright) -> None:
     np.save("V.npy", np.array([[1.0], [3.0], [0.0], [0.0]]))
     result = headwright(
-        "attend", "--keys", "K.npy", "--query", "q.npy", "--values", "V.npy", "--scale", "100", "--json"
+        "attend",
+        "--keys",
+        "K.npy",
+        "--query",
+        "q.npy",
+        "--values",
+        "V.npy",
+        "--scale",
+        "100",
+        "--json",
     ).json
     assert result["output"] == [2.0]
 
@@ -65,11 +78,27 @@ def test_attend_shows_a_table(headwright: Headwright) -> None:
     assert ran.code == 0
 
 
-def test_simulate_has_the_exact_probability_inside_the_interval(headwright: Headwright) -> None:
+def test_simulate_has_the_exact_probability_inside_the_interval(
+    headwright: Headwright,
+) -> None:
     result = headwright(
-        "simulate", "--keys", "K.npy", "--world", "scale.toml", "--query", "q1.npy", "--query", "q2.npy",
-        "--targets", "0,1", "--samples", "20000", "--seed", "5", "--json",
-    ).json  # fmt: skip
+        "simulate",
+        "--keys",
+        "K.npy",
+        "--uncertainty",
+        "scale.toml",
+        "--query",
+        "q1.npy",
+        "--query",
+        "q2.npy",
+        "--targets",
+        "0,1",
+        "--samples",
+        "20000",
+        "--seed",
+        "5",
+        "--json",
+    ).json
     near = result["near_average"]
     assert near["interval"][0] <= near["exact"] <= near["interval"][1]
     assert near["exact"] == pytest.approx(0.8284818901664960, abs=1e-15)
@@ -81,7 +110,17 @@ def test_simulate_has_the_exact_probability_inside_the_interval(headwright: Head
 
 
 def test_simulate_says_why_there_is_no_exact_value(headwright: Headwright) -> None:
-    ran = headwright("simulate", "--keys", "K.npy", "--world", "both.toml", "--query", "q.npy", "--targets", "0,1")
+    ran = headwright(
+        "simulate",
+        "--keys",
+        "K.npy",
+        "--uncertainty",
+        "both.toml",
+        "--query",
+        "q.npy",
+        "--targets",
+        "0,1",
+    )
     assert "no exact value: 4 keys are uncertain" in ran.out
     assert "Seed 0" in ran.err
 
@@ -110,26 +149,43 @@ def test_positions_are_apart_exactly(headwright: Headwright) -> None:
     result = headwright("positions", "--length", "1000", "--dim", "2", "--json").json
     # The nearest to a multiple of 2 pi below 1000 is 710 = 113 * 2 pi + 6e-5.
     assert result["min_difference"] == 710
-    assert result["min_distance"] == pytest.approx(2 * math.sin(710 / 2 - 113 * math.pi), rel=1e-9)
+    assert result["min_distance"] == pytest.approx(
+        2 * math.sin(710 / 2 - 113 * math.pi), rel=1e-9
+    )
     assert result["first_pair"] is None
     assert result["collisions"] == 0
 
 
-def test_positions_of_a_table_that_overflow_are_counted_and_no_others(headwright: Headwright) -> None:
+def test_positions_of_a_table_that_overflow_are_counted_and_no_others(
+    headwright: Headwright,
+) -> None:
     np.save("T.npy", np.array([[1.0], [1e6], [5.0], [2.0], [-1e6], [7.0]]))
-    ran = headwright("positions", "--scheme", "learned", "--table", "T.npy", "--dtype", "float16")
+    ran = headwright(
+        "positions", "--scheme", "learned", "--table", "T.npy", "--dtype", "float16"
+    )
     assert "not finite: 2 of the positions, first 1" in ran.out
     assert " on the numbers" not in ran.out
-    counted = headwright("positions", "--dim", "4", "--length", "65600", "--index-dtype", "float16")
+    counted = headwright(
+        "positions", "--dim", "4", "--length", "65600", "--index-dtype", "float16"
+    )
     assert "from position 65520 on the numbers are not finite" in counted.out
 
 
 def test_positions_of_every_scheme(headwright: Headwright) -> None:
     np.save("T.npy", np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 4.0]]))
-    learned = headwright("positions", "--scheme", "learned", "--table", "T.npy", "--json").json
+    learned = headwright(
+        "positions", "--scheme", "learned", "--table", "T.npy", "--json"
+    ).json
     assert (learned["collisions"], learned["first_pair"]) == (1, [1, 2])
-    assert headwright("positions", "--scheme", "rotary", "--length", "50", "--dim", "8", "--json").code == 0
-    alibi = headwright("positions", "--scheme", "alibi", "--length", "50", "--dim", "1", "--json").json
+    assert (
+        headwright(
+            "positions", "--scheme", "rotary", "--length", "50", "--dim", "8", "--json"
+        ).code
+        == 0
+    )
+    alibi = headwright(
+        "positions", "--scheme", "alibi", "--length", "50", "--dim", "1", "--json"
+    ).json
     assert alibi["min_distance"] == pytest.approx(2**-8, rel=1e-15)
 
 
@@ -138,14 +194,20 @@ def test_lowrank_is_certified(headwright: Headwright) -> None:
     values = np.linalg.svd(np.load("A.npy"), compute_uv=False)
     assert result["rank"] == 2
     np.testing.assert_allclose(result["singular_values"], values)
-    assert values[2] * (1 - 1e-12) <= result["error_upper_bound"] <= values[2] * (1 + 1e-6)
-    assert result["guarantee"] == pytest.approx(np.linalg.norm(np.load("A.npy")) / math.sqrt(3))
+    assert (
+        values[2] * (1 - 1e-12) <= result["error_upper_bound"] <= values[2] * (1 + 1e-6)
+    )
+    assert result["guarantee"] == pytest.approx(
+        np.linalg.norm(np.load("A.npy")) / math.sqrt(3)
+    )
     assert result["frobenius"] == pytest.approx(np.linalg.norm(np.load("A.npy")))
 
 
 def test_lowrank_to_a_tolerance(headwright: Headwright) -> None:
     values = np.linalg.svd(np.load("A.npy"), compute_uv=False)
-    result = headwright("lowrank", "A.npy", "--tolerance", str(values[3] * 1.01), "--json").json
+    result = headwright(
+        "lowrank", "A.npy", "--tolerance", str(values[3] * 1.01), "--json"
+    ).json
     assert result["rank"] == 3
     assert "certified error" in headwright("lowrank", "A.npy", "--rank", "1").out
 
@@ -157,13 +219,18 @@ PLOTTED = "attend --keys K.npy --query q.npy --query q1.npy"
     ("command", "suffix"),
     [
         *((PLOTTED, suffix) for suffix in (".svg", ".png", ".html")),
-        ("simulate --keys K.npy --world scale.toml --query q.npy --targets 0,1 --samples 50", ".svg"),
+        (
+            "simulate --keys K.npy --uncertainty scale.toml --query q.npy --targets 0,1 --samples 50",
+            ".svg",
+        ),
         ("positions --length 300 --dim 8 --index-dtype bfloat16", ".png"),
         ("lowrank A.npy --rank 2", ".html"),
         ("lowrank zeros.npy --rank 1", ".svg"),
     ],
 )
-def test_every_picture_is_drawn(headwright: Headwright, command: str, suffix: str) -> None:
+def test_every_picture_is_drawn(
+    headwright: Headwright, command: str, suffix: str
+) -> None:
     ran = headwright(*command.split(), "--plot", f"picture{suffix}")
     assert ran.code == 0, ran.err
     content = Path(f"picture{suffix}").read_bytes()
@@ -179,43 +246,127 @@ SIMULATE = ("simulate", "--keys", "K.npy", "--query", "q.npy", "--targets", "0,1
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("attend", "--keys", "missing.npy", "--query", "q.npy"), "keys missing.npy: there is no such file"),
-        (("attend", "--keys", "K.txt", "--query", "q.npy"), "has the suffix '.txt', expected one of"),
+        (
+            ("attend", "--keys", "missing.npy", "--query", "q.npy"),
+            "keys missing.npy: there is no such file",
+        ),
+        (
+            ("attend", "--keys", "K.txt", "--query", "q.npy"),
+            "has the suffix '.txt', expected one of",
+        ),
         (("attend", "--keys", "pickle.npy", "--query", "q.npy"), "plain numbers"),
-        (("attend", "--keys", "K.npy", "--query", "nan.npy"), "entry 1 is nan, expected a finite number"),
+        (
+            ("attend", "--keys", "K.npy", "--query", "nan.npy"),
+            "entry 1 is nan, expected a finite number",
+        ),
         (("attend", "--keys", "K.npy", "--query", "short.npy"), "the last axes differ"),
-        (("attend", "--keys", "K.npy", "--query", "K.npy"), "has shape (4, 4), expected 1 axis"),
-        (("attend", "--keys", "q.npy", "--query", "q.npy"), "has shape (4,), expected 2 axes"),
-        (("attend", "--keys", "K.npy", "--query", "q.npy", "--query", "short.npy"), "4, 3 numbers"),
-        (("attend", "--keys", "K.npy", "--query", "q.npy", "--values", "A.npy"), "4 keys and there are 9 values"),
-        (("attend", "--keys", "K.npy", "--query", "huge.npy", "--scale", "1e10"), "too large"),
-        (("attend", "--keys", "K.npy", "--query", "q.npy", "--scale", "nan"), "--scale nan"),
-        (("attend", "--keys", "K.npy", "--query", "q.npy", "--scale", "x"), "--scale x"),
+        (
+            ("attend", "--keys", "K.npy", "--query", "K.npy"),
+            "has shape (4, 4), expected 1 axis",
+        ),
+        (
+            ("attend", "--keys", "q.npy", "--query", "q.npy"),
+            "has shape (4,), expected 2 axes",
+        ),
+        (
+            ("attend", "--keys", "K.npy", "--query", "q.npy", "--query", "short.npy"),
+            "4, 3 numbers",
+        ),
+        (
+            ("attend", "--keys", "K.npy", "--query", "q.npy", "--values", "A.npy"),
+            "4 keys and there are 9 values",
+        ),
+        (
+            ("attend", "--keys", "K.npy", "--query", "huge.npy", "--scale", "1e10"),
+            "too large",
+        ),
+        (
+            ("attend", "--keys", "K.npy", "--query", "q.npy", "--scale", "nan"),
+            "--scale nan",
+        ),
+        (
+            ("attend", "--keys", "K.npy", "--query", "q.npy", "--scale", "x"),
+            "--scale x",
+        ),
         (
             ("attend", "--keys", "K.npy", "--query", "q.npy", "--plot", "a.gif"),
             "suffix '.gif', expected one of .svg",
         ),
-        (("attend", "--keys", "K.npy", "--query", "q.npy", "--plot", "no/a.svg"), "there is no folder no"),
-        (("attend", "--keys", "K.npy"), "Missing option '--query'"),
-        ((*SIMULATE, "--world", "missing.toml"), "world missing.toml: there is no such file"),
-        ((*SIMULATE, "--world", "bad.toml"), "is not TOML"),
-        ((*SIMULATE, "--world", "far.toml"), "names key 9, and there are 4 keys"),
-        ((*SIMULATE, "--world", "scale.toml", "--samples", "0"), "0 samples: expected at least 1"),
-        ((*SIMULATE, "--world", "scale.toml", "--tolerance", "x"), "--tolerance is 'x': expected a number"),
-        ((*SIMULATE, "--world", "scale.toml", "--seed", "-1"), "--seed"),
         (
-            ("simulate", "--keys", "K.npy", "--query", "q.npy", "--world", "scale.toml", "--targets", "7"),
+            ("attend", "--keys", "K.npy", "--query", "q.npy", "--plot", "no/a.svg"),
+            "there is no folder no",
+        ),
+        (("attend", "--keys", "K.npy"), "Missing option '--query'"),
+        (
+            (*SIMULATE, "--uncertainty", "missing.toml"),
+            "uncertainty missing.toml: there is no such file",
+        ),
+        ((*SIMULATE, "--uncertainty", "bad.toml"), "is not TOML"),
+        ((*SIMULATE, "--uncertainty", "far.toml"), "names key 9, and there are 4 keys"),
+        (
+            (*SIMULATE, "--uncertainty", "scale.toml", "--samples", "0"),
+            "0 samples: expected at least 1",
+        ),
+        (
+            (*SIMULATE, "--uncertainty", "scale.toml", "--tolerance", "x"),
+            "--tolerance is 'x': expected a number",
+        ),
+        ((*SIMULATE, "--uncertainty", "scale.toml", "--seed", "-1"), "--seed"),
+        (
+            (
+                "simulate",
+                "--keys",
+                "K.npy",
+                "--query",
+                "q.npy",
+                "--uncertainty",
+                "scale.toml",
+                "--targets",
+                "7",
+            ),
             "target 7",
         ),
-        (("simulate", "--keys", "K.npy", "--query", "q.npy", "--world", "scale.toml", "--targets", "a"), "'a'"),
-        (("simulate", "--keys", "K.npy", "--query", "q.npy", "--world", "scale.toml", "--targets", "0,0"), "once"),
-        (("positions", "--length", "10", "--dim", "7"), "dim is 7: expected an even number"),
+        (
+            (
+                "simulate",
+                "--keys",
+                "K.npy",
+                "--query",
+                "q.npy",
+                "--uncertainty",
+                "scale.toml",
+                "--targets",
+                "a",
+            ),
+            "'a'",
+        ),
+        (
+            (
+                "simulate",
+                "--keys",
+                "K.npy",
+                "--query",
+                "q.npy",
+                "--uncertainty",
+                "scale.toml",
+                "--targets",
+                "0,0",
+            ),
+            "once",
+        ),
+        (
+            ("positions", "--length", "10", "--dim", "7"),
+            "dim is 7: expected an even number",
+        ),
         (("positions", "--length", "10"), "--dim is missing"),
         (("positions", "--dim", "10"), "--length is missing"),
         (("positions", "--length", "0", "--dim", "8"), "0"),
         (("positions", "--length", "10", "--dim", "8", "--dtype", "float8"), "float8"),
         (("positions", "--scheme", "learned", "--length", "3"), "--table is missing"),
-        (("positions", "--scheme", "compass", "--length", "3", "--dim", "2"), "compass"),
+        (
+            ("positions", "--scheme", "compass", "--length", "3", "--dim", "2"),
+            "compass",
+        ),
         (("lowrank", "A.npy", "--rank", "0"), "rank"),
         (("lowrank", "A.npy", "--rank", "7"), "rank"),
         (("lowrank", "A.npy"), "rank"),
@@ -227,7 +378,9 @@ SIMULATE = ("simulate", "--keys", "K.npy", "--query", "q.npy", "--targets", "0,1
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else "",
 )
-def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments: tuple[str, ...], words: str) -> None:
+def test_bad_input_is_one_sentence_and_exit_2(
+    headwright: Headwright, arguments: tuple[str, ...], words: str
+) -> None:
     before = sorted(Path().iterdir())
     ran = headwright(*arguments)
     assert ran.code == 2
@@ -240,7 +393,9 @@ def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments:
 
 def test_nothing_is_written_when_the_picture_cannot_be(headwright: Headwright) -> None:
     Path("folder.svg").mkdir()
-    assert headwright("lowrank", "A.npy", "--rank", "1", "--plot", "folder.svg").code == 2
+    assert (
+        headwright("lowrank", "A.npy", "--rank", "1", "--plot", "folder.svg").code == 2
+    )
     assert list(Path("folder.svg").iterdir()) == []
     assert not list(Path().glob(".folder*"))
 
@@ -261,16 +416,22 @@ def test_every_command_prints_json(headwright: Headwright, command: str) -> None
     assert "--json" in headwright(command, "--help").out
 
 
-def test_the_exit_codes_of_the_help_are_those_of_the_docs(headwright: Headwright) -> None:
+def test_the_exit_codes_of_the_help_are_those_of_the_docs(
+    headwright: Headwright,
+) -> None:
     page = " ".join(headwright("--help").out.partition("Exit codes:")[2].split())
-    docs = (Path(__file__).parents[2] / "docs" / "reference" / "commands.md").read_text()
+    docs = (
+        Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
+    ).read_text()
     for code, meaning in EXIT_CODES.items():
         assert f"{code} {meaning}" in page
         assert f"| {code} | {meaning} |" in docs
 
 
 @pytest.mark.parametrize("command", NAMES)
-def test_every_help_has_examples_with_options_that_exist(headwright: Headwright, command: str) -> None:
+def test_every_help_has_examples_with_options_that_exist(
+    headwright: Headwright, command: str
+) -> None:
     page = headwright(command, "-h").out
     options = set(re.findall(r"--[a-z-]+", page.partition("Examples:")[0]))
     examples = page.partition("Examples:")[2].strip().splitlines()
@@ -280,8 +441,12 @@ def test_every_help_has_examples_with_options_that_exist(headwright: Headwright,
         assert set(re.findall(r"--[a-z-]+", example)) <= options
 
 
-def test_doctor_says_what_is_here_and_how_to_get_the_rest(headwright: Headwright) -> None:
-    parts = {part["part"]: part for part in headwright("doctor", "--json").json["parts"]}
+def test_doctor_says_what_is_here_and_how_to_get_the_rest(
+    headwright: Headwright,
+) -> None:
+    parts = {
+        part["part"]: part for part in headwright("doctor", "--json").json["parts"]
+    }
     assert parts["torch"]["here"].startswith("torch 2")
     assert parts["audit"]["remedy"] == "pip install '.[audit]' in a clone of Headwright"
     assert "missing: a CUDA device" in headwright("doctor").out or parts["GPU"]["here"]
@@ -297,10 +462,15 @@ def test_attend_shows_the_heaviest_of_many_keys(headwright: Headwright) -> None:
 def test_a_query_may_be_a_row(headwright: Headwright) -> None:
     np.save("row.npy", np.array([[10.0, 10.0, 0.0, 0.0]]))
     row = headwright("attend", "--keys", "K.npy", "--query", "row.npy", "--json").json
-    assert row == headwright("attend", "--keys", "K.npy", "--query", "q.npy", "--json").json
+    assert (
+        row
+        == headwright("attend", "--keys", "K.npy", "--query", "q.npy", "--json").json
+    )
 
 
-def test_a_formula_given_for_a_file_is_told_how_to_be_given(headwright: Headwright) -> None:
+def test_a_formula_given_for_a_file_is_told_how_to_be_given(
+    headwright: Headwright,
+) -> None:
     ran = headwright("check", r"q = \lambda (k_a + k_b)")
     assert ran.code == 2
     assert "--formula" in ran.err
@@ -314,7 +484,9 @@ def test_nothing_at_all_shows_the_help_and_no_error(headwright: Headwright) -> N
 
 
 def _python(*arguments: str, **keywords: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, **keywords)
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, **keywords
+    )
 
 
 def test_help_imports_neither_scipy_nor_torch() -> None:
@@ -331,7 +503,16 @@ def test_help_imports_neither_scipy_nor_torch() -> None:
 def test_module_runs_and_reads_standard_input(tmp_path: Path) -> None:
     np.save(tmp_path / "K.npy", np.eye(2))
     ran = _python(
-        "-m", "headwright", "attend", "--keys", "K.npy", "--query", "-", "--json", cwd=tmp_path, input="[0, 0]"
+        "-m",
+        "headwright",
+        "attend",
+        "--keys",
+        "K.npy",
+        "--query",
+        "-",
+        "--json",
+        cwd=tmp_path,
+        input="[0, 0]",
     )
     assert json.loads(ran.stdout)["pattern"] == [[0.5, 0.5]]
 
@@ -385,13 +566,28 @@ def test_completion_is_for_the_name_of_the_command_however_it_was_called() -> No
     # typer asks which shell it was called from
     command = f"{sys.executable} -m headwright --show-completion; true"
     ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert ran.stdout.endswith("complete -o default -F _headwright_completion headwright\n")
+    assert ran.stdout.endswith(
+        "complete -o default -F _headwright_completion headwright\n"
+    )
 
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_a_full_disk_is_said(more: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "headwright", "attend", "--keys", "K.npy", "--query", "q.npy", *more]
+        command = [
+            sys.executable,
+            "-m",
+            "headwright",
+            "attend",
+            "--keys",
+            "K.npy",
+            "--query",
+            "q.npy",
+            *more,
+        ]
         ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert ran.returncode == 2
-    assert ran.stderr == "error: the results: cannot be read or written (No space left on device)\n"
+    assert (
+        ran.stderr
+        == "error: the results: cannot be read or written (No space left on device)\n"
+    )

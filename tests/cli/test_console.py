@@ -48,7 +48,9 @@ def test_the_next_step_after_a_design_of_many_keys_works_as_printed() -> None:
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode in (0, 1), ran.stderr
     step = ran.stderr.partition("check it with:")[2].strip()
-    again = subprocess.run(step, shell=True, capture_output=True, text=True, env={**os.environ, "PATH": ""})
+    again = subprocess.run(
+        step, shell=True, capture_output=True, text=True, env={**os.environ, "PATH": ""}
+    )
     assert "verified" in again.stdout
     assert again.returncode == 0, again.stderr
 
@@ -67,7 +69,9 @@ def test_a_command_that_is_not_on_the_path_is_named_by_its_path(
     assert next_step("verify", "a b.json") == "headwright verify 'a b.json'"
 
 
-def test_python_that_is_not_on_the_path_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_that_is_not_on_the_path_is_named_by_its_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sys, "argv", ["/where/headwright/__main__.py"])
     monkeypatch.setenv("PATH", "")
     assert next_step() == shlex.join([sys.executable, "-m", "headwright"])
@@ -76,36 +80,72 @@ def test_python_that_is_not_on_the_path_is_named_by_its_path(monkeypatch: pytest
 @pytest.mark.slow
 def test_commands_of_the_tour_work_in_the_shell_that_told_them() -> None:
     told = subprocess.run(
-        [sys.executable, "-m", "headwright", "tour", "--out", "my out"], capture_output=True, text=True
+        [sys.executable, "-m", "headwright", "tour", "--out", "my out"],
+        capture_output=True,
+        text=True,
     )
-    steps = [line.partition("again:")[2].strip() for line in told.stdout.splitlines() if line.startswith("  again:")]
+    steps = [
+        line.partition("again:")[2].strip()
+        for line in told.stdout.splitlines()
+        if line.startswith("  again:")
+    ]
     assert len(steps) >= 12
     for step in steps:
         ran = subprocess.run(
-            step, shell=True, capture_output=True, text=True, env={**os.environ, "PATH": "/bin:/usr/bin"}
+            step,
+            shell=True,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PATH": "/bin:/usr/bin"},
         )
         assert ran.returncode in (0, 1), f"{step}\n{ran.stderr}"  # 1: the answer is no
 
 
 def test_what_is_piped_is_not_broken_into_lines() -> None:
-    command = [sys.executable, "-m", "headwright", "positions", "--length", "50", "--dim", "8"]
+    command = [
+        sys.executable,
+        "-m",
+        "headwright",
+        "positions",
+        "--length",
+        "50",
+        "--dim",
+        "8",
+    ]
     ran = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
     assert len(ran.stdout.splitlines()) == 2
     assert max(map(len, ran.stdout.splitlines())) > 80
 
 
 def test_a_width_that_is_asked_for_is_kept() -> None:
-    command = [sys.executable, "-m", "headwright", "positions", "--length", "50", "--dim", "8"]
-    ran = subprocess.run(command, capture_output=True, text=True, env={**ENVIRONMENT, "COLUMNS": "60"})
+    command = [
+        sys.executable,
+        "-m",
+        "headwright",
+        "positions",
+        "--length",
+        "50",
+        "--dim",
+        "8",
+    ]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, env={**ENVIRONMENT, "COLUMNS": "60"}
+    )
     assert max(map(len, ran.stdout.splitlines())) <= 60
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_examples_in_help_are_not_broken_by_a_terminal_of_80_columns(name: str) -> None:
-    assert [line for line in import_module(f"headwright.cli.{name}").EXAMPLES if len(line) > 75] == []
+    assert [
+        line
+        for line in import_module(f"headwright.cli.{name}").EXAMPLES
+        if len(line) > 75
+    ] == []
 
 
-@pytest.mark.parametrize("name", ["tour", "design", "check", "audit", "attend", "simulate", "verify"])
+@pytest.mark.parametrize(
+    "name", ["tour", "design", "check", "audit", "attend", "simulate", "verify"]
+)
 def test_help_names_no_types_of_python(headwright: Headwright, name: str) -> None:
     options = headwright(name, "--help").out.partition("Options:")[2]
     assert "<bool>" not in options
@@ -118,7 +158,9 @@ def _on_a_terminal(columns: int, *arguments: str) -> list[str]:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     environment = {**ENVIRONMENT, "NO_COLOR": "1", "TERM": "xterm"}
     command = [sys.executable, "-m", "headwright", *arguments]
-    started = subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=theirs, env=environment)
+    started = subprocess.Popen(
+        command, stdout=theirs, stderr=theirs, stdin=theirs, env=environment
+    )
     os.close(theirs)
     sent = b""
     try:
@@ -129,11 +171,21 @@ def _on_a_terminal(columns: int, *arguments: str) -> list[str]:
     started.wait()
     os.close(ours)
     lines = sent.decode().replace("\r\n", "\n").rstrip("\n").split("\n")
-    return [re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", line.rpartition("\x1b[2K")[2]) for line in lines]
+    return [
+        re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", line.rpartition("\x1b[2K")[2])
+        for line in lines
+    ]
 
 
 def test_a_terminal_gets_lines_that_are_broken_between_words() -> None:
-    lines = _on_a_terminal(60, "check", "--exercise", "averaging-two", "--formula", r"q = \frac{1}{\sqrt 2}(k_a + k_b)")
+    lines = _on_a_terminal(
+        60,
+        "check",
+        "--exercise",
+        "averaging-two",
+        "--formula",
+        r"q = \frac{1}{\sqrt 2}(k_a + k_b)",
+    )
     assert max(map(len, lines)) <= 60
     words = " ".join(" ".join(lines).split())
     assert "alpha_a is 0.4011, not at least 0.4762" in words
@@ -141,7 +193,16 @@ def test_a_terminal_gets_lines_that_are_broken_between_words() -> None:
 
 def test_a_terminal_gets_the_next_step_as_one_line_to_be_copied() -> None:
     lines = _on_a_terminal(
-        60, "design", "--keys", "my keys.npy", "--copy", "3", "--checker", "float", "--out", "a b.json"
+        60,
+        "design",
+        "--keys",
+        "my keys.npy",
+        "--copy",
+        "3",
+        "--checker",
+        "float",
+        "--out",
+        "a b.json",
     )
     (step,) = [line for line in lines if " verify 'a b.json'" in line]
     assert step.endswith("--keys 'my keys.npy'")

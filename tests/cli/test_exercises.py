@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headwright.check.exercise import load_exercises
+from headwright.grading.exercise import load_exercises
 from tests.cli.running import Headwright
 
 
@@ -28,7 +28,9 @@ def test_one_is_shown_with_a_sheet_to_start_from(headwright: Headwright) -> None
 
 
 @pytest.mark.parametrize("name", sorted(load_exercises()))
-def test_every_statement_can_be_read_in_a_terminal(name: str, headwright: Headwright) -> None:
+def test_every_statement_can_be_read_in_a_terminal(
+    name: str, headwright: Headwright
+) -> None:
     shown = headwright("exercises", name).out.partition("an answer sheet")[0]
     assert "\\" not in shown
     assert "$" not in shown
@@ -53,13 +55,17 @@ def test_statements_are_typeset(headwright: Headwright, tmp_path: Path) -> None:
         (["--out", "no/where.html"], "there is no folder no"),
     ],
 )
-def test_what_cannot_be_used_is_told(arguments: list[str], said: str, headwright: Headwright) -> None:
+def test_what_cannot_be_used_is_told(
+    arguments: list[str], said: str, headwright: Headwright
+) -> None:
     ran = headwright("exercises", *arguments)
     assert ran.code == 2
     assert said in ran.err
 
 
-def test_lint_says_what_is_wrong_with_an_exercise(headwright: Headwright, tmp_path: Path) -> None:
+def test_lint_says_what_is_wrong_with_an_exercise(
+    headwright: Headwright, tmp_path: Path
+) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(
         'id = "mine"\ntitle = "Mine"\nstatement = "Find $q$."\nanswer = ["q"]\n'
@@ -73,7 +79,7 @@ def test_lint_says_what_is_wrong_with_an_exercise(headwright: Headwright, tmp_pa
 
 
 def test_lint_passes_an_exercise_of_ours(headwright: Headwright) -> None:
-    from headwright.check.exercise import BUILT_IN
+    from headwright.grading.exercise import BUILT_IN
 
     ran = headwright("exercises", "--lint", str(BUILT_IN / "averaging-two.toml"))
     assert ran.code == 0
@@ -89,9 +95,21 @@ def test_the_list_ends_its_lines_without_spaces(headwright: Headwright) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("n = { integer = true, at_least = 2 }\n", "", "the parameter n, the number of keys, is missing: add n = {"),
-        ("goals = ['\\alpha_1 \\ge \\frac12']\n", "", "goals is missing: say in goals what the answer q must satisfy"),
-        ("n = {", "e = { above = 0 }\nn = {", "parameters: e always means the number 2.718...; choose another name"),
+        (
+            "n = { integer = true, at_least = 2 }\n",
+            "",
+            "the parameter n, the number of keys, is missing: add n = {",
+        ),
+        (
+            "goals = ['\\alpha_1 \\ge \\frac12']\n",
+            "",
+            "goals is missing: say in goals what the answer q must satisfy",
+        ),
+        (
+            "n = {",
+            "e = { above = 0 }\nn = {",
+            "parameters: e always means the number 2.718...; choose another name",
+        ),
     ],
 )
 def test_the_linter_says_what_a_file_lacks(

@@ -22,7 +22,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save("K.npy", np.eye(3))
     np.save("q.npy", np.array([9.0, -2.0, 0.5]))
     np.save("same.npy", np.ones((3, 2)))
-    Path("world.toml").write_text("[[noise]]\nkey = 0\nisotropic = 0.001")
+    Path("uncertainty.toml").write_text("[[noise]]\nkey = 0\nisotropic = 0.001")
     Path("lost.json").write_text("[[0, 0], [1e39, 0]]")
     Path("rules.toml").write_text((ROOT / "examples/heads/previous.toml").read_text())
 
@@ -47,8 +47,8 @@ def _numbers(told: Any, at: str = "") -> Iterator[str]:
             *KEYS,
             "--query",
             "q.npy",
-            "--world",
-            "world.toml",
+            "--uncertainty",
+            "uncertainty.toml",
             "--copy",
             "0",
             "--targets",
@@ -57,16 +57,26 @@ def _numbers(told: Any, at: str = "") -> Iterator[str]:
             "99",
         ),
         ("positions", "--length", "20", "--dim", "4"),
-        ("positions", "--scheme", "learned", "--table", "lost.json", "--dtype", "float32"),
+        (
+            "positions",
+            "--scheme",
+            "learned",
+            "--table",
+            "lost.json",
+            "--dtype",
+            "float32",
+        ),
         ("lowrank", "K.npy", "--rank", "2"),
         ("design", *KEYS, "--copy", "0"),
-        ("design", *KEYS, "--copy", "0", "--world", "world.toml"),
+        ("design", *KEYS, "--copy", "0", "--uncertainty", "uncertainty.toml"),
         ("design", "--keys", "same.npy", "--copy", "0"),
         ("heads", "rules.toml"),
     ],
     ids=lambda arguments: " ".join(arguments[:3]),
 )
-def test_every_number_says_which_kind_it_is(headwright: Headwright, arguments: tuple[str, ...]) -> None:
+def test_every_number_says_which_kind_it_is(
+    headwright: Headwright, arguments: tuple[str, ...]
+) -> None:
     ran = headwright(*arguments, "--json")
     assert ran.code in (0, 1), ran.err
     told = ran.json
@@ -74,12 +84,18 @@ def test_every_number_says_which_kind_it_is(headwright: Headwright, arguments: t
     assert set(kinds.values()) <= KINDS
     for place in set(_numbers(told)):
         parts = place.split(".")
-        assert any(".".join(parts[:k]) in kinds for k in range(1, len(parts) + 1)), place
+        assert any(".".join(parts[:k]) in kinds for k in range(1, len(parts) + 1)), (
+            place
+        )
     for name in kinds:
         assert name.partition(".")[0] in told, name
 
 
-def test_a_distance_that_is_not_known_is_not_called_infinite(headwright: Headwright) -> None:
-    ran = headwright("positions", "--scheme", "learned", "--table", "lost.json", "--dtype", "float32")
+def test_a_distance_that_is_not_known_is_not_called_infinite(
+    headwright: Headwright,
+) -> None:
+    ran = headwright(
+        "positions", "--scheme", "learned", "--table", "lost.json", "--dtype", "float32"
+    )
     assert ran.code == 0
     assert "closest: not known (the numbers of one position are not finite)" in ran.out

@@ -16,13 +16,17 @@ def test_closing_the_lab_is_no_error() -> None:
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code += "; from headwright.cli import main; main()"
     command = [sys.executable, "-c", code, "lab", "--no-open", "--port", "0"]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert running.stdout is not None
     assert running.stderr is not None
     address = running.stdout.readline().strip()
     assert address.startswith("http://127.0.0.1:")
     assert running.stderr.readline() == "The lab is open; Ctrl-C closes it.\n"
-    with urllib.request.urlopen(address, timeout=60) as page:  # it is open when it answers
+    with urllib.request.urlopen(
+        address, timeout=60
+    ) as page:  # it is open when it answers
         assert page.status == 200
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)

@@ -71,11 +71,12 @@ def kernel(
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)
     if bias is not None:
-        scores = scores + bias.float()
+        scores = scores + bias.float().to(q.device)
     if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
+        scores = scores.masked_fill(~mask.to(q.device), -torch.inf)
     maximum = scores.amax(-1, keepdim=True)
     if sinks is not None:
+        sinks = sinks.to(q.device)
         maximum = torch.maximum(maximum, sinks[:, None, None])
     exponentials = exp(scores - maximum)
     total = exponentials.sum(-1, keepdim=True)
@@ -95,6 +96,21 @@ def using(**parts: Any) -> Kernel:
 
 def causal(rows: int = ROWS, keys: int = ROWS, shift: int = 0) -> Tensor:
     return torch.ones(rows, keys, dtype=torch.bool).tril(keys - rows + shift)
+
+
+def causal_but(
+    *, row: int | None = None, head: int | None = None, key: int, seen: bool
+) -> Tensor:
+    """Causal but for one key, in one row or one head; each row sees its own key."""
+    mask = causal()[None].repeat(HEADS, 1, 1)
+    rows = slice(None) if row is None else row
+    heads = slice(None) if head is None else head
+    mask[heads, rows, key] = seen
+    return mask | (torch.eye(ROWS) > 0)
+
+
+def twice(tensor: Tensor) -> Tensor:
+    return torch.cat((tensor, tensor[:, :, 20:21]), dim=2)
 
 
 def banded(before: int, after: int = 0) -> Tensor:
@@ -126,8 +142,12 @@ def int8(tensor: Tensor) -> Tensor:
     return (tensor.double() / scale).round() * scale
 
 
-RANDOM_MASK = torch.from_numpy(np.random.default_rng(1).random((2, 1, ROWS, ROWS)) < 0.5)
-BIAS = torch.from_numpy(np.random.default_rng(2).standard_normal((1, HEADS, ROWS, ROWS)))
+RANDOM_MASK = torch.from_numpy(
+    np.random.default_rng(1).random((2, 1, ROWS, ROWS)) < 0.5
+)
+BIAS = torch.from_numpy(
+    np.random.default_rng(2).standard_normal((1, HEADS, ROWS, ROWS))
+)
 LATE_KEYS = (torch.arange(ROWS) > 12) * 30.0 - 15
 CAUSAL = {"causal": True}
 ONE_HEAD_EACH = {"key_heads": HEADS}
@@ -200,7 +220,9 @@ def scaled_output(factor: float) -> Kernel:
 
 def scaled_first(factor: float) -> Kernel:
     """The scale goes into the queries, which are rounded before their product with the keys."""
-    return lambda q, k, v: kernel((q.float() * factor).to(q.dtype), k, v, scale=SCALE / factor, mask=causal())
+    return lambda q, k, v: kernel(
+        (q.float() * factor).to(q.dtype), k, v, scale=SCALE / factor, mask=causal()
+    )
 
 
 def with_keys(change: Callable[[Tensor], Tensor]) -> Kernel:
@@ -269,6 +291,16 @@ MISTAKES = (
     Mistake("first tile lost", using(mask=torch.arange(ROWS) >= 16), "first 16 keys lost"),
     Mistake("last key lost", using(mask=torch.arange(ROWS) < 71), "last key lost"),
     Mistake("first key lost", using(mask=torch.arange(ROWS) > 0), "first key lost"),
+    Mistake("a key in the middle lost", using(mask=torch.arange(ROWS) != 30), "key 30 lost"),
+    Mistake("a tile in the middle lost", using(mask=(torch.arange(ROWS) < 32) | (torch.arange(ROWS) >= 48)),
+            "keys 32 to 47 lost"),
+    Mistake("a key lost in one row", using(mask=causal_but(row=60, key=25, seen=False)), "key 25 lost in row 60",
+            CAUSAL),
+    Mistake("a later key seen in one row", using(mask=causal_but(row=20, key=51, seen=True)), "key 51 seen in row 20",
+            CAUSAL),
+    Mistake("a key lost in one head", using(mask=causal_but(head=1, key=0, seen=False)),
+            "key 0 lost in head 1, in rows 1 to 71", CAUSAL),
+    Mistake("a key counted twice", lambda q, k, v: kernel(q, twice(k), twice(v)), "key 20 counted twice"),
     Mistake("sums not rescaled when the maximum rises", no_rescaling, "", CAUSAL),
     Mistake("last rows never written", stale_tile, "", CAUSAL),
     # scores
@@ -276,9 +308,9 @@ MISTAKES = (
     Mistake("scale 1 / dim", using(scale=1 / DIM), "scale 1 / dim"),
     Mistake("scale of a padded dim", using(scale=32**-0.5), "scale 1 / sqrt(32), of a padded dim", {}, {"dim": 24}),
     Mistake("scale applied twice", using(scale=SCALE**2), "scale 1 / dim"),
-    Mistake("scale applied twice, another one", using(scale=0.3**2), "scale the scale applied twice", {"scale": 0.3}),
+    Mistake("scale applied twice, another one", using(scale=0.3**2), "scale applied twice", {"scale": 0.3}),
     Mistake("exp2 for exp", using(exp=torch.exp2), "scale log2(e) missing: exp2 for exp"),
-    Mistake("sign of the scores", using(scale=-SCALE), "scale the scale with its sign turned"),
+    Mistake("sign of the scores", using(scale=-SCALE), "scale with its sign turned"),
     Mistake("scale 3% too large", using(scale=1.03 * SCALE), "scale estimated"),
     Mistake("scale 0.1% too large", using(scale=1.001 * SCALE), INDISTINGUISHABLE),
     Mistake("softcap missing", using(), "softcap missing", {"softcap": 2.0}),

@@ -17,7 +17,9 @@ LOG2E = math.log2(math.e)
 
 
 def sdpa(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
-    return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
+    return torch.nn.functional.scaled_dot_product_attention(
+        q, k, v, attn_mask=mask, scale=scale
+    )
 
 
 def sdpa_math(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
@@ -36,7 +38,9 @@ def two_pass(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Ten
     return (exponentials.to(q.dtype).float() @ v.float() / total).to(q.dtype)
 
 
-def by_log_sum_exp(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
+def by_log_sum_exp(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float
+) -> Tensor:
     """Weights as exp(score - log-sum-exp), not divided afterwards."""
     scores = (q.float() * scale) @ k.float().mT
     scores = scores.masked_fill(~mask, -torch.inf)
@@ -47,7 +51,9 @@ def by_log_sum_exp(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) 
 def online(tile: int, *, backwards: bool = False, exp2: bool = False) -> Implementation:
     """Online softmax over tiles of keys, as flash attention has it."""
 
-    def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
+    def attention(
+        q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float
+    ) -> Tensor:
         rows, keys = mask.shape
         shape = (*q.shape[:2], rows, 1)
         maximum = torch.full(shape, -torch.inf)
@@ -80,7 +86,9 @@ def online(tile: int, *, backwards: bool = False, exp2: bool = False) -> Impleme
 def split(parts: int) -> Implementation:
     """Keys in parts, each normalised, put together by their log-sum-exps."""
 
-    def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
+    def attention(
+        q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float
+    ) -> Tensor:
         outs, sums = [], []
         for keys in torch.arange(mask.shape[1]).chunk(parts):
             scores = q.float() @ k[:, :, keys].float().mT * scale
@@ -99,7 +107,9 @@ def split(parts: int) -> Implementation:
     return attention
 
 
-def one_key_at_a_time(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor:
+def one_key_at_a_time(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float
+) -> Tensor:
     return online(1)(q, k, v, mask, scale)
 
 
@@ -113,7 +123,9 @@ def truncated_product(left: Tensor, right: Tensor, block: int = 4) -> Tensor:
     total = torch.zeros((*left.shape[:-1], right.shape[-1]), dtype=torch.float64)
     for start in range(0, left.shape[-1], block):
         part = slice(start, start + block)
-        products = left[..., :, part, None].double() * right[..., None, part, :].double()
+        products = (
+            left[..., :, part, None].double() * right[..., None, part, :].double()
+        )
         addends = torch.cat((products, total[..., None, :]), dim=-2)
         largest = addends.abs().amax(-2, keepdim=True)
         unit = 2.0 ** (torch.floor(torch.log2(largest.clamp_min(2.0**-140))) - 23)
@@ -152,3 +164,46 @@ def eager(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float) -> Tensor
     scores = scores + torch.zeros(mask.shape, dtype=q.dtype).masked_fill(~mask, hidden)
     weights = torch.softmax(scores, dim=-1, dtype=torch.float32).to(q.dtype)
     return torch.matmul(weights, v)
+
+
+def backward(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    dout: Tensor,
+    mask: Tensor,
+    scale: float,
+    tile: int = 16,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The output and dq, dk, dv as fused kernels compute them, tile by tile of keys.
+
+    Weights are recomputed from a log-sum-exp in float32; P and dS are rounded to the
+    type of q before their products; heads of a group are added in float32.
+    """
+    group = q.shape[1] // k.shape[1]
+    wide_k = k.float().repeat_interleave(group, dim=1)
+    wide_v = v.float().repeat_interleave(group, dim=1)
+    scores = (q.float() @ wide_k.mT * scale).masked_fill(~mask, -torch.inf)
+    log_sum_exp = torch.logsumexp(scores, -1, keepdim=True)
+    exponentials = torch.exp(scores - scores.amax(-1, keepdim=True))
+    narrow = exponentials.to(q.dtype).float()
+    out = (narrow @ wide_v / exponentials.sum(-1, keepdim=True)).to(q.dtype)
+    row_sums = (dout.float() * out.float()).sum(-1, keepdim=True)
+    dq = torch.zeros(q.shape)
+    dk, dv = torch.zeros(wide_k.shape), torch.zeros(wide_v.shape)
+    for start in range(0, k.shape[2], tile):
+        part = slice(start, start + tile)
+        scores = q.float() @ wide_k[:, :, part].mT * scale
+        scores = scores.masked_fill(~mask[..., part], -torch.inf)
+        weights = torch.exp(scores - log_sum_exp)
+        dp = dout.float() @ wide_v[:, :, part].mT
+        ds = (weights * (dp - row_sums)).to(q.dtype).float()
+        dv[:, :, part] = weights.to(q.dtype).float().mT @ dout.float()
+        dk[:, :, part] = ds.mT @ q.float() * scale
+        dq += ds @ wide_k[:, :, part]
+
+    def add_heads(gradient: Tensor) -> Tensor:
+        heads = (k.shape[0], k.shape[1], group, *gradient.shape[2:])
+        return gradient.reshape(heads).sum(2).to(q.dtype)
+
+    return out, (dq * scale).to(q.dtype), add_heads(dk), add_heads(dv)

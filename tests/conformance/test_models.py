@@ -20,16 +20,24 @@ def _llama(attention: str, dtype: torch.dtype = torch.float32, **changes: Any) -
     torch.manual_seed(0)
     made: Any = LlamaConfig
     config = made(
-        hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
-        vocab_size=50, attn_implementation=attention, **changes,
-    )  # fmt: skip
+        hidden_size=32,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        vocab_size=50,
+        attn_implementation=attention,
+        **changes,
+    )
     model: Any = LlamaForCausalLM
     return model(config).eval().to(dtype)
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_every_call_is_judged_and_the_output_is_the_same(attention: str, dtype: torch.dtype) -> None:
+def test_every_call_is_judged_and_the_output_is_the_same(
+    attention: str, dtype: torch.dtype
+) -> None:
     model = _llama(attention, dtype)
     with torch.no_grad():
         before = model(TOKENS).logits
@@ -38,7 +46,10 @@ def test_every_call_is_judged_and_the_output_is_the_same(attention: str, dtype: 
         after = model(TOKENS).logits
     assert torch.equal(before, during) and torch.equal(before, after)
     assert verdicts.word == "within", str(verdicts)
-    assert [call.module for call in verdicts] == ["model.layers.0.self_attn", "model.layers.1.self_attn"]
+    assert [call.module for call in verdicts] == [
+        "model.layers.0.self_attn",
+        "model.layers.1.self_attn",
+    ]
     assert model.config._attn_implementation == attention
 
 
@@ -57,7 +68,9 @@ def test_a_kernel_that_is_patched_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     eager = modelling.eager_attention_forward
 
     def wrong(module: Any, query: Any, key: Any, *rest: Any, **given: Any) -> Any:
-        return eager(module, query, key.to(torch.float8_e4m3fn).to(key.dtype), *rest, **given)
+        return eager(
+            module, query, key.to(torch.float8_e4m3fn).to(key.dtype), *rest, **given
+        )
 
     monkeypatch.setattr(modelling, "eager_attention_forward", wrong)
     with torch.no_grad(), hw.conforming(model, contract="fused") as verdicts:
@@ -66,10 +79,35 @@ def test_a_kernel_that_is_patched_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     assert "keys rounded to float8_e4m3" in str(verdicts)
 
 
+def test_a_bias_by_position_is_part_of_what_is_asked_for() -> None:
+    """T5 gives its bias to the kernel beside the mask."""
+    from transformers import T5Config, T5EncoderModel
+
+    torch.manual_seed(0)
+    made: Any = T5Config
+    config = made(
+        d_model=32,
+        d_kv=8,
+        d_ff=32,
+        num_layers=2,
+        num_heads=4,
+        vocab_size=50,
+        attn_implementation="eager",
+    )
+    encoder: Any = T5EncoderModel
+    model = encoder(config).eval()
+    with torch.no_grad(), hw.conforming(model) as verdicts:
+        model(input_ids=TOKENS)
+    assert len(verdicts) == 2
+    assert verdicts.word == "within", str(verdicts)
+
+
 def test_dropout_is_not_judged() -> None:
     class Module(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return torch.nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.5)
+            return torch.nn.functional.scaled_dot_product_attention(
+                x, x, x, dropout_p=0.5
+            )
 
     model = Module()
     with hw.conforming(model) as verdicts:
@@ -92,7 +130,9 @@ def test_expectations_that_the_mask_does_not_meet(attention: str) -> None:
     assert window.mask_difference == ("model.layers.0.self_attn", 0, 8, 0)
     packed = hw.expect(model, {"input_ids": TOKENS}, causal=True, documents=DOCUMENTS)
     assert packed.mask_difference == ("model.layers.0.self_attn", 0, 12, 0)
-    assert str(packed) == "not met: in model.layers.0.self_attn, text 0, row 12 sees key 0"
+    assert (
+        str(packed) == "not met: in model.layers.0.self_attn, text 0, row 12 sees key 0"
+    )
 
 
 def test_a_model_that_looks_ahead_outside_its_attention() -> None:
@@ -105,8 +145,88 @@ def test_a_model_that_looks_ahead_outside_its_attention() -> None:
 
         def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
             logits: torch.Tensor = self.inner(input_ids).logits
-            return logits + logits.mean(dim=1, keepdim=True)  # the mean of all positions
+            return logits + logits.mean(
+                dim=1, keepdim=True
+            )  # the mean of all positions
 
     expectation = hw.expect(Leaking(), {"input_ids": TOKENS}, causal=True)
     assert expectation.mask_difference is None and not expectation.met
     assert expectation.changed_row == (0, 0)
+
+
+class Attention(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        attend = nn.functional.scaled_dot_product_attention
+        return attend(x, x, x, is_causal=True) * 2
+
+
+class Layers(nn.Module):
+    """Two layers, of which the second was compiled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = Attention()
+        self.second = torch.compile(Attention(), backend="aot_eager")
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.second(self.first(x))
+
+
+@pytest.mark.parametrize("called_before", [False, True])
+@pytest.mark.parametrize("way", ["model", "method", "part", "function"])
+def test_compiled_models_are_judged_and_named(way: str, called_before: bool) -> None:
+    torch._dynamo.reset()
+    x = torch.randn(1, 2, 16, 8)
+    model: Any = Attention()
+    if way == "model":
+        model = torch.compile(model, backend="aot_eager")
+    elif way == "method":
+        model.compile(backend="aot_eager")
+    elif way == "part":
+        model = Layers()
+    else:
+        model.forward = torch.compile(model.forward, backend="aot_eager")
+    if called_before:
+        model(x)
+    with hw.conforming(model) as verdicts:
+        during = model(x)
+    assert verdicts.word == "within", str(verdicts)
+    if way == "part":
+        assert [call.module for call in verdicts] == ["first", "second"]
+        assert "run eagerly while they were judged: second" in str(verdicts)
+    else:
+        assert len(verdicts) == 1
+    if way in ("model", "method"):
+        assert "run eagerly while they were judged: the model" in str(verdicts)
+    assert torch.allclose(model(x), during)
+
+
+def test_a_model_without_attention_says_that_nothing_was_seen() -> None:
+    model = nn.Linear(4, 4)
+    with hw.conforming(model) as verdicts:
+        model(torch.zeros(1, 4))
+    assert verdicts.word == "undecided"
+    assert "No call of scaled_dot_product_attention" in str(verdicts)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_verdict_inside_compiled_code_is_computed_as_it_is_written() -> None:
+    torch._dynamo.reset()
+    q, k, v = hw.attention_inputs(rows=16, dim=8, framework="torch", dtype="float32")
+    traced: list[str] = []
+
+    def watch(graph: Any, examples: Any) -> Any:
+        del examples
+        traced.extend(str(node.target) for node in graph.graph.nodes)
+        return graph.forward
+
+    @torch.compile(backend=watch)
+    def layer(q: Any, k: Any, v: Any) -> Any:
+        out = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return hw.conform(out, q, k, v, causal=True)
+
+    verdict = layer(q, k, v)
+    out = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    plain = hw.conform(out, q, k, v, causal=True)
+    assert (verdict.word, verdict.ratio) == (plain.word, plain.ratio)
+    assert not [name for name in traced if "exp" in name or "numpy" in name], traced

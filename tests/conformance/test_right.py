@@ -37,20 +37,26 @@ def _ratio(out: Any, q: Any, k: Any, v: Any, contract: Any, **described: Any) ->
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_fused_implementations_are_within(dtype: Any, kind: Any) -> None:
-    q, k, v = hw.attention_inputs(kind, rows=80, dim=32, dtype=dtype, framework="torch", seed=3)
+    q, k, v = hw.attention_inputs(
+        kind, rows=80, dim=32, dtype=dtype, framework="torch", seed=3
+    )
     mask = torch.ones(80, 80, dtype=torch.bool).tril().triu(-40)
     for name, attention in implementations.FUSED.items():
         out = attention(q, k, v, mask, 32**-0.5)
         ratio = _ratio(out, q, k, v, FUSED, causal=True, window=41)
         assert 0 < ratio <= 1, f"{name}: {ratio}"
         if kind == "gaussian" and dtype != "float32":
-            assert ratio > 0.2, f"{name}: {ratio}"  # a bound that is far too wide would find nothing
+            assert ratio > 0.2, (
+                f"{name}: {ratio}"
+            )  # a bound that is far too wide would find nothing
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", ("bfloat16", "float16"))
 def test_eager_attention_is_within_its_contract(dtype: Any, kind: Any) -> None:
-    q, k, v = hw.attention_inputs(kind, rows=64, dim=32, dtype=dtype, framework="torch", seed=5)
+    q, k, v = hw.attention_inputs(
+        kind, rows=64, dim=32, dtype=dtype, framework="torch", seed=5
+    )
     mask = torch.ones(64, 64, dtype=torch.bool).tril()
     out = implementations.eager(q, k, v, mask, 32**-0.5)
     assert _ratio(out, q, k, v, EAGER, causal=True) <= 1
@@ -129,7 +135,9 @@ def _by_definition(q: Any, k: Any, v: Any, described: dict[str, Any]) -> np.ndar
                 continue
             if isinstance(window, int) and j <= position - window:
                 continue
-            if isinstance(window, tuple) and not (position - window[0] <= j <= position + window[1]):
+            if isinstance(window, tuple) and not (
+                position - window[0] <= j <= position + window[1]
+            ):
                 continue
             if j >= lengths[b] or ids[j] != ids[position]:
                 continue
@@ -153,7 +161,9 @@ def _by_definition(q: Any, k: Any, v: Any, described: dict[str, Any]) -> np.ndar
 @pytest.mark.parametrize("name", DESCRIBED)
 @pytest.mark.parametrize("layout", ("bhtd", "bthd"))
 def test_what_can_be_described_is_what_is_computed(name: str, layout: Any) -> None:
-    q, k, v = hw.attention_inputs(batch=2, heads=4, key_heads=2, rows=24, keys=40, dim=8, dtype="float32")
+    q, k, v = hw.attention_inputs(
+        batch=2, heads=4, key_heads=2, rows=24, keys=40, dim=8, dtype="float32"
+    )
     out = _by_definition(q, k, v, DESCRIBED[name]).astype(np.float32)
     wrong = out.copy()
     wrong[1, 2, 20, 3] += 1e-3
@@ -170,7 +180,9 @@ def test_what_can_be_described_is_what_is_computed(name: str, layout: Any) -> No
 
 def test_hidden_keys_whose_scores_overflow_are_not_judged() -> None:
     """In float16 a hidden key's score is infinity, and infinity plus the least number is no mask."""
-    q, k, v = hw.attention_inputs(rows=8, dim=8, heads=1, dtype="float16", framework="torch")
+    q, k, v = hw.attention_inputs(
+        rows=8, dim=8, heads=1, dtype="float16", framework="torch"
+    )
     q[0, 0, 2], k[0, 0, 5] = 300.0, 300.0
     mask = torch.ones(8, 8, dtype=torch.bool).tril()
     out = implementations.eager(q, k, v, mask, 0.3)
@@ -242,7 +254,10 @@ def test_a_mistake_that_hides_behind_a_lenient_contract_is_named() -> None:
     out = implementations.two_pass(q, k, v, mask, 1.003 * 32**-0.5)
     verdict = hw.conform(out, q, k, v, causal=True)
     assert (verdict.word, verdict.contract) == ("within", "tf32")
-    assert "also consistent with fused and a scale of 0.177307, 1.003 times" in verdict.explanation
+    assert (
+        "also consistent with fused and a scale of 0.177307, 1.003 times"
+        in verdict.explanation
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
@@ -251,7 +266,12 @@ def test_a_triton_kernel_in_the_interpreter(dtype: Any, tmp_path: Path) -> None:
     q, k, v = hw.attention_inputs(rows=50, dim=16, dtype=dtype)
     np.savez(tmp_path / "in.npz", q=q, k=k, v=v)
     program = Path(__file__).with_name("triton_kernel.py")
-    command: list[str | Path] = [sys.executable, program, tmp_path / "in.npz", tmp_path / "out.npy"]
+    command: list[str | Path] = [
+        sys.executable,
+        program,
+        tmp_path / "in.npz",
+        tmp_path / "out.npy",
+    ]
     subprocess.run(command, check=True, env={**os.environ, "TRITON_INTERPRET": "1"})
     out = np.load(tmp_path / "out.npy")
     verdict = hw.conform(out, q, k, v, causal=True)
@@ -265,7 +285,9 @@ def test_flex_attention_is_within(dtype: Any) -> None:
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
     q, k, v = hw.attention_inputs(rows=128, dim=16, dtype=dtype, framework="torch")
-    mask = create_block_mask(lambda text, head, row, key: row >= key, None, None, 128, 128, device="cpu")
+    mask = create_block_mask(
+        lambda text, head, row, key: row >= key, None, None, 128, 128, device="cpu"
+    )
     out = flex_attention(q, k, v, block_mask=mask)
     verdict = hw.conform(out, q, k, v, causal=True)
     assert (verdict.word, verdict.contract) == ("within", "fused"), str(verdict)
@@ -274,15 +296,21 @@ def test_flex_attention_is_within(dtype: Any) -> None:
 @pytest.mark.parametrize("name", DESCRIBED)
 def test_tensors_that_stay_in_pytorch_give_the_same_verdict(name: str) -> None:
     """As on a GPU: the reference, the bound and the hypotheses in PyTorch."""
-    q, k, v = hw.attention_inputs(batch=2, heads=4, key_heads=2, rows=24, keys=40, dim=8, dtype="float32")
+    q, k, v = hw.attention_inputs(
+        batch=2, heads=4, key_heads=2, rows=24, keys=40, dim=8, dtype="float32"
+    )
     out = _by_definition(q, k, v, DESCRIBED[name])
     out[1, 2, 20, 3] += 1e-3
     problem = read_problem(q, k, v, Question(**DESCRIBED[name]))
-    tensors: dict[str, Any] = {field: torch.from_numpy(getattr(problem, field)) for field in ("q", "k", "v")}
+    tensors: dict[str, Any] = {
+        field: torch.from_numpy(getattr(problem, field)) for field in ("q", "k", "v")
+    }
     in_torch = replace(problem, **tensors)
     rows = np.arange(24)
     by_numpy = judge(problem, out, (FUSED,), rows)
     by_torch = judge(in_torch, torch.from_numpy(out), (FUSED,), rows)
     assert by_numpy.word == by_torch.word == "outside"
     assert np.allclose(by_torch.ratios, by_numpy.ratios, rtol=1e-4, atol=1e-6)
-    assert [each.name for each in by_numpy.hypotheses] == [each.name for each in by_torch.hypotheses]
+    assert [each.name for each in by_numpy.hypotheses] == [
+        each.name for each in by_torch.hypotheses
+    ]

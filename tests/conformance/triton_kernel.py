@@ -12,7 +12,17 @@ import triton.language as tl
 
 
 @triton.jit
-def attention(q, k, v, out, tokens, scale, DIM: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr):
+def attention(
+    q,
+    k,
+    v,
+    out,
+    tokens,
+    scale,
+    DIM: tl.constexpr,
+    ROWS: tl.constexpr,
+    KEYS: tl.constexpr,
+):
     """A block of rows of one head: causal, online softmax with exp2, weights in the type of v."""
     block = tl.program_id(0)
     head = tl.program_id(1) * tokens * DIM
@@ -37,7 +47,11 @@ def attention(q, k, v, out, tokens, scale, DIM: tl.constexpr, ROWS: tl.constexpr
         total = total * rescale + tl.sum(weights, 1)
         sums = sums * rescale[:, None] + tl.dot(weights.to(value.dtype), value)
         maximum = new_maximum
-    tl.store(out + places, (sums / total[:, None]).to(out.dtype.element_ty), mask=rows[:, None] < tokens)
+    tl.store(
+        out + places,
+        (sums / total[:, None]).to(out.dtype.element_ty),
+        mask=rows[:, None] < tokens,
+    )
 
 
 def main() -> None:
@@ -45,7 +59,9 @@ def main() -> None:
     q, k, v = (torch.from_numpy(arrays[name]) for name in ("q", "k", "v"))
     out = torch.zeros_like(q)
     heads, tokens, dim = q.shape[1:]
-    attention[(triton.cdiv(tokens, 16), heads)](q, k, v, out, tokens, dim**-0.5, dim, 16, 32)
+    attention[(triton.cdiv(tokens, 16), heads)](
+        q, k, v, out, tokens, dim**-0.5, dim, 16, 32
+    )
     np.save(sys.argv[2], out.numpy())
 
 

@@ -21,7 +21,11 @@ from tests.cli.running import run_here
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
-COMMANDS = [command.callback.__name__.replace("_", "-") for command in app.registered_commands if command.callback]
+COMMANDS = [
+    command.callback.__name__.replace("_", "-")
+    for command in app.registered_commands
+    if command.callback
+]
 
 
 def _sessions(page: Path) -> list[tuple[str, str]]:
@@ -36,7 +40,9 @@ def _sessions(page: Path) -> list[tuple[str, str]]:
 
 TOUR = "headwright tour --out out > tour.txt"  # most pages use its files: it is run once for all of them
 # A command that needs a shell for nothing but its exit code
-PLAIN = re.compile(r"""headwright ((?:'[^']*'|[^'"|<>*$`;&])+?)( \|\| echo "exit code \$\?")?\s*""")
+PLAIN = re.compile(
+    r"""headwright ((?:'[^']*'|[^'"|<>*$`;&])+?)( \|\| echo "exit code \$\?")?\s*"""
+)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +58,13 @@ def _in_a_shell(command: str, folder: Path) -> tuple[int, str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
     ran = subprocess.run(
-        command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command,
+        shell=True,
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     return ran.returncode, ran.stdout
 
@@ -74,7 +86,9 @@ def _complaint(command: str, expected: str, code: int, printed: str) -> str:
     return "" if same else f"$ {command}\nsaid:\n{expected}\nprinted:\n{printed}"
 
 
-@pytest.mark.parametrize("source", [page for page in PAGES if _sessions(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "source", [page for page in PAGES if _sessions(page)], ids=lambda page: page.name
+)
 def test_sessions_print_what_the_page_says(
     source: Path, toured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,19 +99,31 @@ def test_sessions_print_what_the_page_says(
             shutil.copytree(toured, tmp_path, dirs_exist_ok=True)
             assert expected == ""
             continue
-        assert not (complaint := _complaint(command, expected, *_printed(command, tmp_path))), complaint
+        assert not (
+            complaint := _complaint(command, expected, *_printed(command, tmp_path))
+        ), complaint
 
 
 @pytest.mark.parametrize(
-    "command", ["echo truth", "headwright exercises --json > file; cat file", "headwright nothing"]
+    "command",
+    [
+        "echo truth",
+        "headwright exercises --json > file; cat file",
+        "headwright nothing",
+    ],
 )
 def test_a_session_that_lies_is_found_out(tmp_path: Path, command: str) -> None:
     assert _complaint(command, "lie", *_printed(command, tmp_path))
 
 
-def test_a_command_in_this_process_prints_what_a_shell_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_in_this_process_prints_what_a_shell_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    for command in ("headwright doctor --nothing", 'headwright verify nowhere.json || echo "exit code $?"'):
+    for command in (
+        "headwright doctor --nothing",
+        'headwright verify nowhere.json || echo "exit code $?"',
+    ):
         assert PLAIN.fullmatch(command)
         assert _printed(command, tmp_path) == _in_a_shell(command, tmp_path)
 
@@ -109,36 +135,59 @@ def test_every_command_is_documented(command: str) -> None:
 
 def _public_names() -> list[tuple[str, str]]:
     sources = sorted((ROOT / "src/headwright").glob("*/__init__.py"))
-    rooms = [f"headwright.{source.parent.name}" for source in sources if "__all__" in source.read_text()]
-    rooms += ["headwright", "headwright.weights.export"]
+    rooms = [
+        f"headwright.{source.parent.name}"
+        for source in sources
+        if "__all__" in source.read_text()
+    ]
+    rooms += ["headwright", "headwright.head_design.export"]
     return [(room, name) for room in rooms for name in import_module(room).__all__]
 
 
 @pytest.mark.parametrize(("room", "name"), _public_names())
 def test_every_public_function_and_class_has_an_example(room: str, name: str) -> None:
     thing = getattr(import_module(room), name)
-    if (inspect.isclass(thing) or inspect.isfunction(thing)) and thing.__module__.startswith("headwright"):
+    if (
+        inspect.isclass(thing) or inspect.isfunction(thing)
+    ) and thing.__module__.startswith("headwright"):
         assert ">>>" in (thing.__doc__ or "")
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:
     contents = (ROOT / "docs/README.md").read_text()
-    assert [page.name for page in (ROOT / "docs").rglob("[a-z0-9]*.md") if f"/{page.name})" not in contents] == []
+    assert [
+        page.name
+        for page in (ROOT / "docs").rglob("[a-z0-9]*.md")
+        if f"/{page.name})" not in contents
+    ] == []
 
 
 @pytest.mark.parametrize("source", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(source: Path) -> None:
-    prose = re.sub(r"^```.*?^```$|`[^`\n]+`(?!\])", "", source.read_text(), flags=re.DOTALL | re.MULTILINE)
+    prose = re.sub(
+        r"^```.*?^```$|`[^`\n]+`(?!\])",
+        "",
+        source.read_text(),
+        flags=re.DOTALL | re.MULTILINE,
+    )
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose):
         assert (source.parent / target).exists(), target
 
 
 def test_contributing_names_targets_that_exist() -> None:
-    named = set(re.findall(r"^make ([a-z-]+)", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE))
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(
+        re.findall(
+            r"^make ([a-z-]+)", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE
+        )
+    )
+    targets = set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    )
     assert {"quick", "test", "test-all", "site", "bench"} <= named <= targets
 
 
 def test_what_make_quick_runs_is_there() -> None:
-    (listed,) = re.findall(r"^QUICK := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    (listed,) = re.findall(
+        r"^QUICK := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE
+    )
     assert [path for path in listed.split() if not list(ROOT.glob(path))] == []

@@ -33,11 +33,26 @@ class _Page(HTMLParser):
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
-        self.loads += [given[name] for name in ("src", "href") if name in given and tag in ("script", "link", "img")]
+        self.loads += [
+            given[name]
+            for name in ("src", "href")
+            if name in given and tag in ("script", "link", "img")
+        ]
 
 
-def _build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(config), "--site-dir", str(folder)]
+def _build(
+    folder: Path, config: Path = ROOT / "mkdocs.yml"
+) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--config-file",
+        str(config),
+        "--site-dir",
+        str(folder),
+    ]
     return subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
 
 
@@ -47,7 +62,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, _Page]:
     folder = tmp_path_factory.mktemp("site")
     ran = _build(folder)
     assert ran.returncode == 0, ran.stderr
-    return {path: _Page(path.read_text()) for path in folder.rglob("*.html") if path.name != "404.html"}
+    return {
+        path: _Page(path.read_text())
+        for path in folder.rglob("*.html")
+        if path.name != "404.html"
+    }
 
 
 def test_links_and_anchors_lead_somewhere(pages: dict[Path, _Page]) -> None:
@@ -57,7 +76,9 @@ def test_links_and_anchors_lead_somewhere(pages: dict[Path, _Page]) -> None:
             parts = urlsplit(link)
             if parts.scheme:
                 continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = (
+                (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            )
             assert target.is_file(), f"{path.name}: {link}"
             if parts.fragment and target.suffix == ".html":
                 assert parts.fragment in pages[target].anchors, f"{path.name}: {link}"
@@ -67,19 +88,31 @@ def test_pages_load_nothing_from_elsewhere(pages: dict[Path, _Page]) -> None:
     for path, page in pages.items():
         for loaded in page.loads:
             assert not urlsplit(loaded).netloc, f"{path.name}: {loaded}"
-            assert (path.parent / urlsplit(loaded).path).exists(), f"{path.name}: {loaded}"
+            assert (path.parent / urlsplit(loaded).path).exists(), (
+                f"{path.name}: {loaded}"
+            )
 
 
 @pytest.mark.parametrize("width", [390, 1200])
-def test_a_page_from_the_disk_can_be_searched_and_turned_dark(page: Page, pages: dict[Path, _Page], width: int) -> None:
+def test_a_page_from_the_disk_can_be_searched_and_turned_dark(
+    page: Page, pages: dict[Path, _Page], width: int
+) -> None:
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(next(path for path in pages if path.name == "3-check-an-answer.html").as_uri())
+    page.goto(
+        next(path for path in pages if path.name == "3-check-an-answer.html").as_uri()
+    )
     if width < 700:
-        icon = page.locator("#navbar-collapse").locator("xpath=..").locator(".navbar-toggler-icon")
+        icon = (
+            page.locator("#navbar-collapse")
+            .locator("xpath=..")
+            .locator(".navbar-toggler-icon")
+        )
         ink = page.evaluate("getComputedStyle(document.body).color")
-        assert icon.evaluate("icon => getComputedStyle(icon).backgroundColor") == ink  # it was white on white
+        assert (
+            icon.evaluate("icon => getComputedStyle(icon).backgroundColor") == ink
+        )  # it was white on white
         icon.click()
     page.locator("#theme-menu").click()
     page.locator('[data-bs-theme-value="dark"]').click()
@@ -121,7 +154,9 @@ def test_the_architecture_is_drawn_as_it_is() -> None:
 
 def test_every_package_is_described() -> None:
     told = (ROOT / "docs" / "contributing" / "architecture.md").read_text()
-    packages = runpy.run_path(str(SITE / "architecture.py"))["packages"]()
+    module = runpy.run_path(str(SITE / "architecture.py"))
+    packages = module["packages"]()
+    assert packages == set(module["PURPOSES"])
     assert [package for package in sorted(packages) if f"`{package}`" not in told] == []
 
 

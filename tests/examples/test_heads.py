@@ -8,17 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headwright.trusted.verify import verify
-from headwright.weights import Built, build, read_rules
-from headwright.weights.export import load_torch, run_torch, to_torch, torch_shape, write_torch
-from headwright.weights.export.numbers import float_error
+from headwright.certificates.exact.verify import verify
+from headwright.head_design import HeadsResult, build, read_rules
+from headwright.head_design.export import (
+    load_torch,
+    run_torch,
+    to_torch,
+    torch_shape,
+    write_torch,
+)
+from headwright.head_design.export.numbers import float_error
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "heads"
 NAMES = ["first", "induction", "lookup", "majority", "previous", "route"]
 
 
 @cache
-def built(name: str, dtype: str) -> Built:
+def built(name: str, dtype: str) -> HeadsResult:
     return build(read_rules(EXAMPLES / f"{name}.toml"), dtype=dtype)
 
 
@@ -56,14 +62,21 @@ def test_torch_keeps_every_rule(name: str, dtype: str, tmp_path: Path) -> None:
         if rule.output is not None:
             missed = out[rule.token] - np.array([float(x) for x in rule.output])
             # the bound is on each entry; the tolerance is on the distance
-            assert np.linalg.norm(missed) <= float(rule.tolerance) + allowed.output * np.sqrt(len(missed))
+            assert np.linalg.norm(missed) <= float(
+                rule.tolerance
+            ) + allowed.output * np.sqrt(len(missed))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_error_of_float32_is_far_below_the_tolerance(name: str) -> None:
     found = built(name, "float32")
     assert found.layer is not None
-    assert max(float_error(found.layer, X, "float32").output for X in found.rules.sequences) < 1e-3
+    assert (
+        max(
+            float_error(found.layer, X, "float32").output for X in found.rules.sequences
+        )
+        < 1e-3
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,5 +91,7 @@ def test_bfloat16_weights_keep_every_rule_in_float32(name: str) -> None:
         out, _ = run_torch(module, torch_shape(found.layer), X)
         if rule.output is not None:
             missed = out[rule.token] - np.array([float(x) for x in rule.output])
-            allowed = float_error(found.layer, X, "float32").output * np.sqrt(len(missed))
+            allowed = float_error(found.layer, X, "float32").output * np.sqrt(
+                len(missed)
+            )
             assert np.linalg.norm(missed) <= float(rule.tolerance) + allowed

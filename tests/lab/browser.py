@@ -14,10 +14,16 @@ from playwright.sync_api import Page, expect
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
     "--no-first-run",
-]  # fmt: skip
-expect.set_options(timeout=60_000)  # milliseconds: what comes is waited for on a busy machine too
+]
+expect.set_options(
+    timeout=60_000
+)  # milliseconds: what comes is waited for on a busy machine too
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +31,9 @@ def lab() -> Iterator[str]:
     """The address of a lab, started as anybody starts it."""
     code = "from headwright.cli import main; main()"
     command = [sys.executable, "-c", code, "lab", "--port", "0", "--no-open"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
@@ -41,7 +49,9 @@ def browser_type_launch_args() -> dict[str, Any]:
     """Debian's Chromium; nothing is downloaded."""
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
-        pytest.skip("no Chromium: pages are not tested in a browser (Debian: apt-get install chromium)")
+        pytest.skip(
+            "no Chromium: pages are not tested in a browser (Debian: apt-get install chromium)"
+        )
     return {"executable_path": found, "args": FLAGS}
 
 
@@ -50,7 +60,12 @@ class View:
 
     def __init__(self, page: Page, address: str) -> None:
         self.page, self.address, self.said = page, address, list[str]()
-        page.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: (
+                self.said.append(message.text) if message.type == "error" else None
+            ),
+        )
         page.on("pageerror", lambda error: self.said.append(str(error)))
 
     def enter(self, path: str) -> Page:

@@ -9,7 +9,7 @@ import threading
 import time
 from typing import Any
 
-from headwright.running.worker import listen
+from headwright.subprocesses.worker import listen
 
 COUNT = [0]
 
@@ -30,7 +30,11 @@ def handle(job: dict[str, Any]) -> dict[str, Any]:
                 while True:
                     kept.append(bytearray(2**24))
             except MemoryError:
-                return {"error": "this ran out of memory", "kind": "memory", "where": None}
+                return {
+                    "error": "this ran out of memory",
+                    "kind": "memory",
+                    "where": None,
+                }
         case "sleep":
             time.sleep(60)
         case "nap":

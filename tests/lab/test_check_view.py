@@ -21,7 +21,9 @@ def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
     expect(page.locator("#verdict .badge")).to_have_text("refuted")
     expect(page.locator("#verdict")).to_contain_text("n = 3")
     expect(page.locator("#exercise math").first).to_be_visible()
-    assert "ln(" not in page.locator("#verdict").inner_text()  # what would mend it is not told yet
+    assert (
+        "ln(" not in page.locator("#verdict").inner_text()
+    )  # what would mend it is not told yet
 
 
 def test_hints_come_one_step_at_a_time(view: View) -> None:
@@ -43,9 +45,13 @@ def test_an_exercise_is_picked_and_an_answer_typed(view: View) -> None:
     page.locator("#field-exercise").select_option("averaging-three")
     expect(page.locator("#exercise h2")).to_contain_text("three")
     view.address_has("hints=none")
-    page.locator("#field-answer").fill(r"Let $q = \lambda(k_a + k_b)$ for a large $\lambda$.")
+    page.locator("#field-answer").fill(
+        r"Let $q = \lambda(k_a + k_b)$ for a large $\lambda$."
+    )
     expect(page.locator("#verdict .badge")).to_have_text("refuted")
-    page.locator("#field-answer").fill(r"Let $q = \lambda(k_a + k_b + k_c)$ for a large $\lambda$.")
+    page.locator("#field-answer").fill(
+        r"Let $q = \lambda(k_a + k_b + k_c)$ for a large $\lambda$."
+    )
     expect(page.locator("#verdict .badge")).to_have_text("proved")
 
 
@@ -53,29 +59,44 @@ def test_an_exercise_that_is_chosen_shows_its_template_and_no_error(view: View) 
     asked: list[str] = []
     page = view.enter("/check")
     view.settled()
-    page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/api/check") else None)
-    exercises = page.locator("#field-exercise option").evaluate_all("all => all.map(one => one.value).filter(Boolean)")
+    page.on(
+        "request",
+        lambda request: (
+            asked.append(request.url) if request.url.endswith("/api/check") else None
+        ),
+    )
+    exercises = page.locator("#field-exercise option").evaluate_all(
+        "all => all.map(one => one.value).filter(Boolean)"
+    )
     assert len(exercises) > 20
     for exercise in exercises:
         page.locator("#field-exercise").select_option(exercise)
         expect(page.locator("#field-answer")).not_to_have_value("")
-        expect(page.locator("#verdict")).to_have_text("Write an answer. It is checked as you type.")
+        expect(page.locator("#verdict")).to_have_text(
+            "Write an answer. It is checked as you type."
+        )
     page.wait_for_timeout(800)  # longer than the pause before a request
     assert asked == []
     expect(page.locator(".error:visible")).to_have_count(0)
     link = page.url
     page.goto("about:blank")
     page.goto(link)
-    expect(page.locator("#verdict")).to_have_text("Write an answer. It is checked as you type.")
+    expect(page.locator("#verdict")).to_have_text(
+        "Write an answer. It is checked as you type."
+    )
     assert asked == []
 
 
-def test_every_formula_has_its_status_and_sentences_are_left_to_read(view: View) -> None:
+def test_every_formula_has_its_status_and_sentences_are_left_to_read(
+    view: View,
+) -> None:
     answer = (
         r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda$. Then $\alpha_a = 1$."
         + "\n\nThis is as easy as pie, <b>see</b>."
     )
-    page = view.enter("/check#exercise=averaging-two&hints=full&answer=" + quote(answer))
+    page = view.enter(
+        "/check#exercise=averaging-two&hints=full&answer=" + quote(answer)
+    )
     expect(page.locator("#verdict .badge").first).to_have_text("proved")
     expect(page.locator("#read .badge.false")).to_have_text("false")
     expect(page.locator("#read h2").first).to_contain_text("1 false")
@@ -85,14 +106,18 @@ def test_every_formula_has_its_status_and_sentences_are_left_to_read(view: View)
 
 def test_markup_in_an_answer_stays_text(view: View) -> None:
     page = view.enter("/check")
-    page.locator("#field-answer").fill(r"$q = k_a$ <img src=x onerror=alert(1)> $\text{<b id=evil>}$")
+    page.locator("#field-answer").fill(
+        r"$q = k_a$ <img src=x onerror=alert(1)> $\text{<b id=evil>}$"
+    )
     view.settled()
     expect(page.locator("#verdict .badge").first).to_be_visible()
     assert page.locator("main img, #evil").count() == 0
 
 
 def test_a_document_is_checked_and_leaves_a_report(view: View, tmp_path: Path) -> None:
-    (tmp_path / "homework.md").write_text(f"## averaging-two\n\n$${WRONG}$$\n\n## low-rank\n\n$$B = 0$$\n")
+    (tmp_path / "homework.md").write_text(
+        f"## averaging-two\n\n$${WRONG}$$\n\n## low-rank\n\n$$B = 0$$\n"
+    )
     page = view.enter("/check")
     page.set_input_files("#document", tmp_path / "homework.md")
     expect(page.locator("#document-verdicts .badge").first).to_have_text("refuted")
@@ -101,23 +126,33 @@ def test_a_document_is_checked_and_leaves_a_report(view: View, tmp_path: Path) -
     assert "Answers checked" in Path(waiting.value.path()).read_text()
 
 
-def test_a_file_that_is_no_text_is_refused_by_its_name(view: View, tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_refused_by_its_name(
+    view: View, tmp_path: Path
+) -> None:
     (tmp_path / "homework.pdf").write_text("%PDF-1.4")
     page = view.enter("/check")
     page.set_input_files("#document", tmp_path / "homework.pdf")
-    expect(page.locator("#document-verdicts .error")).to_contain_text("homework.pdf is not a supported file")
+    expect(page.locator("#document-verdicts .error")).to_contain_text(
+        "homework.pdf is not a supported file"
+    )
 
 
 @pytest.mark.parametrize(
     ("exercise", "answer", "words"),
     [
-        ("averaging-varies", r"\operatorname{Var}(\alpha_a) \to 0", "Left side 0.25, right side 0"),
+        (
+            "averaging-varies",
+            r"\operatorname{Var}(\alpha_a) \to 0",
+            "Left side 0.25, right side 0",
+        ),
         ("kth-singular-value", r"\sigma_k^2 \ge \|A\|_F^2", "Left side"),
         ("taking-apart", "M = I", "difference = 0; 1"),
         ("self-attention-copy", "c_2 \\to u_b", "c_2 tends to u_a, not to u_b"),
     ],
 )
-def test_a_counterexample_without_keys_is_drawn_too(view: View, exercise: str, answer: str, words: str) -> None:
+def test_a_counterexample_without_keys_is_drawn_too(
+    view: View, exercise: str, answer: str, words: str
+) -> None:
     page = view.enter(f"/check#exercise={exercise}&answer={quote(answer)}&hints=full")
     view.settled()
     expect(page.locator("#verdict .badge").first).to_have_text("refuted")
@@ -128,9 +163,14 @@ def test_a_counterexample_without_keys_is_drawn_too(view: View, exercise: str, a
 
 
 def test_one_answer_is_told_as_the_command_line_does() -> None:
-    found = handle({"call": "check", "given": {"text": WRONG, "exercise": "averaging-two"}})["answer"]
+    found = handle(
+        {"call": "check", "given": {"text": WRONG, "exercise": "averaging-two"}}
+    )["answer"]
     answer = found["answers"][0]
-    assert (answer["verdict"], answer["asked"][0]["counterexample"]["n"]) == ("refuted", 3)
+    assert (answer["verdict"], answer["asked"][0]["counterexample"]["n"]) == (
+        "refuted",
+        3,
+    )
     assert found["counts"]["refuted"] == 1
 
 

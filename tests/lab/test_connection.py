@@ -22,8 +22,18 @@ class Server:
         self.start("0")
 
     def start(self, port: str | None = None) -> None:
-        command = [sys.executable, "-c", CODE, "lab", "--no-open", "--port", port or self.address.rpartition(":")[2]]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        command = [
+            sys.executable,
+            "-c",
+            CODE,
+            "lab",
+            "--no-open",
+            "--port",
+            port or self.address.rpartition(":")[2],
+        ]
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().strip().rstrip("/")
 
@@ -44,7 +54,10 @@ def server() -> Iterator[Server]:
 @pytest.mark.parametrize(
     ("path", "change"),
     [
-        ("/check", lambda page: page.locator("#field-answer").fill("q = 7 (k_a + k_b)")),
+        (
+            "/check",
+            lambda page: page.locator("#field-answer").fill("q = 7 (k_a + k_b)"),
+        ),
         ("/design", lambda page: page.locator("#field-n").fill("8")),
     ],
 )
@@ -63,7 +76,9 @@ def test_a_stopped_server_is_no_verdict_and_the_page_reconnects(
     expect(banner).to_contain_text(f"--port {server.address.rpartition(':')[2]}")
     page.wait_for_timeout(1500)  # longer than the pause before it tries again
     expect(banner).to_have_count(1)
-    expect(page.locator("#verdict.stale")).to_have_count(1)  # the verdict before, shown as out of date
+    expect(page.locator("#verdict.stale")).to_have_count(
+        1
+    )  # the verdict before, shown as out of date
     assert badge.inner_text() == before
     expect(page.locator(".error:visible")).to_have_count(0)
     server.start()
@@ -72,7 +87,9 @@ def test_a_stopped_server_is_no_verdict_and_the_page_reconnects(
     expect(badge).to_have_count(1)
 
 
-def test_a_page_that_is_opened_while_the_server_stops_fills_itself_later(page: Page, server: Server) -> None:
+def test_a_page_that_is_opened_while_the_server_stops_fills_itself_later(
+    page: Page, server: Server
+) -> None:
     page.goto(server.address + "/heads")
     page.wait_for_selector("html[data-ready=yes]")
     server.stop()
@@ -85,7 +102,10 @@ def test_a_page_that_is_opened_while_the_server_stops_fills_itself_later(page: P
 
 def test_a_failure_of_the_server_is_no_verdict(page: Page, lab: str) -> None:
     page.route(
-        "**/api/check", lambda route: route.fulfill(status=503, json={"error": "too many requests", "where": None})
+        "**/api/check",
+        lambda route: route.fulfill(
+            status=503, json={"error": "too many requests", "where": None}
+        ),
     )
     page.goto(f"{lab}/check")
     expect(page.locator("#verdict .headline")).to_have_text("No verdict.")

@@ -23,7 +23,9 @@ ANY_VERDICT = (0, 1, 2, 3)  # 4 is a bug
 
 
 def copied(page: Page, what: str) -> str:
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.evaluate(
+        "navigator.clipboard.writeText = async (text) => { window.copied = text; }"
+    )
     page.locator(".menu summary", has_text="Export").click()
     page.get_by_role("button", name=f"Copy as {what}").click()
     return str(page.evaluate("window.copied"))
@@ -52,7 +54,15 @@ def shell(lines: str, folder: Path, headwright: str) -> None:
     here.write_text(headwright)
     here.chmod(0o755)
     paths = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
-    ran = subprocess.run(["/bin/sh"], input=lines, cwd=folder, capture_output=True, text=True, env=paths, timeout=120)
+    ran = subprocess.run(
+        ["/bin/sh"],
+        input=lines,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=paths,
+        timeout=120,
+    )
     assert "not found" not in ran.stderr, ran.stderr
 
 
@@ -69,7 +79,9 @@ def tried(view: View, folder: Path) -> tuple[str, str]:
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
             code, printed = run_here(arguments)
         assert code in ANY_VERDICT, printed
-        assert not any(words in printed for words in ("Usage:", "Try ", "no such")), printed
+        assert not any(words in printed for words in ("Usage:", "Try ", "no such")), (
+            printed
+        )
         told += printed
     return said, told
 
@@ -83,7 +95,9 @@ def test_what_is_copied_runs_as_it_is(view: View, tmp_path: Path, name: str) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_copied_of_every_preset_runs_as_it_is(view: View, tmp_path: Path, name: str) -> None:
+def test_what_is_copied_of_every_preset_runs_as_it_is(
+    view: View, tmp_path: Path, name: str
+) -> None:
     page = view.enter(f"/{name}")
     for preset in page.locator(".presets button").all():
         preset.click()
@@ -116,11 +130,15 @@ def test_words_around_formulas_are_copied_too(view: View, tmp_path: Path) -> Non
         "/heads#rules=a%0AEND%0Atouch%20taken%0A",
     ],
 )
-def test_a_link_cannot_put_commands_into_what_is_copied(view: View, tmp_path: Path, path: str) -> None:
+def test_a_link_cannot_put_commands_into_what_is_copied(
+    view: View, tmp_path: Path, path: str
+) -> None:
     page = view.enter(path)
     view.settled()
     with suppress(InputError):  # what the link put into the page cannot be used
         python(copied(page, "Python"), tmp_path)
-    shell(copied(page, "command line"), tmp_path, DOES_NOTHING)  # what the shell itself is made to run
+    shell(
+        copied(page, "command line"), tmp_path, DOES_NOTHING
+    )  # what the shell itself is made to run
     assert not (tmp_path / "taken").exists()
     view.said.clear()  # what cannot be used was refused, which the browser reports

@@ -56,7 +56,9 @@ def test_the_presets_that_are_impossible_say_so_in_their_titles(view: View) -> N
     for preset in page.locator(".presets button").all():
         preset.click()
         view.settled()
-        impossible = "impossible" in page.locator("#verdict .headline").inner_text().lower()
+        impossible = (
+            "impossible" in page.locator("#verdict .headline").inner_text().lower()
+        )
         assert impossible == ("impossible" in preset.inner_text()), preset.inner_text()
 
 
@@ -75,30 +77,39 @@ def test_a_key_follows_the_hand_on_the_projector_too(view: View) -> None:
     assert abs(after["y"] - before["y"] + 40) < 4
 
 
-def test_a_click_replaces_the_target_and_shift_click_adds_or_removes_one(view: View) -> None:
+def test_a_click_replaces_the_target_and_shift_click_adds_or_removes_one(
+    view: View,
+) -> None:
     page = view.enter("/design")
     key = page.locator("g.key .dot")
-    wishes = page.locator("#wishes .control")
+    targets = page.locator("#targets .control")
     key.nth(2).click()
-    expect(wishes).to_have_text(["key 2: weight at least0.9091"])
+    expect(targets).to_have_text(["key 2: weight at least0.9091"])
     key.nth(3).click(modifiers=["Shift"])
-    expect(wishes).to_have_count(2)
+    expect(targets).to_have_count(2)
     view.address_has("targets=2,3")
     key.nth(2).click(modifiers=["Shift"])
-    expect(wishes).to_have_text(["key 3: weight at least0.9091"])
+    expect(targets).to_have_text(["key 3: weight at least0.9091"])
     key.nth(3).click()
-    expect(wishes).to_have_count(1)
+    expect(targets).to_have_count(1)
     key.nth(5).click()
     view.address_has("targets=5")
-    expect(wishes).to_have_text(["key 5: weight at least0.9091"])
+    expect(targets).to_have_text(["key 5: weight at least0.9091"])
     view.settled()
 
 
-def test_enter_replaces_the_target_and_shift_enter_adds_or_removes_one(view: View) -> None:
+def test_enter_replaces_the_target_and_shift_enter_adds_or_removes_one(
+    view: View,
+) -> None:
     page = view.enter("/design")
     page.locator("g.key[tabindex='0']").focus()
-    for presses, targets in (("Enter", "0"), ("PageDown PageDown Shift+Enter", "0,2"), ("Space", "2"),
-                             ("PageDown Shift+Space", "2,3"), ("Shift+Space", "2")):  # fmt: skip
+    for presses, targets in (
+        ("Enter", "0"),
+        ("PageDown PageDown Shift+Enter", "0,2"),
+        ("Space", "2"),
+        ("PageDown Shift+Space", "2,3"),
+        ("Shift+Space", "2"),
+    ):
         for press in presses.split():
             page.keyboard.press(press)
         expect(page).to_have_url(re.compile(f"targets={targets}($|&)"))
@@ -112,7 +123,9 @@ def test_a_link_restores_the_selected_key(view: View) -> None:
     page.locator("g.key >> nth=4 >> .dot").click(modifiers=["Shift"])
     view.address_has("chosen=4")
     again = view.enter(page.url.removeprefix(view.address))
-    expect(again.locator("g.key.chosen")).to_have_attribute("aria-label", re.compile("^Key 4"))
+    expect(again.locator("g.key.chosen")).to_have_attribute(
+        "aria-label", re.compile("^Key 4")
+    )
     expect(again.get_by_label("Number of the selected key")).to_have_value("4")
     view.settled()
     again.keyboard.press("Control+z")  # nothing was done since the link was opened
@@ -128,29 +141,51 @@ def test_a_link_restores_the_selected_key(view: View) -> None:
         ("query=1,2,3", "query: 3 numbers: expected 2"),
     ],
 )
-def test_a_link_to_a_key_that_does_not_exist_is_an_error(view: View, link: str, error: str) -> None:
+def test_a_link_to_a_key_that_does_not_exist_is_an_error(
+    view: View, link: str, error: str
+) -> None:
     page = view.enter(f"/design#{link}")
     expect(page.locator("#error-link")).to_contain_text(error)
     view.settled()
 
 
-def test_a_wish_and_an_impossible_one_are_drawn_and_labelled_with_what_can_be_had(view: View) -> None:
+def test_a_targets_and_an_impossible_one_are_drawn_and_labelled_with_what_can_be_had(
+    view: View,
+) -> None:
     page = view.enter("/design")
     view.settled()
     expect(page.locator("#verdict .badge")).to_have_text("Proved.")
     assert page.locator("path.region").get_attribute("d")
     labels = page.locator(".planes .legend span:visible")
-    drawn = ["target", "other keys", "output (values are the keys)", "direction of the query"]
-    drawn += ["queries that meet the targets", "shortest query", "its length", "your query: drag it"]
+    drawn = [
+        "target",
+        "other keys",
+        "output (values are the keys)",
+        "direction of the query",
+    ]
+    drawn += [
+        "queries that meet the targets",
+        "shortest query",
+        "its length",
+        "your query: drag it",
+    ]
     expect(labels).to_have_text(drawn)
     page.get_by_role("button", name="Target inside the other keys").click()
     view.settled()
     expect(page.locator("#verdict .badge")).to_have_text("Proved impossible.")
-    drawn = ["target", "other keys", "convex hull", "coefficients of the combination", "your query: drag it"]
+    drawn = [
+        "target",
+        "other keys",
+        "convex hull",
+        "coefficients of the combination",
+        "your query: drag it",
+    ]
     expect(labels).to_have_text(drawn)
     for mark in (".region[d]:not([d=''])", ".shortest", ".ray", ".output:visible"):
         expect(page.locator(f".planes svg {mark}:visible")).to_have_count(0)
-    expect(page.locator("#verdict")).to_contain_text("is a convex combination of other keys")
+    expect(page.locator("#verdict")).to_contain_text(
+        "is a convex combination of other keys"
+    )
     page.get_by_role("button", name="Use this tolerance").click()
     view.settled()
     expect(page.locator("#verdict .badge")).to_have_text("Proved.")
@@ -180,7 +215,9 @@ def test_what_cannot_be_used_is_said_beside_its_control(view: View) -> None:
 def test_what_is_taken_away_as_python_runs_and_says_the_same(view: View) -> None:
     page = view.enter("/design#targets=1,2&eps=0.2")
     view.settled()
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.evaluate(
+        "navigator.clipboard.writeText = async (text) => { window.copied = text; }"
+    )
     page.get_by_text("Export").click()
     page.get_by_role("button", name="Copy as Python").click()
     names: dict[str, object] = {"print": lambda *_: None}
@@ -198,14 +235,18 @@ def test_two_hundred_keys_can_be_dragged(view: View) -> None:
     view.address_has("moved=9:")
 
 
-def test_the_headline_says_in_what_world_it_holds(view: View) -> None:
+def test_the_headline_says_in_what_uncertainty_it_holds(view: View) -> None:
     page = view.enter("/design")
     page.get_by_role("button", name="Uncertain keys").click()
     view.settled()
-    expect(page.locator("#verdict .headline")).to_contain_text("for all keys within their balls")
+    expect(page.locator("#verdict .headline")).to_contain_text(
+        "for all keys within their balls"
+    )
 
 
-def test_the_view_of_three_dimensions_turns_by_mouse_and_by_keyboard(view: View) -> None:
+def test_the_view_of_three_dimensions_turns_by_mouse_and_by_keyboard(
+    view: View,
+) -> None:
     page = view.enter("/design#kind=sphere&d=3&n=12")
     view.settled()
     said = page.locator("#verdict .headline").inner_text()
@@ -225,9 +266,13 @@ def test_the_view_of_three_dimensions_turns_by_mouse_and_by_keyboard(view: View)
     page.get_by_role("button", name="Reset").click()
     view.address_lacks("yaw=")
     view.address_lacks("pitch=")
-    for number, place in enumerate(before):  # it is drawn a moment after the address has changed
+    for number, place in enumerate(
+        before
+    ):  # it is drawn a moment after the address has changed
         expect(keys.nth(number)).to_have_attribute("transform", place)
-    assert page.locator("#verdict .headline").inner_text() == said  # it was only looked at from elsewhere
+    assert (
+        page.locator("#verdict .headline").inner_text() == said
+    )  # it was only looked at from elsewhere
 
 
 def test_an_address_with_impossible_targets_is_said_to_be_one(view: View) -> None:

@@ -32,7 +32,9 @@ def test_rules_that_are_nested_too_deeply_are_refused_with_a_sentence() -> None:
         heads(HeadsRequest(rules="tokens = " + 9000 * "["))
 
 
-def test_rules_are_chosen_and_the_weights_are_downloaded(view: View, tmp_path: Path) -> None:
+def test_rules_are_chosen_and_the_weights_are_downloaded(
+    view: View, tmp_path: Path
+) -> None:
     page = view.enter("/heads")
     page.get_by_role("button", name="Previous token").click()
     view.settled()
@@ -41,10 +43,13 @@ def test_rules_are_chosen_and_the_weights_are_downloaded(view: View, tmp_path: P
     with page.expect_download() as taken:
         page.locator("#away").get_by_role("button", name="torch").click()
     taken.value.save_as(tmp_path / "weights.zip")
-    assert sorted(zipfile.ZipFile(tmp_path / "weights.zip").namelist()) == ["README.md", "torch.safetensors"]
+    assert sorted(zipfile.ZipFile(tmp_path / "weights.zip").namelist()) == [
+        "README.md",
+        "torch.safetensors",
+    ]
 
 
-def test_an_impossible_wish_is_said_to_be_so_and_undone(view: View) -> None:
+def test_an_impossible_targets_is_said_to_be_so_and_undone(view: View) -> None:
     page = view.enter("/heads")
     view.settled()
     expect(page.locator("#verdict .badge")).to_have_text("Designed.")
@@ -63,5 +68,7 @@ def test_rules_that_cannot_be_read_are_complained_about_beside_them(view: View) 
     view.settled()
     page.locator("#field-rules").fill("tokens = [")
     expect(page.locator("#error-rules")).to_contain_text("is not TOML")
-    assert [said for said in view.said if "422" not in said] == []  # the browser itself reports the refusal
+    assert [
+        said for said in view.said if "422" not in said
+    ] == []  # the browser itself reports the refusal
     view.said.clear()

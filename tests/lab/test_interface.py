@@ -20,7 +20,9 @@ KEYS = [[1.0, 0.0], [0.0, 1.0], [-0.5, -0.5]]
 
 def ask(lab: str, call: str, body: Any, **headers: str) -> tuple[int, dict[str, Any]]:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    request = urllib.request.Request(f"{lab}/api/{call}", data, {"content-type": "application/json", **headers})
+    request = urllib.request.Request(
+        f"{lab}/api/{call}", data, {"content-type": "application/json", **headers}
+    )
     try:
         with urllib.request.urlopen(request) as reply:
             return reply.status, json.load(reply)
@@ -28,46 +30,77 @@ def ask(lab: str, call: str, body: Any, **headers: str) -> tuple[int, dict[str, 
         return error.code, json.load(error)
 
 
-def test_design_says_what_the_command_line_says(lab: str, headwright: Headwright, tmp_path: Path) -> None:
+def test_design_says_what_the_command_line_says(
+    lab: str, headwright: Headwright, tmp_path: Path
+) -> None:
     (tmp_path / "keys.json").write_text(json.dumps(KEYS))
-    said = headwright("design", "--keys", str(tmp_path / "keys.json"), "--average", "0,1", "--eps", "0.05", "--json")
+    said = headwright(
+        "design",
+        "--keys",
+        str(tmp_path / "keys.json"),
+        "--average",
+        "0,1",
+        "--eps",
+        "0.05",
+        "--json",
+    )
     status, found = ask(lab, "design", {"keys": KEYS, "average": [0, 1], "eps": "0.05"})
     assert status == 200
     assert {**found, "certificate": None} == {**said.json, "mixing": None}
 
 
-def test_certificates_of_the_lab_pass_the_checker_and_tampered_ones_do_not(lab: str) -> None:
+def test_certificates_of_the_lab_pass_the_checker_and_tampered_ones_do_not(
+    lab: str,
+) -> None:
     certificate = ask(lab, "design", {"keys": KEYS, "copy": 0})[1]["certificate"]
     assert ask(lab, "verify", {"certificate": certificate})[1]["verdict"] == "verified"
     shorter = json.loads(certificate)
     shorter["statement"]["none_shorter"] = "1000"
-    assert ask(lab, "verify", {"certificate": json.dumps(shorter)})[1]["verdict"] == "rejected"
+    assert (
+        ask(lab, "verify", {"certificate": json.dumps(shorter)})[1]["verdict"]
+        == "rejected"
+    )
 
 
 def test_a_certificate_about_every_text_is_looked_at_by_its_own_checker(
     lab: str, headwright: Headwright, tmp_path: Path
 ) -> None:
     path = tmp_path / "floor.json"
-    assert headwright("every-text", "builtin:induction", "--length", "6", "--out", str(path)).code == 0
+    assert (
+        headwright(
+            "every-text", "builtin:induction", "--length", "6", "--out", str(path)
+        ).code
+        == 0
+    )
     document = json.loads(path.read_text())
     found = ask(lab, "verify", {"certificate": path.read_text()})[1]
     assert (found["verdict"], found["checkers"]) == ("verified", ["every text"])
     document["statement"]["bound"] = "0.999"
-    assert ask(lab, "verify", {"certificate": json.dumps(document)})[1]["verdict"] == "rejected"
+    assert (
+        ask(lab, "verify", {"certificate": json.dumps(document)})[1]["verdict"]
+        == "rejected"
+    )
     document["statement"]["model"] = "another"
     status, said = ask(lab, "verify", {"certificate": json.dumps(document)})
     assert status == 422 and "headwright verify FILE --model another" in said["error"]
     document["statement"] |= {"model": "builtin:induction", "head": None}
-    assert ask(lab, "verify", {"certificate": json.dumps(document)})[1]["verdict"] == "unreadable"
+    assert (
+        ask(lab, "verify", {"certificate": json.dumps(document)})[1]["verdict"]
+        == "unreadable"
+    )
 
 
 def test_a_key_that_is_named_twice_is_refused(lab: str) -> None:
-    status, said = ask(lab, "design", {"keys": KEYS, "at_least": {"0": "0.5", "00": "0.1"}})
+    status, said = ask(
+        lab, "design", {"keys": KEYS, "at_least": {"0": "0.5", "00": "0.1"}}
+    )
     assert status == 422 and "names a key twice" in said["error"]
 
 
-def test_an_impossible_wish_shows_what_the_target_is_made_of(lab: str) -> None:
-    found = ask(lab, "design", {"keys": [[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], "copy": 2})[1]
+def test_an_impossible_targets_shows_what_the_target_is_made_of(lab: str) -> None:
+    found = ask(
+        lab, "design", {"keys": [[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], "copy": 2}
+    )[1]
     assert found["verdict"] == "impossible"
     assert found["mixing"] == {"targets": {"2": 1.0}, "of": {"0": 0.75, "1": 0.25}}
 
@@ -85,13 +118,15 @@ def test_an_impossible_wish_shows_what_the_target_is_made_of(lab: str) -> None:
         ({"keys": KEYS, "copy": 7}, 422, None, "there are 3 keys"),
         ({"keys": KEYS, "copy": 0, "eps": "0"}, 422, "eps", "more than 0"),
         ({"keys": KEYS, "copy": 0, "scale": "x"}, 422, "scale", "expected a number"),
-        ({"keys": KEYS}, 422, None, "one wish"),
+        ({"keys": KEYS}, 422, None, "one target"),
         ({"keys": [[1.0], [1.0, 2.0]], "copy": 0}, 422, "keys", "different lengths"),
         ({"keys": [[10**400]], "copy": 0}, 422, "keys", ""),
         ({"keys": KEYS, "at_least": {"0": "\ud800"}}, 422, "at_least", ""),
     ],
 )
-def test_what_cannot_be_used_is_told_in_a_sentence(lab: str, body: Any, status: int, where: str, words: str) -> None:
+def test_what_cannot_be_used_is_told_in_a_sentence(
+    lab: str, body: Any, status: int, where: str, words: str
+) -> None:
     code, said = ask(lab, "design", body)
     assert (code, said["where"]) == (status, where)
     assert words in said["error"]
@@ -106,14 +141,20 @@ def test_a_body_that_is_too_large_is_refused(lab: str) -> None:
 
 @pytest.mark.parametrize(
     "headers",
-    [{"host": "evil.example"}, {"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}],
+    [
+        {"host": "evil.example"},
+        {"origin": "http://evil.example"},
+        {"sec-fetch-site": "cross-site"},
+    ],
 )
 def test_pages_of_other_sites_are_refused(lab: str, headers: dict[str, str]) -> None:
     assert ask(lab, "verify", {"certificate": "{}"}, **headers)[0] == 403
 
 
 def test_another_type_than_json_is_refused(lab: str) -> None:
-    request = urllib.request.Request(f"{lab}/api/verify", b"{}", {"content-type": "text/plain"})
+    request = urllib.request.Request(
+        f"{lab}/api/verify", b"{}", {"content-type": "text/plain"}
+    )
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(request)
     assert refused.value.code == 415
@@ -134,7 +175,9 @@ def test_the_document_describes_every_call_with_its_fields(lab: str) -> None:
     with urllib.request.urlopen(f"{lab}/api/openapi.json") as page:
         document = json.load(page)
     assert set(document["paths"]) == {f"/api/{name}" for name in CALLS}
-    assert {"keys", "copy", "eps"} <= set(document["components"]["schemas"]["DesignRequest"]["properties"])
+    assert {"keys", "copy", "eps"} <= set(
+        document["components"]["schemas"]["DesignRequest"]["properties"]
+    )
 
 
 def test_files_beside_the_pages_are_not_served(lab: str) -> None:

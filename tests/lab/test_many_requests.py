@@ -20,7 +20,12 @@ from schemathesis import GenerationMode
 
 from headwright.lab.calls import CALLS
 
-QUIET = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False)
+QUIET = settings(
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    print_blob=False,
+)
 LEAKS = ("Traceback", 'File "', "site-packages", "/src/headwright")
 
 
@@ -50,17 +55,48 @@ def test_odd_requests_get_a_sentence(lab: str, call: str, mode: GenerationMode) 
 
 @pytest.mark.slow
 def test_odd_bytes_and_methods_get_a_sentence(lab: str) -> None:
-    bodies = [b"", b"null", b"[]", b"1", b'"x"', b"\xff\xfe", b"{" * 5000, b'{"keys":' + b"[" * 3000, b"\x00" * 100_000]
-    kinds = ["application/json", "application/json; charset=latin-1", "text/html", "", "multipart/form-data"]
+    bodies = [
+        b"",
+        b"null",
+        b"[]",
+        b"1",
+        b'"x"',
+        b"\xff\xfe",
+        b"{" * 5000,
+        b'{"keys":' + b"[" * 3000,
+        b"\x00" * 100_000,
+    ]
+    kinds = [
+        "application/json",
+        "application/json; charset=latin-1",
+        "text/html",
+        "",
+        "multipart/form-data",
+    ]
     for call in CALLS:
         for body in bodies:
             for kind in kinds:
-                response = requests.post(f"{lab}/api/{call}", body, headers={"content-type": kind}, timeout=60)
+                response = requests.post(
+                    f"{lab}/api/{call}",
+                    body,
+                    headers={"content-type": kind},
+                    timeout=60,
+                )
                 assert 400 <= response.status_code < 500
                 _look(response)
         for method in ("GET", "PUT", "DELETE", "PATCH"):
-            assert requests.request(method, f"{lab}/api/{call}", timeout=60).status_code == 405
-    for path in ("/nothing", "/api/nothing", "/design/../api", "/static/", "/%00", "/static/%00"):
+            assert (
+                requests.request(method, f"{lab}/api/{call}", timeout=60).status_code
+                == 405
+            )
+    for path in (
+        "/nothing",
+        "/api/nothing",
+        "/design/../api",
+        "/static/",
+        "/%00",
+        "/static/%00",
+    ):
         assert 400 <= requests.get(lab + path, timeout=60).status_code < 500
 
 
@@ -71,7 +107,16 @@ def test_fifty_users_at_once_are_all_answered(lab: str, seconds: float = 8.0) ->
     questions: list[tuple[str, dict[str, Any]]] = [
         ("design", {"keys": eye, "average": [0, 1]}),
         ("design", {"keys": [[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], "copy": 2}),
-        ("simulate", {"keys": eye, "queries": eye[:2], "world": random, "targets": [0, 1], "samples": 2000}),
+        (
+            "simulate",
+            {
+                "keys": eye,
+                "queries": eye[:2],
+                "uncertainty": random,
+                "targets": [0, 1],
+                "samples": 2000,
+            },
+        ),
         ("order", {"tokens": ["a", "dog", "bit"], "order": [2, 0, 1]}),
         ("verify", {"certificate": "{}"}),
     ]
@@ -83,7 +128,9 @@ def test_fifty_users_at_once_are_all_answered(lab: str, seconds: float = 8.0) ->
             call, body = questions[turn % len(questions)]
             turn += 1
             request = urllib.request.Request(
-                f"{lab}/api/{call}", json.dumps(body).encode(), {"content-type": "application/json"}
+                f"{lab}/api/{call}",
+                json.dumps(body).encode(),
+                {"content-type": "application/json"},
             )
             try:
                 with urllib.request.urlopen(request, timeout=120) as reply:

@@ -10,7 +10,8 @@ from tests.lab.browser import View
 def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
     page = view.enter("/noise")
     expect(page.locator("#story")).to_contain_text(
-        "one head succeeds with probability 3.1% and two heads with 70.1%", timeout=30_000
+        "one head succeeds with probability 3.1% and two heads with 70.1%",
+        timeout=30_000,
     )
     expect(page.locator("#robust .story")).to_contain_text("Proved")
     expect(page.locator("#one")).to_contain_text("Proved: between 0.03127 and 0.03128")
@@ -20,7 +21,9 @@ def test_what_is_not_proven_says_why(view: View) -> None:
     page = view.enter("/noise")
     page.get_by_role("button", name="All keys random").click()
     expect(page.locator("#one")).to_contain_text("Not proved: 10 keys are uncertain")
-    expect(page.locator("#story")).to_contain_text("The proof covers only the noise that was modelled")
+    expect(page.locator("#story")).to_contain_text(
+        "The proof covers only the noise that was modelled"
+    )
 
 
 def test_a_slider_has_its_number_field_and_both_are_in_the_address(view: View) -> None:
@@ -38,7 +41,9 @@ def test_a_slider_has_its_number_field_and_both_are_in_the_address(view: View) -
 def test_what_is_taken_away_as_python_says_the_same(view: View) -> None:
     page = view.enter("/noise#samples=1000")
     expect(page.locator("#robust .story")).to_contain_text("Proved")
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.evaluate(
+        "navigator.clipboard.writeText = async (text) => { window.copied = text; }"
+    )
     page.get_by_text("Export").click()
     page.get_by_role("button", name="Copy as Python").click()
     said: list[tuple[object, ...]] = []

@@ -17,7 +17,9 @@ def test_tokens_are_moved_by_keys_shuffled_and_put_back(view: View) -> None:
     view.settled()
     page.locator("#sentence").get_by_role("button", name="Original order").click()
     view.settled()
-    expect(page.locator("#without .headline")).to_contain_text("the order is the original one")
+    expect(page.locator("#without .headline")).to_contain_text(
+        "the order is the original one"
+    )
 
 
 def test_a_token_is_dragged_to_another_place(view: View) -> None:
@@ -37,7 +39,9 @@ def test_equal_words_are_equal_rows_and_a_causal_layer_sees_order(view: View) ->
     view.settled()
     expect(page.locator("#without .badge")).to_have_text("Equal")
     expect(page.locator("#with .badge")).to_have_text("Different")
-    expect(page.locator("#places .headline")).to_contain_text("The first pair: 256 and 257")
+    expect(page.locator("#places .headline")).to_contain_text(
+        "The first pair: 256 and 257"
+    )
     page.get_by_role("button", name="Equal words").click()
     view.settled()
     expect(page.locator("#without .badge")).to_have_text("Equal")
@@ -46,7 +50,9 @@ def test_equal_words_are_equal_rows_and_a_causal_layer_sees_order(view: View) ->
     expect(page.locator("#without .badge")).to_have_text("Different")
 
 
-def test_a_link_with_an_order_that_does_not_fit_the_sentence_is_an_error(view: View) -> None:
+def test_a_link_with_an_order_that_does_not_fit_the_sentence_is_an_error(
+    view: View,
+) -> None:
     page = view.enter("/order#order=1,1")
     error = "order: expected each of 0 to 4 once, since the sentence has 5 words"
     expect(page.locator("#error-link")).to_contain_text(error)

@@ -19,7 +19,9 @@ SOME = NAMES if ALL else ["design", "check", "order"]  # for what all views shar
 
 
 @pytest.mark.parametrize("name", ["", *NAMES])
-def test_a_page_shows_itself_without_complaint_in_its_width_and_to_a_screen_reader(view: View, name: str) -> None:
+def test_a_page_shows_itself_without_complaint_in_its_width_and_to_a_screen_reader(
+    view: View, name: str
+) -> None:
     view.enter(f"/{name}")
     _shown(view, 1440, "light")
     _shown(view, 390, "dark")
@@ -45,26 +47,39 @@ def _shown(view: View, width: int, look: Literal["light", "dark"]) -> None:
 def _axe_finds_nothing_serious(page: Page) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    page.context.add_init_script("")  # axe is put into the page from outside: the policy stays as it is
-    serious = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
-    assert serious == [], [(v["id"], [node["html"][:120] for node in v["nodes"][:3]]) for v in serious]
+    page.context.add_init_script(
+        ""
+    )  # axe is put into the page from outside: the policy stays as it is
+    serious = [
+        v
+        for v in Axe().run(page).response["violations"]
+        if v["impact"] in ("serious", "critical")
+    ]
+    assert serious == [], [
+        (v["id"], [node["html"][:120] for node in v["nodes"][:3]]) for v in serious
+    ]
 
 
 def _controls_come_first_and_all_but_one_group_are_folded(page: Page) -> None:
-    controls, results = (page.locator(part).first.bounding_box() for part in (".controls", ".stage"))
+    controls, results = (
+        page.locator(part).first.bounding_box() for part in (".controls", ".stage")
+    )
     assert controls is not None and results is not None
     assert controls["y"] + controls["height"] <= results["y"]
     groups = page.locator(".controls > .group:visible")
-    assert groups.evaluate_all("all => all.map(one => one.open)") == [True, *[False] * (groups.count() - 1)]
+    assert groups.evaluate_all("all => all.map(one => one.open)") == [
+        True,
+        *[False] * (groups.count() - 1),
+    ]
     groups.last.locator("summary").click()
     expect(groups.last.locator(".control, .note").first).to_be_visible()
 
 
 def test_the_front_page_opens_every_view(view: View) -> None:
     page = view.enter("/")
-    assert page.locator("a.card").evaluate_all("all => all.map(a => a.getAttribute('href'))") == [
-        f"/{n}" for n in NAMES
-    ]
+    assert page.locator("a.card").evaluate_all(
+        "all => all.map(a => a.getAttribute('href'))"
+    ) == [f"/{n}" for n in NAMES]
 
 
 def test_the_front_page_says_all_in_one_screen(view: View) -> None:
@@ -75,7 +90,9 @@ def test_the_front_page_says_all_in_one_screen(view: View) -> None:
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_the_number_keys_choose_presets_and_undo_goes_back(view: View, name: str) -> None:
+def test_the_number_keys_choose_presets_and_undo_goes_back(
+    view: View, name: str
+) -> None:
     page = view.enter(f"/{name}#view=projector")
     page.keyboard.press("2")
     page.wait_for_url("**/*#*&view=projector")
@@ -104,7 +121,9 @@ FIELDS = """() => Object.fromEntries([...document.querySelectorAll(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_link_restores_everything_the_seed_included_and_can_hide_the_controls(view: View, name: str) -> None:
+def test_a_link_restores_everything_the_seed_included_and_can_hide_the_controls(
+    view: View, name: str
+) -> None:
     page = view.enter(f"/{name}")
     page.keyboard.press("3")
     if page.locator("#field-seed").is_visible():
@@ -112,7 +131,9 @@ def test_a_link_restores_everything_the_seed_included_and_can_hide_the_controls(
         page.locator("#field-seed").press("Enter")
     view.settled()
     before = page.evaluate(FIELDS)
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.evaluate(
+        "navigator.clipboard.writeText = async (text) => { window.copied = text; }"
+    )
     links = []
     for label in ("Copy the link", "Copy a link without controls"):
         page.locator(".menu summary", has_text="Share").click()
@@ -127,7 +148,9 @@ def test_a_link_restores_everything_the_seed_included_and_can_hide_the_controls(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_tour_points_at_what_is_there_shows_what_it_speaks_of_and_gives_the_focus_back(view: View, name: str) -> None:
+def test_a_tour_points_at_what_is_there_shows_what_it_speaks_of_and_gives_the_focus_back(
+    view: View, name: str
+) -> None:
     page = view.enter(f"/{name}")
     view.settled()
     page.get_by_role("button", name="Tour").press("Enter")
@@ -158,7 +181,7 @@ def test_arrow_keys_belong_to_a_slider_during_the_tour_too(view: View) -> None:
 def test_a_certificate_that_is_dropped_on_a_view_is_checked(view: View) -> None:
     import numpy as np
 
-    from headwright.queries import copy, design
+    from headwright.query_design import copy, design
 
     page = view.enter("/rank")
     view.settled()
@@ -176,23 +199,31 @@ def test_a_certificate_that_is_dropped_on_a_view_is_checked(view: View) -> None:
 
 
 @pytest.mark.parametrize("path", ["/design", "/heads"])
-def test_the_certificate_of_a_result_is_verified_from_the_menu(view: View, path: str) -> None:
+def test_the_certificate_of_a_result_is_verified_from_the_menu(
+    view: View, path: str
+) -> None:
     page = view.enter(path)
     view.settled()
     page.locator("summary", has_text="Export").click()
     page.get_by_role("button", name="Verify the certificate").click()
-    expect(page.locator("#main > .verdict .badge").first).to_have_text("Verified", timeout=60_000)
-    page.evaluate(f"document.documentElement.dataset.verify = '{view.address}/verify.html'")
+    expect(page.locator("#main > .verdict .badge").first).to_have_text(
+        "Verified", timeout=60_000
+    )
+    page.evaluate(
+        f"document.documentElement.dataset.verify = '{view.address}/verify.html'"
+    )
     page.locator("summary", has_text="Export").click()
     with page.expect_popup() as waiting:
         page.get_by_role("button", name="Verify the certificate").click()
     assert "/verify.html#certificate=%7B" in waiting.value.url
 
 
-def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(view: View, tmp_path: Path) -> None:
+def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(
+    view: View, tmp_path: Path
+) -> None:
     import numpy as np
 
-    from headwright.queries import copy, design
+    from headwright.query_design import copy, design
 
     certificate = design(np.eye(2), copy(0)).certificate
     assert certificate is not None
@@ -213,15 +244,23 @@ def test_what_an_address_cannot_mean_is_said_beside_its_control(view: View) -> N
     expect(page.locator("#error-link")).to_be_hidden()
 
 
-def test_an_error_about_a_control_that_is_hidden_is_shown_above_the_results(view: View) -> None:
+def test_an_error_about_a_control_that_is_hidden_is_shown_above_the_results(
+    view: View,
+) -> None:
     page = view.enter("/rank#head=77")  # the control of a source that is not chosen
-    expect(page.locator("#error-link")).to_contain_text("head: 77: expected 00, 01, 10, 11")
+    expect(page.locator("#error-link")).to_contain_text(
+        "head: 77: expected 00, 01, 10, 11"
+    )
     view.settled()
 
 
-def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(view: View) -> None:
+def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(
+    view: View,
+) -> None:
     page, gone, asked = view.page, list[str](), list[str]()
-    page.route("**/api/design", lambda route: asked.append(route.request.url))  # and never an answer
+    page.route(
+        "**/api/design", lambda route: asked.append(route.request.url)
+    )  # and never an answer
     page.on("requestfailed", lambda request: gone.append(request.url))
     page.goto(f"{view.address}/design")
     line = page.locator("#working")
@@ -237,7 +276,9 @@ def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(view: View)
     expect(line).to_be_hidden()
 
 
-def test_what_is_typed_and_not_yet_confirmed_survives_a_reload_and_is_one_step_to_undo(view: View) -> None:
+def test_what_is_typed_and_not_yet_confirmed_survives_a_reload_and_is_one_step_to_undo(
+    view: View,
+) -> None:
     page = view.enter("/design")
     page.locator("#field-eps").fill("0.25")
     view.address_has("eps=0.25")

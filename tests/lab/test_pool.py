@@ -26,7 +26,9 @@ def with_pool(use: Callable[[Pool], Awaitable[Any]], size: int = 1) -> Any:
         finally:
             await pool.close()
 
-    with ThreadPoolExecutor(1) as thread:  # the browser's tests keep a loop running in this one
+    with ThreadPoolExecutor(
+        1
+    ) as thread:  # the browser's tests keep a loop running in this one
         return thread.submit(lambda: asyncio.run(run())).result()
 
 
@@ -36,9 +38,16 @@ def do(what: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("what", "seconds", "words"),
-    [("exit", 30.0, "code 7"), ("crash", 30.0, "signal"), ("eat", 30.0, "memory"), ("sleep", 1.0, "within")],
+    [
+        ("exit", 30.0, "code 7"),
+        ("crash", 30.0, "signal"),
+        ("eat", 30.0, "memory"),
+        ("sleep", 1.0, "within"),
+    ],
 )
-def test_after_a_worker_is_lost_the_next_question_is_answered(what: str, seconds: float, words: str) -> None:
+def test_after_a_worker_is_lost_the_next_question_is_answered(
+    what: str, seconds: float, words: str
+) -> None:
     async def use(pool: Pool) -> tuple[dict[str, Any], dict[str, Any]]:
         return await pool.ask(do(what), seconds), await pool.ask(do("hello"), 10.0)
 
@@ -67,7 +76,9 @@ def test_who_leaves_the_queue_is_not_served_and_blocks_nobody() -> None:
         await slow
         return await pool.ask(do("count"), 10.0)
 
-    assert with_pool(use)["answer"] == 2  # the nap and this: the cancelled one was never asked
+    assert (
+        with_pool(use)["answer"] == 2
+    )  # the nap and this: the cancelled one was never asked
 
 
 def test_work_that_nobody_waits_for_is_stopped() -> None:

@@ -20,16 +20,26 @@ def test_the_slider_cuts_and_undo_takes_it_back(view: View) -> None:
     view.settled()
     page.locator("#field-rank").fill("3")
     page.locator("#field-rank").press("Enter")
-    expect(page.locator("#verdict .headline")).to_contain_text("the approximation of rank 3")
-    expect(page.locator("#energy svg")).to_have_attribute("aria-label", "Rank 3 keeps 100% of the energy")
+    expect(page.locator("#verdict .headline")).to_contain_text(
+        "the approximation of rank 3"
+    )
+    expect(page.locator("#energy svg")).to_have_attribute(
+        "aria-label", "Rank 3 keeps 100% of the energy"
+    )
     page.locator("h1").click()
     page.keyboard.press("Control+z")
-    expect(page.locator("#verdict .headline")).to_contain_text("the approximation of rank 6")
+    expect(page.locator("#verdict .headline")).to_contain_text(
+        "the approximation of rank 6"
+    )
 
 
-def test_where_all_singular_values_are_equal_the_last_meets_the_bound(view: View) -> None:
+def test_where_all_singular_values_are_equal_the_last_meets_the_bound(
+    view: View,
+) -> None:
     page = view.enter("/rank#source=equal&size=16&rank=16")
-    expect(page.locator("#verdict .headline")).to_contain_text("rank 16 represents A exactly")
+    expect(page.locator("#verdict .headline")).to_contain_text(
+        "rank 16 represents A exactly"
+    )
     page.get_by_role("button", name="One rank less").click()
     expect(page.locator("#verdict")).to_contain_text("1 times the proved error")
 
@@ -41,7 +51,9 @@ def test_a_head_of_the_built_in_model(view: View) -> None:
     view.address_has("source=head")
 
 
-def test_an_image_of_ones_own_comes_back_from_the_link(view: View, tmp_path: Path) -> None:
+def test_an_image_of_ones_own_comes_back_from_the_link(
+    view: View, tmp_path: Path
+) -> None:
     (tmp_path / "stripes.png").write_bytes(_png([[0, 255] * 5] * 6))
     page = view.enter("/rank")
     page.locator("#field-source").select_option("yours")
@@ -88,24 +100,40 @@ def test_what_cannot_be_cut_is_said(given: dict[str, object], where: str) -> Non
 
 
 def test_entries_as_large_as_numbers_go_have_factors() -> None:
-    found = handle({"call": "factors", "given": {"matrix": [[1e300, 0.0], [0.0, 1e-300]]}})["answer"]
+    found = handle(
+        {"call": "factors", "given": {"matrix": [[1e300, 0.0], [0.0, 1e-300]]}}
+    )["answer"]
     assert found["singular_values"][0] == pytest.approx(1e300)
 
 
 def _png(greys: list[list[int]]) -> bytes:
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data))
+            + kind
+            + data
+            + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     head = struct.pack(">IIBBBBB", len(greys[0]), len(greys), 8, 0, 0, 0, 0)
     body = zlib.compress(b"".join(b"\0" + bytes(row) for row in greys))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", body)
+        + chunk(b"IEND", b"")
+    )
 
 
-def test_a_tolerance_finds_the_rank_that_is_certified_to_miss_no_more(view: View) -> None:
+def test_a_tolerance_finds_the_rank_that_is_certified_to_miss_no_more(
+    view: View,
+) -> None:
     page = view.enter("/rank")
     view.settled()
     expect(page.locator("#verdict .badge")).to_have_text("Proved")
-    expect(page.locator("#verdict .headline")).to_contain_text("the approximation of rank 6")
+    expect(page.locator("#verdict .headline")).to_contain_text(
+        "the approximation of rank 6"
+    )
     expect(page.locator(".matrices image")).to_have_count(3)
     page.get_by_text("error", exact=True).click()
     page.locator("#field-tolerance").fill("1.5")
@@ -120,7 +148,9 @@ def test_a_tolerance_finds_the_rank_that_is_certified_to_miss_no_more(view: View
     again = view.enter(page.url.removeprefix(view.address))
     view.settled()
     assert again.locator("#verdict .headline").inner_text() == said
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.evaluate(
+        "navigator.clipboard.writeText = async (text) => { window.copied = text; }"
+    )
     page.get_by_text("Export").click()
     page.get_by_role("button", name="Copy as command line").click()
     assert "--tolerance 1.5" in page.evaluate("window.copied")

@@ -16,7 +16,9 @@ CODE = "from headwright.cli import main; main()"
 @contextlib.contextmanager
 def running(*options: str) -> Iterator[str]:
     command = [sys.executable, "-c", CODE, "lab", "--no-open", *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
@@ -27,7 +29,9 @@ def running(*options: str) -> Iterator[str]:
 
 def status(address: str, **headers: str) -> int:
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as reply:
+        with urllib.request.urlopen(
+            urllib.request.Request(address, headers=headers)
+        ) as reply:
             return int(reply.status)
     except urllib.error.HTTPError as error:
         error.close()
@@ -35,9 +39,14 @@ def status(address: str, **headers: str) -> int:
 
 
 def test_a_connection_that_asks_nothing_is_closed_and_one_that_asks_is_not() -> None:
-    code = "from headwright.lab import idle_connections; idle_connections.SECONDS = 0.3; " + CODE
+    code = (
+        "from headwright.lab import idle_connections; idle_connections.SECONDS = 0.3; "
+        + CODE
+    )
     command = [sys.executable, "-c", code, "lab", "--no-open", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
@@ -48,8 +57,12 @@ def test_a_connection_that_asks_nothing_is_closed_and_one_that_asks_is_not() -> 
             slow.sendall(b"GET / HTTP/1.1\r\nHost: 127.0")
             assert slow.recv(1) == b""
         body = b'{"keys": [[1.0, 0.0], [0.0, 1.0]], "copy": 0}'
-        request = urllib.request.Request(f"{address}api/design", body, {"content-type": "application/json"})
-        with urllib.request.urlopen(request) as reply:  # the workers are starting: it takes longer than a look
+        request = urllib.request.Request(
+            f"{address}api/design", body, {"content-type": "application/json"}
+        )
+        with urllib.request.urlopen(
+            request
+        ) as reply:  # the workers are starting: it takes longer than a look
             assert reply.status == 200
     finally:
         process.terminate()
@@ -58,7 +71,10 @@ def test_a_connection_that_asks_nothing_is_closed_and_one_that_asks_is_not() -> 
 
 def test_bound_to_other_addresses_it_asks_for_its_token() -> None:
     with running("--host", "0.0.0.0", "--port", "0") as address:
-        port, token = address.split(":")[2].split("/")[0], address.partition("?token=")[2]
+        port, token = (
+            address.split(":")[2].split("/")[0],
+            address.partition("?token=")[2],
+        )
         here = f"http://127.0.0.1:{port}/"
         assert len(token) >= 32
         assert status(here) == 403
@@ -67,7 +83,12 @@ def test_bound_to_other_addresses_it_asks_for_its_token() -> None:
         assert status(f"{here}?token={token}") == 200
         assert status(f"{here}design", cookie=f"headwright-lab={token}") == 200
         assert status(f"{here}design", authorization=f"Bearer {token}") == 200
-        assert status(f"{here}design", authorization=f"Bearer {token}", host="evil.example") == 403
+        assert (
+            status(
+                f"{here}design", authorization=f"Bearer {token}", host="evil.example"
+            )
+            == 403
+        )
 
 
 def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
@@ -82,6 +103,10 @@ def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
 def test_without_a_port_another_is_found_when_the_usual_one_is_taken() -> None:
     from headwright.lab.serving import PORT
 
-    with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", PORT)), running() as address:
+    with (
+        contextlib.suppress(OSError),
+        socket.create_server(("127.0.0.1", PORT)),
+        running() as address,
+    ):
         assert status(address) == 200
         assert f":{PORT}/" not in address

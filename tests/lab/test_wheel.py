@@ -25,23 +25,48 @@ def fetched(address: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_lab_of_a_wheel_serves_every_view_with_all_its_modules(tmp_path: Path) -> None:
-    building = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
+def test_the_lab_of_a_wheel_serves_every_view_with_all_its_modules(
+    tmp_path: Path,
+) -> None:
+    building = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(tmp_path),
+        str(ROOT),
+    ]
     subprocess.run(building, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("headwright-*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "site")  # a wheel of pure Python is installed by unpacking it
+        archive.extractall(
+            tmp_path / "site"
+        )  # a wheel of pure Python is installed by unpacking it
     command = [sys.executable, "-P", "-c", CODE, "lab", "--port", "0", "--no-open"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     process = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert process.stderr.readline().startswith(str(tmp_path / "site"))  # and not the tree around these tests
+        assert process.stderr.readline().startswith(
+            str(tmp_path / "site")
+        )  # and not the tree around these tests
         address = process.stdout.readline().strip().rstrip("/")
-        todo = ["/", "/static/error.js", *(f"/{view.name}" for view in VIEWS if view.summary)]
+        todo = [
+            "/",
+            "/static/error.js",
+            *(f"/{view.name}" for view in VIEWS if view.summary),
+        ]
         seen: set[str] = set()
         while todo:
             path = todo.pop()
@@ -53,7 +78,11 @@ def test_the_lab_of_a_wheel_serves_every_view_with_all_its_modules(tmp_path: Pat
                 for name in re.findall(r'from "(\.[^"]+\.js)"', text)
                 if ".js" in path
             ]
-            todo += [each for each in dict.fromkeys(found) if each not in seen and each not in todo]
+            todo += [
+                each
+                for each in dict.fromkeys(found)
+                if each not in seen and each not in todo
+            ]
         static = {
             f"/static/{each.relative_to(ROOT / 'src/headwright/lab/static')}"
             for each in (ROOT / "src/headwright/lab/static").rglob("*.js")

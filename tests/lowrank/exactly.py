@@ -44,7 +44,10 @@ def remainder(A: np.ndarray, left: np.ndarray, right: np.ndarray) -> Exact:
     """A - left right, without any rounding."""
     columns = list(zip(*exact(right), strict=True))
     return [
-        [a - sum(x * y for x, y in zip(row, column, strict=True)) for a, column in zip(of_A, columns, strict=True)]
+        [
+            a - sum(x * y for x, y in zip(row, column, strict=True))
+            for a, column in zip(of_A, columns, strict=True)
+        ]
         for of_A, row in zip(exact(A), exact(left), strict=True)
     ]
 
@@ -52,7 +55,10 @@ def remainder(A: np.ndarray, left: np.ndarray, right: np.ndarray) -> Exact:
 def bounds_norm(bound: float, R: Exact) -> bool:
     """Is |R|_2 <= bound? Exactly: has bound^2 I - R^T R no negative eigenvalue? By rational elimination."""
     columns = list(zip(*R, strict=True))
-    M = [[-sum(x * y for x, y in zip(p, q, strict=True)) for q in columns] for p in columns]
+    M = [
+        [-sum(x * y for x, y in zip(p, q, strict=True)) for q in columns]
+        for p in columns
+    ]
     for i in range(len(M)):
         M[i][i] += Fraction(bound) ** 2
     for k in range(len(M)):

@@ -20,10 +20,21 @@ from headwright.lowrank import (
 
 
 @pytest.mark.parametrize(
-    "dtype", [np.float64, np.float32, np.float16, np.int64, np.uint8, np.bool_, ml_dtypes.bfloat16]
+    "dtype",
+    [
+        np.float64,
+        np.float32,
+        np.float16,
+        np.int64,
+        np.uint8,
+        np.bool_,
+        ml_dtypes.bfloat16,
+    ],
 )
 def test_numbers_of_other_types_are_converted_exactly(dtype: type) -> None:
-    given: np.ndarray = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 0]]).astype(dtype)
+    given: np.ndarray = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 0]]).astype(
+        dtype
+    )
     result = truncate(given, rank=3)
     assert result.left.dtype == np.float64
     assert np.array_equal(result.left, given.astype(np.float64))
@@ -33,13 +44,18 @@ def test_lists_and_arrays_in_any_order_of_memory_are_accepted() -> None:
     A = np.random.default_rng(0).standard_normal((6, 4))
     plain = truncate(A, rank=2).error_upper_bound
     for same in (A.tolist(), np.asfortranarray(A), np.repeat(A, 2, axis=1)[:, ::2]):
-        assert truncate(same, rank=2).error_upper_bound == pytest.approx(plain, rel=1e-12)
+        assert truncate(same, rank=2).error_upper_bound == pytest.approx(
+            plain, rel=1e-12
+        )
 
 
 def test_large_integers_are_accepted_where_doubles_hold_them() -> None:
     A = np.array([[2**62, -(2**63)], [2**53, 1]])
     assert np.array_equal(truncate(A, rank=2).left, A.astype(np.float64))
-    with pytest.raises(InputError, match=r"entry \(0, 1\) is -9007199254740993, a number .* that float64 rounds"):
+    with pytest.raises(
+        InputError,
+        match=r"entry \(0, 1\) is -9007199254740993, a number .* that float64 rounds",
+    ):
         truncate(np.array([[1, -(2**53) - 1]]), rank=1)
     with pytest.raises(InputError, match="entry \\(0, 0\\) is 18446744073709551615"):
         truncate(np.array([[2**64 - 1]], dtype=np.uint64), rank=1)
@@ -62,7 +78,10 @@ def test_large_integers_are_accepted_where_doubles_hold_them() -> None:
     ],
 )
 def test_what_is_no_finite_real_matrix_is_refused(matrix: Any, message: str) -> None:
-    for refuse in (lambda: truncate(matrix, rank=1), lambda: spectral_norm_upper_bound(matrix)):
+    for refuse in (
+        lambda: truncate(matrix, rank=1),
+        lambda: spectral_norm_upper_bound(matrix),
+    ):
         with pytest.raises(InputError, match=message):
             refuse()
     with pytest.raises(InputError, match=message):
@@ -73,14 +92,20 @@ def test_what_is_no_finite_real_matrix_is_refused(matrix: Any, message: str) -> 
     ("request_", "message"),
     [
         ({}, "rank is None and tolerance is None: expected exactly one"),
-        ({"rank": 1, "tolerance": 0.5}, "rank is 1 and tolerance is 0.5: expected exactly one"),
+        (
+            {"rank": 1, "tolerance": 0.5},
+            "rank is 1 and tolerance is 0.5: expected exactly one",
+        ),
         ({"rank": 0}, "rank is 0, expected a whole number from 1 to 3"),
         ({"rank": -1}, "rank is -1, expected"),
         ({"rank": 4}, "rank is 4, expected a whole number from 1 to 3"),
         ({"rank": 1.5}, "rank is 1.5, expected a whole number"),
         ({"rank": True}, "rank is True, expected a whole number"),
         ({"rank": "2"}, "rank is '2', expected a whole number"),
-        ({"tolerance": -0.1}, "tolerance is -0.1, expected a finite number, 0 or larger"),
+        (
+            {"tolerance": -0.1},
+            "tolerance is -0.1, expected a finite number, 0 or larger",
+        ),
         ({"tolerance": float("nan")}, "tolerance is nan, expected a finite number"),
         ({"tolerance": float("inf")}, "tolerance is inf, expected a finite number"),
         ({"tolerance": "0.1"}, "tolerance is '0.1', expected a finite number"),

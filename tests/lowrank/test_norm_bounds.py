@@ -34,9 +34,13 @@ from tests.lowrank.exactly import (
 
 @given(nasty_matrices(), st.data())
 @settings(deadline=None, max_examples=150)
-def test_the_certified_error_is_never_below_the_true_error(A: np.ndarray, data: st.DataObject) -> None:
+def test_the_certified_error_is_never_below_the_true_error(
+    A: np.ndarray, data: st.DataObject
+) -> None:
     result = truncate(A, rank=data.draw(st.integers(1, min(A.shape))))
-    assert bounds_norm(result.error_upper_bound, remainder(A, result.left, result.right))
+    assert bounds_norm(
+        result.error_upper_bound, remainder(A, result.left, result.right)
+    )
 
 
 @given(nasty_matrices())
@@ -47,7 +51,9 @@ def test_the_bound_of_a_spectral_norm_is_never_below_it(A: np.ndarray) -> None:
 
 @given(nasty_matrices(), st.data())
 @settings(deadline=None, max_examples=60)
-def test_factors_of_any_origin_and_size_are_certified(A: np.ndarray, data: st.DataObject) -> None:
+def test_factors_of_any_origin_and_size_are_certified(
+    A: np.ndarray, data: st.DataObject
+) -> None:
     r = data.draw(st.integers(1, 3))
     factors = st.floats(-1e160, 1e160, allow_subnormal=True)
     left = data.draw(hnp.arrays(np.float64, (A.shape[0], r), elements=factors))
@@ -61,11 +67,15 @@ def test_factors_of_any_origin_and_size_are_certified(A: np.ndarray, data: st.Da
 
 
 @pytest.mark.parametrize("shape", [(30, 20), (20, 30)])
-def test_rounding_errors_alone_are_covered_when_the_rank_is_exact(shape: tuple[int, int]) -> None:
+def test_rounding_errors_alone_are_covered_when_the_rank_is_exact(
+    shape: tuple[int, int],
+) -> None:
     rng = np.random.default_rng(1)
     A = rng.integers(-9, 10, (shape[0], 3)) @ rng.integers(-9, 10, (3, shape[1])) / 7.0
     result = truncate(A, rank=3)
-    assert bounds_norm(result.error_upper_bound, remainder(A, result.left, result.right))
+    assert bounds_norm(
+        result.error_upper_bound, remainder(A, result.left, result.right)
+    )
     assert 0.0 < result.error_upper_bound < 1e-12 * result.frobenius
 
 
@@ -78,50 +88,79 @@ def test_the_exact_judge_of_these_tests_can_say_no() -> None:
 
 # The certificate does not rest on what it does not trust.
 
-WRONG_SVDS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any, Any]]] = {
+WRONG_SVDS: dict[
+    str, Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any, Any]]
+] = {
     "noise": lambda U, s, Vt: (np.cos(np.arange(U.size)).reshape(U.shape), s, Vt),
     "zeros": lambda U, s, Vt: (0 * U, 0 * s, 0 * Vt),
-    "order reversed": lambda U, s, Vt: (U[:, ::-1].copy(), s[::-1].copy(), Vt[::-1].copy()),
+    "order reversed": lambda U, s, Vt: (
+        U[:, ::-1].copy(),
+        s[::-1].copy(),
+        Vt[::-1].copy(),
+    ),
     "values too small": lambda U, s, Vt: (U, s / 1e6, Vt),
     "a sign lost": lambda U, s, Vt: (np.abs(U), s, Vt),
 }
 
 
 @pytest.mark.parametrize("wrong", WRONG_SVDS)
-def test_a_wrong_svd_still_gets_a_valid_bound(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+def test_a_wrong_svd_still_gets_a_valid_bound(
+    monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
     svd = np.linalg.svd
-    monkeypatch.setattr(np.linalg, "svd", lambda X, **kw: WRONG_SVDS[wrong](*svd(X, **kw)))
+    monkeypatch.setattr(
+        np.linalg, "svd", lambda X, **kw: WRONG_SVDS[wrong](*svd(X, **kw))
+    )
     A = np.random.default_rng(0).standard_normal((6, 5))
     result = truncate(A, rank=2)
-    assert bounds_norm(result.error_upper_bound, remainder(A, result.left, result.right))
-    assert result.error_upper_bound > 1.01 * true_singular_values(A)[2]  # the guess was bad, and it shows
+    assert bounds_norm(
+        result.error_upper_bound, remainder(A, result.left, result.right)
+    )
+    assert (
+        result.error_upper_bound > 1.01 * true_singular_values(A)[2]
+    )  # the guess was bad, and it shows
 
 
-def test_singular_values_that_contradict_what_was_proved_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_singular_values_that_contradict_what_was_proved_are_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     svd = np.linalg.svd
 
-    def larger(X: np.ndarray, **options: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def larger(
+        X: np.ndarray, **options: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         U, s, Vt = svd(X, **options)  # type: ignore[call-overload]
         return U, s * 1e200, Vt
 
     monkeypatch.setattr(np.linalg, "svd", larger)
-    with pytest.raises(ContradictionError, match="the distance from A to rank 2: at most"):
+    with pytest.raises(
+        ContradictionError, match="the distance from A to rank 2: at most"
+    ):
         truncate(np.random.default_rng(0).standard_normal((6, 5)), rank=2)
 
 
-def test_a_bound_below_what_a_vector_is_stretched_by_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_below_what_a_vector_is_stretched_by_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     svd = np.linalg.svd
     monkeypatch.setattr(
-        "headwright.lowrank.truncation.error_upper_bound", lambda A, _left, _right: svd(A)[1][2] * 1.001
+        "headwright.lowrank.truncation.error_upper_bound",
+        lambda A, _left, _right: svd(A)[1][2] * 1.001,
     )
-    monkeypatch.setattr(np.linalg, "svd", lambda X, **kw: WRONG_SVDS["noise"](*svd(X, **kw)))
+    monkeypatch.setattr(
+        np.linalg, "svd", lambda X, **kw: WRONG_SVDS["noise"](*svd(X, **kw))
+    )
     with pytest.raises(ContradictionError, match="the norm of A - B: at most"):
         truncate(np.random.default_rng(0).standard_normal((6, 5)), rank=2)
 
 
-def test_a_tolerance_is_met_even_if_the_svd_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tolerance_is_met_even_if_the_svd_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     svd = np.linalg.svd
-    monkeypatch.setattr(np.linalg, "svd", lambda X, **kw: WRONG_SVDS["noise"](*svd(X, **kw)))
+    monkeypatch.setattr(
+        np.linalg, "svd", lambda X, **kw: WRONG_SVDS["noise"](*svd(X, **kw))
+    )
     A = np.random.default_rng(0).standard_normal((6, 5))
     result = truncate(A, tolerance=0.5)
     assert result.error_upper_bound <= 0.5
@@ -136,7 +175,9 @@ def refuse(X: np.ndarray) -> np.ndarray:
     raise np.linalg.LinAlgError("not positive definite")
 
 
-@pytest.mark.parametrize("wrong", [half, np.zeros_like, np.ones_like, lambda X: X * np.nan, refuse])
+@pytest.mark.parametrize(
+    "wrong", [half, np.zeros_like, np.ones_like, lambda X: X * np.nan, refuse]
+)
 def test_a_wrong_cholesky_still_gets_a_valid_bound(
     monkeypatch: pytest.MonkeyPatch, wrong: Callable[[np.ndarray], np.ndarray]
 ) -> None:
@@ -144,11 +185,15 @@ def test_a_wrong_cholesky_still_gets_a_valid_bound(
     A = np.random.default_rng(0).standard_normal((6, 5))
     bound = spectral_norm_upper_bound(A)
     assert bounds_norm(bound, exact(A))
-    assert bound <= np.linalg.norm(A) * (1 + 1e-12)  # never worse than the Frobenius norm
+    assert bound <= np.linalg.norm(A) * (
+        1 + 1e-12
+    )  # never worse than the Frobenius norm
 
 
 @pytest.mark.parametrize("guess", [-1.0, 0.0, 1e-9, 5.0, 1e9, np.inf, np.nan])
-def test_a_wrong_eigenvalue_still_gets_a_valid_bound(monkeypatch: pytest.MonkeyPatch, guess: float) -> None:
+def test_a_wrong_eigenvalue_still_gets_a_valid_bound(
+    monkeypatch: pytest.MonkeyPatch, guess: float
+) -> None:
     monkeypatch.setattr(np.linalg, "eigvalsh", lambda G: np.array([guess]))
     A = np.random.default_rng(0).standard_normal((6, 5))
     bound = spectral_norm_upper_bound(A)
@@ -156,7 +201,9 @@ def test_a_wrong_eigenvalue_still_gets_a_valid_bound(monkeypatch: pytest.MonkeyP
     assert bound <= np.linalg.norm(A) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("wrong", [half, np.zeros_like, np.ones_like, np.eye(5).__add__])
+@pytest.mark.parametrize(
+    "wrong", [half, np.zeros_like, np.ones_like, np.eye(5).__add__]
+)
 def test_a_wrong_cholesky_of_a_wrong_eigenvalue_still_gets_a_valid_bound(
     monkeypatch: pytest.MonkeyPatch, wrong: Callable[[np.ndarray], np.ndarray]
 ) -> None:
@@ -167,13 +214,17 @@ def test_a_wrong_cholesky_of_a_wrong_eigenvalue_still_gets_a_valid_bound(
     assert bounds_norm(spectral_norm_upper_bound(A), exact(A))
 
 
-def test_a_matrix_product_that_errs_as_far_as_it_may_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_matrix_product_that_errs_as_far_as_it_may_is_covered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     gram, calls = norm_bounds._gram, list[None]()
 
     def erring(blocks: Iterable[np.ndarray]) -> tuple[np.ndarray, Fraction, Fraction]:
         calls.append(None)
         G, squared, error = gram(blocks)
-        if len(calls) == 1:  # the Gram matrix of A; the second is the check of Cholesky's
+        if (
+            len(calls) == 1
+        ):  # the Gram matrix of A; the second is the check of Cholesky's
             return G * (1 - 1e-3), squared, Fraction(float(np.linalg.norm(G))) / 999
         return G, squared, error
 
@@ -194,7 +245,11 @@ def test_a_cholesky_check_whose_product_errs_as_far_as_it_may_is_covered(
     def erring(blocks: Iterable[np.ndarray]) -> tuple[np.ndarray, Fraction, Fraction]:
         if not seen:
             return gram(blocks)
-        return seen[-1], Fraction(0), Fraction(float(np.linalg.norm(seen[-1]))) * 2  # says 0 0^T is all of M
+        return (
+            seen[-1],
+            Fraction(0),
+            Fraction(float(np.linalg.norm(seen[-1]))) * 2,
+        )  # says 0 0^T is all of M
 
     monkeypatch.setattr(np.linalg, "eigvalsh", lambda G: eigenvalues(G) / 2)
     monkeypatch.setattr(np.linalg, "cholesky", nothing)
@@ -220,7 +275,9 @@ def test_no_matrix_larger_than_the_smaller_side_is_factored(
     assert seen == [(4, 4), (4, 4)]
 
 
-def test_an_eigenvalue_guessed_a_little_low_is_raised_until_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_eigenvalue_guessed_a_little_low_is_raised_until_it_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     right = np.linalg.eigvalsh
     monkeypatch.setattr(np.linalg, "eigvalsh", lambda G: right(G) * (1 - 1e-7))
     A = np.random.default_rng(0).standard_normal((6, 5))
@@ -245,11 +302,15 @@ def test_an_svd_that_fails_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @given(ordinary_matrices(), st.data())
 @settings(deadline=None, max_examples=40)
-def test_the_bound_is_within_a_hundred_millionth_of_the_best_error(A: np.ndarray, data: st.DataObject) -> None:
+def test_the_bound_is_within_a_hundred_millionth_of_the_best_error(
+    A: np.ndarray, data: st.DataObject
+) -> None:
     rank = data.draw(st.integers(1, min(A.shape) - 1))
     result = truncate(A, rank=rank)
     best = true_singular_values(A)[rank]
-    rounding = 1e-13 * result.frobenius  # a remainder near 0 is known as well as A's last digits say
+    rounding = (
+        1e-13 * result.frobenius
+    )  # a remainder near 0 is known as well as A's last digits say
     assert best <= result.error_upper_bound <= best * (1 + 1e-8) + rounding
 
 
@@ -258,15 +319,25 @@ def test_the_scale_of_the_matrix_changes_nothing_but_the_scale(exponent: int) ->
     A = np.random.default_rng(3).standard_normal((9, 7))
     here, there = truncate(A, rank=3), truncate(A * 2.0**exponent, rank=3)
     shift = 2.0**exponent
-    assert there.error_upper_bound / shift == pytest.approx(here.error_upper_bound, rel=1e-12)
+    assert there.error_upper_bound / shift == pytest.approx(
+        here.error_upper_bound, rel=1e-12
+    )
     assert there.guarantee / shift == pytest.approx(here.guarantee, rel=1e-14)
-    assert there.singular_values / shift == pytest.approx(here.singular_values, rel=1e-12)
+    assert there.singular_values / shift == pytest.approx(
+        here.singular_values, rel=1e-12
+    )
     assert there.energy == pytest.approx(here.energy, rel=1e-12)
 
 
 def test_a_remainder_far_above_the_matrix_is_bounded_at_its_own_scale() -> None:
-    column = np.full((3, 1), 2.0**60)  # the product is 2^120 in every entry: 3 * 2^120 in norm
-    assert 3 * 2.0**120 - 1 <= error_upper_bound(np.eye(3), column, column.T) < 3.00000001 * 2.0**120
+    column = np.full(
+        (3, 1), 2.0**60
+    )  # the product is 2^120 in every entry: 3 * 2^120 in norm
+    assert (
+        3 * 2.0**120 - 1
+        <= error_upper_bound(np.eye(3), column, column.T)
+        < 3.00000001 * 2.0**120
+    )
 
 
 def test_a_large_norm_bound_is_tight_and_its_work_is_cut_into_blocks() -> None:
@@ -279,7 +350,9 @@ def test_a_large_norm_bound_is_tight_and_its_work_is_cut_into_blocks() -> None:
 
 
 @given(st.fractions(min_value=0), st.integers(-1200, 1200))
-def test_roots_and_doubles_are_rounded_up_and_by_little(x: Fraction, shift: int) -> None:
+def test_roots_and_doubles_are_rounded_up_and_by_little(
+    x: Fraction, shift: int
+) -> None:
     y = x * Fraction(2) ** shift
     root = norm_bounds.sqrt_up(y)
     assert y <= root**2 <= y * (1 + Fraction(1, 2**60))

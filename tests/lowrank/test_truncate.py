@@ -42,7 +42,9 @@ def decaying(n: int, d: int, power: float, seed: int = 0) -> np.ndarray:
 
 @given(ordinary_matrices())
 @settings(deadline=None, max_examples=40)
-def test_squared_singular_values_add_up_to_the_squared_frobenius_norm(A: np.ndarray) -> None:
+def test_squared_singular_values_add_up_to_the_squared_frobenius_norm(
+    A: np.ndarray,
+) -> None:
     squared = float(sum(x * x for row in exact(A) for x in row))
     assert np.sum(singular_values(A) ** 2) == pytest.approx(squared, rel=1e-12)
     result = truncate(A, rank=1)
@@ -52,18 +54,24 @@ def test_squared_singular_values_add_up_to_the_squared_frobenius_norm(A: np.ndar
 
 @given(nasty_matrices(), st.data())
 @settings(deadline=None, max_examples=60)
-def test_the_guarantee_is_never_below_the_next_singular_value(A: np.ndarray, data: st.DataObject) -> None:
+def test_the_guarantee_is_never_below_the_next_singular_value(
+    A: np.ndarray, data: st.DataObject
+) -> None:
     rank = data.draw(st.integers(1, min(A.shape)))
     result = truncate(A, rank=rank)
     whole = sum(x * x for row in exact(A) for x in row)
-    assert Fraction(result.guarantee) ** 2 * (rank + 1) >= whole  # the promise itself, exactly
+    assert (
+        Fraction(result.guarantee) ** 2 * (rank + 1) >= whole
+    )  # the promise itself, exactly
     assert Fraction(result.frobenius) ** 2 >= whole
     assert result.next_singular_value <= result.guarantee * (1 + 1e-12)
 
 
 @given(ordinary_matrices(), st.data())
 @settings(deadline=None, max_examples=25)
-def test_energy_is_the_share_of_the_squares_that_is_kept(A: np.ndarray, data: st.DataObject) -> None:
+def test_energy_is_the_share_of_the_squares_that_is_kept(
+    A: np.ndarray, data: st.DataObject
+) -> None:
     rank = data.draw(st.integers(1, min(A.shape)))
     result = truncate(A, rank=rank)
     missed = sum(x * x for row in remainder(A, result.left, result.right) for x in row)
@@ -74,15 +82,23 @@ def test_energy_is_the_share_of_the_squares_that_is_kept(A: np.ndarray, data: st
 
 def test_energy_of_tiny_and_huge_values_does_not_overflow() -> None:
     for scale in (1e-320, 1e-200, 1.0, 1e200, 1e307):
-        assert energy(np.array([2.0, 1.0]) * scale) == pytest.approx([0.8, 1.0], rel=1e-3)
-        assert energy(np.array([2.0]) * scale, frobenius=4 * scale) == pytest.approx([0.25], rel=1e-3)
+        assert energy(np.array([2.0, 1.0]) * scale) == pytest.approx(
+            [0.8, 1.0], rel=1e-3
+        )
+        assert energy(np.array([2.0]) * scale, frobenius=4 * scale) == pytest.approx(
+            [0.25], rel=1e-3
+        )
 
 
 @pytest.mark.parametrize("shape", [(4, 3), (3, 4), (3, 3), (1, 1), (1, 5), (5, 1)])
 def test_full_rank_is_the_matrix_itself_with_error_zero(shape: tuple[int, int]) -> None:
     A = np.random.default_rng(0).standard_normal(shape)
     result = truncate(A, rank=min(shape))
-    assert (result.error_upper_bound, result.method, result.energy) == (0.0, "exact", 1.0)
+    assert (result.error_upper_bound, result.method, result.energy) == (
+        0.0,
+        "exact",
+        1.0,
+    )
     assert np.array_equal(result.left @ result.right, A)
     assert result.left.shape == (shape[0], result.rank)
     assert not np.shares_memory(result.left, A)
@@ -91,18 +107,30 @@ def test_full_rank_is_the_matrix_itself_with_error_zero(shape: tuple[int, int]) 
 
 @pytest.mark.parametrize("shape", [(4, 3), (3, 4), (1, 1), (1, 4)])
 def test_the_zero_matrix_is_rank_one_with_error_zero(shape: tuple[int, int]) -> None:
-    for result in (truncate(np.zeros(shape), rank=1), truncate(np.zeros(shape), tolerance=0)):
-        assert (result.rank, result.error_upper_bound, result.guarantee, result.energy) == (1, 0.0, 0.0, 1.0)
+    for result in (
+        truncate(np.zeros(shape), rank=1),
+        truncate(np.zeros(shape), tolerance=0),
+    ):
+        assert (
+            result.rank,
+            result.error_upper_bound,
+            result.guarantee,
+            result.energy,
+        ) == (1, 0.0, 0.0, 1.0)
         assert np.array_equal(result.left @ result.right, np.zeros(shape))
     assert spectral_norm_upper_bound(np.zeros(shape)) == 0.0
 
 
 def test_tied_singular_values_are_cut_with_the_error_of_the_tie() -> None:
-    hadamard = np.array([[1.0, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
+    hadamard = np.array(
+        [[1.0, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]
+    )
     for rank in (1, 2, 3):
         result = truncate(hadamard, rank=rank)
         assert 2.0 <= result.error_upper_bound < 2.0 + 1e-8
-        assert bounds_norm(result.error_upper_bound, remainder(hadamard, result.left, result.right))
+        assert bounds_norm(
+            result.error_upper_bound, remainder(hadamard, result.left, result.right)
+        )
 
 
 def test_the_input_is_left_alone() -> None:
@@ -137,7 +165,10 @@ def test_no_smaller_rank_could_meet_the_tolerance(A: np.ndarray, share: float) -
 def test_a_tolerance_equal_to_tied_values_costs_few_certificates() -> None:
     heard: list[str] = []
     result = truncate(np.eye(200), tolerance=1.0, progress=heard.append)
-    assert (result.rank, result.error_upper_bound) == (200, 0.0)  # 1 is not certified to be within 1
+    assert (result.rank, result.error_upper_bound) == (
+        200,
+        0.0,
+    )  # 1 is not certified to be within 1
     assert len(heard) < 30
     assert truncate(np.eye(200), tolerance=1.0 + 1e-8).rank == 1
 
@@ -160,7 +191,9 @@ def large() -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_a_large_matrix_is_cut_by_random_projection_and_certified(large: np.ndarray, seed: int) -> None:
+def test_a_large_matrix_is_cut_by_random_projection_and_certified(
+    large: np.ndarray, seed: int
+) -> None:
     heard: list[str] = []
     result = truncate(large, rank=10, seed=seed, progress=heard.append)
     true = float(np.linalg.norm(large - result.left @ result.right, 2))
@@ -175,7 +208,10 @@ def test_a_large_matrix_is_cut_by_random_projection_and_certified(large: np.ndar
 
 
 def test_a_wide_matrix_is_cut_like_its_transpose(large: np.ndarray) -> None:
-    tall, wide = truncate(large, rank=10), truncate(np.ascontiguousarray(large.T), rank=10)
+    tall, wide = (
+        truncate(large, rank=10),
+        truncate(np.ascontiguousarray(large.T), rank=10),
+    )
     assert wide.left.shape == (850, 10)
     assert wide.error_upper_bound == pytest.approx(tall.error_upper_bound, rel=1e-4)
 
@@ -187,14 +223,18 @@ def test_the_seed_fixes_the_result(large: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize(("tolerance", "rank"), [(1 / 13.5, 13), (1 / 40.5, 40)])
-def test_the_sketch_grows_until_the_tolerance_is_certified(large: np.ndarray, tolerance: float, rank: int) -> None:
+def test_the_sketch_grows_until_the_tolerance_is_certified(
+    large: np.ndarray, tolerance: float, rank: int
+) -> None:
     result = truncate(large, tolerance=tolerance)
     assert result.method == "randomised"
     assert result.error_upper_bound <= tolerance
     assert rank <= result.rank <= rank + 1
 
 
-def test_a_tolerance_that_no_sketch_meets_ends_in_the_full_svd(large: np.ndarray) -> None:
+def test_a_tolerance_that_no_sketch_meets_ends_in_the_full_svd(
+    large: np.ndarray,
+) -> None:
     heard: list[str] = []
     result = truncate(large, tolerance=1 / 300.5, progress=heard.append)
     sketches = ["decomposing, 32 columns", "decomposing, 64 columns"]
@@ -203,7 +243,9 @@ def test_a_tolerance_that_no_sketch_meets_ends_in_the_full_svd(large: np.ndarray
     assert len(result.singular_values) == 850
 
 
-def test_a_sketch_that_is_wrong_is_not_believed(large: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sketch_that_is_wrong_is_not_believed(
+    large: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def wrong(*arguments: Any) -> Factors:
         factors = randomised_svd(*arguments)
         return replace(factors, left=np.abs(factors.left))

@@ -9,6 +9,9 @@ from tests.page import served
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for module, name in ((browser, "headwright-lab-in-a-browser"), (served, "headwright-page-in-a-browser")):
+    for module, name in (
+        (browser, "headwright-lab-in-a-browser"),
+        (served, "headwright-page-in-a-browser"),
+    ):
         if not config.pluginmanager.is_registered(module):
             config.pluginmanager.register(module, name)

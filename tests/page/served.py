@@ -20,7 +20,12 @@ from headwright.errors import InputError
 from headwright.page.build import build
 
 DOWNLOADS = Path(__file__).parents[2] / "out" / "downloads"  # fetched once
-OLD_TYPES = {"": "text/html", ".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+OLD_TYPES = {
+    "": "text/html",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+}
 PATIENCE = 120_000  # milliseconds, on a busy machine
 ASK = "([call, given]) => import('./static/common/transport.js').then(({ post }) => post(call, given))"
 
@@ -29,12 +34,16 @@ def built(out: Path, assignment: Path | None = None) -> Path:
     """A page, or a skipped test where it cannot be built."""
     for tool in ("npm", "node"):
         if shutil.which(tool) is None:
-            pytest.skip(f"NO {tool.upper()} HERE: the page is not built and not tested (Debian: apt-get install npm)")
+            pytest.skip(
+                f"NO {tool.upper()} HERE: the page is not built and not tested (Debian: apt-get install npm)"
+            )
     try:
         build(out, assignment, downloads=DOWNLOADS)
     except InputError as error:
         if str(error).startswith("fetching"):
-            pytest.skip(f"NO REGISTRY HERE: the page is not built and not tested ({error})")
+            pytest.skip(
+                f"NO REGISTRY HERE: the page is not built and not tested ({error})"
+            )
         raise
     return out
 
@@ -49,9 +58,15 @@ def serving(folder: Path, *, knows_types: bool = True) -> Iterator[str]:
 
         def guess_type(self, path: Any) -> str:
             known = super().guess_type(path)
-            return known if knows_types else OLD_TYPES.get(Path(path).suffix, "application/octet-stream")
+            return (
+                known
+                if knows_types
+                else OLD_TYPES.get(Path(path).suffix, "application/octet-stream")
+            )
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Quiet, directory=folder)
+    )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://localhost:{server.server_port}/"
@@ -67,7 +82,12 @@ class Opened:
         self.address, self.said, self.asked = address, list[str](), list[str]()
         context.on("request", lambda request: self.asked.append(request.url))
         self.page: Page = context.new_page()
-        self.page.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
+        self.page.on(
+            "console",
+            lambda message: (
+                self.said.append(message.text) if message.type == "error" else None
+            ),
+        )
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
         self.page.goto(address + path)
@@ -106,7 +126,9 @@ def shared(browser: Browser, address: str) -> Iterator[Opened]:
     yield opened
     context.close()
     assert opened.said == []
-    assert {url for url in opened.asked if not url.startswith((address, "data:", "blob:"))} == set()
+    assert {
+        url for url in opened.asked if not url.startswith((address, "data:", "blob:"))
+    } == set()
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from headwright.check.exercise import load_exercises, parse_exercise
 from headwright.errors import InputError
+from headwright.grading.exercise import load_exercises, parse_exercise
 from headwright.page.assignment import read_assignment
 from headwright.page.build import as_toml, build, given_part
 from tests.page.served import PATIENCE, Opened, built, serving
@@ -61,7 +61,11 @@ def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def test_what_students_must_not_see_is_absent(week: Path) -> None:
-    everything = [(name, data) for name, data in contents(week) if not name.endswith((".wasm", ".so"))]
+    everything = [
+        (name, data)
+        for name, data in contents(week)
+        if not name.endswith((".wasm", ".so"))
+    ]
     secrets = [
         "SECRETCOMMENT",
         "123454321",
@@ -79,24 +83,36 @@ def test_what_students_must_not_see_is_absent(week: Path) -> None:
     }
     assert len(answers) > 20
     for secret in (*secrets, *answers):
-        assert [name for name, data in everything if secret.encode() in data] == [], secret
+        assert [name for name, data in everything if secret.encode() in data] == [], (
+            secret
+        )
 
 
-def test_it_shows_its_exercises_and_no_more_help_than_it_may(week: Path, browser: Browser) -> None:
+def test_it_shows_its_exercises_and_no_more_help_than_it_may(
+    week: Path, browser: Browser
+) -> None:
     with serving(week) as address:
         context = browser.new_context()
         opened = Opened(context, address)
         page = opened.page
         expect(page.locator("h1")).to_have_text("Week 3 <b>")
-        names = page.locator("#field-exercise option").evaluate_all("all => all.map((one) => one.value)")
+        names = page.locator("#field-exercise option").evaluate_all(
+            "all => all.map((one) => one.value)"
+        )
         assert names == ["", "our-own", "averaging-two"]
         expect(page.locator("#field-answer")).to_have_value("$$q = $$")
         expect(page.locator(".presets button, .solution")).to_have_count(0)
         expect(page.get_by_role("button", name="everything")).to_have_count(0)
-        expect(page.locator(".foot")).to_contain_text("teachers check the answers again")
+        expect(page.locator(".foot")).to_contain_text(
+            "teachers check the answers again"
+        )
         page.locator("#field-answer").fill("$$q = k_a$$")
-        expect(page.locator("#verdict .badge")).to_have_text("refuted", timeout=PATIENCE)
-        full = opened.ask("check", text="q = k_a + k_b", exercise="averaging-two", hints="full")
+        expect(page.locator("#verdict .badge")).to_have_text(
+            "refuted", timeout=PATIENCE
+        )
+        full = opened.ask(
+            "check", text="q = k_a + k_b", exercise="averaging-two", hints="full"
+        )
         assert "ln(" not in json.dumps(full)
         context.close()
         assert opened.said == []
@@ -125,7 +141,9 @@ def test_the_page_of_everybody_has_examples_and_solutions(folder: Path) -> None:
         ("folder = 'nowhere'", "nowhere is not a folder"),
     ],
 )
-def test_a_wrong_file_is_refused_with_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+def test_a_wrong_file_is_refused_with_one_sentence(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
     (tmp_path / "week.toml").write_text(text)
     with pytest.raises(InputError, match=re.escape(sentence)):
         build(tmp_path / "page", tmp_path / "week.toml")

@@ -16,9 +16,7 @@ from headwright.page.build import write_manifest
 from tests.page.served import PATIENCE, Opened, serving
 
 RIGHT, WRONG = r"$q = \lambda (k_a + k_b)$ for a large $\lambda$", "q = k_a + k_b"
-CONTROLLED = (
-    "async () => { while (!navigator.serviceWorker.controller) await new Promise((go) => setTimeout(go, 100)); }"
-)
+CONTROLLED = "async () => { while (!navigator.serviceWorker.controller) await new Promise((go) => setTimeout(go, 100)); }"  # noqa: E501
 SHEET = f"# Homework\n\n## averaging-two\n\n$${WRONG}$$\n\n## low-rank\n\n$$B = 0$$\n"
 
 
@@ -39,11 +37,15 @@ def test_python_that_cannot_be_loaded_is_named(browser: Browser, address: str) -
     context.route("**/python/modules.zip", lambda route: route.fulfill(status=404))
     page = context.new_page()
     page.goto(address)
-    expect(page.locator("#loading")).to_contain_text("modules.zip could not be loaded (404)", timeout=PATIENCE)
+    expect(page.locator("#loading")).to_contain_text(
+        "modules.zip could not be loaded (404)", timeout=PATIENCE
+    )
     context.close()
 
 
-def test_progress_is_shown_in_bytes_until_all_have_arrived(browser: Browser, address: str) -> None:
+def test_progress_is_shown_in_bytes_until_all_have_arrived(
+    browser: Browser, address: str
+) -> None:
     context = browser.new_context()
     held: list[Route] = []
     context.route("**/python/pyodide.asm.wasm", lambda route: held.append(route))
@@ -56,11 +58,15 @@ def test_progress_is_shown_in_bytes_until_all_have_arrived(browser: Browser, add
     context.close()
 
 
-def test_a_server_need_not_know_the_types_of_modules_and_wasm(browser: Browser, folder: Path) -> None:
+def test_a_server_need_not_know_the_types_of_modules_and_wasm(
+    browser: Browser, folder: Path
+) -> None:
     with serving(folder, knows_types=False) as address:
         context = browser.new_context()
         opened = Opened(context, address)
-        expect(opened.page.locator("#verdict .badge")).to_have_text("refuted", timeout=PATIENCE)
+        expect(opened.page.locator("#verdict .badge")).to_have_text(
+            "refuted", timeout=PATIENCE
+        )
         context.close()
         assert opened.said == []
 
@@ -85,7 +91,9 @@ def test_a_new_version_reaches_returning_visitors_when_all_of_it_is_there(
         assert page.title() == "Check an answer"
         index.write_text(new)
         page.reload()
-        expect(page.get_by_text("This page has a new version.")).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("This page has a new version.")).to_be_visible(
+            timeout=PATIENCE
+        )
         page.get_by_role("button", name="Reload").click()
         expect(page.locator("h1")).to_have_text("Week 4")
         context.close()
@@ -102,20 +110,28 @@ def test_the_keyboard_is_enough(opened: Opened) -> None:
     page.keyboard.press("Control+A")
     page.keyboard.type("q = k_a")
     expect(page.locator("#verdict .badge")).to_have_text("refuted", timeout=PATIENCE)
-    expect(page.locator("#spoken")).to_contain_text("refuted")  # what a screen reader says
+    expect(page.locator("#spoken")).to_contain_text(
+        "refuted"
+    )  # what a screen reader says
     while page.evaluate("document.activeElement.id") != "more-hints":
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="verdict and where it fails")).to_have_attribute("aria-pressed", "true")
+    expect(
+        page.get_by_role("button", name="verdict and where it fails")
+    ).to_have_attribute("aria-pressed", "true")
 
 
 def test_a_text_that_is_too_long_is_not_cut_silently(shared: Opened) -> None:
     page = shared.page
     page.goto(f"{shared.address}#exercise=averaging-two")
     page.locator("#field-answer").fill("word " * 10_000)
-    expect(page.locator("#error-answer")).to_contain_text("The text ends here, after 40000 characters")
+    expect(page.locator("#error-answer")).to_contain_text(
+        "The text ends here, after 40000 characters"
+    )
     page.goto(f"{shared.address}#exercise=averaging-two&answer=q")
-    expect(page.locator("#field-answer")).to_have_value("q")  # though the cursor is still there
+    expect(page.locator("#field-answer")).to_have_value(
+        "q"
+    )  # though the cursor is still there
 
 
 TYPED_AT_ONCE = """() => new Promise((done) => {
@@ -131,8 +147,12 @@ TYPED_AT_ONCE = """() => new Promise((done) => {
 
 def test_a_link_that_arrives_late_does_not_remove_the_message(shared: Opened) -> None:
     page = shared.page
-    page.evaluate(TYPED_AT_ONCE)  # as on a busy machine: the text comes before the next frame
-    expect(page.locator("#error-answer")).to_contain_text("The text ends here, after 40000 characters")
+    page.evaluate(
+        TYPED_AT_ONCE
+    )  # as on a busy machine: the text comes before the next frame
+    expect(page.locator("#error-answer")).to_contain_text(
+        "The text ends here, after 40000 characters"
+    )
 
 
 def test_a_student_with_a_wrong_answer_mends_it(opened: Opened) -> None:
@@ -150,22 +170,30 @@ def test_a_student_with_a_wrong_answer_mends_it(opened: Opened) -> None:
     expect(page.locator("#to-read, #read .badge").first).to_be_visible()
     expect(page).to_have_url(re.compile("answer="))
     page.reload()  # the text is in the address
-    expect(page.locator("#field-answer")).to_have_value(RIGHT.replace("k_b", "k_b + k_c"))
+    expect(page.locator("#field-answer")).to_have_value(
+        RIGHT.replace("k_b", "k_b + k_c")
+    )
     opened.ready()
     expect(page.locator("#verdict .badge")).to_have_text("proved", timeout=PATIENCE)
 
 
-def test_a_link_to_an_exercise_shows_it_with_its_template(browser: Browser, address: str) -> None:
+def test_a_link_to_an_exercise_shows_it_with_its_template(
+    browser: Browser, address: str
+) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{address}#exercise=averaging-three")
     expect(page.locator("#exercise h2")).to_contain_text("three")
     expect(page.locator("#field-answer")).to_have_value("$$q = $$")
-    expect(page.locator("#verdict")).to_have_text("Write an answer. It is checked as you type.")
+    expect(page.locator("#verdict")).to_have_text(
+        "Write an answer. It is checked as you type."
+    )
     context.close()
 
 
-def test_a_sheet_is_dropped_and_downloaded_with_its_verdicts(opened: Opened, tmp_path: Path) -> None:
+def test_a_sheet_is_dropped_and_downloaded_with_its_verdicts(
+    opened: Opened, tmp_path: Path
+) -> None:
     page = opened.page
     drop = """(text) => {
       const data = new DataTransfer();
@@ -173,36 +201,50 @@ def test_a_sheet_is_dropped_and_downloaded_with_its_verdicts(opened: Opened, tmp
       document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
     }"""
     page.evaluate(drop, SHEET)
-    expect(page.locator("#document-verdicts .badge")).to_have_text(["refuted", "refuted"], timeout=PATIENCE)
+    expect(page.locator("#document-verdicts .badge")).to_have_text(
+        ["refuted", "refuted"], timeout=PATIENCE
+    )
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download with verdicts").click()
     assert waiting.value.suggested_filename == "homework-checked.md"
     text = Path(waiting.value.path()).read_text()
     assert "## averaging-two\n<!-- headwright: refuted: " in text
-    before, after = (opened.ask("document", text=one)["answers"] for one in (SHEET, text))
+    before, after = (
+        opened.ask("document", text=one)["answers"] for one in (SHEET, text)
+    )
     assert [one["verdict"] for one in before] == [one["verdict"] for one in after]
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download the report").click()
     assert "Answers checked" in Path(waiting.value.path()).read_text()
 
 
-def test_after_the_time_limit_python_is_started_again_and_the_text_is_kept(browser: Browser, address: str) -> None:
+def test_after_the_time_limit_python_is_started_again_and_the_text_is_kept(
+    browser: Browser, address: str
+) -> None:
     context = browser.new_context()
 
     def hasty(route: object) -> None:
         reply = route.fetch()  # type: ignore[attr-defined]
-        route.fulfill(response=reply, body=reply.text().replace("check: 30", "check: 0.02"))  # type: ignore[attr-defined]
+        route.fulfill(  # type: ignore[attr-defined]
+            response=reply, body=reply.text().replace("check: 30", "check: 0.02")
+        )
 
     context.route("**/transport.js", hasty)
     opened = Opened(context, address, f"#answer={quote(WRONG)}")
     verdict = opened.page.locator("#verdict")
-    expect(verdict).to_contain_text("this took more than 0.02 seconds and was stopped", timeout=PATIENCE)
+    expect(verdict).to_contain_text(
+        "this took more than 0.02 seconds and was stopped", timeout=PATIENCE
+    )
     expect(opened.page.locator("#field-answer")).to_have_value(WRONG)
-    assert opened.ask("verify", certificate="{}")["verdict"] == "unreadable"  # by the Python started again
+    assert (
+        opened.ask("verify", certificate="{}")["verdict"] == "unreadable"
+    )  # by the Python started again
     context.close()
 
 
-def test_it_works_without_a_network_even_with_the_solver(browser: Browser, address: str) -> None:
+def test_it_works_without_a_network_even_with_the_solver(
+    browser: Browser, address: str
+) -> None:
     context = browser.new_context()
     opened = Opened(context, address)
     page = opened.page
@@ -211,10 +253,14 @@ def test_it_works_without_a_network_even_with_the_solver(browser: Browser, addre
     page.reload()
     opened.ready()
     page.locator("#field-answer").fill(RIGHT)
-    expect(page.locator("#verdict .badge").first).to_have_text("proved", timeout=PATIENCE)
+    expect(page.locator("#verdict .badge").first).to_have_text(
+        "proved", timeout=PATIENCE
+    )
     page.goto(f"{address}verify.html")
     expect(page.locator("h1")).to_have_text("Verify a certificate")
-    assert {url for url in opened.asked if not url.startswith((address, "data:", "blob:"))} == set()
+    assert {
+        url for url in opened.asked if not url.startswith((address, "data:", "blob:"))
+    } == set()
     context.close()
 
 
@@ -225,10 +271,14 @@ def test_nothing_is_wider_than_the_screen_and_axe_finds_nothing(
     shared: Opened, width: int, scheme: Literal["light", "dark"], path: str
 ) -> None:
     page = shared.page if not path else shared.page.context.new_page()
-    page.goto(shared.address + (path or "#exercise=averaging-two&hints=full&answer=q%3Dk_a"))  # a hash loads nothing
+    page.goto(
+        shared.address + (path or "#exercise=averaging-two&hints=full&answer=q%3Dk_a")
+    )  # a hash loads nothing
     page.wait_for_selector("html[data-ready=yes]")
     if not path:
-        expect(page.locator("#verdict .badge")).to_have_text("refuted", timeout=PATIENCE)
+        expect(page.locator("#verdict .badge")).to_have_text(
+            "refuted", timeout=PATIENCE
+        )
         expect(page.locator(".stale")).to_have_count(0, timeout=PATIENCE)
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)

@@ -20,11 +20,20 @@ MARKUP = (
 @pytest.mark.parametrize("text", MARKUP)
 def test_markup_in_a_shared_link_stays_text(shared: Opened, text: str) -> None:
     page = shared.page
-    page.goto(f"{shared.address}#exercise=averaging-two&hints=full&answer={quote(text)}")
+    page.goto(
+        f"{shared.address}#exercise=averaging-two&hints=full&answer={quote(text)}"
+    )
     expect(page.locator("#field-answer")).to_have_value(text)
-    expect(page.locator("#verdict .badge, #verdict .error").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#verdict .badge, #verdict .error").first).to_be_visible(
+        timeout=PATIENCE
+    )
     expect(page.locator("#verdict.stale")).to_have_count(0, timeout=PATIENCE)
-    assert page.locator("main :is(script, img, iframe, a[href^=javascript], [onload], [onerror])").count() == 0
+    assert (
+        page.locator(
+            "main :is(script, img, iframe, a[href^=javascript], [onload], [onerror])"
+        ).count()
+        == 0
+    )
     assert shared.said == []
 
 
@@ -58,11 +67,26 @@ def test_a_malicious_link_is_told_or_ignored(shared: Opened, link: str) -> None:
         "$q = " + "9" * 50_000 + "k_a$",
         "$q = 9^{9^{9^{9^9}}} k_a$",
         "$q = k_a$ " + "words " * 30_000,
-        "\x00\ud800 $q = k_a$".encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
+        "\x00\ud800 $q = k_a$".encode("utf-16", "surrogatepass").decode(
+            "utf-16", "replace"
+        ),
     ],
-    ids=["parentheses", "braces", "fractions", "quotes", "lists", "brackets", "digits", "tower", "words", "surrogate"],
+    ids=[
+        "parentheses",
+        "braces",
+        "fractions",
+        "quotes",
+        "lists",
+        "brackets",
+        "digits",
+        "tower",
+        "words",
+        "surrogate",
+    ],
 )
-def test_nested_and_large_answers_end_with_a_verdict_or_a_sentence(shared: Opened, text: str) -> None:
+def test_nested_and_large_answers_end_with_a_verdict_or_a_sentence(
+    shared: Opened, text: str
+) -> None:
     try:
         found = shared.ask("check", text=text, exercise="averaging-two")
     except Exception as error:  # noqa: BLE001  Playwright's own, with the page's sentence
@@ -76,7 +100,10 @@ def test_nested_and_large_answers_end_with_a_verdict_or_a_sentence(shared: Opene
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ('{"format": "headwright certificate", "version": ' + "9" * 100_000 + "}", "unreadable"),
+        (
+            '{"format": "headwright certificate", "version": ' + "9" * 100_000 + "}",
+            "unreadable",
+        ),
         ("</script><script>alert(1)</script>", "unreadable"),
         ("", "unreadable"),
     ],
@@ -86,13 +113,20 @@ def test_hostile_certificates_are_refused(shared: Opened, text: str, word: str) 
     assert shared.ask("verify", certificate=text)["verdict"] in (word, "rejected")
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000], ids=["lists", "objects"])
-def test_nested_certificates_are_refused_with_a_sentence(shared: Opened, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"a":' * 50_000], ids=["lists", "objects"]
+)
+def test_nested_certificates_are_refused_with_a_sentence(
+    shared: Opened, text: str
+) -> None:
     with pytest.raises(Exception, match="nested too deeply"):
         shared.ask("verify", certificate=text)
 
 
 def test_megabytes_are_refused_with_a_sentence(shared: Opened) -> None:
-    for call, given in (("check", {"text": "x" * 5_000_000}), ("verify", {"certificate": "x" * 5_000_000})):
+    for call, given in (
+        ("check", {"text": "x" * 5_000_000}),
+        ("verify", {"certificate": "x" * 5_000_000}),
+    ):
         with pytest.raises(Exception, match="expected at most"):
             shared.ask(call, **given)

@@ -28,7 +28,9 @@ def test_tokens_without_a_query_are_named_in_the_title() -> None:
 
 
 def test_points_that_lie_together_share_a_label() -> None:
-    assert _gathered(["a", "b"], np.ones((2, 2)), 1.5) == [{"x": 1.0, "y": 1.0, "name": "a, b"}]
+    assert _gathered(["a", "b"], np.ones((2, 2)), 1.5) == [
+        {"x": 1.0, "y": 1.0, "name": "a, b"}
+    ]
 
 
 def test_tokens_of_one_name_have_lines_and_labels_of_their_own() -> None:
@@ -41,13 +43,24 @@ def test_tokens_of_one_name_have_lines_and_labels_of_their_own() -> None:
 
 
 def test_rows_that_no_rule_speaks_of_are_marked_and_pale() -> None:
-    chart = pattern_map(np.array([[1.0, 0.0], [0.25, 0.75]]), ["a", "b"], free=[1]).to_dict()
+    chart = pattern_map(
+        np.array([[1.0, 0.0], [0.25, 0.75]]), ["a", "b"], free=[1]
+    ).to_dict()
     (cells,) = chart["datasets"].values()
     assert {cell["row"] for cell in cells} == {"0:  a", "1:  b (free)"}
-    assert all(cell["shade"] < cell["weight"] for cell in cells if "free" in cell["row"])
+    assert all(
+        cell["shade"] < cell["weight"] for cell in cells if "free" in cell["row"]
+    )
     assert "no rule" in chart["title"]["subtitle"][0]
 
 
 def test_renders() -> None:
-    picture = head_picture(np.eye(3), ["a", "b", "c"], np.eye(3)[:, :2], np.eye(3)[:, :2], "A head", "of dimension 2")
+    picture = head_picture(
+        np.eye(3),
+        ["a", "b", "c"],
+        np.eye(3)[:, :2],
+        np.eye(3)[:, :2],
+        "A head",
+        "of dimension 2",
+    )
     assert render(picture, ".svg").startswith(b"<svg")

@@ -16,14 +16,17 @@ def test_the_more_the_darker_and_each_cell_says_its_number() -> None:
     opaque = [g.find("rect").get("fill-opacity") for g in cells]  # type: ignore[union-attr]
     assert opaque == ["0.000", "0.500", "1.000", None]
     assert [g.findtext("title") for g in cells] == [
-        "head 0.0: 0.00", "head 0.1: 0.50", "head 1.0: 1.00", "head 1.1: no number",
-    ]  # fmt: skip
+        "head 0.0: 0.00",
+        "head 0.1: 0.50",
+        "head 1.0: 1.00",
+        "head 1.1: no number",
+    ]
 
 
 def test_what_is_more_than_the_most_has_the_full_colour() -> None:
-    assert 'fill-opacity="1.000"' in head_map([[9.0]], [0], [0], "x", most=3.0)
-    assert 'fill-opacity="0.000"' in head_map([[-9.0]], [0], [0], "x", most=3.0)
-    assert 'fill-opacity="0.000"' in head_map([[0.0]], [0], [0], "x", most=0.0)
+    assert 'fill-opacity="1.000"' in head_map([[9.0]], [0], [0], "x", full_colour=3.0)
+    assert 'fill-opacity="0.000"' in head_map([[-9.0]], [0], [0], "x", full_colour=3.0)
+    assert 'fill-opacity="0.000"' in head_map([[0.0]], [0], [0], "x", full_colour=0.0)
 
 
 def test_a_large_map_is_valid_and_has_no_numbers_in_its_cells() -> None:

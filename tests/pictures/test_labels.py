@@ -18,7 +18,11 @@ def test_labels_stay_inside_the_picture(places: list[tuple[float, float]]) -> No
 
 
 @given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 0.05))
-def test_names_of_two_points_that_lie_close_do_not_cover_one_another(x: float, y: float, apart: float) -> None:
+def test_names_of_two_points_that_lie_close_do_not_cover_one_another(
+    x: float, y: float, apart: float
+) -> None:
     one, other = beside([(x, y, "token"), (x + apart, y, "other")], [], FRAME)
     wide, high = 2 * LETTER * 5 * FRAME.unit, 2 * LINE * FRAME.unit
-    assert abs(one[0] - other[0]) >= wide - 1e-9 or abs(one[1] - other[1]) >= high - 1e-9
+    assert (
+        abs(one[0] - other[0]) >= wide - 1e-9 or abs(one[1] - other[1]) >= high - 1e-9
+    )

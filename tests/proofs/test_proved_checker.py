@@ -14,14 +14,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headwright import copy, design, proved_checker
+from headwright import copy, design
+from headwright.certificates import proved_checker
+from headwright.certificates.exact.verify import verify
 from headwright.errors import InputError
-from headwright.trusted.verify import verify
 from tests.effort import ALL
 from tests.referee.numbers import number
 from tests.referee.queries import judge
 
-CORPUS = Path(__file__).parents[1] / "certificates"
+CORPUS = Path(__file__).parents[1] / "certificates" / "corpus"
 WORDS = {
     "accept": {"verified", "not covered"},
     "head-accept": {"verified", "not covered"},
@@ -112,8 +113,12 @@ def test_weights_of_very_many_digits_are_rejected_at_once(folder: str) -> None:
     document = json.loads((CORPUS / f"{folder}.json").read_text())
     fine = f"0x{'f' * 19_999}e/0x{'f' * 20_000}"
     said = document["statement"]
-    for wish in [said["wish"]] if "wish" in said else [rule["attend"] for rule in said["rules"]]:
-        wish.update(dict.fromkeys(wish, fine))
+    for targets in (
+        [said["targets"]]
+        if "targets" in said
+        else [rule["attend"] for rule in said["rules"]]
+    ):
+        targets.update(dict.fromkeys(targets, fine))
     found = proved_checker.verify(json.dumps(document), seconds=60)
     assert (found.word, "digits" in found.words) == ("rejected", True)
 
@@ -122,16 +127,26 @@ def test_weights_of_very_many_digits_are_rejected_at_once(folder: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ('"version": 2', '"version": 2.0'), ('"version": 2', '"version": 02'),
-        ('"version": 2', '"version": 2, "version": 2'),
-        ('"version": 2', '"version": 2 /* two */'), ('"version"', "version"), ('"version": 2', '"version": NaN'),
-        ('"heads": 1', '"heads": true'), ('"heads": 1', '"heads": "1"'), ('"heads": 1', '"heads": 1, "more": 1'),
-        ('"scale": "1"', '"scale": 1'), ('"scale": "1"', '"scale": " 1"'), ('"scale": "1"', '"scale": "+1"'),
-        ('"scale": "1"', '"scale": "1/0"'), ('"scale": "1"', '"scale": "0x1.8"'), ('"scale": "1"', '"scale": "1."'),
-        ('"scale": "1"', '"scale": "1e1000"'), ('"scale": "1"', '"scale": "0x1/0x0"'),
+        ('"version": 3', '"version": 3.0'),
+        ('"version": 3', '"version": 03'),
+        ('"version": 3', '"version": 3, "version": 3'),
+        ('"version": 3', '"version": 3 /* two */'),
+        ('"version"', "version"),
+        ('"version": 3', '"version": NaN'),
+        ('"heads": 1', '"heads": true'),
+        ('"heads": 1', '"heads": "1"'),
+        ('"heads": 1', '"heads": 1, "more": 1'),
+        ('"scale": "1"', '"scale": 1'),
+        ('"scale": "1"', '"scale": " 1"'),
+        ('"scale": "1"', '"scale": "+1"'),
+        ('"scale": "1"', '"scale": "1/0"'),
+        ('"scale": "1"', '"scale": "0x1.8"'),
+        ('"scale": "1"', '"scale": "1."'),
+        ('"scale": "1"', '"scale": "1e1000"'),
+        ('"scale": "1"', '"scale": "0x1/0x0"'),
         ('"scale": "1"', '"scale": "\\u0661"'),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_of_the_format_is_unreadable(before: str, after: str) -> None:
     text = json.dumps(json.loads((CORPUS / "accept" / "copy.json").read_text()))
     assert text.count(before) == 1
@@ -139,11 +154,24 @@ def test_what_is_not_of_the_format_is_unreadable(before: str, after: str) -> Non
 
 
 @needs_program
-@pytest.mark.parametrize("scale", ["1.0", "1e0", "0x1p+0", "0x1.0p+0", "3/3", "0x2/0x2", "10e-1", "0x8p-3", "\\u0031"])
+@pytest.mark.parametrize(
+    "scale",
+    [
+        "1.0",
+        "1e0",
+        "0x1p+0",
+        "0x1.0p+0",
+        "3/3",
+        "0x2/0x2",
+        "10e-1",
+        "0x8p-3",
+        "\\u0031",
+    ],
+)
 def test_a_number_may_be_written_in_every_form(scale: str) -> None:
-    text = json.dumps(json.loads((CORPUS / "accept" / "copy.json").read_text())).replace(
-        '"scale": "1"', f'"scale": "{scale}"'
-    )
+    text = json.dumps(
+        json.loads((CORPUS / "accept" / "copy.json").read_text())
+    ).replace('"scale": "1"', f'"scale": "{scale}"')
     found = proved_checker.verify(text)
     assert found.word == verify(text).word, (found, verify(text))
     assert found.word == ("unreadable" if scale == "0x8p-3" else "verified")
@@ -164,21 +192,45 @@ def test_a_hundred_thousand_keys_take_less_than_a_minute() -> None:
 def mutants(text: str) -> Iterator[tuple[str, str]]:
     """Statements that are a little or much stronger than the one that is proved."""
     said = json.loads(text)["statement"]
-    queries, scale, wish, length = said["queries"], said["scale"], said["wish"], said["none_shorter"]
+    queries, scale, targets, length = (
+        said["queries"],
+        said["scale"],
+        said["targets"],
+        said["none_shorter"],
+    )
 
     def changed(name: str, value: object) -> str:
         document = json.loads(text)
         document["statement"][name] = value
         return json.dumps(document)
 
-    for name, factor in {"halved": Fraction(1, 2), "shorter": 1 - Fraction(1, 10**9), "minus": Fraction(-1)}.items():
+    for name, factor in {
+        "halved": Fraction(1, 2),
+        "shorter": 1 - Fraction(1, 10**9),
+        "minus": Fraction(-1),
+    }.items():
         scaled = [[float(number(x) * factor).hex() for x in query] for query in queries]
         yield name, changed("queries", scaled)
         yield f"first {name}", changed("queries", scaled[:1] + queries[1:])
         yield f"scale {name}", changed("scale", str(number(scale) * factor))
-    yield "none shorter", changed("none_shorter", str(number(length) * (1 + Fraction(1, 10**6))))
-    for name, part in {"wish": Fraction(1, 1000), "much wish": Fraction(1, 2)}.items():
-        yield name, changed("wish", {a: str(number(p) + (1 - number(p)) * part) for a, p in wish.items()})
+    yield (
+        "none shorter",
+        changed("none_shorter", str(number(length) * (1 + Fraction(1, 10**6)))),
+    )
+    for name, part in {
+        "targets": Fraction(1, 1000),
+        "much targets": Fraction(1, 2),
+    }.items():
+        yield (
+            name,
+            changed(
+                "targets",
+                {
+                    a: str(number(p) + (1 - number(p)) * part)
+                    for a, p in targets.items()
+                },
+            ),
+        )
     yield "keys in another order", _turned(text)
 
 
@@ -197,10 +249,19 @@ def _float(x: str) -> float:
 
 @needs_program
 @pytest.mark.parametrize(
-    "path", sorted((CORPUS / "accept").glob("*.json"))[:: 1 if ALL else 4], ids=lambda path: path.stem
+    "path",
+    sorted((CORPUS / "accept").glob("*.json"))[:: 1 if ALL else 4],
+    ids=lambda path: path.stem,
 )
 def test_what_is_accepted_of_mutants_is_true(path: Path) -> None:
     text = path.read_text()
-    found = {name: (proved_checker.verify(mutant, seconds=60).word, mutant) for name, mutant in mutants(text)}
+    found = {
+        name: (proved_checker.verify(mutant, seconds=60).word, mutant)
+        for name, mutant in mutants(text)
+    }
     accepted = [name for name, (word, _) in found.items() if word == "verified"]
-    assert [name for name in accepted if judge(json.loads(found[name][1])["statement"]).word == "false"] == []
+    assert [
+        name
+        for name in accepted
+        if judge(json.loads(found[name][1])["statement"]).word == "false"
+    ] == []

@@ -3,7 +3,7 @@
     numbers      numbers as docs/reference/certificate.md writes them, read exactly and written in any spelling
     answer       true, false or unknown, and why
     queries      is a statement about keys true?
-    search       queries that grant a wish: one that is shorter than any is said to be makes a statement false
+    search       queries that meet targets: one that is shorter than any is said to be makes a statement false
     heads        is a statement about whole heads true?
     weights      weights that keep rules: smaller ones, ones of fewer rows, or any
     texts        is a statement about every text true?

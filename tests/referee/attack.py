@@ -24,7 +24,16 @@ TEXTS = "every text"
 KINDS = (*KEYS, *HEADS, TEXTS)
 NEEDS_OTHERS = ("transplant", "change_bounds", "change_none", "change_layers")
 SAMPLED = 25  # one in so many rejected mutants is judged
-UNDONE = (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError, OverflowError, AttributeError, StopIteration)
+UNDONE = (
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    ZeroDivisionError,
+    OverflowError,
+    AttributeError,
+    StopIteration,
+)
 
 
 @dataclass
@@ -69,10 +78,16 @@ def of_kind(kind: str, seed: int, fresh: int) -> list[Seed]:
 @cache
 def available(kind: str) -> dict[str, Checker]:
     """The floating-point checker knows nothing of whole heads."""
-    return {name: check for name, check in checkers().items() if kind in KEYS or name != "float"}
+    return {
+        name: check
+        for name, check in checkers().items()
+        if kind in KEYS or name != "float"
+    }
 
 
-def mutant(kind: str, seed: int, number: int, fresh: int) -> tuple[Any, bool, list[str]]:
+def mutant(
+    kind: str, seed: int, number: int, fresh: int
+) -> tuple[Any, bool, list[str]]:
     """The document, whether it has 50 keys or tokens, and what was changed."""
     chance = random.Random(f"{seed} {kind} {number}")
     begin = pick(of_kind(kind, seed, fresh), kind, number % 3 == 0, chance)
@@ -84,7 +99,11 @@ def mutant(kind: str, seed: int, number: int, fresh: int) -> tuple[Any, bool, li
         change, before = chance.choice(changes), json.dumps(document)
         others = []
         if change.__name__ in NEEDS_OTHERS:
-            others = [json.loads(pick(of_kind(kind, seed, fresh), kind, begin.large, chance).text)]
+            others = [
+                json.loads(
+                    pick(of_kind(kind, seed, fresh), kind, begin.large, chance).text
+                )
+            ]
         try:
             changed = change(document, chance, others)
         except UNDONE:
@@ -103,7 +122,9 @@ def judge(document: Any) -> Answer:
     if statement["claim"] in ("heads", "no heads", "circuit"):
         return heads.judge(statement)
     bound = document["evidence"]["bound"]
-    return queries.judge(statement, [part["query"] for part in bound["parts"]] if bound else None)
+    return queries.judge(
+        statement, [part["query"] for part in bound["parts"]] if bound else None
+    )
 
 
 def attack(kind: str, seed: int, numbers: range, fresh: int = 4) -> Count:
@@ -113,10 +134,21 @@ def attack(kind: str, seed: int, numbers: range, fresh: int = 4) -> Count:
         sampled = number % SAMPLED == SAMPLED // 2
         if kind == TEXTS:
             document, model, names = texts.mutant(seed, number)
-            _one(count, Mutant(document, False, names), {"exact": partial(texts.verdict, model=model)},
-                 partial(texts.judge, model=model), sampled)  # fmt: skip
+            _one(
+                count,
+                Mutant(document, False, names),
+                {"exact": partial(texts.verdict, model=model)},
+                partial(texts.judge, model=model),
+                sampled,
+            )
         else:
-            _one(count, Mutant(*mutant(kind, seed, number, fresh)), available(kind), judge, sampled)
+            _one(
+                count,
+                Mutant(*mutant(kind, seed, number, fresh)),
+                available(kind),
+                judge,
+                sampled,
+            )
     count.seconds = time.process_time() - start
     return count
 
@@ -129,7 +161,11 @@ class Mutant:
 
 
 def _one(
-    count: Count, given: Mutant, tried: dict[str, Checker], referee: Callable[[Any], Answer], sampled: bool
+    count: Count,
+    given: Mutant,
+    tried: dict[str, Checker],
+    referee: Callable[[Any], Answer],
+    sampled: bool,
 ) -> None:
     """Judge one mutant, and count it."""
     count.mutants += 1
@@ -154,19 +190,25 @@ def _one(
         count.stopped += bool(accepted)
         answer = Answer("unknown", f"the referee stopped: {error!r}")
         if accepted:
-            count.found.append({"stopped": repr(error)[:300], "accepted": accepted} | shown)
+            count.found.append(
+                {"stopped": repr(error)[:300], "accepted": accepted} | shown
+            )
     if not accepted:
         count.sampled += 1
         count.true_rejected += answer.word == "true"
     for name in accepted:
         count.accepted[name] += 1
-        {"true": count.true, "false": count.false, "unknown": count.unknown}[answer.word][name] += 1
+        {"true": count.true, "false": count.false, "unknown": count.unknown}[
+            answer.word
+        ][name] += 1
     if accepted and answer.word == "false":
         count.by_change.update(given.changes)
         count.found.append({"accepted": accepted, "why": answer.why[:500]} | shown)
 
 
-def chunks(kinds: tuple[str, ...], count: int, size: int = 250) -> Iterator[tuple[str, range]]:
+def chunks(
+    kinds: tuple[str, ...], count: int, size: int = 250
+) -> Iterator[tuple[str, range]]:
     """The work in pieces, all kinds by turns."""
     for begin in range(0, count, size):
         for kind in kinds:

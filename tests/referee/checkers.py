@@ -11,17 +11,32 @@ from typing import Any
 import headwright
 
 Checker = Callable[[str], str]  # a certificate -> verified, rejected, unreadable, ...
-PROBE = Path(__file__).parent.parent / "certificates" / "accept" / "copy.json"
+PROBE = (
+    Path(__file__).parent.parent / "certificates" / "corpus" / "accept" / "copy.json"
+)
 
 
 def checkers() -> dict[str, Checker]:
     """By name: `exact`, `float`, and `proved` where it is built."""
     if "checker" in inspect.signature(headwright.verify).parameters:
-        found = {name: _of(headwright.verify, checker=name) for name in ("exact", "float", "proved")}
+        found = {
+            name: _of(headwright.verify, checker=name)
+            for name in ("exact", "float", "proved")
+        }
     else:
-        names = {"exact": "headwright.trusted.verify", "float": "headwright.fast"}
-        found = {name: _of(importlib.import_module(module).verify) for name, module in names.items()}
-    return {name: check for name, check in found.items() if name != "proved" or _is_here(check)}
+        names = {
+            "exact": "headwright.certificates.exact.verify",
+            "float": "headwright.certificates.floating",
+        }
+        found = {
+            name: _of(importlib.import_module(module).verify)
+            for name, module in names.items()
+        }
+    return {
+        name: check
+        for name, check in found.items()
+        if name != "proved" or _is_here(check)
+    }
 
 
 def _of(verify: Callable[..., Any], **options: Any) -> Checker:

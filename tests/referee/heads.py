@@ -1,4 +1,4 @@
-"""Is a statement about whole heads true? Rules are tried at the tokens' places, exactly, and all over the world."""
+"""Is a statement about whole heads true? Rules are tried at the tokens' places, exactly, and around them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,27 @@ import mpmath
 import numpy as np
 
 from tests.referee.answer import TRUE, Answer, together
-from tests.referee.numbers import Vector, as_float, is_float, matrix, number, real, vector
-from tests.referee.weights import Aim, Lookup, fewer_rows, hopeless, keeps, smaller, some_weights
+from tests.referee.numbers import (
+    Vector,
+    as_float,
+    is_float,
+    matrix,
+    number,
+    real,
+    vector,
+)
+from tests.referee.weights import (
+    Aim,
+    Lookup,
+    fewer_rows,
+    hopeless,
+    keeps,
+    smaller,
+    some_weights,
+)
 
 HAIR = mpmath.mpf(10) ** -40
-CLEAR = 1e-8  # by how much floats must be off to say that a rule is broken somewhere in the world
+CLEAR = 1e-8  # by how much floats must be off to say that a rule is broken somewhere in the uncertainty
 LARGEST = 1e100  # numbers beyond this are not searched with
 
 
@@ -70,17 +86,42 @@ def question_of(statement: Any) -> Question:
         b_Q = vector(head["b_Q"]) or [Fraction(0)] * len(W_Q)
         b_V = vector(head["b_V"]) or [Fraction(0)] * len(W_V)
         bias = matrix(statement["bias"][number_]) if statement["bias"] else []
-        heads.append(Head(W_Q, W_K, W_V, b_Q, b_V, bias, floats(W_Q), floats(W_K), floats(W_V),
-                          floats([b_Q])[0], floats([b_V])[0], floats(bias)))  # fmt: skip
-    low, high = vector(statement["world"]["scale"])
-    return Question(sequences, [floats(X) for X in sequences], statement["mask"], statement["rules"], heads,
-                    number(statement["world"]["ball"]), (low, high))  # fmt: skip
+        heads.append(
+            Head(
+                W_Q,
+                W_K,
+                W_V,
+                b_Q,
+                b_V,
+                bias,
+                floats(W_Q),
+                floats(W_K),
+                floats(W_V),
+                floats([b_Q])[0],
+                floats([b_V])[0],
+                floats(bias),
+            )
+        )
+    low, high = vector(statement["uncertainty"]["scale"])
+    return Question(
+        sequences,
+        [floats(X) for X in sequences],
+        statement["mask"],
+        statement["rules"],
+        heads,
+        number(statement["uncertainty"]["ball"]),
+        (low, high),
+    )
 
 
 def seen(mask: Any, token: int, T: int) -> list[int]:
     if mask == "none":
         return list(range(T))
-    return [j for j in range(T) if (j <= token if mask == "causal" else mask[token][j] == "1")]
+    return [
+        j
+        for j in range(T)
+        if (j <= token if mask == "causal" else mask[token][j] == "1")
+    ]
 
 
 def judge(statement: Any) -> Answer:
@@ -98,7 +139,9 @@ def _judge(statement: Any) -> Answer:
     answers = [_of_type(statement)]
     answers += [_kept(question, rule) for rule in question.rules]
     if all(answer.word != "false" for answer in answers):
-        answers += [_bounded(statement, question, bound) for bound in statement["bounds"]]
+        answers += [
+            _bounded(statement, question, bound) for bound in statement["bounds"]
+        ]
     return together(answers)
 
 
@@ -118,21 +161,29 @@ def _is_of(x: Fraction, dtype: str) -> bool:
     digits = {"float32": 23, "bfloat16": 7}[dtype]
     power = max(math.frexp(float(x))[1] - 1, -126)
     exponent = struct.unpack("<Q", struct.pack("<d", abs(float(x))))[0] >> 52
-    return exponent < 1023 + 128 and (x / Fraction(2) ** (power - digits)).denominator == 1
+    return (
+        exponent < 1023 + 128 and (x / Fraction(2) ** (power - digits)).denominator == 1
+    )
 
 
 def _of(rule: Any, question: Question) -> list[Head]:
     return question.heads if rule["head"] == "sum" else [question.heads[rule["head"]]]
 
 
-def _pattern(head: Head, X: np.ndarray, i: int, places: list[int]) -> tuple[np.ndarray, float]:
+def _pattern(
+    head: Head, X: np.ndarray, i: int, places: list[int]
+) -> tuple[np.ndarray, float]:
     """Weights of what a token sees, and how far off a score may be."""
     query = head.Q @ X[i] + head.q
     scores = X[places] @ (head.K.T @ query)
     if head.bias:
         scores = scores + head.added[i, places]
-    size = np.abs(X[places]) @ (np.abs(head.K).T @ (np.abs(head.Q) @ np.abs(X[i]) + np.abs(head.q)))
-    off = 1e-15 * (3 * X.shape[1] + 8) * float(size.max()) + 1e-15 * float(np.abs(scores).max())
+    size = np.abs(X[places]) @ (
+        np.abs(head.K).T @ (np.abs(head.Q) @ np.abs(X[i]) + np.abs(head.q))
+    )
+    off = 1e-15 * (3 * X.shape[1] + 8) * float(size.max()) + 1e-15 * float(
+        np.abs(scores).max()
+    )
     e = np.exp(scores - scores.max())
     return e / e.sum(), off
 
@@ -144,17 +195,30 @@ def _kept(question: Question, rule: Any) -> Answer:
     if word is None:
         word = _exactly(question, rule)
     if word != "true" or not question.uncertain:
-        return TRUE if word == "true" else Answer(word, f"rule of token {i}: {word} at the tokens' places")  # type: ignore[arg-type]  # fmt: skip
+        return (
+            TRUE
+            if word == "true"
+            else Answer(word, f"rule of token {i}: {word} at the tokens' places")  # type: ignore[arg-type]
+        )
     if np.abs(X).max() > LARGEST:
         return Answer("unknown", "tokens are too large to search with")
     with np.errstate(all="ignore"):
         where = _broken_somewhere(question, rule)
-    return Answer("unknown", "in a world") if where is None else Answer("false", where)
+    return (
+        Answer("unknown", "in an uncertainty")
+        if where is None
+        else Answer("false", where)
+    )
 
 
 def _at_places(question: Question, rule: Any, X: np.ndarray) -> str | None:
     """By floats, where these decide."""
-    places, answers, error, slack = seen(question.mask, rule["token"], len(X)), [], 0.0, 0.0
+    places, answers, error, slack = (
+        seen(question.mask, rule["token"], len(X)),
+        [],
+        0.0,
+        0.0,
+    )
     miss = -np.array([as_float(number(x)) for x in rule["output"]])
     for head in _of(rule, question):
         alpha, off = _pattern(head, X, rule["token"], places)
@@ -166,15 +230,27 @@ def _at_places(question: Question, rule: Any, X: np.ndarray) -> str | None:
                 weight = alpha[at] if at is not None else 0.0
                 rest = 1 - weight if weight < 0.9 else float(np.delete(alpha, at).sum())  # type: ignore[arg-type]
                 allowed = as_float(1 - number(p))
-                answers.append(_compared(sign * (allowed - rest), (3 * off + 1e-13) * max(rest, allowed, 1e-280)))
+                answers.append(
+                    _compared(
+                        sign * (allowed - rest),
+                        (3 * off + 1e-13) * max(rest, allowed, 1e-280),
+                    )
+                )
         if rule["output"]:
             values = X[places] @ head.V.T + head.v
             miss = miss + alpha @ values
-            size = float(np.abs(values).max(initial=0)) + float((np.abs(head.V) @ np.abs(X[places]).T).max(initial=0))
+            size = float(np.abs(values).max(initial=0)) + float(
+                (np.abs(head.V) @ np.abs(X[places]).T).max(initial=0)
+            )
             slack += (4 * off + 1e-13) * math.sqrt(len(miss)) * size
             error = float(np.linalg.norm(miss))
     if rule["output"]:
-        answers.append(_compared(as_float(number(rule["tolerance"])) - error, slack + 1e-13 * error + 1e-290))
+        answers.append(
+            _compared(
+                as_float(number(rule["tolerance"])) - error,
+                slack + 1e-13 * error + 1e-290,
+            )
+        )
     if "false" in answers:
         return "false"
     return None if None in answers else "true"
@@ -198,9 +274,20 @@ def _exactly(question: Question, rule: Any) -> str:
         miss = [real(-number(x)) for x in rule["output"]]
         size = mpmath.mpf(0)
         for head in _of(rule, question):
-            query = [x + y for x, y in zip(_times(head.W_Q, X[i]), head.b_Q, strict=True)]
-            toward = [sum((W[k] * q for W, q in zip(head.W_K, query, strict=True)), Fraction(0)) for k in range(len(X[i]))]  # noqa: E501  # fmt: skip
-            scores = [_times([toward], X[j])[0] + (head.bias[i][j] if head.bias else 0) for j in places]
+            query = [
+                x + y for x, y in zip(_times(head.W_Q, X[i]), head.b_Q, strict=True)
+            ]
+            toward = [
+                sum(
+                    (W[k] * q for W, q in zip(head.W_K, query, strict=True)),
+                    Fraction(0),
+                )
+                for k in range(len(X[i]))
+            ]
+            scores = [
+                _times([toward], X[j])[0] + (head.bias[i][j] if head.bias else 0)
+                for j in places
+            ]
             top = max(scores)
             e = [mpmath.exp(real(s - top)) for s in scores]
             equal = len(set(scores)) == 1
@@ -209,16 +296,37 @@ def _exactly(question: Question, rule: Any) -> str:
                 for a, p in rule[name].items():
                     at = places.index(int(a)) if int(a) in places else None
                     if equal or at is None:
-                        weight = Fraction(1, len(places)) if at is not None else Fraction(0)
-                        words.append("true" if sign * (weight - number(p)) >= 0 else "false")
+                        weight = (
+                            Fraction(1, len(places)) if at is not None else Fraction(0)
+                        )
+                        words.append(
+                            "true" if sign * (weight - number(p)) >= 0 else "false"
+                        )
                         continue
-                    rest, allowed = mpmath.fsum(x for k, x in enumerate(e) if k != at) / total, real(1 - number(p))
+                    rest, allowed = (
+                        mpmath.fsum(x for k, x in enumerate(e) if k != at) / total,
+                        real(1 - number(p)),
+                    )
                     words.append(_near(sign * (allowed - rest), max(rest, allowed)))
             if rule["output"]:
-                values = [[x + y for x, y in zip(_times(head.W_V, X[j]), head.b_V, strict=True)] for j in places]
-                size += max((abs(real(x)) for v in values for x in v), default=mpmath.mpf(0))
-                miss = [m + mpmath.fsum(w * real(v[k]) for w, v in zip(e, values, strict=True)) / total
-                        for k, m in enumerate(miss)]  # fmt: skip
+                values = [
+                    [
+                        x + y
+                        for x, y in zip(_times(head.W_V, X[j]), head.b_V, strict=True)
+                    ]
+                    for j in places
+                ]
+                size += max(
+                    (abs(real(x)) for v in values for x in v), default=mpmath.mpf(0)
+                )
+                miss = [
+                    m
+                    + mpmath.fsum(
+                        w * real(v[k]) for w, v in zip(e, values, strict=True)
+                    )
+                    / total
+                    for k, m in enumerate(miss)
+                ]
         if rule["output"]:
             tolerance = real(number(rule["tolerance"]))
             words.append(_near(tolerance - mpmath.norm(miss), tolerance + size))
@@ -231,7 +339,9 @@ def _near(difference: Any, size: Any) -> str:
     return "true" if difference > 0 else "false"
 
 
-def _measures(question: Question, rule: Any) -> list[tuple[str, Callable[[np.ndarray], float]]]:
+def _measures(
+    question: Question, rule: Any
+) -> list[tuple[str, Callable[[np.ndarray], float]]]:
     """What must not be above 0, for tokens anywhere: logits against what they may be, and errors less tolerances."""
     heads, i = _of(rule, question), rule["token"]
     found: list[tuple[str, Callable[[np.ndarray], float]]] = []
@@ -243,7 +353,9 @@ def _measures(question: Question, rule: Any) -> list[tuple[str, Callable[[np.nda
         if heads[0].bias:
             scores = scores + heads[0].added[i, places]
         x = np.delete(scores, places.index(at)) - scores[places.index(at)]
-        rivals = float(x.max() + np.log(np.exp(x - x.max()).sum())) if len(x) else -1e300
+        rivals = (
+            float(x.max() + np.log(np.exp(x - x.max()).sum())) if len(x) else -1e300
+        )
         return sign * (rivals - limit)
 
     def error(X: np.ndarray) -> float:
@@ -255,14 +367,22 @@ def _measures(question: Question, rule: Any) -> list[tuple[str, Callable[[np.nda
             size += float(np.abs(values).max(initial=0)) * (1 + 1e11 * off)
         tolerance = as_float(number(rule["tolerance"]))
         rounding = 1e-11 * (size + float(np.linalg.norm(wanted)))
-        return (float(np.linalg.norm(total - wanted)) - tolerance - rounding) / (tolerance + rounding + 1e-300)
+        return (float(np.linalg.norm(total - wanted)) - tolerance - rounding) / (
+            tolerance + rounding + 1e-300
+        )
 
     for name, sign in (("attend", 1.0), ("at_most", -1.0)):
         for a, p in rule[name].items():
             if 0 < (least := number(p)) <= 1:
                 left = 1 / least - 1  # in floats it would be lost
-                limit = math.log(left.numerator) - math.log(left.denominator) if left else -800.0
-                found.append((f"{name} {a}", partial(logit, at=int(a), sign=sign, limit=limit)))
+                limit = (
+                    math.log(left.numerator) - math.log(left.denominator)
+                    if left
+                    else -800.0
+                )
+                found.append(
+                    (f"{name} {a}", partial(logit, at=int(a), sign=sign, limit=limit))
+                )
     if rule["output"]:
         wanted = np.array([as_float(number(x)) for x in rule["output"]])
         found.append(("output", error))
@@ -270,12 +390,20 @@ def _measures(question: Question, rule: Any) -> list[tuple[str, Callable[[np.nda
 
 
 def _broken_somewhere(question: Question, rule: Any) -> str | None:
-    """From some places, uphill to the border of the world a few times; then every length of the token itself."""
+    """From some places, uphill to the border of the uncertainty a few times; then every length of the token itself."""
     X0, i = question.places[rule["sequence"]], rule["token"]
-    ball, low, high = as_float(question.ball), as_float(question.scale[0]), as_float(question.scale[1])
+    ball, low, high = (
+        as_float(question.ball),
+        as_float(question.scale[0]),
+        as_float(question.scale[1]),
+    )
     rng = np.random.default_rng(0)
     about = sorted({*seen(question.mask, i, len(X0)), i})
-    if not ball and rule["head"] != "sum" and (found := _worst_lengths(question, rule)) is not None:
+    if (
+        not ball
+        and rule["head"] != "sum"
+        and (found := _worst_lengths(question, rule)) is not None
+    ):
         return found
     for name, measure in _measures(question, rule):
         for start in range(2):
@@ -315,16 +443,22 @@ def _worst_lengths(question: Question, rule: Any) -> str | None:
                 if int(a) not in places or not 0 < number(p) < 1:
                     continue
                 at = places.index(int(a))
-                others = np.delete(ends.max(axis=0) if sign > 0 else ends.min(axis=0), at)
+                others = np.delete(
+                    ends.max(axis=0) if sign > 0 else ends.min(axis=0), at
+                )
                 x = others - (ends.min(axis=0) if sign > 0 else ends.max(axis=0))[at]
                 if len(x) and float(np.abs(x).max()) < 1e4:
                     rivals = float(x.max() + np.log(np.exp(x - x.max()).sum()))
                     if sign * (rivals - math.log(as_float(1 / number(p) - 1))) > CLEAR:
-                        return f"token {i}, {name} {a}: broken where its own length is {c}"
+                        return (
+                            f"token {i}, {name} {a}: broken where its own length is {c}"
+                        )
     return None
 
 
-def _slope(measure: Callable[[np.ndarray], float], X: np.ndarray, about: list[int]) -> np.ndarray:
+def _slope(
+    measure: Callable[[np.ndarray], float], X: np.ndarray, about: list[int]
+) -> np.ndarray:
     slope, step = np.zeros_like(X), 1e-6 * max(1.0, float(np.abs(X).max()))
     for j in about:
         for k in range(X.shape[1]):
@@ -343,13 +477,29 @@ def _lookup(statement: Any, question: Question, head: int | None) -> Lookup:
         if rule["attend"] and (head is None or rule["head"] == head):
             X = question.sequences[rule["sequence"]]
             places = seen(question.mask, rule["token"], len(X))
-            added = vector(statement["bias"][rule["head"]][rule["token"]]) if statement["bias"] else [Fraction(0)] * len(X)  # noqa: E501  # fmt: skip
+            added = (
+                vector(statement["bias"][rule["head"]][rule["token"]])
+                if statement["bias"]
+                else [Fraction(0)] * len(X)
+            )
             x = X[rule["token"]] + ([Fraction(1)] if statement["biases"] else [])
             floors = {int(a): number(p) for a, p in rule["attend"].items()}
-            aims.append(Aim(x, [X[j] for j in places], [added[j] for j in places],
-                            {places.index(a): p for a, p in floors.items() if a in places}))  # fmt: skip
+            aims.append(
+                Aim(
+                    x,
+                    [X[j] for j in places],
+                    [added[j] for j in places],
+                    {places.index(a): p for a, p in floors.items() if a in places},
+                )
+            )
             name.append([rule["sequence"], rule["token"], rule["attend"], rule["head"]])
-    said = [statement["sequences"], statement["mask"], statement["bias"], statement["biases"], name]
+    said = [
+        statement["sequences"],
+        statement["mask"],
+        statement["bias"],
+        statement["biases"],
+        name,
+    ]
     return Lookup(aims, json.dumps(said))
 
 
@@ -362,7 +512,11 @@ def _bounded(statement: Any, question: Question, bound: Any) -> Answer:
     begin = head.K.T @ (np.c_[head.Q, head.q] if statement["biases"] else head.Q)
     if bound["norm"] == "dimension":
         found = fewer_rows(lookup, int(least) - 1)
-        return Answer("unknown", "no head of fewer rows was found") if found is None else Answer("false", f"{found}")
+        return (
+            Answer("unknown", "no head of fewer rows was found")
+            if found is None
+            else Answer("false", f"{found}")
+        )
     shown, sure = smaller(lookup, begin, bound["norm"], least)
     if shown is not None:
         return Answer("false", f"smaller weights: {shown}")
@@ -376,16 +530,22 @@ def _no_heads(statement: Any, question: Question) -> Answer:
     if hopeless(lookup):
         return TRUE
     if question.uncertain:
-        return Answer("unknown", "in a world")
+        return Answer("unknown", "in an uncertainty")
     if any(abs(number(x)) > 10**100 for rule in question.rules for x in rule["output"]):
         return Answer("unknown", "outputs beyond what floats can square")
     for M in some_weights(lookup, question.places[0].shape[1], statement["biases"]):
         if lookup.aims and not keeps(lookup, M):
             continue
         head = _with_values(statement, question, M)
-        tried = replace(question, rules=[{**rule, "head": 0} for rule in question.rules], heads=[head])
+        tried = replace(
+            question,
+            rules=[{**rule, "head": 0} for rule in question.rules],
+            heads=[head],
+        )
         if all(_kept(tried, rule).word == "true" for rule in tried.rules):
-            return Answer("false", f"this keeps all rules: {M.tolist()}, {head.V.tolist()}")
+            return Answer(
+                "false", f"this keeps all rules: {M.tolist()}, {head.V.tolist()}"
+            )
     return Answer("unknown", "no weights were found")
 
 
@@ -395,26 +555,57 @@ def _with_values(statement: Any, question: Question, M: np.ndarray) -> Head:
     number_ = question.rules[0]["head"]
     bias = matrix(statement["bias"][number_]) if statement["bias"] else []
     mixtures, wanted, scale = [], [], []
-    plain = Head([], [], [], [], [], bias, M[:, :D], np.eye(D), np.zeros((0, D)),
-                 M[:, D] if biases else np.zeros(D), np.zeros(0), floats(bias))  # fmt: skip
+    plain = Head(
+        [],
+        [],
+        [],
+        [],
+        [],
+        bias,
+        M[:, :D],
+        np.eye(D),
+        np.zeros((0, D)),
+        M[:, D] if biases else np.zeros(D),
+        np.zeros(0),
+        floats(bias),
+    )
     for rule in question.rules:
         if rule["output"]:
             X = question.places[rule["sequence"]]
             places = seen(question.mask, rule["token"], len(X))
-            mixtures.append(np.append(_pattern(plain, X, rule["token"], places)[0] @ X[places], [1.0] * biases))
+            mixtures.append(
+                np.append(
+                    _pattern(plain, X, rule["token"], places)[0] @ X[places],
+                    [1.0] * biases,
+                )
+            )
             wanted.append([as_float(number(x)) for x in rule["output"]])
             scale.append(1 / max(as_float(number(rule["tolerance"])), 1e-9))
     V = np.zeros((1, D + biases))
     if wanted:
         by = np.array(scale)[:, None]
-        V = np.linalg.lstsq(np.array(mixtures) * by, np.array(wanted) * by, rcond=None)[0].T
+        V = np.linalg.lstsq(np.array(mixtures) * by, np.array(wanted) * by, rcond=None)[
+            0
+        ].T
     exact = [[Fraction(x) for x in row] for row in M.tolist()]
     values = [[Fraction(x) for x in row] for row in V.tolist()]
     one = [[Fraction(int(j == k)) for k in range(D)] for j in range(D)]
     b_Q = [row[D] if biases else Fraction(0) for row in exact]
     b_V = [row[D] if biases else Fraction(0) for row in values]
-    return Head([row[:D] for row in exact], one, [row[:D] for row in values], b_Q, b_V, bias, M[:, :D], np.eye(D),
-                V[:, :D], floats([b_Q])[0], floats([b_V])[0], floats(bias))  # fmt: skip
+    return Head(
+        [row[:D] for row in exact],
+        one,
+        [row[:D] for row in values],
+        b_Q,
+        b_V,
+        bias,
+        M[:, :D],
+        np.eye(D),
+        V[:, :D],
+        floats([b_Q])[0],
+        floats([b_V])[0],
+        floats(bias),
+    )
 
 
 def _circuit(layers: Any) -> Answer:
@@ -428,9 +619,17 @@ def _circuit(layers: Any) -> Answer:
     for trial in range(6 if first.uncertain else 1):
         now = []
         for X in first.places:
-            c = rng.choice([low, high], size=(len(X), 1)) if trial else np.ones((len(X), 1))
+            c = (
+                rng.choice([low, high], size=(len(X), 1))
+                if trial
+                else np.ones((len(X), 1))
+            )
             e = rng.normal(size=X.shape)
-            e *= as_float(first.ball) * (1 - 1e-9) / np.linalg.norm(e, axis=1, keepdims=True)
+            e *= (
+                as_float(first.ball)
+                * (1 - 1e-9)
+                / np.linalg.norm(e, axis=1, keepdims=True)
+            )
             now.append(c * X + (e if trial else 0.0))
         for depth, question in enumerate(questions):
             if [X.shape for X in now] != [X.shape for X in question.places]:
@@ -438,14 +637,28 @@ def _circuit(layers: Any) -> Answer:
             for rule in question.rules:
                 for name, measure in _measures(question, rule):
                     if measure(now[rule["sequence"]]) > CLEAR:
-                        return Answer("false", f"layer {depth}, token {rule['token']}, {name}: broken when it is run")
-            now = [X + sum(_outputs(head, X, question.mask) for head in question.heads) for X in now]
-    return answer if answer.word == "unknown" or not first.uncertain else Answer("unknown", "in a world")
+                        return Answer(
+                            "false",
+                            f"layer {depth}, token {rule['token']}, {name}: broken when it is run",
+                        )
+            now = [
+                X + sum(_outputs(head, X, question.mask) for head in question.heads)
+                for X in now
+            ]
+    return (
+        answer
+        if answer.word == "unknown" or not first.uncertain
+        else Answer("unknown", "in an uncertainty")
+    )
 
 
 def _outputs(head: Head, X: np.ndarray, mask: Any) -> np.ndarray:
     rows = []
     for i in range(len(X)):
         places = seen(mask, i, len(X))
-        rows.append(_pattern(head, X, i, places)[0] @ (X[places] @ head.V.T + head.v) if places else np.zeros(len(head.V)))  # noqa: E501  # fmt: skip
+        rows.append(
+            _pattern(head, X, i, places)[0] @ (X[places] @ head.V.T + head.v)
+            if places
+            else np.zeros(len(head.V))
+        )
     return np.array(rows)

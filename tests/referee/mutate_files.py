@@ -19,7 +19,9 @@ def npy(array: np.ndarray) -> bytes:
     return content.getvalue()
 
 
-def npy_of(header: str, body: bytes, length: int | None = None, version: bytes = b"\x01\x00") -> bytes:
+def npy_of(
+    header: str, body: bytes, length: int | None = None, version: bytes = b"\x01\x00"
+) -> bytes:
     """A file with any header; `length` is what the file says of it, by default the truth."""
     written = header.encode() + b"\n"
     said = len(written) if length is None else length
@@ -41,8 +43,12 @@ def wrong_files(keys: np.ndarray) -> dict[str, bytes]:
         "one row": npy(keys.reshape(1, n * d)),
         "one dimension": npy(keys.reshape(n * d)),
         "three dimensions": npy(keys.reshape(n, d, 1)),
-        "Fortran order, same bytes": npy_of(header_of("<f8", (n, d), fortran=True), body),
-        "Fortran order of the transposed": npy_of(header_of("<f8", (d, n), fortran=True), body),
+        "Fortran order, same bytes": npy_of(
+            header_of("<f8", (n, d), fortran=True), body
+        ),
+        "Fortran order of the transposed": npy_of(
+            header_of("<f8", (d, n), fortran=True), body
+        ),
         "Fortran order, same keys": npy(np.asfortranarray(keys)),
         "int64, same bytes": npy(np.frombuffer(body, "<i8").reshape(n, d)),
         "float32, same bytes": npy(np.frombuffer(body, "<f4").reshape(n, 2 * d)),
@@ -83,7 +89,7 @@ def wrong_files(keys: np.ndarray) -> dict[str, bytes]:
         "a bit more": npy(np.nextafter(keys, np.inf)),
         "rows in another order": npy(keys[::-1].copy()),
         "minus zero": npy(np.where(keys == 0, -0.0, keys)),
-    }  # fmt: skip
+    }
 
 
 def changed_headers(keys: np.ndarray, count: int, seed: int) -> Iterator[bytes]:
@@ -97,9 +103,15 @@ def changed_headers(keys: np.ndarray, count: int, seed: int) -> Iterator[bytes]:
     chance = random.Random(seed)
     for _ in range(count):
         place = chance.randrange(len(before))
-        instead = chance.choice([b"", before[place : place + 1] * 2, bytes([chance.randrange(256)])])
+        instead = chance.choice(
+            [b"", before[place : place + 1] * 2, bytes([chance.randrange(256)])]
+        )
         changed = before[:place] + instead + before[place + 1 :]
         if chance.random() < 0.5:
             length = len(changed) - HEADER_STARTS
-            changed = changed[: HEADER_STARTS - 2] + struct.pack("<H", length) + changed[HEADER_STARTS:]
+            changed = (
+                changed[: HEADER_STARTS - 2]
+                + struct.pack("<H", length)
+                + changed[HEADER_STARTS:]
+            )
         yield changed + body

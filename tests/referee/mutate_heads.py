@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from tests.referee.heads import question_of, seen
-from tests.referee.mutate_keys import HAIRS, POWERS, THIRDS, Change, factor, odd_leaf, times
+from tests.referee.mutate_keys import (
+    HAIRS,
+    POWERS,
+    THIRDS,
+    Change,
+    factor,
+    odd_leaf,
+    times,
+)
 from tests.referee.numbers import hexed, number, spelled, vector
 
 
@@ -20,11 +28,15 @@ def layers(document: Any) -> list[Any]:
 
 def evidence_of(document: Any, layer: Any) -> Any:
     if "layers" in document["statement"]:
-        return document["evidence"]["layers"][next(k for k, one in enumerate(layers(document)) if one is layer)]
+        return document["evidence"]["layers"][
+            next(k for k, one in enumerate(layers(document)) if one is layer)
+        ]
     return document["evidence"]
 
 
-def rows(matrix: list[list[str]], by: Fraction, *, floats: bool = True) -> list[list[str]]:
+def rows(
+    matrix: list[list[str]], by: Fraction, *, floats: bool = True
+) -> list[list[str]]:
     return [times(row, by, floats=floats) for row in matrix]
 
 
@@ -34,7 +46,9 @@ def scale_weights(document: Any, chance: random.Random, _: list[Any]) -> bool:
     if not layer.get("heads"):
         return False
     by, floats = factor(chance), chance.random() < 0.8
-    for head in layer["heads"] if chance.random() < 0.3 else [chance.choice(layer["heads"])]:
+    for head in (
+        layer["heads"] if chance.random() < 0.3 else [chance.choice(layer["heads"])]
+    ):
         name = chance.choice(["W_Q", "W_K", "W_V"])
         head[name] = rows(head[name], by, floats=floats)
         if name == "W_Q" and chance.random() < 0.7:
@@ -54,7 +68,15 @@ def nudge_weight(document: Any, chance: random.Random, _: list[Any]) -> bool:
     head = chance.choice(layer["heads"])
     row = chance.choice(head[chance.choice(["W_Q", "W_K", "W_V"])])
     k = chance.randrange(len(row))
-    row[k] = chance.choice([hexed(-number(row[k])), float(number(row[k]) * factor(chance)).hex(), "0", "-0", "1"])
+    row[k] = chance.choice(
+        [
+            hexed(-number(row[k])),
+            float(number(row[k]) * factor(chance)).hex(),
+            "0",
+            "-0",
+            "1",
+        ]
+    )
     return True
 
 
@@ -99,7 +121,7 @@ def scale_tokens(document: Any, chance: random.Random, _: list[Any]) -> bool:
     for head in layer.get("heads", []) if chance.random() < 0.6 else []:
         for name in ("W_Q", "W_K", "W_V"):
             head[name] = rows(head[name], 1 / by)
-        layer["world"]["ball"] = hexed(number(layer["world"]["ball"]) * by)
+        layer["uncertainty"]["ball"] = hexed(number(layer["uncertainty"]["ball"]) * by)
     return True
 
 
@@ -133,7 +155,14 @@ def nudge_token(document: Any, chance: random.Random, _: list[Any]) -> bool:
         X[k] = list(chance.choice(X))
         return True
     j = chance.randrange(len(X[k]))
-    X[k][j] = chance.choice([hexed(-number(X[k][j])), float(number(X[k][j]) * factor(chance)).hex(), "0", "1"])
+    X[k][j] = chance.choice(
+        [
+            hexed(-number(X[k][j])),
+            float(number(X[k][j]) * factor(chance)).hex(),
+            "0",
+            "1",
+        ]
+    )
     return True
 
 
@@ -142,7 +171,11 @@ def border(document: Any, chance: random.Random, _: list[Any]) -> bool:
     layer = chance.choice(layers(document))
     rule = chance.choice(layer["rules"])
     by = chance.choice([*HAIRS, Fraction(1)])
-    alpha, error = _really(layer, rule) if layer.get("heads") and chance.random() < 0.6 else ({}, None)
+    alpha, error = (
+        _really(layer, rule)
+        if layer.get("heads") and chance.random() < 0.6
+        else ({}, None)
+    )
     names = [name for name in ("attend", "at_most") if rule[name]]
     if rule["output"] and (not names or chance.random() < 0.5):
         now = number(rule["tolerance"]) if error is None else Fraction(error)
@@ -162,11 +195,17 @@ def _really(layer: Any, rule: Any) -> tuple[dict[int, float], float | None]:
     question = question_of(layer)
     X, i = question.places[rule["sequence"]], rule["token"]
     places = seen(question.mask, i, len(X))
-    heads = question.heads if rule["head"] == "sum" else question.heads[rule["head"] : rule["head"] + 1]
+    heads = (
+        question.heads
+        if rule["head"] == "sum"
+        else question.heads[rule["head"] : rule["head"] + 1]
+    )
     total, alpha = 0.0, np.zeros(0)
     with np.errstate(all="ignore"):
         for head in heads:
-            s = X[places] @ (head.K.T @ (head.Q @ X[i] + head.q)) + (head.added[i, places] if head.bias else 0.0)
+            s = X[places] @ (head.K.T @ (head.Q @ X[i] + head.q)) + (
+                head.added[i, places] if head.bias else 0.0
+            )
             alpha = np.exp(s - s.max())
             alpha = alpha / alpha.sum()
             total = total + alpha @ (X[places] @ head.V.T + head.v)
@@ -198,10 +237,13 @@ def change_rules(document: Any, chance: random.Random, _: list[Any]) -> bool:
     elif way == 5 and rule["output"]:
         k = chance.randrange(len(rule["output"]))
         rule["output"][k] = hexed(
-            number(rule["output"][k]) * factor(chance) + chance.choice([Fraction(0), Fraction(1, 1000)])
+            number(rule["output"][k]) * factor(chance)
+            + chance.choice([Fraction(0), Fraction(1, 1000)])
         )
     elif way == 6:
-        rule["at_most"][str(chance.randrange(T))] = chance.choice(["1/2", "1/10", "99/100", "1"])
+        rule["at_most"][str(chance.randrange(T))] = chance.choice(
+            ["1/2", "1/10", "99/100", "1"]
+        )
     else:
         return False
     return True
@@ -217,7 +259,11 @@ def change_bounds(document: Any, chance: random.Random, others: list[Any]) -> bo
     way = chance.randrange(8)
     if way <= 1:
         least = number(bound["least"])
-        bound["least"] = str(least + 1) if bound["norm"] == "dimension" else hexed(least * chance.choice([*HAIRS, Fraction(2), Fraction(1, 2)]))  # fmt: skip  # noqa: E501
+        bound["least"] = (
+            str(least + 1)
+            if bound["norm"] == "dimension"
+            else hexed(least * chance.choice([*HAIRS, Fraction(2), Fraction(1, 2)]))
+        )
     elif way == 2:
         bound["norm"] = chance.choice(["frobenius", "nuclear"])
     elif way == 3 and proof.get("W_Q"):
@@ -225,7 +271,10 @@ def change_bounds(document: Any, chance: random.Random, others: list[Any]) -> bo
         proof[name] = rows(proof[name], factor(chance, THIRDS), floats=False)
     elif way == 4 and proof.get("constraints"):
         c = chance.choice(proof["constraints"])
-        c["multiplier"] = hexed(number(c["multiplier"]) * factor(chance, THIRDS, [Fraction(0), Fraction(-1)]))
+        c["multiplier"] = hexed(
+            number(c["multiplier"])
+            * factor(chance, THIRDS, [Fraction(0), Fraction(-1)])
+        )
     elif way == 5 and proof.get("constraints"):
         c = chance.choice(proof["constraints"])
         c["rule"] = chance.randrange(len(layer["rules"]))
@@ -237,20 +286,38 @@ def change_bounds(document: Any, chance: random.Random, others: list[Any]) -> bo
         by = chance.choice(POWERS + THIRDS + [Fraction(1)])
         joined = head["W_Q"]
         if layer["biases"]:
-            joined = [[*row, b] for row, b in zip(head["W_Q"], head["b_Q"], strict=True)]
-        proof["W_Q"], proof["W_K"] = rows(joined, by, floats=False), rows(head["W_K"], Fraction(1), floats=False)
+            joined = [
+                [*row, b] for row, b in zip(head["W_Q"], head["b_Q"], strict=True)
+            ]
+        proof["W_Q"], proof["W_K"] = (
+            rows(joined, by, floats=False),
+            rows(head["W_K"], Fraction(1), floats=False),
+        )
     else:
-        proofs = [o["evidence"]["bounds"] for o in others if o["evidence"].get("bounds")]
+        proofs = [
+            o["evidence"]["bounds"] for o in others if o["evidence"].get("bounds")
+        ]
         if not proofs:
             return False
-        evidence_of(document, layer)["bounds"][k] = json.loads(json.dumps(chance.choice(chance.choice(proofs))))
+        evidence_of(document, layer)["bounds"][k] = json.loads(
+            json.dumps(chance.choice(chance.choice(proofs)))
+        )
     return True
 
 
 def change_walk(document: Any, chance: random.Random, _: list[Any]) -> bool:
     """Evidence for a dimension: steps, tokens or rules dropped, doubled or exchanged."""
-    proofs = [proof for layer in layers(document) for proof in evidence_of(document, layer).get("bounds", [])]
-    found = [proof[name] for proof in proofs for name in ("walk", "tokens", "rules") if proof.get(name)]
+    proofs = [
+        proof
+        for layer in layers(document)
+        for proof in evidence_of(document, layer).get("bounds", [])
+    ]
+    found = [
+        proof[name]
+        for proof in proofs
+        for name in ("walk", "tokens", "rules")
+        if proof.get(name)
+    ]
     if not found:
         return False
     steps = chance.choice(found)
@@ -277,13 +344,23 @@ def change_none(document: Any, chance: random.Random, others: list[Any]) -> bool
     entry = chance.choice(entries)
     way = chance.randrange(6)
     if way == 0 and "multiplier" in entry:
-        entry["multiplier"] = hexed(number(entry["multiplier"]) * factor(chance, THIRDS, [Fraction(-1), Fraction(0)]))
+        entry["multiplier"] = hexed(
+            number(entry["multiplier"])
+            * factor(chance, THIRDS, [Fraction(-1), Fraction(0)])
+        )
     elif way == 0:
         a = chance.choice(list(entry["multipliers"]))
-        entry["multipliers"][a] = hexed(number(entry["multipliers"][a]) * factor(chance, THIRDS, [Fraction(-1)]))
+        entry["multipliers"][a] = hexed(
+            number(entry["multipliers"][a]) * factor(chance, THIRDS, [Fraction(-1)])
+        )
     elif way == 1 and "distribution" in entry:
-        i, j = chance.choice(list(entry["distribution"])), chance.choice(list(entry["distribution"]))
-        shift = number(entry["distribution"][i]) * chance.choice([Fraction(1, 10**9), Fraction(1, 2), Fraction(1)])
+        i, j = (
+            chance.choice(list(entry["distribution"])),
+            chance.choice(list(entry["distribution"])),
+        )
+        shift = number(entry["distribution"][i]) * chance.choice(
+            [Fraction(1, 10**9), Fraction(1, 2), Fraction(1)]
+        )
         entry["distribution"][i] = hexed(number(entry["distribution"][i]) - shift)
         entry["distribution"][j] = hexed(number(entry["distribution"][j]) + shift)
     elif way == 2:
@@ -294,25 +371,32 @@ def change_none(document: Any, chance: random.Random, others: list[Any]) -> bool
         entries.remove(entry)
     elif way == 5:
         found = [o["evidence"] for o in others if "attend" in o["evidence"]]
-        document["evidence"] = json.loads(json.dumps(chance.choice(found))) if found else evidence
+        document["evidence"] = (
+            json.loads(json.dumps(chance.choice(found))) if found else evidence
+        )
     else:
         return False
     return True
 
 
-def change_world(document: Any, chance: random.Random, _: list[Any]) -> bool:
-    world = chance.choice(layers(document))["world"]
+def change_uncertainty(document: Any, chance: random.Random, _: list[Any]) -> bool:
+    uncertainty = chance.choice(layers(document))["uncertainty"]
     way = chance.randrange(4)
     by = chance.choice([*HAIRS, Fraction(2), Fraction(1, 2), Fraction(10)])
     if way == 0:
-        world["ball"] = hexed(number(world["ball"]) * by)
+        uncertainty["ball"] = hexed(number(uncertainty["ball"]) * by)
     elif way == 1:
-        low, high = vector(world["scale"])
-        world["scale"] = [hexed(1 - abs(1 - low) * by), hexed(1 + abs(high - 1) * by)]
+        low, high = vector(uncertainty["scale"])
+        uncertainty["scale"] = [
+            hexed(1 - abs(1 - low) * by),
+            hexed(1 + abs(high - 1) * by),
+        ]
     elif way == 2:
-        world["ball"] = chance.choice(["0", "1/1000", "1/50", "1/10"])
+        uncertainty["ball"] = chance.choice(["0", "1/1000", "1/50", "1/10"])
     else:
-        world["scale"] = chance.choice([["1", "1"], ["9/10", "11/10"], ["1", "11/10"], ["99/100", "1"]])
+        uncertainty["scale"] = chance.choice(
+            [["1", "1"], ["9/10", "11/10"], ["1", "11/10"], ["99/100", "1"]]
+        )
     return True
 
 
@@ -324,9 +408,13 @@ def change_mask(document: Any, chance: random.Random, _: list[Any]) -> bool:
         layer["mask"] = chance.choice(["none", "causal"])
     else:
         now = layer["mask"]
-        written = [["1" if j in seen(now, i, T) else "0" for j in range(T)] for i in range(T)]
+        written = [
+            ["1" if j in seen(now, i, T) else "0" for j in range(T)] for i in range(T)
+        ]
         for _flip in range(0 if way == 1 else chance.choice([1, 3])):
-            i = chance.choice([rule["token"] for rule in layer["rules"]] + [chance.randrange(T)])
+            i = chance.choice(
+                [rule["token"] for rule in layer["rules"]] + [chance.randrange(T)]
+            )
             j = chance.randrange(T)
             written[i][j] = "1" if written[i][j] == "0" else "0"
         layer["mask"] = ["".join(row) for row in written]
@@ -342,20 +430,33 @@ def change_biases(document: Any, chance: random.Random, _: list[Any]) -> bool:
     if way == 0 and layer["bias"]:
         row = chance.choice(chance.choice(layer["bias"]))
         j = chance.randrange(len(row))
-        row[j] = hexed(number(row[j]) * factor(chance, [Fraction(-1)]) + chance.choice([Fraction(0), Fraction(1, 10)]))
+        row[j] = hexed(
+            number(row[j]) * factor(chance, [Fraction(-1)])
+            + chance.choice([Fraction(0), Fraction(1, 10)])
+        )
     elif way == 1 and layer["bias"]:
         table = chance.choice(layer["bias"])
-        table[:] = [[hexed(number(x) + c) for x in row] for row, c in zip(table, [Fraction(chance.randrange(-3, 4))] * len(table), strict=True)]  # fmt: skip  # noqa: E501
+        table[:] = [
+            [hexed(number(x) + c) for x in row]
+            for row, c in zip(
+                table, [Fraction(chance.randrange(-3, 4))] * len(table), strict=True
+            )
+        ]
     elif way == 2 and not layer["bias"] and T < 12:
         layer["bias"] = [[["0"] * T for _ in range(T)] for _ in heads or [0]]
     elif way == 3 and layer["biases"] and heads:
         head = chance.choice(heads)
         name = chance.choice(["b_Q", "b_V"])
-        head[name] = times(head[name], factor(chance, [Fraction(-1), Fraction(0)]), floats=True)
+        head[name] = times(
+            head[name], factor(chance, [Fraction(-1), Fraction(0)]), floats=True
+        )
     elif way == 4 and heads and not layer["biases"]:
         layer["biases"] = True
         for head in heads:
-            head["b_Q"], head["b_V"] = ["0"] * len(head["W_Q"]), ["0"] * len(head["W_V"])
+            head["b_Q"], head["b_V"] = (
+                ["0"] * len(head["W_Q"]),
+                ["0"] * len(head["W_V"]),
+            )
     else:
         return False
     return True
@@ -377,7 +478,11 @@ def change_layers(document: Any, chance: random.Random, others: list[Any]) -> bo
     else:
         other = chance.choice([o for o in others if "layers" in o["statement"]])
         k = chance.randrange(min(len(found), len(other["statement"]["layers"])))
-        found[k], proofs[k] = json.loads(json.dumps([other["statement"]["layers"][k], other["evidence"]["layers"][k]]))
+        found[k], proofs[k] = json.loads(
+            json.dumps(
+                [other["statement"]["layers"][k], other["evidence"]["layers"][k]]
+            )
+        )
     return True
 
 
@@ -389,7 +494,9 @@ def change_dtype(document: Any, chance: random.Random, _: list[Any]) -> bool:
     if chance.random() < 0.5:
         for head in layer["heads"]:
             for name in ("W_Q", "W_K", "W_V"):
-                head[name] = [[_rounded(x, layer["dtype"]) for x in row] for row in head[name]]
+                head[name] = [
+                    [_rounded(x, layer["dtype"]) for x in row] for row in head[name]
+                ]
     return True
 
 
@@ -409,7 +516,11 @@ def transplant(document: Any, chance: random.Random, others: list[Any]) -> bool:
     other = chance.choice(others)
     mine, its = chance.choice(layers(document)), chance.choice(layers(other))
     way = chance.randrange(4)
-    if way == 0 and "layers" not in document["statement"] and "layers" not in other["statement"]:
+    if (
+        way == 0
+        and "layers" not in document["statement"]
+        and "layers" not in other["statement"]
+    ):
         document["evidence"] = json.loads(json.dumps(other["evidence"]))
     elif way == 1 and mine.get("heads") and its.get("heads"):
         mine["heads"] = json.loads(json.dumps(its["heads"]))
@@ -425,10 +536,14 @@ def respell(document: Any, chance: random.Random, _: list[Any]) -> bool:
     for layer in layers(document):
         for head in layer.get("heads", []):
             for name in ("W_Q", "W_K", "W_V"):
-                head[name] = [[spelled(number(x), chance) for x in row] for row in head[name]]
+                head[name] = [
+                    [spelled(number(x), chance) for x in row] for row in head[name]
+                ]
         for rule in layer["rules"]:
             rule["tolerance"] = spelled(number(rule["tolerance"]), chance)
-            rule["attend"] = {a: spelled(number(p), chance) for a, p in rule["attend"].items()}
+            rule["attend"] = {
+                a: spelled(number(p), chance) for a, p in rule["attend"].items()
+            }
             rule["output"] = [spelled(number(x), chance) for x in rule["output"]]
         for bound in layer.get("bounds", []):
             if bound["norm"] != "dimension":
@@ -436,14 +551,40 @@ def respell(document: Any, chance: random.Random, _: list[Any]) -> bool:
         for proof in evidence_of(document, layer).get("bounds", []):
             for name in ("W_Q", "W_K"):
                 if proof.get(name):
-                    proof[name] = [[spelled(number(x), chance) for x in row] for row in proof[name]]
+                    proof[name] = [
+                        [spelled(number(x), chance) for x in row] for row in proof[name]
+                    ]
     return True
 
 
 CHANGES: list[Change] = [
-    scale_weights, scale_weights, scale_weights, nudge_weight, swap_heads, swap_heads, scale_tokens, scale_tokens,
-    permute_tokens, nudge_token,
-    border, border, border, change_rules, change_rules, change_bounds, change_bounds, change_walk, change_none,
-    change_none, change_world, change_world, change_mask, change_biases, change_layers, change_dtype, transplant,
-    respell, odd_leaf,
-]  # fmt: skip
+    scale_weights,
+    scale_weights,
+    scale_weights,
+    nudge_weight,
+    swap_heads,
+    swap_heads,
+    scale_tokens,
+    scale_tokens,
+    permute_tokens,
+    nudge_token,
+    border,
+    border,
+    border,
+    change_rules,
+    change_rules,
+    change_bounds,
+    change_bounds,
+    change_walk,
+    change_none,
+    change_none,
+    change_uncertainty,
+    change_uncertainty,
+    change_mask,
+    change_biases,
+    change_layers,
+    change_dtype,
+    transplant,
+    respell,
+    odd_leaf,
+]

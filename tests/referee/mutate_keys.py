@@ -13,12 +13,17 @@ import mpmath
 from tests.referee.numbers import digest, hexed, number, spelled, vector
 from tests.referee.problem import dots, problem_of
 
-Change = Callable[[Any, random.Random, list[Any]], bool]  # a document, chance, other documents: was it changed?
+Change = Callable[
+    [Any, random.Random, list[Any]], bool
+]  # a document, chance, other documents: was it changed?
 POWERS = [Fraction(2) ** k for k in (-60, -10, -3, -2, -1, 1, 2, 3, 10, 60)]
 HAIRS = [1 + s * Fraction(1, 10**k) for k in (3, 6, 9, 12) for s in (1, -1)] + [
     1 + s * Fraction(1, 2**52) for s in (1, -1)
 ]
-THIRDS = [Fraction(1, 3 * 2**k) for k in (0, 1, 5, 20)] + [Fraction(2, 3), Fraction(1, 7)]
+THIRDS = [Fraction(1, 3 * 2**k) for k in (0, 1, 5, 20)] + [
+    Fraction(2, 3),
+    Fraction(1, 7),
+]
 
 
 def factor(chance: random.Random, *more: list[Fraction]) -> Fraction:
@@ -49,7 +54,11 @@ def scale_queries(document: Any, chance: random.Random, _: list[Any]) -> bool:
     if not queries:
         return False
     by = factor(chance)
-    for k in range(len(queries)) if chance.random() < 0.5 else [chance.randrange(len(queries))]:
+    for k in (
+        range(len(queries))
+        if chance.random() < 0.5
+        else [chance.randrange(len(queries))]
+    ):
         queries[k] = times(queries[k], by, floats=True)
     return True
 
@@ -70,13 +79,17 @@ def scale_part(document: Any, chance: random.Random, _: list[Any]) -> bool:
     return True
 
 
-def part_over_other_denominator(document: Any, chance: random.Random, _: list[Any]) -> bool:
+def part_over_other_denominator(
+    document: Any, chance: random.Random, _: list[Any]
+) -> bool:
     """The relatives of one bug: the numerators of the statement's query, over another denominator, in a part."""
     queries = document["statement"]["queries"]
     if not queries or not parts(document):
         return False
     query = chance.choice(queries)
-    for part in parts(document) if chance.random() < 0.5 else [chance.choice(parts(document))]:
+    for part in (
+        parts(document) if chance.random() < 0.5 else [chance.choice(parts(document))]
+    ):
         part["query"] = times(query, chance.choice(POWERS + THIRDS + [Fraction(1)]))
     if chance.random() < 0.5:
         return scale_queries(document, chance, [])
@@ -89,10 +102,20 @@ def heads_of_one_query(document: Any, chance: random.Random, _: list[Any]) -> bo
     if not statement["queries"]:
         return False
     q = chance.choice(statement["queries"])
-    by = [Fraction(1), *(chance.choice([*POWERS, Fraction(1)]) for _ in range(chance.choice([1, 1, 2])))]
+    by = [
+        Fraction(1),
+        *(
+            chance.choice([*POWERS, Fraction(1)])
+            for _ in range(chance.choice([1, 1, 2]))
+        ),
+    ]
     chance.shuffle(by)
     statement["queries"] = [times(q, f, floats=True) for f in by]
-    statement["heads"], statement["none_shorter"], document["evidence"]["bound"] = len(by), "0", None
+    statement["heads"], statement["none_shorter"], document["evidence"]["bound"] = (
+        len(by),
+        "0",
+        None,
+    )
     return True
 
 
@@ -101,7 +124,11 @@ def scale_keys(document: Any, chance: random.Random, _: list[Any]) -> bool:
     statement, by = document["statement"], factor(chance)
     every = chance.random() < 0.5
     for keys in statement["keys"] if every else [chance.choice(statement["keys"])]:
-        rows = range(len(keys["rows"])) if every or chance.random() < 0.5 else [chance.randrange(len(keys["rows"]))]
+        rows = (
+            range(len(keys["rows"]))
+            if every or chance.random() < 0.5
+            else [chance.randrange(len(keys["rows"]))]
+        )
         for k in rows:
             keys["rows"][k] = times(keys["rows"][k], by, floats=True)
         renew(keys)
@@ -110,11 +137,13 @@ def scale_keys(document: Any, chance: random.Random, _: list[Any]) -> bool:
         if way == 0:
             statement["scale"] = hexed(number(statement["scale"]) / by)
         else:
-            statement["queries"] = [times(q, 1 / by, floats=True) for q in statement["queries"]]
+            statement["queries"] = [
+                times(q, 1 / by, floats=True) for q in statement["queries"]
+            ]
             statement["none_shorter"] = hexed(number(statement["none_shorter"]) / by)
             for part in parts(document) if way == 1 else []:
                 part["query"] = times(part["query"], 1 / by)
-        for entry in statement["world"]:
+        for entry in statement["uncertainty"]:
             entry["ball"] = hexed(number(entry["ball"]) * by)
             entry["factor"] = [times(column, by) for column in entry["factor"]]
     return True
@@ -126,7 +155,15 @@ def nudge_key(document: Any, chance: random.Random, _: list[Any]) -> bool:
     if not row:
         return False
     k = chance.randrange(len(row))
-    row[k] = chance.choice([hexed(-number(row[k])), float(number(row[k]) * factor(chance)).hex(), "0", "-0", "1"])
+    row[k] = chance.choice(
+        [
+            hexed(-number(row[k])),
+            float(number(row[k]) * factor(chance)).hex(),
+            "0",
+            "-0",
+            "1",
+        ]
+    )
     renew(keys)
     return True
 
@@ -144,7 +181,7 @@ def add_key(document: Any, chance: random.Random, _: list[Any]) -> bool:
     """One key more, or one fewer at the end, in every scenario."""
     statement = document["statement"]
     n = statement["keys"][0]["n"]
-    more = chance.random() < 0.6 or n - 1 in map(int, statement["wish"])
+    more = chance.random() < 0.6 or n - 1 in map(int, statement["targets"])
     for keys in statement["keys"]:
         if more:
             keys["rows"].append(list(chance.choice(keys["rows"])))
@@ -173,12 +210,19 @@ def permute_keys(document: Any, chance: random.Random, _: list[Any]) -> bool:
         def renamed(table: dict[str, Any]) -> dict[str, Any]:
             return {str(new[int(name)]): value for name, value in table.items()}
 
-        statement["wish"] = renamed(statement["wish"])
-        for entry in statement["world"]:
-            entry["keys"] = entry["keys"] if entry["keys"] == "*" else [new[key] for key in entry["keys"]]
+        statement["targets"] = renamed(statement["targets"])
+        for entry in statement["uncertainty"]:
+            entry["keys"] = (
+                entry["keys"]
+                if entry["keys"] == "*"
+                else [new[key] for key in entry["keys"]]
+            )
         if evidence["bound"]:
             bound = evidence["bound"]
-            bound["scales"], bound["own_scales"] = renamed(bound["scales"]), renamed(bound["own_scales"])
+            bound["scales"], bound["own_scales"] = (
+                renamed(bound["scales"]),
+                renamed(bound["own_scales"]),
+            )
             bound["among"] = bound["among"] and [new[key] for key in bound["among"]]
         for c in constraints(document):
             c["target"] = new[c["target"]]
@@ -252,14 +296,18 @@ def change_constraints(document: Any, chance: random.Random, _: list[Any]) -> bo
     if way == 0:
         c["multiplier"] = hexed(number(c["multiplier"]) * factor(chance, THIRDS))
     elif way == 1:
-        c["target"] = int(chance.choice(list(statement["wish"])))
+        c["target"] = int(chance.choice(list(statement["targets"])))
     elif way == 2:
         c["scenario"] = chance.randrange(len(statement["keys"]))
     elif way == 3:
-        c["multiplier"] = chance.choice(["0", "-0", "1", "-1", "1e-300", "1e300", "1/3"])
+        c["multiplier"] = chance.choice(
+            ["0", "-0", "1", "-1", "1e-300", "1e300", "1/3"]
+        )
     elif way == 4 and c["distribution"]:
         j = chance.choice(list(c["distribution"]))
-        c["distribution"][j] = hexed(number(c["distribution"][j]) * factor(chance, THIRDS, [Fraction(0)]))
+        c["distribution"][j] = hexed(
+            number(c["distribution"][j]) * factor(chance, THIRDS, [Fraction(0)])
+        )
     elif way == 5:
         n = statement["keys"][0]["n"]
         for other in constraints(document):
@@ -286,7 +334,7 @@ def swap_scenarios(document: Any, chance: random.Random, _: list[Any]) -> bool:
 
 
 def transplant(document: Any, chance: random.Random, others: list[Any]) -> bool:
-    """Evidence, parts, queries or a wish of another certificate."""
+    """Evidence, parts, queries or a target of another certificate."""
     other = chance.choice(others)
     mine, its = document["statement"], other["statement"]
     way = chance.randrange(6)
@@ -299,7 +347,7 @@ def transplant(document: Any, chance: random.Random, others: list[Any]) -> bool:
     elif way == 3 and len(its["keys"][0]["rows"]) == len(mine["keys"][0]["rows"]):
         mine["keys"] = json.loads(json.dumps(its["keys"]))
     elif way == 4:
-        mine["wish"] = json.loads(json.dumps(its["wish"]))
+        mine["targets"] = json.loads(json.dumps(its["targets"]))
     else:
         mine["none_shorter"] = its["none_shorter"]
     return True
@@ -313,24 +361,34 @@ def border_of_length(document: Any, chance: random.Random, _: list[Any]) -> bool
     now = number(statement["none_shorter"])
     if statement["queries"] and chance.random() < 0.5:
         with mpmath.workdps(30):
-            now = max(sum((x * x for x in vector(q)), Fraction(0)) for q in statement["queries"])
-            now = Fraction(str(mpmath.sqrt(mpmath.mpf(now.numerator) / now.denominator)))
-    statement["none_shorter"] = hexed(now * chance.choice([*HAIRS, Fraction(1), Fraction(2), Fraction(3, 2)]))
+            now = max(
+                sum((x * x for x in vector(q)), Fraction(0))
+                for q in statement["queries"]
+            )
+            now = Fraction(
+                str(mpmath.sqrt(mpmath.mpf(now.numerator) / now.denominator))
+            )
+    statement["none_shorter"] = hexed(
+        now * chance.choice([*HAIRS, Fraction(1), Fraction(2), Fraction(3, 2)])
+    )
     return True
 
 
 def border_of_weight(document: Any, chance: random.Random, _: list[Any]) -> bool:
     """A least weight just across the one that the queries give (with every key at its place), or across itself."""
     statement = document["statement"]
-    a = chance.choice(list(statement["wish"]))
-    p = number(statement["wish"][a])
+    a = chance.choice(list(statement["targets"]))
+    p = number(statement["targets"][a])
     if statement["queries"] and chance.random() < 0.6:
         problem = problem_of(statement)
         with mpmath.workdps(40):
             total = mpmath.mpf(0)
             for q in statement["queries"]:
                 m = [problem.scale * x for x in dots(problem.keys[0], vector(q))]
-                x = [mpmath.mpf((y - m[int(a)]).numerator) / (y - m[int(a)]).denominator for y in m]
+                x = [
+                    mpmath.mpf((y - m[int(a)]).numerator) / (y - m[int(a)]).denominator
+                    for y in m
+                ]
                 if max(x) > 1e5:
                     return False
                 total += 1 / mpmath.fsum(map(mpmath.exp, x)) / len(statement["queries"])
@@ -338,74 +396,111 @@ def border_of_weight(document: Any, chance: random.Random, _: list[Any]) -> bool
     room = 1 - p
     by = chance.choice(HAIRS)
     p = chance.choice([p * by, 1 - room * by, p])
-    statement["wish"][a] = hexed(p) if 0 < p <= 1 else "1"
+    statement["targets"][a] = hexed(p) if 0 < p <= 1 else "1"
     return True
 
 
 def weaken_or_strengthen(document: Any, chance: random.Random, _: list[Any]) -> bool:
-    """By one unit: the weights, the length, the confidence, the world."""
+    """By one unit: the weights, the length, the confidence, the uncertainty."""
     statement = document["statement"]
     way = chance.randrange(6)
     unit = chance.choice([1, -1])
     if way == 0:
-        a = chance.choice(list(statement["wish"]))
-        p = number(statement["wish"][a])
+        a = chance.choice(list(statement["targets"]))
+        p = number(statement["targets"][a])
         q = chance.choice(
-            [Fraction(p.numerator, max(p.denominator + unit, p.numerator)), p + unit * Fraction(1, 10**12)]
+            [
+                Fraction(p.numerator, max(p.denominator + unit, p.numerator)),
+                p + unit * Fraction(1, 10**12),
+            ]
         )
-        statement["wish"][a] = str(min(max(q, Fraction(1, 10**9)), Fraction(1)))
+        statement["targets"][a] = str(min(max(q, Fraction(1, 10**9)), Fraction(1)))
     elif way == 1:
-        statement["none_shorter"] = hexed(max(Fraction(0), number(statement["none_shorter"]) * chance.choice(HAIRS)))
+        statement["none_shorter"] = hexed(
+            max(Fraction(0), number(statement["none_shorter"]) * chance.choice(HAIRS))
+        )
     elif way == 2 and statement["confidence"] != "1":
-        risk = (1 - number(statement["confidence"])) * chance.choice([*HAIRS, Fraction(1, 2), Fraction(2), Fraction(5)])
+        risk = (1 - number(statement["confidence"])) * chance.choice(
+            [*HAIRS, Fraction(1, 2), Fraction(2), Fraction(5)]
+        )
         statement["confidence"] = hexed(1 - risk) if 0 < risk < 1 else "1/2"
-    elif way == 3 and statement["world"]:
-        entry = chance.choice(statement["world"])
+    elif way == 3 and statement["uncertainty"]:
+        entry = chance.choice(statement["uncertainty"])
         by = chance.choice([*HAIRS, Fraction(2), Fraction(1, 2), Fraction(10)])
         which = chance.choice(["ball", "stretch", "factor", "scale"])
         if which == "factor":
             entry["factor"] = [times(column, by) for column in entry["factor"]]
         elif which == "scale":
             low, high = vector(entry["scale"])
-            entry["scale"] = [hexed(low / by if by > 1 else low * by), hexed(high * by if by > 1 else high / by)]
+            entry["scale"] = [
+                hexed(low / by if by > 1 else low * by),
+                hexed(high * by if by > 1 else high / by),
+            ]
         else:
             entry[which] = hexed(number(entry[which]) * by)
     elif way == 4 and document["evidence"]["guard"]:
         guard = document["evidence"]["guard"]
-        guard["deviations"] = hexed(number(guard["deviations"]) * chance.choice([*HAIRS, Fraction(3, 4)]))
+        guard["deviations"] = hexed(
+            number(guard["deviations"]) * chance.choice([*HAIRS, Fraction(3, 4)])
+        )
         if chance.random() < 0.3:
             guard["kind"] = chance.choice(["keys", "pairs"])
     elif way == 5 and document["evidence"]["bound"]:
         bound = document["evidence"]["bound"]
-        bound["deviations"] = hexed(number(bound["deviations"]) * chance.choice([*HAIRS, Fraction(3, 2)]))
+        bound["deviations"] = hexed(
+            number(bound["deviations"]) * chance.choice([*HAIRS, Fraction(3, 2)])
+        )
     else:
         return False
     return True
 
 
-def change_world(document: Any, chance: random.Random, _: list[Any]) -> bool:
+def change_uncertainty(document: Any, chance: random.Random, _: list[Any]) -> bool:
     """Entries dropped, their keys exchanged, what is random made certain and the other way round."""
-    world = document["statement"]["world"]
-    if not world:
+    uncertainty = document["statement"]["uncertainty"]
+    if not uncertainty:
         return False
-    entry, n = chance.choice(world), document["statement"]["keys"][0]["n"]
+    entry, n = chance.choice(uncertainty), document["statement"]["keys"][0]["n"]
     way = chance.randrange(6)
     if way == 0:
-        world.remove(entry)
+        uncertainty.remove(entry)
         for part in parts(document):
-            part["lifts"], part["moves"] = part["lifts"][: len(world)], part["moves"][: len(world)]
+            part["lifts"], part["moves"] = (
+                part["lifts"][: len(uncertainty)],
+                part["moves"][: len(uncertainty)],
+            )
     elif way == 1:
-        entry["keys"] = "*" if entry["keys"] != "*" and chance.random() < 0.5 else [chance.randrange(n)]
+        entry["keys"] = (
+            "*"
+            if entry["keys"] != "*" and chance.random() < 0.5
+            else [chance.randrange(n)]
+        )
     elif way == 2:
         entry["random"] = not entry["random"]
     elif way == 3:
         entry["scale"] = chance.choice(
-            [["1", "1"], ["0", "1"], ["-1", "1"], ["9/10", "11/10"], ["1", "2"], ["1/2", "1"]]
+            [
+                ["1", "1"],
+                ["0", "1"],
+                ["-1", "1"],
+                ["9/10", "11/10"],
+                ["1", "2"],
+                ["1/2", "1"],
+            ]
         )
-    elif way == 4 and len(world) > 1:
-        world[0]["keys"], world[1]["keys"] = world[1]["keys"], world[0]["keys"]
+    elif way == 4 and len(uncertainty) > 1:
+        uncertainty[0]["keys"], uncertainty[1]["keys"] = (
+            uncertainty[1]["keys"],
+            uncertainty[0]["keys"],
+        )
     else:
-        entry["ball"], entry["factor"] = chance.choice([("0", []), ("1/100", []), ("0", [entry["factor"][0]] if entry["factor"] else [])])  # fmt: skip  # noqa: E501
+        entry["ball"], entry["factor"] = chance.choice(
+            [
+                ("0", []),
+                ("1/100", []),
+                ("0", [entry["factor"][0]] if entry["factor"] else []),
+            ]
+        )
     return True
 
 
@@ -438,31 +533,41 @@ def change_claim(document: Any, chance: random.Random, _: list[Any]) -> bool:
     claim = chance.choice(["designed", "longer", "impossible"])
     if claim == "designed" and not statement["queries"]:
         d = statement["keys"][0]["d"]
-        statement["queries"] = [times(parts(document)[0]["query"], factor(chance), floats=True) if parts(document) else ["0"] * d]  # fmt: skip  # noqa: E501
+        statement["queries"] = [
+            times(parts(document)[0]["query"], factor(chance), floats=True)
+            if parts(document)
+            else ["0"] * d
+        ]
     if claim != "designed":
         statement["queries"], evidence["guard"] = [], None
     statement["claim"] = claim
-    statement["none_shorter"] = "0" if claim == "impossible" else statement["none_shorter"]
+    statement["none_shorter"] = (
+        "0" if claim == "impossible" else statement["none_shorter"]
+    )
     if claim == "longer" and number(statement["none_shorter"]) == 0:
         statement["none_shorter"] = chance.choice(["1", "10", "1e6", "1e-3"])
     return True
 
 
-def change_wish(document: Any, chance: random.Random, _: list[Any]) -> bool:
+def change_targets(document: Any, chance: random.Random, _: list[Any]) -> bool:
     """A target more, one fewer, or another one."""
     statement = document["statement"]
-    wish, n = statement["wish"], statement["keys"][0]["n"]
-    a = chance.choice(list(wish))
+    targets, n = statement["targets"], statement["keys"][0]["n"]
+    a = chance.choice(list(targets))
     way = chance.randrange(3)
     if way == 0:
-        wish[str(chance.randrange(n))] = chance.choice(["1/3", "1/1000", wish[a], hexed(1 - number(wish[a]))])
-    elif way == 1 and len(wish) > 1:
-        del wish[a]
+        targets[str(chance.randrange(n))] = chance.choice(
+            ["1/3", "1/1000", targets[a], hexed(1 - number(targets[a]))]
+        )
+    elif way == 1 and len(targets) > 1:
+        del targets[a]
     else:
-        wish[str(chance.randrange(n))] = wish.pop(a)
+        targets[str(chance.randrange(n))] = targets.pop(a)
     if chance.random() < 0.5:
         for c in constraints(document):
-            c["target"] = c["target"] if str(c["target"]) in wish else int(next(iter(wish)))
+            c["target"] = (
+                c["target"] if str(c["target"]) in targets else int(next(iter(targets)))
+            )
     return True
 
 
@@ -478,10 +583,20 @@ def respell(document: Any, chance: random.Random, _: list[Any]) -> bool:
     statement = document["statement"]
     for name in ("scale", "none_shorter", "confidence"):
         statement[name] = _other(statement[name], chance)
-    statement["queries"] = [[_other(x, chance) for x in q] for q in statement["queries"]]
-    statement["wish"] = {a: _other(p, chance) for a, p in statement["wish"].items()}
+    statement["queries"] = [
+        [_other(x, chance) for x in q] for q in statement["queries"]
+    ]
+    statement["targets"] = {
+        a: _other(p, chance) for a, p in statement["targets"].items()
+    }
     for keys in statement["keys"] if chance.random() < 0.3 else []:
-        keys["rows"] = [[x if x.startswith("-") and number(x) == 0 else _other(x, chance) for x in row] for row in keys["rows"]]  # fmt: skip  # noqa: E501
+        keys["rows"] = [
+            [
+                x if x.startswith("-") and number(x) == 0 else _other(x, chance)
+                for x in row
+            ]
+            for row in keys["rows"]
+        ]
     for part in parts(document):
         part["query"] = [_other(x, chance) for x in part["query"]]
         part["moves"] = [[_other(x, chance) for x in move] for move in part["moves"]]
@@ -499,16 +614,36 @@ def odd_leaf(document: Any, chance: random.Random, _: list[Any]) -> bool:
     found: list[tuple[Any, Any]] = []
 
     def collect(thing: Any) -> None:
-        for name, value in thing.items() if isinstance(thing, dict) else enumerate(thing):
+        for name, value in (
+            thing.items() if isinstance(thing, dict) else enumerate(thing)
+        ):
             if isinstance(value, dict | list):
                 if name != "rows":
                     collect(value)
-            elif isinstance(value, str | int) and name not in ("sha256", "format", "version"):
+            elif isinstance(value, str | int) and name not in (
+                "sha256",
+                "format",
+                "version",
+            ):
                 found.append((thing, name))
 
     collect(document)
     where, name = chance.choice(found)
-    odd = ["0", "-0", "1", "-1", "2", "1/2", "1e-999", "0x1p-1074", "1/3", "0x1/0x3", "5000", "0.99", "1e300"]
+    odd = [
+        "0",
+        "-0",
+        "1",
+        "-1",
+        "2",
+        "1/2",
+        "1e-999",
+        "0x1p-1074",
+        "1/3",
+        "0x1/0x3",
+        "5000",
+        "0.99",
+        "1e300",
+    ]
     other = chance.choice(found)
     value = where[name]
     if isinstance(value, int) and not isinstance(value, bool):
@@ -519,10 +654,39 @@ def odd_leaf(document: Any, chance: random.Random, _: list[Any]) -> bool:
 
 
 CHANGES: list[Change] = [
-    scale_queries, scale_queries, shorten_with_bound, scale_part, part_over_other_denominator, heads_of_one_query,
-    scale_keys, scale_keys,
-    nudge_key, copy_key, add_key, permute_keys, permute_keys, negate, scale_scale, swap_heads, swap_heads, change_parts,
-    change_constraints, swap_scenarios, transplant, transplant, border_of_length, border_of_length, border_of_weight,
-    border_of_weight, weaken_or_strengthen, weaken_or_strengthen, change_world, change_moves, change_claim, change_wish,
-    drop_bound, respell, odd_leaf,
-]  # fmt: skip
+    scale_queries,
+    scale_queries,
+    shorten_with_bound,
+    scale_part,
+    part_over_other_denominator,
+    heads_of_one_query,
+    scale_keys,
+    scale_keys,
+    nudge_key,
+    copy_key,
+    add_key,
+    permute_keys,
+    permute_keys,
+    negate,
+    scale_scale,
+    swap_heads,
+    swap_heads,
+    change_parts,
+    change_constraints,
+    swap_scenarios,
+    transplant,
+    transplant,
+    border_of_length,
+    border_of_length,
+    border_of_weight,
+    border_of_weight,
+    weaken_or_strengthen,
+    weaken_or_strengthen,
+    change_uncertainty,
+    change_moves,
+    change_claim,
+    change_targets,
+    drop_bound,
+    respell,
+    odd_leaf,
+]

@@ -26,7 +26,11 @@ def number(text: str) -> Fraction:
         return sign * Fraction(int(top, 16), int(bottom, 16))
     whole, _, power = digits[2:].partition("p")
     before, _, after = whole.partition(".")
-    return sign * Fraction(int(before + after, 16), 16 ** len(after)) * Fraction(2) ** int(power)
+    return (
+        sign
+        * Fraction(int(before + after, 16), 16 ** len(after))
+        * Fraction(2) ** int(power)
+    )
 
 
 def vector(texts: Sequence[str]) -> Vector:
@@ -82,9 +86,13 @@ def spelled(x: Fraction, chance: random.Random) -> str:
     if way == 2:
         places = next((k for k in range(380) if 10**k % x.denominator == 0), None)
         if places is not None and top < 10**380:
-            digits = str(abs(x.numerator) * (10**places // x.denominator)).rjust(places + 1, "0")
+            digits = str(abs(x.numerator) * (10**places // x.denominator)).rjust(
+                places + 1, "0"
+            )
             if len(digits) - places <= 390:
-                return sign + (digits[:-places] + "." + digits[-places:] if places else digits)
+                return sign + (
+                    digits[:-places] + "." + digits[-places:] if places else digits
+                )
     if way == 3 and is_float(x) and x != 0:  # 0x0.8p+1 for 1
         mantissa, power = abs(x), 0
         while mantissa >= 1:

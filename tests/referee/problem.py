@@ -1,4 +1,4 @@
-"""Keys, wish and world of a statement: in floats for searching, exactly for deciding."""
+"""Keys, targets and uncertainty of a statement: in floats for searching, exactly for deciding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHY = {"true": "at least", "false": "less than", "unknown": "near"}
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One entry of the world, and the keys it is about."""
+    """One entry of the uncertainty, and the keys it is about."""
 
     keys: list[int]
     low: Fraction
@@ -38,7 +38,7 @@ class Problem:
 
     keys: list[np.ndarray]
     scale: Fraction
-    wish: dict[int, Fraction]
+    targets: dict[int, Fraction]
     entries: list[Entry]
     confidence: Fraction
     heads: int
@@ -60,18 +60,38 @@ class Problem:
 
 
 def problem_of(statement: Any) -> Problem:
-    keys = [np.array([[floating(x) for x in row] for row in k["rows"]]).reshape(k["n"], k["d"])
-            for k in statement["keys"]]  # fmt: skip
+    keys = [
+        np.array([[floating(x) for x in row] for row in k["rows"]]).reshape(
+            k["n"], k["d"]
+        )
+        for k in statement["keys"]
+    ]
     n, entries = len(keys[0]), []
-    named = {key for w in statement["world"] if w["keys"] != "*" for key in w["keys"]}
-    for w in statement["world"]:
-        about = [key for key in range(n) if key not in named] if w["keys"] == "*" else list(w["keys"])
+    named = {
+        key for w in statement["uncertainty"] if w["keys"] != "*" for key in w["keys"]
+    }
+    for w in statement["uncertainty"]:
+        about = (
+            [key for key in range(n) if key not in named]
+            if w["keys"] == "*"
+            else list(w["keys"])
+        )
         low, high = vector(w["scale"])
         factor = [vector(column) for column in w["factor"]]
-        entries.append(Entry(about, low, high, number(w["ball"]), number(w["stretch"]), factor, w["random"]))
-    wish = {int(a): number(p) for a, p in statement["wish"].items()}
+        entries.append(
+            Entry(
+                about,
+                low,
+                high,
+                number(w["ball"]),
+                number(w["stretch"]),
+                factor,
+                w["random"],
+            )
+        )
+    targets = {int(a): number(p) for a, p in statement["targets"].items()}
     scale, confidence = number(statement["scale"]), number(statement["confidence"])
-    return Problem(keys, scale, wish, entries, confidence, statement["heads"])
+    return Problem(keys, scale, targets, entries, confidence, statement["heads"])
 
 
 def dots(K: np.ndarray, q: Vector) -> Vector:
@@ -82,14 +102,16 @@ def dots(K: np.ndarray, q: Vector) -> Vector:
     for row in K.tolist():
         ratios = [x.as_integer_ratio() for x in row]
         bottom = max(b for _, b in ratios)
-        total = sum(a * (bottom // b) * t for (a, b), t in zip(ratios, tops, strict=True))
+        total = sum(
+            a * (bottom // b) * t for (a, b), t in zip(ratios, tops, strict=True)
+        )
         found.append(Fraction(total, bottom * shared))
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """Highest and lowest scores, over the part of the world that is not random, with what floats may be off."""
+    """Highest and lowest scores, over the part of the uncertainty that is not random, with what floats may be off."""
 
     up: np.ndarray
     low: np.ndarray
@@ -107,36 +129,57 @@ def ends(problem: Problem, K: np.ndarray, q: np.ndarray) -> Ends:
             at = entry.keys
             square = float(entry.ball) ** 2 * (q @ q)
             for column in entry.factor:
-                square += float(sum(as_float(x) * y for x, y in zip(column, q.tolist(), strict=True))) ** 2
+                square += (
+                    float(
+                        sum(
+                            as_float(x) * y
+                            for x, y in zip(column, q.tolist(), strict=True)
+                        )
+                    )
+                    ** 2
+                )
             c = as_float(entry.low), as_float(entry.high)
             most = max(abs(c[0]), abs(c[1]), 1.0)
-            small, large = np.minimum(c[0] * m[at], c[1] * m[at]), np.maximum(c[0] * m[at], c[1] * m[at])
+            small, large = (
+                np.minimum(c[0] * m[at], c[1] * m[at]),
+                np.maximum(c[0] * m[at], c[1] * m[at]),
+            )
             if entry.random:
-                deviation[at] = np.sqrt(s * s * square + (float(entry.stretch) * m[at]) ** 2)
+                deviation[at] = np.sqrt(
+                    s * s * square + (float(entry.stretch) * m[at]) ** 2
+                )
             reach = 0.0 if entry.random else abs(s) * math.sqrt(square)
             up[at], low[at] = large + reach, small - reach
-            size = abs(s) * float(np.linalg.norm(q)) * sum(sum(abs(as_float(x)) for x in c) for c in entry.factor)
+            size = (
+                abs(s)
+                * float(np.linalg.norm(q))
+                * sum(sum(abs(as_float(x)) for x in c) for c in entry.factor)
+            )
             off[at] = off[at] * most + 1e-14 * (reach + size)
     return Ends(up, low, deviation, off)
 
 
-def granted(problem: Problem, queries: list[Vector]) -> Answer:
-    """Do these queries grant the wish, with every key at its worst for each? Nothing is random.
+def targets_met(problem: Problem, queries: list[Vector]) -> Answer:
+    """Do these queries meet the targets, with every key at its worst for each? Nothing is random.
 
-    For one query that is the worst world there is. For several, worlds that are worst for each need not be the same.
+    For one query that is the worst realization there is. For several, the worst of each need not be the same.
     """
     answers = []
     for scenario, K in enumerate(problem.keys):
         near = [ends(problem, K, np.array([as_float(x) for x in q])) for q in queries]
         exact: list[tuple[list[Any], list[Any]]] = []
-        for a, p in problem.wish.items():
+        for a, p in problem.targets.items():
             where = f"scenario {scenario}, target {a}"
             word = _decided(near, a, 1 - p)
             if word is None:
                 exact = exact or [exact_ends(problem, K, q) for q in queries]
                 word = _exactly(exact, a, 1 - p)
             if word == "false" and len(queries) > 1 and problem.entries:
-                word = "false" if _fails_in_some_world(problem, K, queries, a, p) else "unknown"
+                word = (
+                    "false"
+                    if _fails_in_some_uncertainty(problem, K, queries, a, p)
+                    else "unknown"
+                )
             answers.append(Answer(word, f"{where}: {WHY[word]} {p}"))
     return together(answers)
 
@@ -159,7 +202,9 @@ def _decided(near: list[Ends], a: int, room: Fraction) -> Word | None:
     return "false" if bounds[1] > allowed * (1 + 1e-12) and bounds[1] > 1e-290 else None
 
 
-def exact_ends(problem: Problem, K: np.ndarray, q: Vector) -> tuple[list[Any], list[Any]]:
+def exact_ends(
+    problem: Problem, K: np.ndarray, q: Vector
+) -> tuple[list[Any], list[Any]]:
     """Highest and lowest scores in sixty digits; exact fractions where no root is taken."""
     with mpmath.workdps(DIGITS):
         m = [problem.scale * x for x in dots(K, q)]
@@ -168,8 +213,15 @@ def exact_ends(problem: Problem, K: np.ndarray, q: Vector) -> tuple[list[Any], l
         for entry in problem.entries:
             square = entry.ball**2 * sum((x * x for x in q), Fraction(0))
             for column in entry.factor:
-                square += sum((x * y for x, y in zip(column, q, strict=True)), Fraction(0)) ** 2
-            reach = 0 if entry.random or not square else abs(real(problem.scale)) * mpmath.sqrt(real(square))
+                square += (
+                    sum((x * y for x, y in zip(column, q, strict=True)), Fraction(0))
+                    ** 2
+                )
+            reach = (
+                0
+                if entry.random or not square
+                else abs(real(problem.scale)) * mpmath.sqrt(real(square))
+            )
             for key in entry.keys:
                 both = entry.low * m[key], entry.high * m[key]
                 up[key] = real(max(both)) + reach if reach else max(both)
@@ -183,7 +235,9 @@ def _exactly(exact: list[tuple[list[Any], list[Any]]], a: int, room: Fraction) -
         for up, low in exact:
             x = [_less(up[i], low[a]) for i in range(len(up)) if i != a]
             plain = plain and all(isinstance(y, Fraction) and y == 0 for y in x)
-            R = mpmath.fsum(mpmath.exp(real(y) if isinstance(y, Fraction) else y) for y in x)
+            R = mpmath.fsum(
+                mpmath.exp(real(y) if isinstance(y, Fraction) else y) for y in x
+            )
             total += R / (1 + R) / len(exact)
         if plain:  # all scores are equal
             count = len(exact[0][0])
@@ -197,10 +251,14 @@ def _exactly(exact: list[tuple[list[Any], list[Any]]], a: int, room: Fraction) -
 def _less(x: Any, y: Any) -> Any:
     if isinstance(x, Fraction) and isinstance(y, Fraction):
         return x - y
-    return (real(x) if isinstance(x, Fraction) else x) - (real(y) if isinstance(y, Fraction) else y)
+    return (real(x) if isinstance(x, Fraction) else x) - (
+        real(y) if isinstance(y, Fraction) else y
+    )
 
 
-def worlds(problem: Problem, K: np.ndarray, queries: list[np.ndarray], a: int) -> list[np.ndarray]:
+def realizations(
+    problem: Problem, K: np.ndarray, queries: list[np.ndarray], a: int
+) -> list[np.ndarray]:
     """Admissible keys, in floats: near their places, and where they are worst for each query and all together."""
     s, found = as_float(problem.scale), []
     for q in [*queries, np.mean(queries, axis=0), np.zeros(problem.d)]:
@@ -209,26 +267,40 @@ def worlds(problem: Problem, K: np.ndarray, queries: list[np.ndarray], a: int) -
             low, high = as_float(entry.low), as_float(entry.high)
             for key in entry.keys:
                 sign = -1.0 if key == a else 1.0
-                c = max((low, high), key=lambda c: sign * s * c * float(K[key] @ q)) if q.any() else min(max(1.0, low), high)  # noqa: E501  # fmt: skip
+                c = (
+                    max((low, high), key=lambda c: sign * s * c * float(K[key] @ q))
+                    if q.any()
+                    else min(max(1.0, low), high)
+                )
                 placed[key] = c * K[key]
                 if not entry.random and q.any():
-                    E = np.array([[as_float(x) for x in column] for column in entry.factor]).reshape(-1, problem.d)
+                    E = np.array(
+                        [[as_float(x) for x in column] for column in entry.factor]
+                    ).reshape(-1, problem.d)
                     u = E @ q
                     length = float(np.linalg.norm(u))
-                    step = float(entry.ball) * q / float(np.linalg.norm(q)) + (u @ E / length if length else 0.0)
-                    placed[key] = placed[key] + sign * math.copysign(1 - 1e-12, s) * step
+                    step = float(entry.ball) * q / float(np.linalg.norm(q)) + (
+                        u @ E / length if length else 0.0
+                    )
+                    placed[key] = (
+                        placed[key] + sign * math.copysign(1 - 1e-12, s) * step
+                    )
         found.append(placed)
     return found
 
 
-def _fails_in_some_world(problem: Problem, K: np.ndarray, queries: list[Vector], a: int, p: Fraction) -> bool:
+def _fails_in_some_uncertainty(
+    problem: Problem, K: np.ndarray, queries: list[Vector], a: int, p: Fraction
+) -> bool:
     given = [np.array([as_float(x) for x in q]) for q in queries]
     s, total = as_float(problem.scale), 1.0
-    for placed in worlds(problem, K, given, a):
+    for placed in realizations(problem, K, given, a):
         with np.errstate(all="ignore"):
             scores = [s * (placed @ q) for q in given]
             if max(float(np.abs(x).max()) for x in scores) > 1e4:
                 continue
-            weights = [1 / float(np.exp(np.minimum(x - x[a], 705.0)).sum()) for x in scores]
+            weights = [
+                1 / float(np.exp(np.minimum(x - x[a], 705.0)).sum()) for x in scores
+            ]
         total = min(total, sum(weights) / len(weights))
     return total < as_float(p) * (1 - 1e-6)

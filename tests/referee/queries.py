@@ -12,10 +12,10 @@ import numpy as np
 from tests.referee.answer import TRUE, Answer, together
 from tests.referee.chance import failing
 from tests.referee.numbers import Vector, as_float, digest, is_float, number, vector
-from tests.referee.problem import Problem, granted, problem_of
+from tests.referee.problem import Problem, problem_of, targets_met
 from tests.referee.search import directions, shortest, surely_none_below
 
-ASKED = ("heads", "keys", "scale", "wish", "world", "confidence")
+ASKED = ("heads", "keys", "scale", "targets", "uncertainty", "confidence")
 ROUNDING = 1e-12  # of lengths below which the search knows that there is nothing
 OPEN = Answer("unknown", "no queries were found that make it false")
 
@@ -28,8 +28,12 @@ def judge(statement: Any, hints: list[list[str]] | None = None) -> Answer:
     if statement["claim"] == "designed":
         answers.append(_designed(problem, queries))
     length = number(statement["none_shorter"])
-    if answers[-1].word != "false" and (statement["claim"] == "impossible" or length > 0):
-        answers.append(_none_shorter(statement, problem, queries or _first(hints), length))
+    if answers[-1].word != "false" and (
+        statement["claim"] == "impossible" or length > 0
+    ):
+        answers.append(
+            _none_shorter(statement, problem, queries or _first(hints), length)
+        )
     return together(answers)
 
 
@@ -51,7 +55,7 @@ def _designed(problem: Problem, queries: list[Vector]) -> Answer:
     if len(queries) != problem.heads:
         return Answer("false", "there are not as many queries as heads")
     if not problem.is_random:
-        return granted(problem, queries)
+        return targets_met(problem, queries)
     low, high = failing(problem, [np.array([as_float(x) for x in q]) for q in queries])
     allowed = as_float(1 - problem.confidence)
     if low > allowed:
@@ -59,7 +63,9 @@ def _designed(problem: Problem, queries: list[Vector]) -> Answer:
     return TRUE if high <= allowed else Answer("unknown", "by chance")
 
 
-def _none_shorter(statement: Any, problem: Problem, begin: list[Vector], length: Fraction) -> Answer:
+def _none_shorter(
+    statement: Any, problem: Problem, begin: list[Vector], length: Fraction
+) -> Answer:
     if _hopeless(problem):
         return TRUE
     if any(float(np.abs(K).max()) > 1e150 for K in problem.keys):
@@ -67,22 +73,36 @@ def _none_shorter(statement: Any, problem: Problem, begin: list[Vector], length:
     asked = json.dumps([statement[name] for name in ASKED])
     limit = None if statement["claim"] == "impossible" else length
     if problem.is_random:
-        return _none_by_chance(problem, directions(problem, asked, begin), limit) if problem.heads == 1 else OPEN
+        return (
+            _none_by_chance(problem, directions(problem, asked, begin), limit)
+            if problem.heads == 1
+            else OPEN
+        )
     if limit is not None and problem.heads == 1 and problem.n > 1:
         for q in begin:
             if surely_none_below(problem, q) * (1 - ROUNDING) >= as_float(length):
                 return TRUE
     queries, bound = shortest(problem, asked, begin)
-    if not queries or (limit is not None and max(_square(q) for q in queries) >= limit**2):
-        sure = bound * (1 - ROUNDING) >= as_float(length) if limit is not None else bound == math.inf
+    if not queries or (
+        limit is not None and max(_square(q) for q in queries) >= limit**2
+    ):
+        sure = (
+            bound * (1 - ROUNDING) >= as_float(length)
+            if limit is not None
+            else bound == math.inf
+        )
         return TRUE if sure else OPEN
-    if granted(problem, queries).word != "true":
+    if targets_met(problem, queries).word != "true":
         return OPEN
-    return Answer("false", f"these grant it: {[[as_float(x) for x in q] for q in queries]}")
+    return Answer(
+        "false", f"these meet it: {[[as_float(x) for x in q] for q in queries]}"
+    )
 
 
-def _none_by_chance(problem: Problem, tried: list[Vector], limit: Fraction | None) -> Answer:
-    """Queries just below the limit, or of any length, that grant the wish more often than chance can explain."""
+def _none_by_chance(
+    problem: Problem, tried: list[Vector], limit: Fraction | None
+) -> Answer:
+    """Queries just below the limit, or of any length, that meet the targets more often than chance can explain."""
     for q in tried:
         size = math.sqrt(as_float(_square(q)))
         lengths = (
@@ -92,9 +112,11 @@ def _none_by_chance(problem: Problem, tried: list[Vector], limit: Fraction | Non
         )
         for length in lengths:
             query = np.array([as_float(x) for x in q]) * (length / size)
-            if all(failing(problem, [query], draws)[1] <= as_float(1 - problem.confidence)
-                   for draws in (1000, 20_000)):  # fmt: skip
-                return Answer("false", f"this grants it often enough: {query.tolist()}")
+            if all(
+                failing(problem, [query], draws)[1] <= as_float(1 - problem.confidence)
+                for draws in (1000, 20_000)
+            ):
+                return Answer("false", f"this meets it often enough: {query.tolist()}")
     return OPEN
 
 
@@ -104,5 +126,5 @@ def _square(q: Vector) -> Fraction:
 
 def _hopeless(problem: Problem) -> bool:
     """Nothing can give these weights together: they are more than there is."""
-    total = sum(problem.wish.values())
-    return total > 1 or (total == 1 and len(problem.wish) < problem.n)
+    total = sum(problem.targets.values())
+    return total > 1 or (total == 1 and len(problem.targets) < problem.n)

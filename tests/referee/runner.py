@@ -25,7 +25,10 @@ def main() -> int:
     said = _arguments()
     kinds = tuple(said.kind or KINDS)
     done = _kept(said.resume) if said.resume else {}
-    work = [(kind, said.seed, numbers.start, numbers.stop) for kind, numbers in _work(kinds, said.count, said.texts)]
+    work = [
+        (kind, said.seed, numbers.start, numbers.stop)
+        for kind, numbers in _work(kinds, said.count, said.texts)
+    ]
     left = [piece for piece in work if json.dumps(piece) not in done]
     totals = {kind: Count() for kind in kinds}
     for piece in work:
@@ -47,10 +50,18 @@ def main() -> int:
     report = table(totals, ended)
     sys.stdout.write("\n" + report)
     if said.out:
-        said.out.write_text(f"$ python -m tests.referee {' '.join(sys.argv[1:])}\n{report}")
+        said.out.write_text(
+            f"$ python -m tests.referee {' '.join(sys.argv[1:])}\n{report}"
+        )
     if said.json:
-        said.json.write_text(json.dumps({kind: _plain(count) for kind, count in totals.items()}, indent=1))
-    for number, one in enumerate(one for count in totals.values() for one in count.found):
+        said.json.write_text(
+            json.dumps(
+                {kind: _plain(count) for kind, count in totals.items()}, indent=1
+            )
+        )
+    for number, one in enumerate(
+        one for count in totals.values() for one in count.found
+    ):
         said.found.mkdir(parents=True, exist_ok=True)
         (said.found / f"{number}.json").write_text(json.dumps(one, indent=1))
     return int(any(count.false for count in totals.values()))
@@ -58,22 +69,43 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.referee", description="Try to get false certificates accepted."
+        prog="python -m tests.referee",
+        description="Try to get false certificates accepted.",
     )
-    parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind; may be repeated")
-    parser.add_argument("--count", type=int, default=20_000, help="mutants of each kind about keys or heads")
-    parser.add_argument("--texts", type=int, default=2_000, help="mutants about every text")
+    parser.add_argument(
+        "--kind", action="append", choices=KINDS, help="only this kind; may be repeated"
+    )
+    parser.add_argument(
+        "--count",
+        type=int,
+        default=20_000,
+        help="mutants of each kind about keys or heads",
+    )
+    parser.add_argument(
+        "--texts", type=int, default=2_000, help="mutants about every text"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, help="stop after so many minutes")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--json", type=Path, help="all counts, as JSON")
     parser.add_argument("--out", type=Path, help="the table, with its command")
-    parser.add_argument("--resume", type=Path, help="a file of what is done; it is made, and gone on from")
-    parser.add_argument("--found", type=Path, default=Path("out/attack"), help="a folder for what was found")
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        help="a file of what is done; it is made, and gone on from",
+    )
+    parser.add_argument(
+        "--found",
+        type=Path,
+        default=Path("out/attack"),
+        help="a folder for what was found",
+    )
     return parser.parse_args()
 
 
-def _work(kinds: tuple[str, ...], count: int, texts: int) -> Iterator[tuple[str, range]]:
+def _work(
+    kinds: tuple[str, ...], count: int, texts: int
+) -> Iterator[tuple[str, range]]:
     yield from chunks(tuple(kind for kind in kinds if kind != TEXTS), count, PIECE)
     yield from chunks(tuple(kind for kind in kinds if kind == TEXTS), texts, PIECE)
 
@@ -84,7 +116,10 @@ def _piece(piece: tuple[str, int, int, int]) -> tuple[tuple[str, int, int, int],
 
 
 def _plain(count: Count) -> dict[str, Any]:
-    return {name: dict(value) if isinstance(value, Counter) else value for name, value in vars(count).items()}
+    return {
+        name: dict(value) if isinstance(value, Counter) else value
+        for name, value in vars(count).items()
+    }
 
 
 def _kept(file: Path) -> dict[str, Count]:
@@ -93,7 +128,9 @@ def _kept(file: Path) -> dict[str, Count]:
     found = {}
     for line in file.read_text().splitlines():
         piece, plain = json.loads(line)
-        counts: dict[str, Any] = {k: Counter(v) if isinstance(v, dict) else v for k, v in plain.items()}
+        counts: dict[str, Any] = {
+            k: Counter(v) if isinstance(v, dict) else v for k, v in plain.items()
+        }
         found[json.dumps(piece)] = Count(**counts)
     return found
 
@@ -101,7 +138,9 @@ def _kept(file: Path) -> dict[str, Count]:
 def _progress(totals: dict[str, Count], whole: int, minutes: float) -> None:
     made = sum(count.mutants for count in totals.values())
     false = sum(sum(count.false.values()) for count in totals.values())
-    sys.stderr.write(f"\r{made} of {whole} mutants, {false} false acceptances, {minutes:.1f} min ")
+    sys.stderr.write(
+        f"\r{made} of {whole} mutants, {false} false acceptances, {minutes:.1f} min "
+    )
     sys.stderr.flush()
 
 
@@ -112,7 +151,9 @@ def table(totals: dict[str, Count], ended: bool = False) -> str:
         f"{'FALSE':>5} {'stopped':>7} {'true ones rejected':>18}"
     ]
     for kind, count in totals.items():
-        names = sorted({*available(kind), *count.accepted}) if kind != TEXTS else ["exact"]
+        names = (
+            sorted({*available(kind), *count.accepted}) if kind != TEXTS else ["exact"]
+        )
         for name in names:
             rate = count.true_ones_rejected()
             lines.append(

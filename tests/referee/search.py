@@ -1,4 +1,4 @@
-"""Queries that grant a wish, as short as a search finds them. Whoever uses one decides exactly whether it does."""
+"""Queries that meet targets, as short as a search finds them. Whoever uses one decides exactly whether it does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from scipy.optimize import minimize, nnls
 from tests.referee.numbers import Vector, as_float
 from tests.referee.problem import Problem
 
-Kept = tuple[list[Vector], float]  # queries, and a length below which there are none, up to rounding (inf: none at all)
+Kept = tuple[
+    list[Vector], float
+]  # queries, and a length below which there are none, up to rounding (inf: none at all)
 Search = Callable[[Problem, list[np.ndarray]], tuple[list[np.ndarray], float]]
 ROUNDS = (1e-3, 1e-6, 1e-9)  # what sharp corners are rounded by, in turn
 DEPTHS = (0.0, 1.2, 2.3)  # standard deviations that are withstood, in trials
@@ -31,14 +33,23 @@ class Scaled:
 def scaled(problem: Problem) -> Scaled:
     s = problem.scale
     size = max(float(np.abs(K).max(initial=0)) for K in problem.keys)
-    size = max(size, *(as_float(e.ball) for e in problem.entries), 0.0) if problem.entries else size
+    size = (
+        max(size, *(as_float(e.ball) for e in problem.entries), 0.0)
+        if problem.entries
+        else size
+    )
     power = math.frexp(size)[1] if size else 0
     powered = Fraction(2) ** (power + (math.frexp(as_float(abs(s)))[1] if s else 0))
     rest = s / (powered / Fraction(2) ** power)
     by = Fraction(2) ** -power
-    entries = [replace(e, ball=e.ball * by, factor=[[x * by for x in c] for c in e.factor]) for e in problem.entries]
+    entries = [
+        replace(e, ball=e.ball * by, factor=[[x * by for x in c] for c in e.factor])
+        for e in problem.entries
+    ]
     keys = [np.ldexp(K, -power) for K in problem.keys]
-    return Scaled(replace(problem, keys=keys, entries=entries, scale=rest), as_float(powered))
+    return Scaled(
+        replace(problem, keys=keys, entries=entries, scale=rest), as_float(powered)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +70,36 @@ def floats_of(problem: Problem) -> Floats:
         s, entries = as_float(problem.scale), []
         for e in problem.entries:
             lo, hi = as_float(e.low), as_float(e.high)
-            E = np.array([[as_float(x) for x in c] for c in e.factor]).reshape(-1, problem.d)
+            E = np.array([[as_float(x) for x in c] for c in e.factor]).reshape(
+                -1, problem.d
+            )
             C = s * s * (as_float(e.ball) ** 2 * np.eye(problem.d) + E.T @ E)
             spread = bool(e.ball or e.factor or e.stretch)
             entries.append(
-                (np.array(e.keys, dtype=int), (lo + hi) / 2, (hi - lo) / 2, C, as_float(e.stretch), e.random, spread)
+                (
+                    np.array(e.keys, dtype=int),
+                    (lo + hi) / 2,
+                    (hi - lo) / 2,
+                    C,
+                    as_float(e.stretch),
+                    e.random,
+                    spread,
+                )
             )
-        targets = [(a, math.log(as_float(1 - p) / as_float(p)) if p < 1 else -1e3) for a, p in problem.wish.items()]
-        _FLOATS[id(problem)] = problem, Floats([s * K for K in problem.keys], entries, targets)
+        targets = [
+            (a, math.log(as_float(1 - p) / as_float(p)) if p < 1 else -1e3)
+            for a, p in problem.targets.items()
+        ]
+        _FLOATS[id(problem)] = (
+            problem,
+            Floats([s * K for K in problem.keys], entries, targets),
+        )
     return _FLOATS[id(problem)][1]
 
 
-def excess(problem: Problem, q: np.ndarray, z: float, rounded: float) -> tuple[np.ndarray, np.ndarray]:
+def excess(
+    problem: Problem, q: np.ndarray, z: float, rounded: float
+) -> tuple[np.ndarray, np.ndarray]:
     """For each scenario and target, ln of what competes less ln of what may, and its gradients; corners rounded up."""
     given, values, slopes = floats_of(problem), [], []
     for G in given.G:
@@ -84,12 +113,17 @@ def excess(problem: Problem, q: np.ndarray, z: float, rounded: float) -> tuple[n
                 root = np.sqrt(ma**2 + rounded**2)
                 slope = (ma / np.maximum(root, 1e-300))[:, None] * Ga
                 up[at], low[at] = middle * ma + half * root, middle * ma - half * root
-                dup[at], dlow[at] = middle * Ga + half * slope, middle * Ga - half * slope
+                dup[at], dlow[at] = (
+                    middle * Ga + half * slope,
+                    middle * Ga - half * slope,
+                )
             by = z if chance else 1.0
             if spread and by:
                 Cq = C @ q
                 reach = np.sqrt(float(q @ Cq) + (t * ma) ** 2 + rounded**2)
-                dreach = (by / np.maximum(reach, 1e-300))[:, None] * (Cq + (t * t * ma)[:, None] * Ga)
+                dreach = (by / np.maximum(reach, 1e-300))[:, None] * (
+                    Cq + (t * t * ma)[:, None] * Ga
+                )
                 up[at] += by * reach
                 low[at] -= by * reach
                 dup[at] += dreach
@@ -109,7 +143,7 @@ _FOUND: OrderedDict[str, Kept] = OrderedDict()
 
 
 def surely_none_below(problem: Problem, q: Vector) -> float:
-    """A length below which no query grants the wish, up to rounding, from the tangents at this one."""
+    """A length below which no query meets the targets, up to rounding, from the tangents at this one."""
     small = scaled(problem)
     with np.errstate(all="ignore"):
         at = np.array([as_float(x) * small.unit for x in q])
@@ -117,7 +151,7 @@ def surely_none_below(problem: Problem, q: Vector) -> float:
 
 
 def shortest(problem: Problem, name: str, begin: list[Vector]) -> Kept:
-    """Queries that seem to grant the wish, as short as was found; none if there are none. They are kept by name."""
+    """Queries that seem to meet the targets, as short as was found; none if there are none. They are kept by name."""
     return _kept(name, problem, begin, _several if problem.heads > 1 else _one)
 
 
@@ -135,14 +169,19 @@ def _kept(name: str, problem: Problem, begin: list[Vector], how: Search) -> Kept
         with np.errstate(all="ignore"):
             queries, bound = how(small.problem, starts)
         unit = Fraction(small.unit)
-        _FOUND[name] = ([[Fraction(x) / unit for x in q.tolist()] for q in queries], bound / small.unit)
+        _FOUND[name] = (
+            [[Fraction(x) / unit for x in q.tolist()] for q in queries],
+            bound / small.unit,
+        )
     return _FOUND[name]
 
 
 def _starts(problem: Problem) -> list[np.ndarray]:
-    K, targets = problem.keys[0], list(problem.wish)
+    K, targets = problem.keys[0], list(problem.targets)
     towards = K[targets].mean(axis=0) - K.mean(axis=0)
-    towards = np.sign(as_float(problem.scale)) * towards / (np.linalg.norm(towards) or 1.0)
+    towards = (
+        np.sign(as_float(problem.scale)) * towards / (np.linalg.norm(towards) or 1.0)
+    )
     rng = np.random.default_rng(1)
     return [3 * towards, 30 * towards, 3 * rng.normal(size=problem.d)]
 
@@ -162,12 +201,21 @@ def _one(problem: Problem, begin: list[np.ndarray]) -> tuple[list[np.ndarray], f
                 return [], math.inf if far is None else bound
             best, starts = far, [far]
             continue
-        if sharp and (found is None or _below(problem, q, ROUNDS[-1]) < (1 - 1e-6) * np.linalg.norm(found)):
+        if sharp and (
+            found is None
+            or _below(problem, q, ROUNDS[-1]) < (1 - 1e-6) * np.linalg.norm(found)
+        ):
             for rounded in ROUNDS:
                 q, done = _descend(problem, q, 0.0, rounded)
             found = _pulled_in(problem, q)
-        bound = max(bound, _below(problem, q, 0.0), _below(problem, q, ROUNDS[-1]) if sharp else 0.0)
-        if found is not None and (best is None or np.linalg.norm(found) < np.linalg.norm(best)):
+        bound = max(
+            bound,
+            _below(problem, q, 0.0),
+            _below(problem, q, ROUNDS[-1]) if sharp else 0.0,
+        )
+        if found is not None and (
+            best is None or np.linalg.norm(found) < np.linalg.norm(best)
+        ):
             best = found
         if found is not None and done:
             break
@@ -175,7 +223,7 @@ def _one(problem: Problem, begin: list[np.ndarray]) -> tuple[list[np.ndarray], f
 
 
 def _below(problem: Problem, q: np.ndarray, rounded: float) -> float:
-    """A length below which no query grants the wish: constraints are convex, so they lie above their tangents at q."""
+    """A length below which no query meets the targets: convex constraints lie above their tangents at q."""
     values, slopes = excess(problem, q, 0.0, rounded)
     if not (np.isfinite(values).all() and np.isfinite(slopes).all()):
         return 0.0
@@ -184,10 +232,16 @@ def _below(problem: Problem, q: np.ndarray, rounded: float) -> float:
     except RuntimeError:
         return 0.0
     length = float(np.linalg.norm(multipliers @ slopes))
-    return float(multipliers @ (values - slopes @ q - 4 * rounded)) / length if length else 0.0
+    return (
+        float(multipliers @ (values - slopes @ q - 4 * rounded)) / length
+        if length
+        else 0.0
+    )
 
 
-def _by_depth(problem: Problem, begin: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
+def _by_depth(
+    problem: Problem, begin: list[np.ndarray]
+) -> tuple[list[np.ndarray], float]:
     found = [q for q in begin if q.any()]
     for z in DEPTHS:
         q = _starts(problem)[0] if not found else found[0]
@@ -212,19 +266,28 @@ class Remembered:
         return self.found
 
 
-def _descend(problem: Problem, start: np.ndarray, z: float, rounded: float) -> tuple[np.ndarray, bool]:
+def _descend(
+    problem: Problem, start: np.ndarray, z: float, rounded: float
+) -> tuple[np.ndarray, bool]:
     at = Remembered(problem, z, rounded)
     found = minimize(  # type: ignore[call-overload]
-        lambda q: q @ q / 2, start, jac=lambda q: q, method="SLSQP",
-        constraints={"type": "ineq", "fun": lambda q: -at(q)[0], "jac": lambda q: -at(q)[1]},
+        lambda q: q @ q / 2,
+        start,
+        jac=lambda q: q,
+        method="SLSQP",
+        constraints={
+            "type": "ineq",
+            "fun": lambda q: -at(q)[0],
+            "jac": lambda q: -at(q)[1],
+        },
         options={"maxiter": 20 if z else 30, "ftol": 1e-9 if z else 1e-13},
-    )  # fmt: skip
+    )
     good = bool(np.isfinite(found.x).all())
     return (found.x if good else start), good and found.status == 0
 
 
 def _pulled_in(problem: Problem, q: np.ndarray) -> np.ndarray | None:
-    """The query, as little longer as makes it grant the wish in floats."""
+    """The query, as little longer as makes it meet the targets in floats."""
     if not np.isfinite(q).all() or not q.any():
         return None
     for longer in (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-5, 1e-3):
@@ -235,33 +298,47 @@ def _pulled_in(problem: Problem, q: np.ndarray) -> np.ndarray | None:
 
 
 def _far(problem: Problem) -> np.ndarray | None:
-    """A query, of any length up to a limit, that grants the wish; None if the least excess is above 0, 0s if open."""
-    at, count = Remembered(problem, 0.0, 1e-9), len(problem.wish) * len(problem.keys)
+    """A query, of any length up to a limit, that meets the targets; None if the least excess is above 0, 0s if open."""
+    at, count = Remembered(problem, 0.0, 1e-9), len(problem.targets) * len(problem.keys)
     best, least = None, math.inf
     for start in _starts(problem)[:2]:
         found = minimize(  # type: ignore[call-overload]
-            lambda y: y[-1], np.append(start, 10.0), jac=lambda y: np.append(np.zeros(problem.d), 1.0), method="SLSQP",
+            lambda y: y[-1],
+            np.append(start, 10.0),
+            jac=lambda y: np.append(np.zeros(problem.d), 1.0),
+            method="SLSQP",
             constraints=[
-                {"type": "ineq", "fun": lambda y: y[-1] - at(y[:-1])[0],
-                 "jac": lambda y: np.c_[-at(y[:-1])[1], np.ones(count)]},
-                {"type": "ineq", "fun": lambda y: 1e8 - y[:-1] @ y[:-1], "jac": lambda y: np.append(-2 * y[:-1], 0.0)},
+                {
+                    "type": "ineq",
+                    "fun": lambda y: y[-1] - at(y[:-1])[0],
+                    "jac": lambda y: np.c_[-at(y[:-1])[1], np.ones(count)],
+                },
+                {
+                    "type": "ineq",
+                    "fun": lambda y: 1e8 - y[:-1] @ y[:-1],
+                    "jac": lambda y: np.append(-2 * y[:-1], 0.0),
+                },
             ],
             options={"maxiter": 60, "ftol": 1e-9},
-        )  # fmt: skip
+        )
         if np.isfinite(found.x).all() and found.x[-1] < least:
             best, least = found.x[:-1], float(found.x[-1])
         if best is not None and (least < -1e-6 or found.status == 0):
             break
     if best is None or least > 1e-6:
         return None
-    return best if excess(problem, best, 0.0, 0.0)[0].max() <= 0 else np.zeros(problem.d)
+    return (
+        best if excess(problem, best, 0.0, 0.0)[0].max() <= 0 else np.zeros(problem.d)
+    )
 
 
-def _several(problem: Problem, begin: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
-    """Several heads: all together from a few beginnings, in the world of the keys' own places."""
+def _several(
+    problem: Problem, begin: list[np.ndarray]
+) -> tuple[list[np.ndarray], float]:
+    """Several heads: all together from a few beginnings, in the uncertainty of the keys' own places."""
     h, d, K = problem.heads, problem.d, as_float(problem.scale) * problem.keys[0]
-    targets, best = list(problem.wish), None
-    floors = np.log([as_float(problem.wish[a]) for a in targets])
+    targets, best = list(problem.targets), None
+    floors = np.log([as_float(problem.targets[a]) for a in targets])
 
     def weights(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """ln of the mean weight of each target, and its gradients in all queries."""
@@ -272,7 +349,9 @@ def _several(problem: Problem, begin: list[np.ndarray]) -> tuple[list[np.ndarray
         mean = np.maximum(A[:, targets].mean(axis=0), 1e-300)
         slopes = np.zeros((len(targets), h * d + 1))
         for number, a in enumerate(targets):
-            slopes[number, :-1] = (A[:, [a]] * (K[a] - A @ K) / h / mean[number]).ravel()
+            slopes[number, :-1] = (
+                A[:, [a]] * (K[a] - A @ K) / h / mean[number]
+            ).ravel()
         return np.log(mean), slopes
 
     def lengths(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -285,18 +364,41 @@ def _several(problem: Problem, begin: list[np.ndarray]) -> tuple[list[np.ndarray
 
     rng = np.random.default_rng(1)
     centred = K - K.mean(axis=0)
-    shared = [np.concatenate([size * centred[targets[k % len(targets)]] for k in range(h)]) for size in (3.0, 8.0)]
-    both = [3 * np.concatenate([centred[targets].mean(axis=0)] * h) + 0.1 * rng.normal(size=h * d)]
-    for first in [*([np.concatenate(begin)] if len(begin) == h else []), *shared, *both]:
-        start = np.append(first, np.sqrt((first.reshape(h, d) ** 2).sum(axis=1)).max() + 1e-3)
+    shared = [
+        np.concatenate([size * centred[targets[k % len(targets)]] for k in range(h)])
+        for size in (3.0, 8.0)
+    ]
+    both = [
+        3 * np.concatenate([centred[targets].mean(axis=0)] * h)
+        + 0.1 * rng.normal(size=h * d)
+    ]
+    for first in [
+        *([np.concatenate(begin)] if len(begin) == h else []),
+        *shared,
+        *both,
+    ]:
+        start = np.append(
+            first, np.sqrt((first.reshape(h, d) ** 2).sum(axis=1)).max() + 1e-3
+        )
         found = minimize(  # type: ignore[call-overload]
-            lambda y: y[-1], start, jac=lambda y: np.append(np.zeros(h * d), 1.0), method="SLSQP",
+            lambda y: y[-1],
+            start,
+            jac=lambda y: np.append(np.zeros(h * d), 1.0),
+            method="SLSQP",
             constraints=[
-                {"type": "ineq", "fun": lambda y: weights(y)[0] - floors, "jac": lambda y: weights(y)[1]},
-                {"type": "ineq", "fun": lambda y: lengths(y)[0], "jac": lambda y: lengths(y)[1]},
+                {
+                    "type": "ineq",
+                    "fun": lambda y: weights(y)[0] - floors,
+                    "jac": lambda y: weights(y)[1],
+                },
+                {
+                    "type": "ineq",
+                    "fun": lambda y: lengths(y)[0],
+                    "jac": lambda y: lengths(y)[1],
+                },
             ],
             options={"maxiter": 150, "ftol": 1e-13},
-        ).x  # fmt: skip
+        ).x
         if not np.isfinite(found).all():
             continue
         for longer in (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4):

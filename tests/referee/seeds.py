@@ -13,14 +13,32 @@ from typing import Any
 import numpy as np
 
 from headwright.errors import HeadwrightError
-from headwright.noise import Ball, Between, Covariance, Ellipsoid, Isotropic, Noise, Normal, OneOf, World
-from headwright.queries import at_least, average, copy, design
-from headwright.queries.wish import Wish
-from headwright.weights import Rule, Rules, build, build_circuit, parse_circuit
+from headwright.head_design import Rule, Rules, build, build_circuit, parse_circuit
+from headwright.query_design import at_least, average, copy, design
+from headwright.query_design.targets import Targets
+from headwright.uncertainty import (
+    Ball,
+    Between,
+    Covariance,
+    Ellipsoid,
+    Isotropic,
+    Noise,
+    Normal,
+    OneOf,
+    Uncertainty,
+)
 
-CORPUS = Path(__file__).parent.parent / "certificates"
-KEYS = ("certain", "scenarios", "scales", "balls", "ellipsoids", "gaussian", "several heads")
-HEADS = ("whole heads", "heads in a world", "no heads", "circuits")
+CORPUS = Path(__file__).parent.parent / "certificates" / "corpus"
+KEYS = (
+    "certain",
+    "scenarios",
+    "scales",
+    "balls",
+    "ellipsoids",
+    "gaussian",
+    "several heads",
+)
+HEADS = ("whole heads", "heads in an uncertainty", "no heads", "circuits")
 MANY = 50
 
 
@@ -37,16 +55,25 @@ def kind_of(document: Any) -> str:
     if claim in ("circuit", "no heads", "heads"):
         if claim != "heads":
             return {"circuit": "circuits", "no heads": "no heads"}[claim]
-        return "whole heads" if statement["world"] == {"ball": "0", "scale": ["1", "1"]} else "heads in a world"
+        return (
+            "whole heads"
+            if statement["uncertainty"] == {"ball": "0", "scale": ["1", "1"]}
+            else "heads in an uncertainty"
+        )
     if statement["heads"] > 1:
         return "several heads"
-    world = statement["world"]
-    if any(entry["random"] for entry in world):
+    uncertainty = statement["uncertainty"]
+    if any(entry["random"] for entry in uncertainty):
         return "gaussian"
     if len(statement["keys"]) > 1:
         return "scenarios"
-    named = [("ellipsoids", any(e["factor"] for e in world)), ("balls", any(e["ball"] != "0" for e in world))]
-    return next((kind for kind, holds in named if holds), "scales" if world else "certain")
+    named = [
+        ("ellipsoids", any(e["factor"] for e in uncertainty)),
+        ("balls", any(e["ball"] != "0" for e in uncertainty)),
+    ]
+    return next(
+        (kind for kind, holds in named if holds), "scales" if uncertainty else "certain"
+    )
 
 
 def is_large(document: Any) -> bool:
@@ -57,10 +84,14 @@ def is_large(document: Any) -> bool:
     return sum(len(X) for X in layers[0]["sequences"]) >= MANY
 
 
-def seeds(kinds: tuple[str, ...] = KEYS + HEADS, seed: int = 0, fresh: int = 4) -> list[Seed]:
+def seeds(
+    kinds: tuple[str, ...] = KEYS + HEADS, seed: int = 0, fresh: int = 4
+) -> list[Seed]:
     """The corpus, and so many fresh designs of each size and kind."""
     texts = [
-        path.read_text() for folder in ("accept", "head-accept") for path in sorted((CORPUS / folder).glob("*.json"))
+        path.read_text()
+        for folder in ("accept", "head-accept")
+        for path in sorted((CORPUS / folder).glob("*.json"))
     ]
     for kind in kinds:
         rng = np.random.default_rng([seed, (KEYS + HEADS).index(kind)])
@@ -77,7 +108,9 @@ def seeds(kinds: tuple[str, ...] = KEYS + HEADS, seed: int = 0, fresh: int = 4) 
     for text in texts:
         document = json.loads(text)
         if kind_of(document) in kinds:
-            found.append(Seed(kind_of(document), json.dumps(document), is_large(document)))
+            found.append(
+                Seed(kind_of(document), json.dumps(document), is_large(document))
+            )
     return found
 
 
@@ -88,43 +121,75 @@ def _about_keys(kind: str, rng: np.random.Generator, large: bool) -> str | None:
     claim = str(rng.choice(["designed"] * 4 + ["impossible", "longer"]))
     heads = 2 if kind == "several heads" else 1
     if claim != "designed" and heads == 1:
-        K[0] = (K[1] + K[2]) / 2 if claim == "impossible" else (K[1] + K[2]) * (0.5 + 1e-9)
+        K[0] = (
+            (K[1] + K[2]) / 2 if claim == "impossible" else (K[1] + K[2]) * (0.5 + 1e-9)
+        )
         K = np.round(K * 2**20) / 2**20 if claim == "impossible" else K
-        wish: Wish = copy(0)
+        targets: Targets = copy(0)
     else:
-        K[:2] *= (2 if large else 1.2) * float(np.linalg.norm(K, axis=1).max()) / np.linalg.norm(K[:2], axis=1)[:, None]
-        wish = [copy(0), average([0, 1], eps=0.1), at_least({0: Fraction(3, 5)})][int(rng.integers(3))]
-        wish = average([0, 1], eps=Fraction(1, 2)) if heads == 2 else wish
-    options: dict[str, Any] = {"scale": [1, Fraction(1, 2), Fraction(-3, 7)][int(rng.integers(3))], "heads": heads}
+        K[:2] *= (
+            (2 if large else 1.2)
+            * float(np.linalg.norm(K, axis=1).max())
+            / np.linalg.norm(K[:2], axis=1)[:, None]
+        )
+        targets = [copy(0), average([0, 1], eps=0.1), at_least({0: Fraction(3, 5)})][
+            int(rng.integers(3))
+        ]
+        targets = average([0, 1], eps=Fraction(1, 2)) if heads == 2 else targets
+    options: dict[str, Any] = {
+        "scale": [1, Fraction(1, 2), Fraction(-3, 7)][int(rng.integers(3))],
+        "heads": heads,
+    }
     try:
-        found = design(K, wish, world=_world(kind, rng, K), **options)
+        found = design(K, targets, uncertainty=_uncertainty(kind, rng, K), **options)
     except HeadwrightError:
         return None
     return found.certificate
 
 
-def _world(kind: str, rng: np.random.Generator, K: np.ndarray) -> World:
+def _uncertainty(kind: str, rng: np.random.Generator, K: np.ndarray) -> Uncertainty:
     n, d = K.shape
     size = 0.02 * float(np.abs(K).max())
     few = [int(key) for key in rng.permutation(n)[:2]]
     noise: Callable[[], Noise]
     if kind == "scenarios":
-        return World(scenarios=tuple(K + size * rng.normal(size=K.shape) * (i > 0) for i in range(2)))
+        return Uncertainty(
+            scenarios=tuple(
+                K + size * rng.normal(size=K.shape) * (i > 0) for i in range(2)
+            )
+        )
     if kind == "scales":
-        noise = lambda: Noise(scale=Between(0.9, 1.2)) if rng.random() < 0.7 else Noise(scale=OneOf((0.8, 1.0, 1.1)))  # noqa: E731
+        noise = lambda: (
+            Noise(scale=Between(0.9, 1.2))
+            if rng.random() < 0.7
+            else Noise(scale=OneOf((0.8, 1.0, 1.1)))
+        )
     elif kind == "balls":
-        noise = lambda: Noise(spread=Ball(size), scale=Between(0.95, 1.05) if rng.random() < 0.3 else None)  # noqa: E731
+        noise = lambda: Noise(
+            spread=Ball(size), scale=Between(0.95, 1.05) if rng.random() < 0.3 else None
+        )
     elif kind == "ellipsoids":
-        noise = lambda: Noise(spread=Ellipsoid(size * rng.normal(size=(d, int(rng.integers(1, 3))))))  # noqa: E731
+        noise = lambda: Noise(
+            spread=Ellipsoid(size * rng.normal(size=(d, int(rng.integers(1, 3)))))
+        )
     elif kind == "gaussian":
         E = size * rng.normal(size=(d, 1))
         noise = [
-            lambda: Noise(spread=Isotropic(size**2 / 4)), lambda: Noise(scale=Normal(1.0, 0.001)),
+            lambda: Noise(spread=Isotropic(size**2 / 4)),
+            lambda: Noise(scale=Normal(1.0, 0.001)),
             lambda: Noise(spread=Covariance(E @ E.T + size**2 / 9 * np.eye(d))),
-        ][int(rng.integers(3))]  # fmt: skip
+        ][int(rng.integers(3))]
     else:
-        return World() if rng.random() < 0.7 else World({few[0]: Noise(scale=Between(0.9, 1.1))})
-    return World(others=noise()) if rng.random() < 0.5 else World({key: noise() for key in few})
+        return (
+            Uncertainty()
+            if rng.random() < 0.7
+            else Uncertainty({few[0]: Noise(scale=Between(0.9, 1.1))})
+        )
+    return (
+        Uncertainty(others=noise())
+        if rng.random() < 0.5
+        else Uncertainty({key: noise() for key in few})
+    )
 
 
 def _about_heads(kind: str, rng: np.random.Generator, large: bool) -> str | None:
@@ -137,26 +202,54 @@ def _about_heads(kind: str, rng: np.random.Generator, large: bool) -> str | None
         X[:3] *= 3
         if kind == "no heads":
             return _none(X, rng)
-        near = tuple("".join("1" if i - 4 < j <= i or j < 2 else "0" for j in range(T)) for i in range(T))
-        slopes = tuple(tuple(Fraction(-abs(i - j), 4) for j in range(T)) for i in range(T))
-        options: list[dict[str, Any]] = [{"causal": True}, {"biases": True}, {"mask": near}, {"bias": (slopes,)}, {}]
+        near = tuple(
+            "".join("1" if i - 4 < j <= i or j < 2 else "0" for j in range(T))
+            for i in range(T)
+        )
+        slopes = tuple(
+            tuple(Fraction(-abs(i - j), 4) for j in range(T)) for i in range(T)
+        )
+        options: list[dict[str, Any]] = [
+            {"causal": True},
+            {"biases": True},
+            {"mask": near},
+            {"bias": (slopes,)},
+            {},
+        ]
         given = options[int(rng.integers(len(options)))]
-        if kind == "heads in a world":
-            worlds: list[dict[str, Any]] = [{"ball": Fraction(1, 200)}, {"scale": (Fraction(49, 50), Fraction(51, 50))}]
-            given |= worlds[0 if large and rng.random() < 0.8 else int(rng.integers(2))]
+        if kind == "heads in an uncertainty":
+            uncertainties: list[dict[str, Any]] = [
+                {"ball": Fraction(1, 200)},
+                {"scale": (Fraction(49, 50), Fraction(51, 50))},
+            ]
+            given |= uncertainties[
+                0 if large and rng.random() < 0.8 else int(rng.integers(2))
+            ]
         last = T - 1
         wanted = [
-            Rule(last, attend={0: Fraction(9, 10)}), Rule(last, attend={0: Fraction(2, 5), 1: Fraction(2, 5)}),
-            Rule(last, attend={1: Fraction(4, 5)}, output=tuple(map(Fraction, X[1].tolist())), tolerance=Fraction(3)),
+            Rule(last, attend={0: Fraction(9, 10)}),
+            Rule(last, attend={0: Fraction(2, 5), 1: Fraction(2, 5)}),
+            Rule(
+                last,
+                attend={1: Fraction(4, 5)},
+                output=tuple(map(Fraction, X[1].tolist())),
+                tolerance=Fraction(3),
+            ),
             Rule(last, attend={0: Fraction(1, 2)}, at_most={1: Fraction(1, 10)}),
-        ]  # fmt: skip
-        if large and kind == "heads in a world":
+        ]
+        if large and kind == "heads in an uncertainty":
             wanted = wanted[:2]  # others take seconds to check
-        rules = [wanted[int(rng.integers(len(wanted)))], Rule(2, attend={0: Fraction(3, 4)})]
+        rules = [
+            wanted[int(rng.integers(len(wanted)))],
+            Rule(2, attend={0: Fraction(3, 4)}),
+        ]
         if rng.random() < 0.25 and "bias" not in given:
             rules[1] = Rule(2, head=1, attend={0: Fraction(3, 4)})
-        made = build(Rules((X,), tuple(rules), **given), dtype=str(rng.choice(["float64", "float32"])),
-                     minimise=str(rng.choice(["size", "size", "rank"])))  # fmt: skip
+        made = build(
+            Rules((X,), tuple(rules), **given),
+            dtype=str(rng.choice(["float64", "float32"])),
+            minimise=str(rng.choice(["size", "size", "rank"])),
+        )
     except HeadwrightError:
         return None
     return made.certificate if made.word == "designed" else None
@@ -168,8 +261,12 @@ def _none(X: np.ndarray, rng: np.random.Generator) -> str | None:
     rules = [Rule(2, attend={0: Fraction(3, 4)}), Rule(1, attend={1: Fraction(1, 2)})]
     if rng.random() < 0.4:
         X[-1] = X[1]
-        rules = [Rule(1, output=(Fraction(1), Fraction(2)), tolerance=Fraction(1, 10)),
-                 Rule(len(X) - 1, output=(Fraction(2), Fraction(2)), tolerance=Fraction(1, 4))]  # fmt: skip
+        rules = [
+            Rule(1, output=(Fraction(1), Fraction(2)), tolerance=Fraction(1, 10)),
+            Rule(
+                len(X) - 1, output=(Fraction(2), Fraction(2)), tolerance=Fraction(1, 4)
+            ),
+        ]
     return build(Rules((X,), tuple(rules), biases=bool(rng.random() < 0.3))).certificate
 
 
@@ -193,9 +290,17 @@ def _padded(text: str, rng: np.random.Generator) -> str:
     for layer in document["statement"]["layers"]:
         (X,) = layer["sequences"]
         T, more = len(X), MANY - len(X)
-        rows = ["".join("1" if j < T and (layer["mask"] != "causal" or j <= i) else "0" for j in range(T + more)) for i in range(T + more)]  # noqa: E501  # fmt: skip
+        rows = [
+            "".join(
+                "1" if j < T and (layer["mask"] != "causal" or j <= i) else "0"
+                for j in range(T + more)
+            )
+            for i in range(T + more)
+        ]
         layer["mask"] = rows
-        X += [[float(x).hex() for x in row] for row in rng.normal(size=(more, len(X[0])))]
+        X += [
+            [float(x).hex() for x in row] for row in rng.normal(size=(more, len(X[0])))
+        ]
     return json.dumps(document)
 
 

@@ -8,8 +8,9 @@ import json
 import numpy as np
 import pytest
 
-from headwright import copy, design, proved_checker
-from headwright.verification import verify
+from headwright import copy, design
+from headwright.certificates import proved_checker
+from headwright.verification.verify import verify
 from tests.effort import tried
 from tests.referee.mutate_files import changed_headers, npy, wrong_files
 
@@ -34,12 +35,21 @@ def certificate(keys: np.ndarray, rows: bool) -> str:
 def test_a_file_of_other_keys_is_not_accepted(checker: str, rows: bool) -> None:
     text = certificate(KEYS, rows)
     assert verify(text, [npy(KEYS)], checker).word == "verified"
-    found = {name: verify(text, [file], checker).word for name, file in wrong_files(KEYS).items()}
-    assert {name: word for name, word in found.items() if word not in ("rejected", "unreadable")} == {}
+    found = {
+        name: verify(text, [file], checker).word
+        for name, file in wrong_files(KEYS).items()
+    }
+    assert {
+        name: word
+        for name, word in found.items()
+        if word not in ("rejected", "unreadable")
+    } == {}
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_a_certificate_about_the_same_bytes_in_another_shape_is_rejected(checker: str) -> None:
+def test_a_certificate_about_the_same_bytes_in_another_shape_is_rejected(
+    checker: str,
+) -> None:
     text = certificate(KEYS.reshape(2, 3), rows=False)
     verdict = verify(text, [npy(KEYS)], checker)
     assert verdict.word == "rejected"
@@ -47,7 +57,9 @@ def test_a_certificate_about_the_same_bytes_in_another_shape_is_rejected(checker
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_a_file_that_is_accepted_is_read_by_numpy_as_the_same_keys(checker: str) -> None:
+def test_a_file_that_is_accepted_is_read_by_numpy_as_the_same_keys(
+    checker: str,
+) -> None:
     text = certificate(KEYS, rows=False)
     accepted = 0
     for file in changed_headers(KEYS, tried(400), seed=7):
@@ -59,7 +71,12 @@ def test_a_file_that_is_accepted_is_read_by_numpy_as_the_same_keys(checker: str)
 
 @pytest.mark.parametrize("checker", CHECKERS)
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
-def test_every_version_of_the_format_is_read(checker: str, version: tuple[int, int]) -> None:
+def test_every_version_of_the_format_is_read(
+    checker: str, version: tuple[int, int]
+) -> None:
     content = io.BytesIO()
     np.lib.format.write_array(content, KEYS, version=version)
-    assert verify(certificate(KEYS, rows=False), [content.getvalue()], checker).word == "verified"
+    assert (
+        verify(certificate(KEYS, rows=False), [content.getvalue()], checker).word
+        == "verified"
+    )

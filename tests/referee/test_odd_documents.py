@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from headwright import copy
-from headwright.comparison import Expected, compare
-from headwright.verification import verify
+from headwright.verification.comparison import Expected, compare
+from headwright.verification.verify import verify
 from tests.effort import tried
 from tests.referee.odd_documents import CORPUS, LONG, odd_documents
 
@@ -26,7 +26,7 @@ def test_no_checker_stops_on_an_odd_document(folder: str) -> None:
         assert verdict.word != "internal error", (verdict.words, text[:2000])
         words[verdict.word] += 1
         if verdict.word == "verified":
-            compare(text, Expected(wish=copy(0)))
+            compare(text, Expected(targets=copy(0)))
     assert words["verified"] and words["rejected"] and words["unreadable"]
 
 
@@ -37,19 +37,31 @@ def text_of(name: str, **statement: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "asked", [Expected(wish=copy(0)), Expected(scale=Fraction(1)), Expected(scale=Fraction(1, 10**5000))]
+    "asked",
+    [
+        Expected(targets=copy(0)),
+        Expected(scale=Fraction(1)),
+        Expected(scale=Fraction(1, 10**5000)),
+    ],
 )
 def test_a_scale_of_very_many_digits_is_compared(asked: Expected) -> None:
     text = text_of("accept/copy", scale=LONG)
     assert verify(text).word == "verified"
     compared = compare(text, asked)
-    assert all(len(words) < 200 for words in (*compared.differences, *compared.notes, *compared.unasked))
+    assert all(
+        len(words) < 200
+        for words in (*compared.differences, *compared.notes, *compared.unasked)
+    )
     assert any("scale" in words for words in (*compared.differences, *compared.unasked))
 
 
-@pytest.mark.parametrize("asked", [Expected(wish=copy(0)), Expected(confidence=Fraction(1, 2))])
+@pytest.mark.parametrize(
+    "asked", [Expected(targets=copy(0)), Expected(confidence=Fraction(1, 2))]
+)
 def test_a_confidence_of_very_many_digits_is_compared(asked: Expected) -> None:
-    text = text_of("accept/gaussian-pairs", confidence=f"0x{'8' * 5000}/0x{'9' * 4999}7")
+    text = text_of(
+        "accept/gaussian-pairs", confidence=f"0x{'8' * 5000}/0x{'9' * 4999}7"
+    )
     compared = compare(text, asked)
     told = [*compared.differences, *compared.notes, *compared.unasked]
     assert any("0.88888" in words for words in told)
@@ -64,8 +76,14 @@ def test_a_confidence_of_very_many_digits_is_compared(asked: Expected) -> None:
         {"rule": 0, "multipliers": {}, "distribution": {"0": "1"}},
     ],
 )
-def test_no_heads_without_multipliers_or_shares_is_rejected(entry: dict[str, Any]) -> None:
-    path = next(path for path in sorted((CORPUS / "head-accept").glob("*.json")) if '"no heads"' in path.read_text())
+def test_no_heads_without_multipliers_or_shares_is_rejected(
+    entry: dict[str, Any],
+) -> None:
+    path = next(
+        path
+        for path in sorted((CORPUS / "head-accept").glob("*.json"))
+        if '"no heads"' in path.read_text()
+    )
     document = json.loads(path.read_text())
     document["evidence"] = {"attend": [entry], "output": []}
     assert verify(json.dumps(document)).word == "rejected"

@@ -14,7 +14,7 @@ from tests.referee import heads, queries
 from tests.referee.attack import judge
 from tests.referee.numbers import digest, number, spelled
 
-CORPUS = Path(__file__).parent.parent / "certificates"
+CORPUS = Path(__file__).parent.parent / "certificates" / "corpus"
 
 
 def read(name: str) -> Any:
@@ -23,7 +23,10 @@ def read(name: str) -> Any:
 
 @pytest.mark.parametrize("folder", ["accept", "head-accept"])
 def test_nothing_that_is_accepted_is_called_false(folder: str) -> None:
-    words = [judge(json.loads(path.read_text())).word for path in sorted((CORPUS / folder).glob("*.json"))]
+    words = [
+        judge(json.loads(path.read_text())).word
+        for path in sorted((CORPUS / folder).glob("*.json"))
+    ]
     assert "false" not in words
     assert words.count("true") > len(words) / 3
 
@@ -31,13 +34,28 @@ def test_nothing_that_is_accepted_is_called_false(folder: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "query-halved", "two-heads-one-a-fraction-of-the-other", "query-shortened-and-the-parts-over-three",
-        "query-shortened-by-a-billionth", "wish-raised", "bound-raised-by-a-millionth", "possible-called-impossible",
-        "claimed-longer-than-the-shortest", "balls-widened", "ellipsoid-widened", "ellipsoid-shrunk", "world-widened",
-        "one-head-used-twice", "heads-wish-raised", "gaussian-key-wider", "gaussian-key-called-certain-ball",
-        "stretched-less", "pushed-less", "scale-turned-round", "all-of-the-weight",
+        "query-halved",
+        "two-heads-one-a-fraction-of-the-other",
+        "query-shortened-and-the-parts-over-three",
+        "query-shortened-by-a-billionth",
+        "targets-raised",
+        "bound-raised-by-a-millionth",
+        "possible-called-impossible",
+        "claimed-longer-than-the-shortest",
+        "balls-widened",
+        "ellipsoid-widened",
+        "ellipsoid-shrunk",
+        "uncertainty-widened",
+        "one-head-used-twice",
+        "heads-targets-raised",
+        "gaussian-key-wider",
+        "gaussian-key-called-certain-ball",
+        "stretched-less",
+        "pushed-less",
+        "scale-turned-round",
+        "all-of-the-weight",
     ],
-)  # fmt: skip
+)
 def test_false_statements_about_keys_are_called_false(name: str) -> None:
     assert queries.judge(read(f"reject/{name}")["statement"]).word == "false"
 
@@ -45,22 +63,42 @@ def test_false_statements_about_keys_are_called_false(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "bound-raised-by-a-billionth", "nuclear-bound-raised", "nuclear-bound-called-frobenius", "biases-bound-raised",
-        "dimension-raised", "dimension-with-a-rule-dropped", "dimension-from-what-is-not-seen", "ball-widened",
-        "world-ball-and-wider-scale", "at-most-in-a-wider-world", "at-most-lowered-by-a-billionth",
-        "floor-raised-by-a-trillionth", "tolerance-lowered", "sum-tolerance-lowered", "not-bfloat16", "mask-dropped",
-        "alibi-steeper", "alibi-dropped-from-a-bound", "no-heads-with-biases", "no-heads-one-rule-is-enough",
-        "no-heads-output-twins-of-other-sight", "circuit-layers-turned-round", "circuit-second-layer-broken",
-        "scale-worst-inside-the-range", "eps-1e-31",
+        "bound-raised-by-a-billionth",
+        "nuclear-bound-raised",
+        "nuclear-bound-called-frobenius",
+        "biases-bound-raised",
+        "dimension-raised",
+        "dimension-with-a-rule-dropped",
+        "dimension-from-what-is-not-seen",
+        "ball-widened",
+        "uncertainty-ball-and-wider-scale",
+        "at-most-in-a-wider-uncertainty",
+        "at-most-lowered-by-a-billionth",
+        "floor-raised-by-a-trillionth",
+        "tolerance-lowered",
+        "sum-tolerance-lowered",
+        "not-bfloat16",
+        "mask-dropped",
+        "alibi-steeper",
+        "alibi-dropped-from-a-bound",
+        "no-heads-with-biases",
+        "no-heads-one-rule-is-enough",
+        "no-heads-output-twins-of-other-sight",
+        "circuit-layers-turned-round",
+        "circuit-second-layer-broken",
+        "scale-worst-inside-the-range",
+        "eps-1e-31",
     ],
-)  # fmt: skip
+)
 def test_false_statements_about_heads_are_called_false(name: str) -> None:
     assert heads.judge(read(f"head-reject/{name}")["statement"]).word == "false"
 
 
 def test_numbers_are_the_same_in_every_spelling() -> None:
     chance = random.Random(0)
-    for x in map(Fraction, ("0", "1", "-3/7", "1/1024", "100/101", "-0.1", "123456789/8")):
+    for x in map(
+        Fraction, ("0", "1", "-3/7", "1/1024", "100/101", "-0.1", "123456789/8")
+    ):
         assert {number(spelled(x, chance)) for _ in range(60)} == {x}
     assert len({spelled(Fraction(1, 8), chance) for _ in range(60)}) > 5
 
@@ -70,7 +108,9 @@ def test_a_digest_is_that_of_the_corpus() -> None:
     assert digest(keys["rows"]) == keys["sha256"]
 
 
-def test_a_weight_near_one_in_a_world_is_not_lost_in_floats() -> None:
+def test_a_weight_near_one_in_a_uncertainty_is_not_lost_in_floats() -> None:
     statement = read("head-accept/eps-1e-30")["statement"]
-    statement["world"]["scale"][1] = "0x1.000010c6f7a0bp+0"  # longer tokens only help here
+    statement["uncertainty"]["scale"][1] = (
+        "0x1.000010c6f7a0bp+0"  # longer tokens only help here
+    )
     assert heads.judge(statement).word != "false"

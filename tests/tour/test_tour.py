@@ -24,7 +24,9 @@ def _printed(command: str) -> str:
     if name == "headwright":
         code, printed = run_here(arguments)
     else:
-        ran = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+        ran = subprocess.run(
+            [sys.executable, *arguments], capture_output=True, text=True
+        )
         code, printed = ran.returncode, ran.stdout
     assert code == (1 if "check" in arguments or "--copy 5" in command else 0), printed
     return printed
@@ -34,7 +36,10 @@ def _says(output: str, number: str) -> bool:
     """The output holds the number, with as many digits or more, rounded either way."""
     digits = number.partition("e")[0].partition(".")[2]
     unit = 10.0 ** (-len(digits) + int(number.partition("e")[2] or 0))
-    return any(abs(float(found) - float(number)) <= unit * (1 + 1e-9) for found in NUMBER.findall(output))
+    return any(
+        abs(float(found) - float(number)) <= unit * (1 + 1e-9)
+        for found in NUMBER.findall(output)
+    )
 
 
 @pytest.mark.parametrize("place", range(11))
@@ -44,7 +49,9 @@ def test_commands_give_the_numbers_that_lead_to_them(tour: Tour, place: int) -> 
     assert linked
     printed = [_printed(command) for command in chapter.commands]
     for number, command in linked:
-        assert _says(printed[command], number), f"{chapter.commands[command]}\ndoes not say {number}"
+        assert _says(printed[command], number), (
+            f"{chapter.commands[command]}\ndoes not say {number}"
+        )
 
 
 def test_a_number_that_is_not_printed_is_found_out() -> None:
@@ -60,14 +67,20 @@ def test_every_chapter_is_told_in_plain_words_too(tour: Tour) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [375, 1100])
-def test_nothing_serious_keeps_anybody_from_reading(page: Page, tour: Tour, width: int, scheme: str) -> None:
+def test_nothing_serious_keeps_anybody_from_reading(
+    page: Page, tour: Tour, width: int, scheme: str
+) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.goto((tour.folder / "index.html").as_uri())
     found = Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")] == []
+    assert [
+        (one["id"], one["nodes"][0]["html"])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert all(url.startswith(tour.folder.as_uri()) for url in asked)
     assert len(asked) == 12  # the page and its pictures
@@ -97,5 +110,10 @@ def test_formulas_are_read(tour: Tour) -> None:
 
 
 def test_what_a_reader_sees_is_lettered(tour: Tour) -> None:
-    shown = re.sub(r"<(pre|style|img)\b.*?(?:</\1>|>)", "", (tour.folder / "index.html").read_text(), flags=re.DOTALL)
+    shown = re.sub(
+        r"<(pre|style|img)\b.*?(?:</\1>|>)",
+        "",
+        (tour.folder / "index.html").read_text(),
+        flags=re.DOTALL,
+    )
     assert re.findall(r"\b(?:lambda|epsilon)\b|k_a|&gt;=", shown) == []

@@ -27,7 +27,8 @@ EXIT_CODES = {
     4: "internal error",
 }
 UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
-DEBUG = "HEADWRIGHT_DEBUG"  # if it is set, an internal error is shown with its traceback
+# If it is set, an internal error is shown with its traceback.
+DEBUG = "HEADWRIGHT_DEBUG"
 
 app = typer.Typer(
     help="Exact statements about attention heads: design heads with proofs, check homework answers, audit models.",
@@ -47,17 +48,32 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (  # in the order of the help page; each has a module of its name, with its function, SHORT and EXAMPLES
-    "design", "heads", "verify", "check", "exercises", "audit", "every_text", "conform", "attend",
-    "simulate", "positions", "lowrank", "lab", "page", "tour", "doctor",
-)  # fmt: skip
+    "design",
+    "heads",
+    "verify",
+    "check",
+    "exercises",
+    "audit",
+    "every_text",
+    "conform",
+    "attend",
+    "simulate",
+    "positions",
+    "lowrank",
+    "lab",
+    "page",
+    "tour",
+    "doctor",
+)
 for name in COMMANDS:
     command = import_module(f"headwright.cli.{name}")
-    examples = "\n".join(("\b", "Examples:", *(f"  {each}" for each in command.EXAMPLES)))
+    lines = (f"  {example}" for example in command.EXAMPLES)
+    examples = "\n".join(("\b", "Examples:", *lines))
     app.command(short_help=command.SHORT, epilog=examples)(getattr(command, name))
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_asked: bool) -> None:
+    if is_asked:
         typer.echo(f"headwright {__version__}")
         raise typer.Exit
 
@@ -65,7 +81,9 @@ def _version(wanted: bool) -> None:
 @app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version."
+    ),
 ) -> None:
     del version  # its callback has already answered
     if context.invoked_subcommand is None:
@@ -75,46 +93,55 @@ def _options(
 
 def main() -> None:
     """Run the command line; every failure is one sentence on standard error and an exit code."""
-    given = shlex.join(["headwright", *sys.argv[1:]])
+    command_line = shlex.join(["headwright", *sys.argv[1:]])
     try:
-        code = _run(given)
+        code = _run(command_line)
         sys.stdout.flush()  # what cannot be written is said here, not by the interpreter as it ends
     except BrokenPipeError:  # the reader of our output has gone, as in `headwright ... | head`: neither yes nor no
         OUT.on_broken_pipe()
-    except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):  # typer makes 1 of it, as of `headwright --help | true`
+    except SystemExit as stop:
+        # typer makes 1 of a broken pipe, as of `headwright --help | true`
+        if isinstance(stop.__context__, BrokenPipeError):
             OUT.on_broken_pipe()
         raise
-    except (
-        OSError
-    ) as error:  # a disk that is full, a process that may not start: neither an internal error nor an answer
+    except OSError as error:
+        # A disk that is full, a process that may not start: neither an internal error nor an answer.
         hush()
-        complain(f"{error.filename or 'the results'}: cannot be read or written ({error.strerror or error})")
+        place = error.filename or "the results"
+        complain(f"{place}: cannot be read or written ({error.strerror or error})")
         code = UNUSABLE
     if code == INTERRUPTED:  # the exit code that typer makes of Ctrl-C
         complain(interrupted())
     sys.exit(code)
 
 
-def _run(given: str) -> int:
+def _run(command_line: str) -> int:
     try:
         return int(app(prog_name="headwright", standalone_mode=False) or 0)
     except ContradictionError as error:
-        complain(f"internal error, please report it with the command; nothing is claimed: {error} (in: {given})")
+        complain(
+            f"internal error, please report it with the command; nothing is claimed: {error} (in: {command_line})"
+        )
         return BUG
     except HeadwrightError as error:
         complain(str(error))
     except TyperException as error:
-        message = error.format_message().rstrip(".") if hasattr(error, "format_message") else "this was not understood"
-        complain(f"{message} (in: {given})")
+        message = (
+            error.format_message().rstrip(".")
+            if hasattr(error, "format_message")
+            else "this was not understood"
+        )
+        complain(f"{message} (in: {command_line})")
     except MemoryError:
-        complain(f"there is not enough memory for this: {given}")
+        complain(f"there is not enough memory for this: {command_line}")
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001  (a crash must not look like an answer: 1 would be read as 'no')
         if os.environ.get(DEBUG):
             traceback.print_exc()
         what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-        complain(f"internal error, please report it with the command: {what} (in: {given}; {DEBUG}=1 shows where)")
+        complain(
+            f"internal error, please report it with the command: {what} (in: {command_line}; {DEBUG}=1 shows where)"
+        )
         return BUG
     return UNUSABLE

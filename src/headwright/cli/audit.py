@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,14 +42,18 @@ from headwright.cli.options import (
     read_text,
 )
 from headwright.errors import InputError
+from headwright.extras import require
 
 if TYPE_CHECKING:
     import numpy as np
+    from rich.table import Table
 
-    from headwright.models.auditor import Audit
-    from headwright.models.documents import Document
-    from headwright.models.explain import Explained, Row
-    from headwright.models.loading.model import Model
+    from headwright.auditing.auditor import Audit, AuditOptions, Engine
+    from headwright.auditing.documents import Document
+    from headwright.auditing.explain import ExplainedHead, ExplainedRow
+    from headwright.auditing.head_findings import HeadFindings
+    from headwright.auditing.report.columns import Column
+    from headwright.models.model import Model
 
 SHORT = "Measure what every head of a trained model does, with a report."
 EXAMPLES = (
@@ -67,25 +73,40 @@ def audit(
     text: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="<path>", help="Measure on this text (- for standard input); give several, 8 or more for intervals."
+            metavar="<path>",
+            help="Measure on this text (- for standard input); give several, 8 or more for intervals.",
         ),
     ] = None,
     tokens: Annotated[
         str | None,
-        typer.Option(metavar="N|FILE", help="Measure on N random tokens, repeated, or on token ids (.npy)."),
+        typer.Option(
+            metavar="N|FILE",
+            help="Measure on N random tokens, repeated, or on token ids (.npy).",
+        ),
     ] = None,
-    max_length: Annotated[int | None, typer.Option(help="Cut documents to this many tokens.")] = None,
+    max_length: Annotated[
+        int | None, typer.Option(help="Cut documents to this many tokens.")
+    ] = None,
     layers: Layers = None,
     heads: HeadNumbers = None,
     device: DeviceName = "cpu",
     dtype: DTypeName = None,
     explain: Annotated[
-        str | None, typer.Option(metavar="LAYER.HEAD", help="Explain rows of this head, and write no report.")
+        str | None,
+        typer.Option(
+            metavar="LAYER.HEAD", help="Explain rows of this head, and write no report."
+        ),
     ] = None,
     no_every_text: Annotated[
-        bool, typer.Option("--no-every-text", help="Leave out what is proven for every text.")
+        bool,
+        typer.Option(
+            "--no-every-text", help="Leave out what is proven for every text."
+        ),
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the result (.html, .json, .csv, .parquet).")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the result (.html, .json, .csv, .parquet)."),
+    ] = None,
     plot: Plot = None,
     engine: EngineName = "local",
     scheduler: Scheduler = None,
@@ -94,66 +115,110 @@ def audit(
     json: Json = False,
 ) -> None:
     """Measure what every head of a model attends to, with margins, robustness and ranks."""
-    from headwright.models.auditor import audit as run
-    from headwright.models.engine.cluster import Cluster, Source
-    from headwright.models.engine.part_cache import STALE_DAYS, cache_folder, remove_stale
-    from headwright.models.engine.work import run as here
-    from headwright.models.engine.work import why_not_kept
-    from headwright.models.loading import load_model
+    from headwright.auditing.auditor import AuditOptions, run_audit
+    from headwright.models import load_model
 
     if text and tokens is not None:
         raise InputError("--text and --tokens: expected one of them")
     check_engine(engine, scheduler)
-    if out is not None and out.suffix not in OUTS:
-        raise InputError(f"--out {out}: has the suffix '{out.suffix}', expected one of {', '.join(OUTS)}")
-    if out is not None and out.suffix == ".parquet" and find_spec("pyarrow") is None:
-        from headwright.models.report.data import no_parquet
-
-        raise no_parquet()
-    check_writable(out, "--out")
+    _check_out(out)
     check_picture(plot)
-    ids = None if tokens is None else _tokens(tokens)
-    given = [read_text(path, "text") for path in text] if text else None
-    chosen, mine = read_numbers(layers, "--layers"), read_numbers(heads, "--heads")
+    token_ids = None if tokens is None else _read_tokens(tokens)
+    texts = [read_text(path, "text") for path in text] if text else None
+    chosen_layers = read_numbers(layers, "--layers")
+    chosen_heads = read_numbers(heads, "--heads")
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=device, dtype=dtype)
-    if given is None and ids is None and model.startswith(BUILT_IN):
-        ids = TOKENS
+    if texts is None and token_ids is None and model.startswith(BUILT_IN):
+        token_ids = TOKENS
+    options = AuditOptions(
+        text=texts,
+        text_name=_text_names(text, tokens),
+        tokens=token_ids,
+        max_length=max_length,
+        layers=chosen_layers,
+        heads=chosen_heads,
+        seed=seed,
+        command=shlex.join(["headwright", *sys.argv[1:]]),
+        engine=_choose_engine(engine, model, device, dtype, scheduler),
+        resume=resume,
+        every_text=not no_every_text,
+    )
     if explain is not None:
-        _explain(loaded, explain, given, ids, max_length, seed, json)
+        _explain(loaded, explain, options, json)
         return
-    keep, reason = cache_folder(), why_not_kept(cache_folder())
-    if reason is not None:
-        say(f"{keep}: finished parts cannot be kept there ({reason}), so this audit cannot be resumed if it is killed.")
-    removed = 0 if resume else remove_stale(keep)
-    if removed:
-        said = "an unfinished audit" if removed == 1 else f"{removed} unfinished audits"
-        say(f"Removed parts of {said} in {keep} that nothing was added to for {STALE_DAYS} days.")
-    cluster = Cluster(Source(model, device, dtype), scheduler)
+    options = replace(options, keep=_writable_cache(resume))
     with resumable(), progress(f"auditing {loaded.name}") as fraction:
-        found = run(
-            loaded, text=given, text_name=_text_names(text, tokens), tokens=ids, max_length=max_length,
-            layers=chosen, heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]),
-            progress=fraction, engine=cluster if engine == "dask" else here, keep=keep if reason is None else None,
-            resume=resume, every_text=not no_every_text,
-        )  # fmt: skip
+        result = run_audit(loaded, replace(options, progress=fraction))
     if json:
-        from headwright.models.report.data import data
-
-        show_json(data(found))
+        show_json(result.to_dict())
     else:
-        _show(found)
+        _show(result)
     if out is not None:
-        from headwright.files import write_whole
-        from headwright.models.report.data import written
-        from headwright.models.report.page import page
-
-        write_whole(out, page(found).encode() if out.suffix in (".html", ".htm") else written(found, out.suffix))
-        say(f"The report is in {out}.")
+        _write(result, out)
     if plot is not None:
-        from headwright.models.report.page import picture
+        from headwright.auditing.report.page import audit_picture
 
-        save_picture(plot, picture(found))
+        save_picture(plot, audit_picture(result))
+
+
+def _check_out(out: Path | None) -> None:
+    """Refuse a file that could not be written at the end."""
+    if out is not None and out.suffix not in OUTS:
+        raise InputError(
+            f"--out {out}: has the suffix '{out.suffix}', expected one of {', '.join(OUTS)}"
+        )
+    if out is not None and out.suffix == ".parquet" and find_spec("pyarrow") is None:
+        from headwright.auditing.report.data import no_parquet
+
+        raise no_parquet()
+    if out is not None and out.suffix in (".html", ".htm"):
+        require("plots", "a report as .html")
+    check_writable(out, "--out")
+
+
+def _choose_engine(
+    name: EngineName,
+    model: str,
+    device: DeviceName,
+    dtype: DTypeName,
+    scheduler: str | None,
+) -> Engine:
+    """What runs the pieces of the work: this process, or the workers of a scheduler."""
+    from headwright.auditing.engine.cluster import Cluster
+    from headwright.auditing.engine.local import run_locally
+    from headwright.models.source import Source
+
+    if name == "dask":
+        return Cluster(Source(model, device, dtype), scheduler)
+    return run_locally
+
+
+def _writable_cache(resume: bool) -> Path | None:
+    """The folder for finished parts, without those that nobody resumed for long; None if it cannot be written to."""
+    from headwright.auditing.engine.part_cache import (
+        STALE_DAYS,
+        cache_folder,
+        remove_stale,
+    )
+    from headwright.auditing.engine.part_store import why_not_writable
+
+    folder = cache_folder()
+    reason = why_not_writable(folder)
+    if reason is not None:
+        say(
+            f"{folder}: finished parts cannot be kept there ({reason}), so this audit cannot be resumed if it is "
+            "killed."
+        )
+    removed = 0 if resume else remove_stale(folder)
+    if removed:
+        audits = (
+            "an unfinished audit" if removed == 1 else f"{removed} unfinished audits"
+        )
+        say(
+            f"Removed parts of {audits} in {folder} that nothing was added to for {STALE_DAYS} days."
+        )
+    return folder if reason is None else None
 
 
 def _text_names(text: list[Path] | None, tokens: str | None) -> str | list[str]:
@@ -162,102 +227,149 @@ def _text_names(text: list[Path] | None, tokens: str | None) -> str | list[str]:
         return Path(tokens or "the text").name
     names = [path.name for path in text]
     if len(set(names)) < len(names):
-        names = [str(path) for path in text]
+        return [str(path) for path in text]
     return names
 
 
-def _tokens(given: str) -> int | np.ndarray:
+def _read_tokens(text: str) -> int | np.ndarray:
     """How many random tokens, or the ids in a file."""
-    if given.isascii() and given.isdigit():
-        return int(given)
-    if not given.endswith(".npy"):
-        raise InputError(f"--tokens {given}: expected a number, or a .npy file of token ids")
+    if text.isascii() and text.isdigit():
+        return int(text)
+    if not text.endswith(".npy"):
+        raise InputError(
+            f"--tokens {text}: expected a number, or a .npy file of token ids"
+        )
     from headwright.files import read_array
 
-    ids = read_array(given, what="token ids")
+    ids = read_array(text, what="token ids")
     whole = ids.astype("int64")
     if (whole != ids).any():
-        raise InputError(f"--tokens {given}: holds {ids[whole != ids][0]:g}, expected whole numbers")
+        raise InputError(
+            f"--tokens {text}: holds {ids[whole != ids][0]:g}, expected whole numbers"
+        )
     return whole
 
 
-def _show(found: Audit) -> None:
+def _write(result: Audit, out: Path) -> None:
+    from headwright.auditing.report.data import encode_audit
+    from headwright.auditing.report.page import page
+    from headwright.files import write_whole
+
+    if out.suffix in (".html", ".htm"):
+        write_whole(out, page(result).encode())
+    else:
+        write_whole(out, encode_audit(result, out.suffix))
+    say(f"The report is in {out}.")
+
+
+def _show(result: Audit) -> None:
+    """The summary, and a table of as many heads as fit."""
     from rich.markup import escape
-    from rich.table import Table
 
-    from headwright.models.report.page import columns
-    from headwright.models.report.sentences import sentences
+    from headwright.auditing.report.columns import table_columns
+    from headwright.auditing.report.sentences import (
+        describe_intervals,
+        headline,
+        sentences,
+    )
 
-    OUT.print(f"[bold]{escape(found.title)}[/]: {found.headline}", highlight=False)
-    for line in sentences(found):
+    OUT.print(f"[bold]{escape(result.title)}[/]: {headline(result)}", highlight=False)
+    for line in sentences(result):
         show_line(f"- {line}")
-    for what, why in found.not_measured.items():
+    for what, why in result.not_measured.items():
         show_line(f"- Not measured: {what}; {why}.")
-    shown = [column for column in columns(found) if column.short in ON_SCREEN]
-    table = Table(box=None, pad_edge=False)
-    for name, unit in (
-        ("head", ""),
-        *((SCREEN_NAMES.get(column.short, column.short), column.unit) for column in shown),
-    ):
-        table.add_column(f"{name}\n{unit}", no_wrap=True, justify="right", min_width=max(len(name), len(unit)))
-    table.add_column("what it does")
-    told = [head for head in found.heads if head.roles] if len(found.heads) > MOST_LINES else list(found.heads)
-    for head in told[:MOST_LINES]:
-        values = [column.value(head) for column in shown]
-        numbers = [
-            "-" if value is None else f"{value:{column.shown}}" for value, column in zip(values, shown, strict=True)
-        ]
-        table.add_row(head.name, *numbers, ", ".join(role.short_label for role in head.roles))
+    columns = [column for column in table_columns(result) if column.display.terminal]
+    heads = list(result.heads)
+    if len(heads) > MOST_LINES:
+        heads = [head for head in heads if head.roles][:MOST_LINES]
     OUT.print()
-    OUT.print(table)
-    rest = len(found.heads) - len(told[:MOST_LINES])
+    OUT.print(_head_table(columns, heads))
+    rest = len(result.heads) - len(heads)
     if rest:
         show_line(f"and {rest} more heads: --out report.html and --json have them all")
     show_line(
         "Floating-point means over rows, away from the first token but for 'first'; ?: the interval reaches below half."
     )
-    show_line(found.intervals)
+    show_line(describe_intervals(result))
 
 
-ON_SCREEN = ("first", "prev.", "self", "induct.", "long ind.", "entropy", "ball", "int4", "QK", "OV")  # of 80 columns
-SCREEN_NAMES = {"long ind.": "long"}
+def _head_table(columns: Sequence[Column], heads: Sequence[HeadFindings]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    titles = [("head", "")]
+    titles += [(column.display.heading, column.unit) for column in columns]
+    for heading, unit in titles:
+        table.add_column(
+            f"{heading}\n{unit}",
+            no_wrap=True,
+            justify="right",
+            min_width=max(len(heading), len(unit)),
+        )
+    table.add_column("what it does")
+    for head in heads:
+        numbers = [column.text(head, missing="-") for column in columns]
+        roles = ", ".join(role.short_label for role in head.roles)
+        table.add_row(head.name, *numbers, roles)
+    return table
 
 
-def _explain(
-    model: Model, head: str, text: list[str] | None, tokens: int | np.ndarray | None, max_length: int | None, seed: int,
-    json: bool,
-) -> None:  # fmt: skip
+def _explain(model: Model, name: str, options: AuditOptions, json: bool) -> None:
+    """Rows of one head, on the first document of what was asked for."""
     from dataclasses import asdict
 
-    from headwright.models.documents import default_texts, repeated_documents, text_documents
-    from headwright.models.explain import explain, parse_head
+    from headwright.auditing.explain import explain, parse_head
 
-    layer, number = parse_head(head, model)
-    documents: list[Document]
-    if isinstance(tokens, int):
-        documents = repeated_documents(model, tokens=tokens, length=max_length, seed=seed, everything=True)
-    else:
-        looked = tokens if tokens is not None else (text or default_texts())[0]
-        documents = text_documents(model, looked, "the text", max_length)
-    found = explain(model, documents[0], layer, number)
+    layer, head = parse_head(name, model)
+    document = _document_to_explain(model, options)
+    explained = explain(model, document, layer, head)
     if json:
-        show_json(asdict(found))
+        show_json(asdict(explained))
     else:
-        _show_rows(found)
+        _show_rows(explained)
 
 
-def _show_rows(found: Explained) -> None:
-    OUT.print(f"[bold]head {found.layer}.{found.head}[/] on {found.document}", highlight=False)
-    for row in found.rows:
+def _document_to_explain(model: Model, options: AuditOptions) -> Document:
+    from headwright.auditing.documents import (
+        default_texts,
+        repeated_documents,
+        text_documents,
+    )
+
+    length = options.max_length
+    if isinstance(options.tokens, int):
+        documents = repeated_documents(
+            model,
+            tokens=options.tokens,
+            length=length,
+            seed=options.seed,
+            everything=True,
+        )
+    elif options.tokens is not None:
+        documents = text_documents(model, options.tokens, "the text", length)
+    else:
+        text = (options.text or default_texts())[0]
+        documents = text_documents(model, text, "the text", length)
+    return documents[0]
+
+
+def _show_rows(explained: ExplainedHead) -> None:
+    OUT.print(
+        f"[bold]head {explained.layer}.{explained.head}[/] on {explained.document}",
+        highlight=False,
+    )
+    for row in explained.rows:
         OUT.print()
         show_line(f"row {row.position}: {' '.join(row.before)} > {row.token}")
         for key in row.best:
-            show_line(f"  {key.position:6}  {key.weight:6.3f}  score {key.score:8.3f}  {key.token}")
-        show_line(f"  {_told(row)}")
+            show_line(
+                f"  {key.position:6}  {key.weight:6.3f}  score {key.score:8.3f}  {key.token}"
+            )
+        show_line(f"  {_shortest_query(row)}")
 
 
-def _told(row: Row) -> str:
-    from headwright.enclosure import shown_above, shown_below
+def _shortest_query(row: ExplainedRow) -> str:
+    from headwright.numerics.enclosure import shown_above, shown_below
 
     short = row.shortest
     if short is None or short.own is None:

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from headwright.cli.console import check_picture, complain, progress, save_picture, say, show_json
+from headwright.cli.console import (
+    check_picture,
+    complain,
+    progress,
+    save_picture,
+    say,
+    show_json,
+)
 from headwright.cli.options import Json, Plot, Seed
 from headwright.errors import InputError
+from headwright.extras import require
 
 if TYPE_CHECKING:
-    from headwright.check.exercise import Exercise
-    from headwright.check.sheets.sheet import AnswerText, Checked, Problem
+    from headwright.grading.exercise import Exercise
+    from headwright.grading.sheets.sheet import AnswerText, Checked, Problem
 
 SHORT = "Check answers to exercises, formula by formula."
 EXAMPLES = (
@@ -37,22 +45,36 @@ def check(
     ] = None,
     formula: Annotated[
         list[str] | None,
-        typer.Option(metavar="<formula>", help="A formula instead of a sheet; give several for one answer."),
+        typer.Option(
+            metavar="<formula>",
+            help="A formula instead of a sheet; give several for one answer.",
+        ),
     ] = None,
     exercise: Annotated[
-        str | None, typer.Option(help="Id of the exercise that the whole file answers; it then needs no headings.")
+        str | None,
+        typer.Option(
+            help="Id of the exercise that the whole file answers; it then needs no headings."
+        ),
     ] = None,
-    exercises: Annotated[Path | None, typer.Option(help="A folder with exercises of your own (.toml).")] = None,
+    exercises: Annotated[
+        Path | None, typer.Option(help="A folder with exercises of your own (.toml).")
+    ] = None,
     classroom: Annotated[
         bool,
         typer.Option(
-            "--class", help="Grade a class: folders with a file or folder for each student; prints one table."
+            "--class",
+            help="Grade a class: folders with a file or folder for each student; prints one table.",
         ),
     ] = False,
     json: Json = False,
-    gradescope: Annotated[Path | None, typer.Option(help="Write the results here for Gradescope (.json).")] = None,
+    gradescope: Annotated[
+        Path | None, typer.Option(help="Write the results here for Gradescope (.json).")
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write a report here (.html); with --class also the points, beside it (.csv).")
+        Path | None,
+        typer.Option(
+            help="Write a report here (.html); with --class also the points, beside it (.csv)."
+        ),
     ] = None,
     hints: Annotated[
         Literal["none", "direction", "full"],
@@ -64,22 +86,31 @@ def check(
     seed: Seed = 0,
     timeout: Annotated[float, typer.Option(help="Seconds for each answer.")] = 20.0,
     make_autograder: Annotated[
-        Path | None, typer.Option(help="Write an autograder for Gradescope into this folder or .zip; check nothing.")
+        Path | None,
+        typer.Option(
+            help="Write an autograder for Gradescope into this folder or .zip; check nothing."
+        ),
     ] = None,
     points: Annotated[
-        str | None, typer.Option(help="For --make-autograder: exercises and points, such as copying=2,energy=5.")
+        str | None,
+        typer.Option(
+            help="For --make-autograder: exercises and points, such as copying=2,energy=5."
+        ),
     ] = None,
 ) -> None:
     """Check answers: each formula is proved, refuted or left open; sentences are listed for a person to read."""
+    require("check", "check")
     if make_autograder is not None:
         _make(make_autograder, exercises, points)
         return
     if points is not None:
         raise InputError("--points goes with --make-autograder")
-    from headwright.check.exercise import load_exercises
-    from headwright.check.running import run, warm
+    from headwright.grading.exercise import load_exercises
+    from headwright.grading.running import run, warm
 
     check_picture(plot)
+    if out is not None:
+        require("plots", "--out")
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--out {out}: expected a name that ends in .html")
     for option, path in (("--gradescope", gradescope), ("--out", out)):
@@ -91,39 +122,78 @@ def check(
         if classroom:
             found, problems, notes, students = _class(answers or [], exercise, known)
         else:
-            found, problems, notes = _answers(answers or [], formula or [], exercise, known)
-        from headwright.check.report.text import code, hinted
+            found, problems, notes = _answers(
+                answers or [], formula or [], exercise, known
+            )
+        from headwright.grading.report.text import code, hinted
 
         with progress("checking") as report:
-            checked = run(found, exercises, seed=seed, timeout=timeout, progress=report, warmed=worker)
+            checked = run(
+                found,
+                exercises,
+                seed=seed,
+                timeout=timeout,
+                progress=report,
+                warmed=worker,
+            )
     checked = [hinted(each, hints) for each in checked]
     _show(checked, problems, notes, seed, json, students if classroom else None)
-    _write(checked, problems, notes, known, gradescope, out, students if classroom else None)
+    _write(
+        checked,
+        problems,
+        notes,
+        known,
+        gradescope,
+        out,
+        students if classroom else None,
+    )
     _plot(checked, plot)
     raise typer.Exit(code(checked, problems, notes))
 
 
 def _answers(
-    sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
+    sheets: Sequence[Path],
+    formulas: Sequence[str],
+    exercise: str | None,
+    known: Mapping[str, Exercise],
 ) -> tuple[list[AnswerText], list[Problem], list[Problem]]:
-    from headwright.check.sheets.files import NOT_READ, OTHERS, clean
-    from headwright.check.sheets.sheet import AnswerText, Problem, find
+    from headwright.grading.sheets.files import NOT_READ, OTHERS, clean
+    from headwright.grading.sheets.sheet import AnswerText, Problem, find
 
     wanted = None if exercise is None else find(exercise, {one: one for one in known})
     if bool(sheets) == bool(formulas):
-        raise InputError("expected answer sheets, or --formula with --exercise: headwright check ANSWERS.md")
+        raise InputError(
+            "expected answer sheets, or --formula with --exercise: headwright check ANSWERS.md"
+        )
     if formulas:
-        from headwright.check.markdown import of_formulas
+        from headwright.grading.markdown import of_formulas
 
         if wanted is None:
-            raise InputError("--formula needs --exercise: which exercise does it answer? (headwright exercises)")
+            raise InputError(
+                "--formula needs --exercise: which exercise does it answer? (headwright exercises)"
+            )
         if len(formulas) > MOST_FORMULAS:
-            raise InputError(f"{len(formulas)} formulas were given, expected at most {MOST_FORMULAS}")
-        return [AnswerText("--formula", 1, wanted, of_formulas([clean(text) for text in formulas]))], [], []
+            raise InputError(
+                f"{len(formulas)} formulas were given, expected at most {MOST_FORMULAS}"
+            )
+        return (
+            [
+                AnswerText(
+                    "--formula",
+                    1,
+                    wanted,
+                    of_formulas([clean(text) for text in formulas]),
+                )
+            ],
+            [],
+            [],
+        )
     for path in sheets:
         if "=" in str(path) and not path.exists():
-            raise InputError(f"there is no file {path}; a formula is given with --exercise NAME --formula '{path}'")
-    from headwright.check.sheets.document import read_document
+            raise InputError(
+                f"there is no file {path}; a formula is given with --exercise NAME --formula '{path}'"
+            )
+    from headwright.grading.sheets.document import read_document
 
     answers: list[AnswerText] = []
     problems: list[Problem] = []
@@ -144,11 +214,13 @@ def _answers(
     return answers, problems, notes
 
 
-def _unfolded(sheets: Sequence[Path], problems: list[Problem], notes: list[Problem]) -> Iterator[Path]:
+def _unfolded(
+    sheets: Sequence[Path], problems: list[Problem], notes: list[Problem]
+) -> Iterator[Path]:
     """The sheets, with those of a folder in its place."""
-    from headwright.check.sheets.files import SUFFIXES, clean
-    from headwright.check.sheets.files import sheets as inside
-    from headwright.check.sheets.sheet import Problem
+    from headwright.grading.sheets.files import SUFFIXES, clean
+    from headwright.grading.sheets.files import sheets as inside
+    from headwright.grading.sheets.sheet import Problem
 
     for path in sheets:
         if not path.is_dir():
@@ -169,44 +241,81 @@ def _class(
     """The answers of all students, and their names; a student of whom no file was read is a problem."""
     from dataclasses import replace
 
-    from headwright.check.sheets.files import OTHERS, SUFFIXES, clean, sheets, student_of
-    from headwright.check.sheets.sheet import Problem
+    from headwright.grading.sheets.files import (
+        OTHERS,
+        SUFFIXES,
+        clean,
+        sheets,
+        student_of,
+    )
+    from headwright.grading.sheets.sheet import Problem
 
     if not folders or not all(folder.is_dir() for folder in folders):
-        raise InputError("--class expects folders, with a file or a folder for each student")
+        raise InputError(
+            "--class expects folders, with a file or a folder for each student"
+        )
     answers: list[AnswerText] = []
     problems: list[Problem] = []
     notes: list[Problem] = []
     students: list[str] = []
     for folder in folders:
         paths, seen, unread = sheets(folder, MOST_SHEETS)
-        found, others, more = _answers(paths, [], exercise, known) if paths else ([], [], [])
+        found, others, more = (
+            _answers(paths, [], exercise, known) if paths else ([], [], [])
+        )
         before = f"{clean(str(folder))}/"
-        answers += [replace(answer, file=answer.file.removeprefix(before)) for answer in found]
-        problems += [*seen, *(replace(each, file=each.file.removeprefix(before)) for each in others)]
-        notes += [replace(each, file=each.file.removeprefix(before)) for each in (*more, *unread)]
-        inside = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "__")))[:MOST_SHEETS]
+        answers += [
+            replace(answer, file=answer.file.removeprefix(before)) for answer in found
+        ]
+        problems += [
+            *seen,
+            *(replace(each, file=each.file.removeprefix(before)) for each in others),
+        ]
+        notes += [
+            replace(each, file=each.file.removeprefix(before))
+            for each in (*more, *unread)
+        ]
+        inside = sorted(
+            path for path in folder.iterdir() if not path.name.startswith((".", "__"))
+        )[:MOST_SHEETS]
         students += [path.name for path in inside if path.is_dir()]
-        students += [path.stem for path in inside if path.suffix.lower() in SUFFIXES + OTHERS and path.is_file()]
+        students += [
+            path.stem
+            for path in inside
+            if path.suffix.lower() in SUFFIXES + OTHERS and path.is_file()
+        ]
     files = [*(one.file for one in answers), *(one.file for one in (*problems, *notes))]
     heard = {student_of(file) for file in files}
-    problems += [Problem(clean(name), 0, "no answer sheet") for name in dict.fromkeys(students) if name not in heard]
-    return answers, problems, notes, list(dict.fromkeys(clean(name) for name in students))
+    problems += [
+        Problem(clean(name), 0, "no answer sheet")
+        for name in dict.fromkeys(students)
+        if name not in heard
+    ]
+    return (
+        answers,
+        problems,
+        notes,
+        list(dict.fromkeys(clean(name) for name in students)),
+    )
 
 
 def _show(
-    checked: Sequence[Checked], problems: Sequence[Problem], notes: Sequence[Problem], seed: int, json: bool,
+    checked: Sequence[Checked],
+    problems: Sequence[Problem],
+    notes: Sequence[Problem],
+    seed: int,
+    json: bool,
     students: Sequence[str] | None,
-) -> None:  # fmt: skip
-    from headwright.check.report.text import results
+) -> None:
     from headwright.cli.verdicts import print_class, print_verdicts
+    from headwright.grading.report.text import results
 
     if json:
         show_json(results(checked, problems, seed, notes))
     elif students is None:
         print_verdicts(checked, notes)
     else:
-        from headwright.check.report.page import classroom
+        from headwright.grading.report.page import classroom
 
         print_class(classroom(checked, students), notes)
     if not json:
@@ -215,27 +324,39 @@ def _show(
 
 
 def _write(
-    checked: Sequence[Checked], problems: Sequence[Problem], notes: Sequence[Problem], known: Mapping[str, Exercise],
-    gradescope: Path | None, out: Path | None, students: Sequence[str] | None,
-) -> None:  # fmt: skip
+    checked: Sequence[Checked],
+    problems: Sequence[Problem],
+    notes: Sequence[Problem],
+    known: Mapping[str, Exercise],
+    gradescope: Path | None,
+    out: Path | None,
+    students: Sequence[str] | None,
+) -> None:
     if gradescope is None and out is None:
         return
     from headwright.files import write_whole  # it brings NumPy along
 
     titles = {exercise.id: exercise.title for exercise in known.values()}
     if gradescope is not None:
-        from headwright.check.autograder.assignment import Assignment
-        from headwright.check.autograder.gradescope import as_bytes, grade
+        from headwright.grading.autograder.assignment import Assignment
+        from headwright.grading.autograder.gradescope import as_bytes, grade
 
-        as_told = Assignment(hints="full")  # what is not to be shown is gone from the verdicts
-        write_whole(gradescope, as_bytes(grade(checked, [*problems, *notes], assignment=as_told, titles=titles)))
+        as_told = Assignment(
+            hints="full"
+        )  # what is not to be shown is gone from the verdicts
+        write_whole(
+            gradescope,
+            as_bytes(
+                grade(checked, [*problems, *notes], assignment=as_told, titles=titles)
+            ),
+        )
         say(f"The results for Gradescope are in {gradescope}.")
     if out is not None:
-        from headwright.check.report.page import classroom, classroom_page, report
+        from headwright.grading.report.page import classroom, classroom_page, report
 
         page = report(checked, problems, titles, notes)
         if students is not None:
-            from headwright.check.autograder.assignment import Assignment, grades
+            from headwright.grading.autograder.assignment import Assignment, grades
 
             room = classroom(checked, students)
             page = classroom_page(room, problems, titles, notes)
@@ -248,7 +369,10 @@ def _write(
 def _plot(checked: Sequence[Checked], plot: Path | None) -> None:
     if plot is None:
         return
-    drawn = sorted((each for each in checked if each.verdict.curve), key=lambda each: each.verdict.word != "refuted")
+    drawn = sorted(
+        (each for each in checked if each.verdict.curve),
+        key=lambda each: each.verdict.word != "refuted",
+    )
     if not drawn or drawn[0].verdict.curve is None:
         say("There is nothing to draw: no answer has a picture.")
         return
@@ -259,7 +383,7 @@ def _plot(checked: Sequence[Checked], plot: Path | None) -> None:
 
 
 def _make(folder: Path, exercises: Path | None, points: str | None) -> None:
-    from headwright.check.autograder import make_autograder
+    from headwright.grading.autograder import make_autograder
 
     written = make_autograder(folder, exercises, points)
     say(f"The autograder is in {folder} ({', '.join(written)}).")
@@ -267,4 +391,6 @@ def _make(folder: Path, exercises: Path | None, points: str | None) -> None:
         say("Look through its assignment.toml, then upload it: see its README.md.")
     else:
         inside = folder / "assignment.toml"
-        say(f"Look through {inside}, then zip what is in the folder and upload it: see its README.md.")
+        say(
+            f"Look through {inside}, then zip what is in the folder and upload it: see its README.md."
+        )

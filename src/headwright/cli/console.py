@@ -18,14 +18,16 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from headwright.cards import brief
 from headwright.errors import InputError
+from headwright.extras import require
+from headwright.notebook import brief
 
 if TYPE_CHECKING:
     from headwright.pictures import Chart
 
 UNBROKEN = 10**6  # columns
-UNHEARD = 141  # as a process that SIGPIPE ends; rich and typer would say 1, which means 'no'
+# As a process that SIGPIPE ends; rich and typer would say 1, which means 'no'.
+UNHEARD = 141
 
 
 class _Plain(Console):
@@ -36,7 +38,8 @@ class _Plain(Console):
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
-        self._width = None  # it is asked for each time: rich would keep what COLUMNS was at first
+        # It is asked for each time: rich would keep what COLUMNS was at first.
+        self._width = None
 
     @property  # type: ignore[misc]  # nobody sets it
     def size(self) -> ConsoleDimensions:
@@ -61,8 +64,6 @@ OUT = _Results(highlight=False)
 TALK = _Plain(stderr=True, highlight=False)
 PICTURES = (".svg", ".png", ".pdf", ".html")
 DIGITS = 4  # of a number for people
-
-
 _hints: list[str] = []  # what is said after an interruption
 
 
@@ -72,7 +73,9 @@ def resumable() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        _hints.append("finished parts are kept, and the same command with --resume goes on from there")
+        _hints.append(
+            "finished parts are kept, and the same command with --resume goes on from there"
+        )
         raise
 
 
@@ -114,10 +117,13 @@ def next_step(*arguments: object) -> str:
 def _called() -> list[str]:
     called = Path(sys.argv[0])
     if called.name in ("__main__.py", "-c", ""):
-        return [sys.executable if sys.executable != shutil.which("python") else "python", "-m", "headwright"]
-    found = shutil.which(called.name)
-    on_path = called.name == str(called) or (found is not None and Path(found).resolve() == called.resolve())
-    return [called.name if on_path else str(called)]
+        is_python = sys.executable == shutil.which("python")
+        return ["python" if is_python else sys.executable, "-m", "headwright"]
+    on_path = shutil.which(called.name)
+    is_same = on_path is not None and Path(on_path).resolve() == called.resolve()
+    if is_same or called.name == str(called):
+        return [called.name]
+    return [str(called)]
 
 
 def show_table(table: Table) -> None:
@@ -147,7 +153,9 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
     """A bar on standard error, gone when the work is done; it takes the fraction done, and never goes back."""
     with Progress(console=TALK, transient=True, disable=not TALK.is_terminal) as bar:
         task = bar.add_task(what, total=1.0)
-        yield lambda fraction: bar.update(task, completed=max(fraction, bar.tasks[0].completed))
+        yield lambda fraction: bar.update(
+            task, completed=max(fraction, bar.tasks[0].completed)
+        )
 
 
 def check_writable(path: Path | None, option: str) -> None:
@@ -167,8 +175,11 @@ def check_picture(path: Path | None) -> None:
     if path is None:
         return
     if path.suffix not in PICTURES:
-        raise InputError(f"--plot {path}: has the suffix '{path.suffix}', expected one of {', '.join(PICTURES)}")
+        raise InputError(
+            f"--plot {path}: has the suffix '{path.suffix}', expected one of {', '.join(PICTURES)}"
+        )
     check_writable(path, "--plot")
+    require("plots", "--plot")
 
 
 def save_picture(path: Path, chart: Chart) -> None:

@@ -12,9 +12,10 @@ from rich.text import Text
 from headwright.cli.console import OUT, next_step, say, show_json, show_line, show_table
 from headwright.cli.options import Json
 from headwright.errors import InputError
+from headwright.extras import require
 
 if TYPE_CHECKING:
-    from headwright.check.exercise import Exercise
+    from headwright.grading.exercise import Exercise
 
 SHORT = "List the exercises, or show one."
 EXAMPLES = (
@@ -26,19 +27,31 @@ EXAMPLES = (
 
 def exercises(
     exercise: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Show this one; without it, list all.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="Show this one; without it, list all.",
+            show_default=False,
+        ),
     ] = None,
-    exercises: Annotated[Path | None, typer.Option(help="A folder with exercises of your own (.toml).")] = None,
+    exercises: Annotated[
+        Path | None, typer.Option(help="A folder with exercises of your own (.toml).")
+    ] = None,
     json: Json = False,
-    out: Annotated[Path | None, typer.Option(help="Write the statements, typeset, into this page (.html).")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the statements, typeset, into this page (.html)."),
+    ] = None,
     lint: Annotated[
         Path | None,
         typer.Option(help="Check the exercise in this file for errors (.toml)."),
     ] = None,
 ) -> None:
     """List the exercises that answers can be checked against, or show one with the names that an answer must define."""
-    from headwright.check.exercise import load_exercises
-    from headwright.check.sheets.sheet import find
+    if lint is not None or out is not None:
+        require("check", "exercises with --lint or --out")
+    from headwright.grading.exercise import load_exercises
+    from headwright.grading.sheets.sheet import find
 
     if lint is not None:
         _lint(lint, json)
@@ -54,16 +67,16 @@ def exercises(
     else:
         _list(chosen)
     if out is not None:
-        from headwright.check.report.page import statements
         from headwright.files import write_whole
+        from headwright.grading.report.page import statements
 
         write_whole(out, statements(chosen).encode())
         say(f"The statements are in {out}.")
 
 
 def _lint(path: Path, json: bool) -> None:
-    from headwright.check.exercise import read_exercise
-    from headwright.check.linting import lint
+    from headwright.grading.exercise import read_exercise
+    from headwright.grading.linting import lint
 
     exercise = read_exercise(path)
     found = lint(exercise)
@@ -75,22 +88,24 @@ def _lint(path: Path, json: bool) -> None:
 
 
 def _list(chosen: list[Exercise]) -> None:
-    from headwright.check.verdict import readable
+    from headwright.grading.verdict import readable
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("exercise", "title", "an answer names"):
         table.add_column(name, overflow="fold")
     for each in chosen:
         table.add_row(
-            Text(each.id, "bold"), Text(each.title), Text(", ".join(map(readable, each.names)) or "each step")
+            Text(each.id, "bold"),
+            Text(each.title),
+            Text(", ".join(map(readable, each.names)) or "each step"),
         )
     show_table(table)
     show_line("\nMore about one of them: headwright exercises ID")
 
 
 def _show(each: Exercise) -> None:
-    from headwright.check.report.typeset import readable_text
-    from headwright.check.verdict import readable
+    from headwright.grading.report.typeset import readable_text
+    from headwright.grading.verdict import readable
 
     show_line(Text.assemble((each.id, "bold"), "  ", each.title))
     OUT.print()
@@ -105,5 +120,7 @@ def _show(each: Exercise) -> None:
     OUT.print("\ncheck it", style="dim")
     show_line(f"  {next_step('check', 'SHEET.md')}")
     if each.answer:
-        given = [part for name in each.answer for part in ("--formula", f"{name} = ...")]
+        given = [
+            part for name in each.answer for part in ("--formula", f"{name} = ...")
+        ]
         show_line(f"  {next_step('check', '--exercise', each.id, *given)}")

@@ -9,7 +9,7 @@ import typer
 
 from headwright.cli.console import say, show_json, show_line
 from headwright.cli.options import Json
-from headwright.errors import InputError, install_line
+from headwright.extras import require
 
 SHORT = "Open the interactive lab in a browser."
 EXAMPLES = ("headwright lab", "headwright lab --port 0 --no-open --json")
@@ -17,21 +17,25 @@ EXAMPLES = ("headwright lab", "headwright lab --port 0 --no-open --json")
 
 def lab(
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Port; 0 for any that is free.", show_default="8417")
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="Port; 0 for any that is free.", show_default="8417"
+        ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; other machines need the token in the printed link.")
+        str,
+        typer.Option(
+            help="Address to listen on; other machines need the token in the printed link."
+        ),
     ] = "127.0.0.1",
-    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Do not open a browser.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Open the interactive lab: a page served on this machine until Ctrl-C."""
-    try:
-        from headwright.lab.serving import serve
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
-            raise
-        raise InputError(f"the lab needs {error.name}: {install_line('lab')}") from error
+    require("lab", "the lab")
+    from headwright.lab.serving import serve
 
     def ready(address: str) -> None:
         if json:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from headwright.cli.console import check_picture, progress, save_picture, show_json, show_line
+from headwright.cli.console import (
+    check_picture,
+    progress,
+    save_picture,
+    show_json,
+    show_line,
+)
 from headwright.cli.options import ARRAY, Json, Plot
 from headwright.errors import InputError
 
@@ -24,12 +30,25 @@ DType = Literal["exact", "float32", "float16", "bfloat16"]  # exact: not rounded
 def positions(
     scheme: Annotated[Name, typer.Option(help="Position encoding.")] = "sinusoidal",
     length: Annotated[int | None, typer.Option(help="Number of positions.")] = None,
-    dim: Annotated[int | None, typer.Option(help="Dimension of the encoding; for alibi, the number of heads.")] = None,
-    base: Annotated[float, typer.Option(help="Base of the frequencies (sinusoidal, rotary).")] = 10000.0,
-    table: Annotated[Path | None, typer.Option(help=f"The table of the learned scheme {ARRAY}.")] = None,
-    dtype: Annotated[DType, typer.Option(help="Number type of the encodings.")] = "exact",
-    index_dtype: Annotated[DType, typer.Option(help="Number type of the position index.")] = "exact",
-    angle_dtype: Annotated[DType, typer.Option(help="Number type of the angles.")] = "exact",
+    dim: Annotated[
+        int | None,
+        typer.Option(help="Dimension of the encoding; for alibi, the number of heads."),
+    ] = None,
+    base: Annotated[
+        float, typer.Option(help="Base of the frequencies (sinusoidal, rotary).")
+    ] = 10000.0,
+    table: Annotated[
+        Path | None, typer.Option(help=f"The table of the learned scheme {ARRAY}.")
+    ] = None,
+    dtype: Annotated[
+        DType, typer.Option(help="Number type of the encodings.")
+    ] = "exact",
+    index_dtype: Annotated[
+        DType, typer.Option(help="Number type of the position index.")
+    ] = "exact",
+    angle_dtype: Annotated[
+        DType, typer.Option(help="Number type of the angles.")
+    ] = "exact",
     json: Json = False,
     plot: Plot = None,
 ) -> None:
@@ -52,9 +71,15 @@ def positions(
         from headwright.pictures import position_picture
         from headwright.positions import preview
 
-        start = max(0, min(found.first_pair[1] - 16, length - 50)) if found.first_pair else 0
+        start = (
+            max(0, min(found.first_pair[1] - 16, length - 50))
+            if found.first_pair
+            else 0
+        )
         title = f"{scheme.capitalize()} positions"
-        subtitle = f"{found.collisions} of {length} positions coincide with an earlier one"
+        subtitle = (
+            f"{found.collisions} of {length} positions coincide with an earlier one"
+        )
         drawn = preview(chosen, length, precision, start)
         save_picture(plot, position_picture(drawn, title, subtitle, found.first_pair))
 
@@ -75,20 +100,30 @@ def _scheme(name: Name, dim: int | None, base: float, table: Path | None) -> Sch
 
 
 def _print(found: Report, length: int) -> None:
-    from headwright.enclosure import shown_above
+    from headwright.numerics.enclosure import shown_above
 
-    show_line(f"{found.collisions} of {length} positions coincide with an earlier one ({found.how_collisions})")
+    show_line(
+        f"{found.collisions} of {length} positions coincide with an earlier one ({found.how_collisions})"
+    )
     if found.first_pair:
-        show_line(f"  first: position {found.first_pair[1]} is the same as position {found.first_pair[0]}")
+        show_line(
+            f"  first: position {found.first_pair[1]} is the same as position {found.first_pair[0]}"
+        )
     if found.overflow_from is not None:
         onward = found.lost == length - found.overflow_from
         if onward:
-            show_line(f"  from position {found.overflow_from} on the numbers are not finite")
+            show_line(
+                f"  from position {found.overflow_from} on the numbers are not finite"
+            )
         else:
-            show_line(f"  numbers that are not finite: {found.lost} of the positions, first {found.overflow_from}")
+            show_line(
+                f"  numbers that are not finite: {found.lost} of the positions, first {found.overflow_from}"
+            )
     if math.isinf(found.min_distance):
         show_line(f"closest: not known ({found.how_distance})")
         return
     t, u = found.closest_pair
     apart = f"{shown_above(found.min_distance, 4)} apart ({found.how_distance})"
-    show_line(f"closest: positions {t} and {u} (difference {found.min_difference}), {apart}")
+    show_line(
+        f"closest: positions {t} and {u} (difference {found.min_difference}), {apart}"
+    )

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwright.cli.console import check_picture, progress, save_picture, say, show_json, show_line, show_table
+from headwright.cli.console import (
+    check_picture,
+    progress,
+    save_picture,
+    say,
+    show_json,
+    show_line,
+    show_table,
+)
 from headwright.cli.options import (
     ARRAY,
     AtLeast,
@@ -24,7 +32,7 @@ from headwright.cli.options import (
     read_number,
     read_numbers,
     read_queries,
-    read_wish,
+    read_targets,
 )
 from headwright.errors import InputError
 
@@ -32,64 +40,95 @@ if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float
 
-    from headwright.enclosure import Enclosure
-    from headwright.noise import Simulation
-    from headwright.trusted.certificate import Statement
+    from headwright.certificates.exact.certificate import KeyStatement
+    from headwright.numerics.enclosure import Enclosure
+    from headwright.simulation import Simulation
 
 SHORT = "Simulate noise in the keys: what a head then attends to, and how often."
-EXAMPLES = ("headwright simulate --keys k.npy --world w.toml --query q.npy --targets 0,1",)
+EXAMPLES = ("headwright simulate --keys k.npy --uncertainty u.toml --query q.npy",)
 
 
 def simulate(
-    world: Annotated[Path, typer.Option(help="Uncertainty model for the keys (.toml).")],
+    uncertainty: Annotated[
+        Path, typer.Option(help="Uncertainty model for the keys (.toml).")
+    ],
     keys: Annotated[
-        Path | None, typer.Option(help=f"Keys, one per row {ARRAY}; may be left out if the certificate holds them.")
+        Path | None,
+        typer.Option(
+            help=f"Keys, one per row {ARRAY}; may be left out if the certificate holds them."
+        ),
     ] = None,
     query: Annotated[
-        list[Path] | None, typer.Option(metavar="<path>", help="A query; give the option once for each head.")
+        list[Path] | None,
+        typer.Option(
+            metavar="<path>", help="A query; give the option once for each head."
+        ),
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option(help="Take queries, wish and scale from this certificate (.json).")
+        Path | None,
+        typer.Option(
+            help="Take queries, targets and scale from this certificate (.json)."
+        ),
     ] = None,
     targets: Annotated[
-        str | None, typer.Option(help="Keys whose weights are reported, such as 0,1.", show_default="those of the wish")
+        str | None,
+        typer.Option(
+            help="Keys whose weights are reported, such as 0,1.",
+            show_default="those of the targets",
+        ),
     ] = None,
-    wish: Annotated[
-        bool, typer.Option("--wish", help="Report how often the wish (below, or the certificate's) is met.")
+    met: Annotated[
+        bool,
+        typer.Option(
+            "--met",
+            help="Report how often the targets (below, or the certificate's) is met.",
+        ),
     ] = False,
     copy: Copy = None,
     average: Average = None,
     at_least: AtLeast = None,
     eps: Eps = None,
-    tolerance: Annotated[str, typer.Option(help="How close to the average counts as averaging.")] = "0.05",
+    tolerance: Annotated[
+        str, typer.Option(help="How close to the average counts as averaging.")
+    ] = "0.05",
     samples: Annotated[int, typer.Option(help="Number of random draws.")] = 100_000,
     seed: Seed = 0,
     scale: ExactScale = None,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """Simulate noise in the keys: the weights of the targets, how often they are averaged, how often a wish is met."""
-    from headwright.noise import read_world, simulate
+    """Simulate uncertain keys: weights of targets, how often they are averaged, how often targets are met."""
+    from headwright.simulation import simulate
+    from headwright.uncertainty import read_uncertainty
 
     check_picture(plot)
-    chosen, given = read_wish(copy, average, at_least, eps), _statement(certificate, query)
+    chosen, given = (
+        read_targets(copy, average, at_least, eps),
+        _statement(certificate, query),
+    )
     least = chosen.least if chosen is not None else None
-    if given is not None and least is None and (wish or targets is None):
-        least = given.wish
-    if least is None and (wish or targets is None):
-        raise InputError("expected --targets to watch, or a wish: --copy, --average or --at-least")
+    if given is not None and least is None and (met or targets is None):
+        least = given.targets
+    if least is None and (met or targets is None):
+        raise InputError(
+            "expected --targets to watch, or a target: --copy, --average or --at-least"
+        )
     watched = read_numbers(targets, "--targets") or sorted(least or ())
     with progress("drawing") as report:
         result = simulate(
             _keys(keys, given),
             _queries(query, given),
-            read_world(world),
+            read_uncertainty(uncertainty),
             watched,
             tolerance=read_number(tolerance, "--tolerance"),
             least=least,
             samples=samples,
             seed=seed,
-            scale=read_number(scale, "--scale") if scale is not None else given.scale if given else Fraction(1),
+            scale=read_number(scale, "--scale")
+            if scale is not None
+            else given.scale
+            if given
+            else Fraction(1),
             progress=report,
         )
     if json:
@@ -97,14 +136,18 @@ def simulate(
     else:
         _print(result, average=targets is not None or least is None)
     if given is not None:
-        say("The queries are the certificate's, which was not verified here: see headwright verify.")
+        say(
+            "The queries are the certificate's, which was not verified here: see headwright verify."
+        )
     if plot is not None:
         from headwright.pictures import noise_picture
 
         save_picture(plot, noise_picture(result))
 
 
-def _statement(certificate: Path | None, query: list[Path] | None) -> Statement | None:
+def _statement(
+    certificate: Path | None, query: list[Path] | None
+) -> KeyStatement | None:
     """What the certificate says, if there is one; it is used as data, and not verified."""
     if (certificate is None) == (not query):
         raise InputError("expected queries: --query for each head, or --certificate")
@@ -112,72 +155,112 @@ def _statement(certificate: Path | None, query: list[Path] | None) -> Statement 
         return None
     statement = read_certificate(certificate).statement
     if not statement.queries:
-        raise InputError(f"certificate {certificate}: says that a wish is {statement.claim}, expected one with queries")
+        raise InputError(
+            f"certificate {certificate}: says that a target is {statement.claim}, expected one with queries"
+        )
     return statement
 
 
-def _keys(path: Path | None, given: Statement | None) -> Float[np.ndarray, "n d"]:
+def _keys(path: Path | None, given: KeyStatement | None) -> Float[np.ndarray, "n d"]:
     import numpy as np
 
     if path is not None:
         return read_keys(path)
     if given is None or given.keys[0].rows is None:
-        raise InputError("expected --keys" + (", since the certificate does not hold them" if given else ""))
+        raise InputError(
+            "expected --keys"
+            + (", since the certificate does not hold them" if given else "")
+        )
     name = given.keys[0]
     return np.array(given.keys[0].rows.numbers).reshape(name.n, name.d)
 
 
-def _queries(paths: list[Path] | None, given: Statement | None) -> Float[np.ndarray, "heads d"]:
+def _queries(
+    paths: list[Path] | None, given: KeyStatement | None
+) -> Float[np.ndarray, "heads d"]:
     import numpy as np
 
     if given is None:
         return read_queries(paths or [])
-    return np.array([[float(x) for x in query] for query in given.queries])  # they are floats: exact
+    return np.array(
+        [[float(x) for x in query] for query in given.queries]
+    )  # they are floats: exact
 
 
 def _print(result: Simulation, *, average: bool) -> None:
     from rich.table import Table
 
-    from headwright.enclosure import fixed_above, shown_above
+    from headwright.numerics.enclosure import fixed_above, shown_above
 
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)  # fits into 80 columns
-    for name in ("target", "mean weight", "std", "5%", "median", "95%", *(["proven mean"] if result.exact else [])):
+    table = Table(
+        box=None, padding=(0, 1, 0, 0), pad_edge=False
+    )  # fits into 80 columns
+    for name in (
+        "target",
+        "mean weight",
+        "std",
+        "5%",
+        "median",
+        "95%",
+        *(["proven mean"] if result.exact else []),
+    ):
         table.add_column(name, justify="right")
     for k, target in enumerate(result.targets):
         spread = (f"{target.quantiles[level]:.4f}" for level in (0.05, 0.5, 0.95))
-        low, high = target.mean_interval  # cut at 0 and 1: the longer side is the one that was not
+        low, high = (
+            target.mean_interval
+        )  # cut at 0 and 1: the longer side is the one that was not
         shown = f"{target.mean:.4f}"
         half = max(high - float(shown), float(shown) - low)
         mean = f"{shown} ± {fixed_above(half, 4)}"
         proven = [str(result.exact.means[k])] if result.exact else []
-        table.add_row(str(target.key), mean, f"{target.deviation:.4f}", *spread, *proven)
+        table.add_row(
+            str(target.key), mean, f"{target.deviation:.4f}", *spread, *proven
+        )
     show_table(table)
     if average:
         goal = f"every target within {shown_above(result.tolerance)} of 1/{len(result.targets)}"
         near = result.exact.near_average if result.exact else None
-        _print_probability(goal, result, result.near_average, result.near_average_interval, near)
-    if result.wish is not None:
-        least = " and ".join(f"key {a} at least {_weight(p)}" for a, p in sorted(result.wish.least.items()))
         _print_probability(
-            f"wish granted ({least})", result, result.wish.probability, result.wish.interval, result.wish.exact
+            goal, result, result.near_average, result.near_average_interval, near
+        )
+    if result.met is not None:
+        least = " and ".join(
+            f"key {a} at least {_weight(p)}"
+            for a, p in sorted(result.met.least.items())
+        )
+        _print_probability(
+            f"targets met ({least})",
+            result,
+            result.met.probability,
+            result.met.interval,
+            result.met.exact,
         )
     if result.sampled_uniformly:
-        say(f"Drawn uniformly, since the world names no law: {', '.join(result.sampled_uniformly)}.")
+        say(
+            f"Drawn uniformly, since the uncertainty names no law: {', '.join(result.sampled_uniformly)}."
+        )
     say(f"Seed {result.seed}.")
 
 
 def _print_probability(
-    what: str, result: Simulation, sampled: float, interval: tuple[float, float], exact: Enclosure | None
+    what: str,
+    result: Simulation,
+    sampled: float,
+    interval: tuple[float, float],
+    exact: Enclosure | None,
 ) -> None:
-    from headwright.enclosure import fixed_above, fixed_below
+    from headwright.numerics.enclosure import fixed_above, fixed_below
 
     low, high = interval
     ends = f"{fixed_below(low, 4)} .. {fixed_above(high, 4)}"
     show_line(f"{what}: {sampled:.4f} of {result.samples} draws (95% interval {ends})")
-    show_line(f"proven: {exact}" if exact else f"no exact value: {result.why_not_exact}")
+    show_line(
+        f"proven: {exact}" if exact else f"no exact value: {result.why_not_exact}"
+    )
 
 
 def _weight(p: Fraction) -> str:
-    from headwright.enclosure import shown_below
+    from headwright.numerics.enclosure import shown_below
 
     return str(p) if len(str(p)) < 12 else shown_below(p, 4)

@@ -14,6 +14,7 @@ from rich.text import Text
 from headwright.cli.console import OUT, TALK, next_step, show_json, show_line
 from headwright.cli.options import Json
 from headwright.errors import InputError
+from headwright.extras import require
 
 if TYPE_CHECKING:
     from headwright.tour import Chapter
@@ -23,10 +24,13 @@ EXAMPLES = ("headwright tour --out out",)
 
 
 def tour(
-    out: Annotated[Path, typer.Option(help="Folder for pictures and files.")] = Path("out"),
+    out: Annotated[Path, typer.Option(help="Folder for pictures and files.")] = Path(
+        "out"
+    ),
     json: Json = False,
 ) -> None:
     """Run a tour of what Headwright does, on data it generates; pictures and a page are written into a folder."""
+    require("tour", "the tour")
     from headwright.files import write_whole
     from headwright.pictures import render
     from headwright.tour import chapters, page
@@ -34,15 +38,19 @@ def tour(
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--out {out}: the folder cannot be made ({error.strerror})") from error
+        raise InputError(
+            f"--out {out}: the folder cannot be made ({error.strerror})"
+        ) from error
     story: list[Chapter] = []
-    telling = chapters(out)
+    generated = chapters(out)
     while True:
-        with TALK.status(f"computing chapter {len(story) + 1}"):  # gone before the chapter is printed
-            told = next(telling, None)
-            if told is None:
+        # The status line is gone before the chapter is printed.
+        with TALK.status(f"computing chapter {len(story) + 1}"):
+            chapter = next(generated, None)
+            if chapter is None:
                 break
-            chapter = replace(told, commands=tuple(map(_as_called, told.commands)))
+            commands = tuple(map(_as_called, chapter.commands))
+            chapter = replace(chapter, commands=commands)
             write_whole(out / f"{chapter.name}.svg", render(chapter.picture, ".svg"))
         story.append(chapter)
         if json:
@@ -51,12 +59,18 @@ def tour(
         show_line(Text(chapter.plain))
         again = (f"again:   {command}" for command in chapter.commands)
         for line in (f"picture: {out}/{chapter.name}.svg", *again):
-            OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)  # whole, to be copied
+            # Never broken, so that it can be copied.
+            OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)
     write_whole(out / "index.html", page(story).encode())
     if json:
         pages = [
-            {"title": one.title, "text": one.plain, "picture": f"{out}/{one.name}.svg", "commands": list(one.commands)}
-            for one in story
+            {
+                "title": chapter.title,
+                "text": chapter.plain,
+                "picture": f"{out}/{chapter.name}.svg",
+                "commands": list(chapter.commands),
+            }
+            for chapter in story
         ]
         show_json({"page": f"{out}/index.html", "chapters": pages})
     else:

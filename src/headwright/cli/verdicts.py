@@ -13,21 +13,27 @@ from rich.text import Text
 from headwright.cli.console import OUT, show_line, show_table
 
 if TYPE_CHECKING:
-    from headwright.check.report.page import Classroom
-    from headwright.check.sheets.sheet import Checked, Problem
+    from headwright.grading.report.page import Classroom
+    from headwright.grading.sheets.sheet import Checked, Problem
 
 COLOUR = {
-    "proved": "green", "refuted": "red", "undecided": "yellow", "missing": "blue",
-    "true": "green", "false": "red", "open": "yellow", "quoted": "dim",
-}  # fmt: skip
+    "proved": "green",
+    "refuted": "red",
+    "undecided": "yellow",
+    "missing": "blue",
+    "true": "green",
+    "false": "red",
+    "open": "yellow",
+    "quoted": "dim",
+}
 WIDEST_PLACE = 28
 _WORD = re.compile(rf"\s+(?:line \d+\s+)?({'|'.join(COLOUR)})\b")
 
 
 def print_verdicts(checked: Sequence[Checked], notes: Sequence[Problem] = ()) -> None:
     """Every answer with its verdict, and what was not judged; of several answers, a table and the counts."""
-    from headwright.check.report.text import as_text
-    from headwright.check.verdict import WORST_FIRST
+    from headwright.grading.report.text import as_text
+    from headwright.grading.verdict import WORST_FIRST
 
     files = {each.answer.file for each in checked}
     for number, each in enumerate(checked):
@@ -46,14 +52,19 @@ def print_verdicts(checked: Sequence[Checked], notes: Sequence[Problem] = ()) ->
         OUT.print()
         show_table(_table(checked))
         counts = Counter(each.verdict.word for each in checked)
-        shown = ", ".join(f"{counts[word]} {word}" for word in reversed(WORST_FIRST) if counts[word])
+        shown = ", ".join(
+            f"{counts[word]} {word}" for word in reversed(WORST_FIRST) if counts[word]
+        )
         unmatched = len(notes)
-        show_line(f"\n{len(checked)} answers: {shown}" + (f"; {unmatched} not judged" if unmatched else ""))
+        show_line(
+            f"\n{len(checked)} answers: {shown}"
+            + (f"; {unmatched} not judged" if unmatched else "")
+        )
 
 
 def print_class(room: Classroom, notes: Sequence[Problem] = ()) -> None:
     """Students and exercises in a table: first those with the most false formulas, then with the most to read."""
-    from headwright.check.report.page import SIGNS
+    from headwright.grading.report.page import SIGNS
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("student", no_wrap=True)
@@ -62,7 +73,12 @@ def print_class(room: Classroom, notes: Sequence[Problem] = ()) -> None:
     for one in room.students:
         words = [one.word(exercise) or "" for exercise in room.exercises]
         cells = [Text(SIGNS.get(word, "-"), COLOUR.get(word, "")) for word in words]
-        table.add_row(Text(one.name), Text(str(one.false or ""), "red"), str(one.to_read or ""), *cells)
+        table.add_row(
+            Text(one.name),
+            Text(str(one.false or ""), "red"),
+            str(one.to_read or ""),
+            *cells,
+        )
     show_table(table)
     seen = {word for one in room.students for word in map(one.word, room.exercises)}
     legend = ", ".join(f"{sign} {word}" for word, sign in SIGNS.items() if word in seen)
@@ -81,10 +97,17 @@ def _table(checked: Sequence[Checked]) -> Table:
     for each in checked:
         place, word = each.answer.place, each.verdict.word
         false = len(each.verdict.false_formulas)
-        numbers = (Text(str(false or ""), "red"), Text(str(len(each.verdict.to_read) or "")))
+        numbers = (
+            Text(str(false or ""), "red"),
+            Text(str(len(each.verdict.to_read) or "")),
+        )
         rows.append(
             (
-                Text(place if len(place) <= WIDEST_PLACE else f"...{place[3 - WIDEST_PLACE :]}"),
+                Text(
+                    place
+                    if len(place) <= WIDEST_PLACE
+                    else f"...{place[3 - WIDEST_PLACE :]}"
+                ),
                 Text(each.answer.exercise_id),
                 Text(word, COLOUR[word]),
                 *numbers,
@@ -92,7 +115,9 @@ def _table(checked: Sequence[Checked]) -> Table:
         )
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for k, name in enumerate(("answer", "exercise", "verdict", "false", "to read")):
-        table.add_column(name, no_wrap=True, min_width=max(len(name), *(len(row[k]) for row in rows)))
+        table.add_column(
+            name, no_wrap=True, min_width=max(len(name), *(len(row[k]) for row in rows))
+        )
     for row in rows:
         table.add_row(*row)
     return table

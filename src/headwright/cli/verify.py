@@ -19,16 +19,16 @@ from headwright.cli.options import (
     check_checker,
     read_keys,
     read_number,
+    read_targets,
     read_text,
-    read_wish,
 )
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from headwright.checkers import Verdict
-    from headwright.comparison import Comparison, Expected
+    from headwright.certificates.checkers import CertificateVerdict
+    from headwright.verification.comparison import Comparison, Expected
 
 SHORT = "Verify a certificate against your inputs."
 EXAMPLES = (
@@ -36,12 +36,22 @@ EXAMPLES = (
     "headwright verify heads.json --rules previous.toml",
     "headwright verify copy.json --keys keys.npy --checker exact",
 )
-EXIT = {"verified": 0, "rejected": 1, "unreadable": 2, "not confirmed": 3, "internal error": 4}
+EXIT = {
+    "verified": 0,
+    "rejected": 1,
+    "unreadable": 2,
+    "not confirmed": 3,
+    "internal error": 4,
+}
 
 
 def verify(
     certificate: Annotated[
-        Path, typer.Argument(metavar="CERTIFICATE", help="The certificate (.json), or - for standard input.")
+        Path,
+        typer.Argument(
+            metavar="CERTIFICATE",
+            help="The certificate (.json), or - for standard input.",
+        ),
     ],
     keys: Annotated[
         list[Path] | None,
@@ -50,15 +60,28 @@ def verify(
             help=f"Keys it must be about {ARRAY}; needed where the certificate does not hold them.",
         ),
     ] = None,
-    world: Annotated[Path | None, typer.Option(help="Uncertainty model for the keys it must be about (.toml).")] = None,
-    rules: Annotated[Path | None, typer.Option(help="Rules for heads it must be about (.toml).")] = None,
+    uncertainty: Annotated[
+        Path | None,
+        typer.Option(help="Uncertainty model for the keys it must be about (.toml)."),
+    ] = None,
+    rules: Annotated[
+        Path | None, typer.Option(help="Rules for heads it must be about (.toml).")
+    ] = None,
     copy: Copy = None,
     average: Average = None,
     at_least: AtLeast = None,
     eps: Eps = None,
-    scale: Annotated[str | None, typer.Option(help="Factor of the scores it must be about, such as 1/8.")] = None,
-    confidence: Annotated[str | None, typer.Option(help="Probability it must hold with.")] = None,
-    model: Annotated[str | None, typer.Option(help="The model, for a certificate of `headwright every-text`.")] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(help="Factor of the scores it must be about, such as 1/8."),
+    ] = None,
+    confidence: Annotated[
+        str | None, typer.Option(help="Probability it must hold with.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="The model, for a certificate of `headwright every-text`."),
+    ] = None,
     checker: Checker = None,
     budget: Annotated[
         float | None,
@@ -70,59 +93,98 @@ def verify(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Verify a certificate: is its statement true, and is it about the keys, wish or rules that you give?"""
+    """Verify a certificate: is its statement true, and is it about the keys, targets or rules that you give?"""
     check_checker(checker)
     text = read_text(certificate, "certificate")
-    from headwright.trusted.cost import BUDGET
-    from headwright.verification import model_named
-    from headwright.verification import verify as check
+    from headwright.certificates.exact.cost import BUDGET
+    from headwright.verification.verify import model_named
+    from headwright.verification.verify import verify as check
 
     if model_named(text) is not None:
         given = {
-            "--keys": keys, "--world": world, "--rules": rules, "--copy": copy, "--average": average, "--eps": eps,
-            "--at-least": at_least, "--scale": scale, "--confidence": confidence, "--checker": checker,
-        }  # fmt: skip
+            "--keys": keys,
+            "--uncertainty": uncertainty,
+            "--rules": rules,
+            "--copy": copy,
+            "--average": average,
+            "--eps": eps,
+            "--at-least": at_least,
+            "--scale": scale,
+            "--confidence": confidence,
+            "--checker": checker,
+        }
         for option, value in given.items():
             if value is not None:
-                raise InputError(f"{option} beside a certificate about every text: expected --model alone")
+                raise InputError(
+                    f"{option} beside a certificate about every text: expected --model alone"
+                )
     elif model is not None:
-        raise InputError("--model beside a certificate about keys or heads: it goes with one about every text")
-    asked = _asked(world, rules, copy, average, at_least, eps, scale, confidence)
+        raise InputError(
+            "--model beside a certificate about keys or heads: it goes with one about every text"
+        )
+    asked = _asked(uncertainty, rules, copy, average, at_least, eps, scale, confidence)
     files = [_npy(path) for path in keys or []]
-    if asked is not None and asked.world is not None:
-        files += [_as_npy(scenario) for scenario in asked.world.scenarios]
+    if asked is not None and asked.uncertainty is not None:
+        files += [_as_npy(scenario) for scenario in asked.uncertainty.scenarios]
     with progress("checking") as report:
-        verdict = check(text, files, checker, report, model=model, budget=BUDGET if budget is None else budget)
+        verdict = check(
+            text,
+            files,
+            checker,
+            report,
+            model=model,
+            budget=BUDGET if budget is None else budget,
+        )
     compared = None
     if verdict.word == "verified" and asked is not None:
-        from headwright.comparison import compare
+        from headwright.verification.comparison import compare
 
         compared = compare(text, asked)
     _show(verdict, compared, json=json)
-    raise typer.Exit(EXIT["rejected" if compared is not None and compared.differences else verdict.word])
+    raise typer.Exit(
+        EXIT[
+            "rejected"
+            if compared is not None and compared.differences
+            else verdict.word
+        ]
+    )
 
 
 def _asked(
-    world: Path | None, rules: Path | None, copy: int | None, average: str | None, at_least: str | None,
-    eps: str | None, scale: str | None, confidence: str | None,
-) -> Expected | None:  # fmt: skip
+    uncertainty: Path | None,
+    rules: Path | None,
+    copy: int | None,
+    average: str | None,
+    at_least: str | None,
+    eps: str | None,
+    scale: str | None,
+    confidence: str | None,
+) -> Expected | None:
     """What is thought to be proved; None where nothing is said about it."""
-    wish = read_wish(copy, average, at_least, eps)
-    if wish is None and all(option is None for option in (world, rules, scale, confidence)):
+    targets = read_targets(copy, average, at_least, eps)
+    if targets is None and all(
+        option is None for option in (uncertainty, rules, scale, confidence)
+    ):
         return None
-    from headwright.comparison import Expected
-    from headwright.noise import read_world
-    from headwright.weights import read_rules
-    from headwright.weights.circuit import read_circuit
+    from headwright.verification.comparison import Expected  # noqa: I001
+    from headwright.head_design import read_rules
+    from headwright.head_design.circuit import read_circuit
+    from headwright.uncertainty import read_uncertainty
 
-    if rules is not None and not (wish is None and world is None and scale is None and confidence is None):
-        raise InputError("--rules beside --world, --scale, --confidence or a wish: these are about keys, expected one")
+    if rules is not None and not (
+        targets is None and uncertainty is None and scale is None and confidence is None
+    ):
+        raise InputError(
+            "--rules beside --uncertainty, --scale, --confidence or a target: these are about keys, expected one"
+        )
     sure = None if confidence is None else read_number(confidence, "--confidence")
     if sure is not None and not 0 < sure <= 1:
-        raise InputError(f"--confidence {confidence}: expected a probability above 0, at most 1")
+        raise InputError(
+            f"--confidence {confidence}: expected a probability above 0, at most 1"
+        )
     return Expected(
-        wish,
-        None if world is None else read_world(world),
+        targets,
+        None if uncertainty is None else read_uncertainty(uncertainty),
         None if scale is None else read_number(scale, "--scale"),
         sure,
         None if rules is None else read_circuit(rules) or read_rules(rules),
@@ -135,12 +197,14 @@ def _npy(path: Path) -> bytes:
 
 
 def _as_npy(keys: np.ndarray) -> bytes:
-    from headwright.queries.certify import as_npy
+    from headwright.query_design.certify import as_npy
 
     return as_npy(keys)
 
 
-def _show(verdict: Verdict, compared: Comparison | None, *, json: bool) -> None:
+def _show(
+    verdict: CertificateVerdict, compared: Comparison | None, *, json: bool
+) -> None:
     differs = compared is not None and bool(compared.differences)
     word = "rejected" if differs else verdict.word
     words = verdict.words
@@ -149,14 +213,24 @@ def _show(verdict: Verdict, compared: Comparison | None, *, json: bool) -> None:
     elif compared is not None:
         words += " That is what was asked" + (
             f", and more: {'; '.join(compared.notes)}." if compared.notes else "."
-        )  # fmt: skip
-        words += f" Not asked about: {'; '.join(compared.unasked)}." if compared.unasked else ""
+        )
+        words += (
+            f" Not asked about: {'; '.join(compared.unasked)}."
+            if compared.unasked
+            else ""
+        )
     if verdict.runs and not json:
-        words += f". The model itself, run in float64 on {verdict.runs} such texts, agrees"
+        words += (
+            f". The model itself, run in float64 on {verdict.runs} such texts, agrees"
+        )
     if json:
         told: dict[str, object] = verdict.to_json() | {"verdict": word, "words": words}
         if compared is not None:
-            told |= {"differences": compared.differences, "notes": compared.notes, "unasked": compared.unasked}
+            told |= {
+                "differences": compared.differences,
+                "notes": compared.notes,
+                "unasked": compared.unasked,
+            }
         show_json(told)
     else:
         show_line(f"{word} ({verdict.by}): {words}")

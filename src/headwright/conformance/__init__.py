@@ -9,11 +9,20 @@ arrays       NumPy, PyTorch and others behind the array API
 reference    attention in float64, block by block
 bound        the theorem: what a contract allows, element by element
 judging      an output beside reference and bound
+gradients    the theorem for the backward pass
+gradient_judging  dq, dk and dv of a kernel, judged
 verdict      the result as data
 sentences    the result in words
 hypotheses   mistakes that would explain an output, as one table
+candidates   what a hypothesis is
+estimated_keys  hypotheses about single keys, found from the output
 probes       visible_keys: which keys does a row see?
 inputs       attention_inputs: queries, keys and values that show errors
 models       conforming and expect: the attention of a model that is running
+demonstration  a kernel with seeded mistakes, for the lab
 dumps        tensors that were saved from any framework
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -7,7 +7,10 @@ computed by NumPy.
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from array_api_compat import (
@@ -19,14 +22,39 @@ from array_api_compat import (
 
 from headwright.errors import InputError
 
+F = TypeVar("F", bound=Callable[..., Any])
 Array = Any  # of any library: the standard has no type for it
 Namespace = Any
+
+
+def run_eagerly(function: F) -> F:
+    """Let a function run as it is written where torch.compile traces its caller.
+
+    Traced, NumPy's functions would be replaced by PyTorch's, and a verdict would rest
+    on other arithmetic. PyTorch is not imported for it.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        if "torch._dynamo" not in sys.modules:
+            return function(*arguments, **named)
+        import torch
+
+        disable: Callable[[F], F] = torch.compiler.disable
+        return disable(function)(*arguments, **named)
+
+    return cast("F", call)
 
 
 def as_array(values: Any, what: str) -> Array:
     """An array that float64 can be computed with where it is."""
     if is_torch_array(values):
         values = values.detach()
+        if values.device.type == "meta" or str(values.layout) != "torch.strided":
+            raise InputError(
+                f"{what} is a tensor on {values.device} with layout {values.layout}: "
+                "expected one that holds all its numbers"
+            )
         if values.device.type == "mps":  # Apple's GPUs have no float64
             values = values.cpu()
         return values
@@ -49,16 +77,17 @@ def namespace_of(array: Array) -> Namespace:
 
 
 def to_float64(array: Array) -> Array:
-    """The same numbers in float64, exactly; NumPy's where they are on a CPU.
+    """A copy in float64, exact; NumPy's where the numbers are on a CPU.
 
-    Blocks are small, and PyTorch's threads would wait for one another.
+    Blocks are small, and PyTorch's threads would wait for one another. It is a copy
+    because a kernel may change its inputs.
     """
     if is_torch_array(array) and array.device.type == "cpu":
-        return np.asarray(array.double().numpy())
+        return np.array(array.double().numpy())
     if is_numpy_array(array):
         return array.astype(np.float64)  # also from bfloat16, which NumPy has not
     xp = namespace_of(array)
-    return xp.astype(array, xp.float64)
+    return xp.astype(array, xp.float64, copy=True)
 
 
 def like(array: Array, model: Array) -> Array:

@@ -8,6 +8,7 @@ its unit in the last place is added to that of the contract.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -29,6 +30,16 @@ BOUND_SLACK = 1 + 2.0**-20
 LAZY_MAXIMUM = 16.0
 
 
+class Vacuity(StrEnum):
+    """Why the bound says nothing of an element."""
+
+    SCORE_OVERFLOW = "score overflow"  # a score may be too large for its type
+    OUTPUT_OVERFLOW = "output overflow"  # and so may the output
+    TINY_VALUES = "tiny values"  # values so small that they may be flushed to zero
+    LARGE_BIAS = "large bias"  # a bias so large that a score loses its digits
+    LARGE_SCORES = "large scores"  # rounding a score changes its weight by as much
+
+
 @dataclass(frozen=True, eq=False)
 class OutputBound:
     """For each element of some rows: a bound on the error, and whether it says much."""
@@ -36,6 +47,7 @@ class OutputBound:
     bound: Array
     # True where the bound is no smaller than the mean of |v|: zeros would be within.
     vacuous: Array
+    before_rounding: Array
 
 
 @dataclass(frozen=True)
@@ -105,8 +117,9 @@ def bound_rows(
     """The theorem, for the rows of a block."""
     xp = namespace_of(exact.weights)
     score_error = bound_scores(contract, inputs, exact, dim)
-    log_error = bound_log_weights(contract, inputs, exact, score_error)
-    weight_error = bound_weights(contract, inputs, exact, score_error, log_error)
+    worst_error = worst_score_error(units_of(contract, inputs), exact, score_error)
+    log_error = bound_log_weights(contract, inputs, exact, score_error, worst_error)
+    weight_error = bound_weights(contract, inputs, exact, worst_error, log_error)
     return _bound_output(contract, inputs, exact, weight_error, xp)
 
 
@@ -156,13 +169,21 @@ def bound_scores(
     products = exact.largest_product * (1 + relative) * (1 + units.score)
     overflows = products > min(working.largest, scores.largest)
     if exact.bias is not None:
-        overflows = overflows | (xp.abs(exact.scores) + error > scores.largest)
+        overflows = overflows | (exact.scores + error > scores.largest)
+        # A score that overflows downwards is minus infinity or the least number: its
+        # key has no weight, if another key of the row has a score that is finite.
+        finite = exact.visible & (exact.scores - error >= -scores.largest)
+        overflows = overflows | ~xp.any(finite, axis=-1, keepdims=True)
     error = xp.where(overflows, xp.full_like(error, np.inf), error)
     return xp.where(exact.visible, error, xp.zeros_like(error))
 
 
 def bound_log_weights(
-    contract: Contract, inputs: FloatFormat, exact: ExactRows, score_error: Array
+    contract: Contract,
+    inputs: FloatFormat,
+    exact: ExactRows,
+    score_error: Array,
+    worst_error: Array,
 ) -> Array:
     """Step 5: how far the logarithm of each computed exponential may be off.
 
@@ -170,7 +191,6 @@ def bound_log_weights(
     """
     xp = namespace_of(exact.weights)
     units = units_of(contract, inputs)
-    worst_error = _worst_error(units, exact, score_error)
     error = _log_error(contract, units, exact, exact.scores, score_error, worst_error)
     return xp.where(exact.visible, error, xp.zeros_like(error))
 
@@ -201,7 +221,7 @@ def _log_error(
     return score_error + shift + argument + exponential
 
 
-def _worst_error(units: Units, exact: ExactRows, score_error: Array) -> Array:
+def worst_score_error(units: Units, exact: ExactRows, score_error: Array) -> Array:
     """How far the largest computed score may be off: the worst of those that count.
 
     A key that has no weight in float64 is far below the largest.
@@ -231,29 +251,16 @@ def bound_weights(
     contract: Contract,
     inputs: FloatFormat,
     exact: ExactRows,
-    score_error: Array,
+    worst_error: Array,
     log_error: Array,
 ) -> Array:
     """Steps 6 and 7: |computed - exact| weight of each key, after the division."""
     xp = namespace_of(exact.weights)
     units = units_of(contract, inputs)
     rescalings = _rescalings(contract, exact, xp)
-    worst_error = _worst_error(units, exact, score_error)
-
-    # Step 6: the sum of the exponentials lies between two multiples of the exact one.
-    operations = sum_operations(exact.seen + 1) + rescalings + 4
-    sum_error = -_log_one_minus(gamma(operations, units.sum_ulp), xp)
-    below = xp.sum(exact.weights * xp.expm1(-log_error), axis=-1, keepdims=True)
-    above = xp.sum(_raised(exact, log_error, xp), axis=-1, keepdims=True)
-    if exact.sink_scores is not None:
-        sinks = exact.sink_scores
-        sink_weight = xp.exp(sinks - exact.log_sum_exp)
-        sink_error = _sink_score_error(units, exact)
-        sink_error = _log_error(contract, units, exact, sinks, sink_error, worst_error)
-        below = below + sink_weight * xp.expm1(-sink_error)
-        above = above + sink_weight * xp.expm1(sink_error)
-    log_below = xp.log1p(below) - sum_error
-    log_above = xp.log1p(above) + sum_error
+    log_below, log_above = bound_log_sum(
+        contract, inputs, exact, worst_error, log_error
+    )
 
     # Step 7: a weight of the numerator may also be rounded, and its product with the
     # value; the sum of the products and the division err as the other sum does.
@@ -262,12 +269,37 @@ def bound_weights(
     log_numerator = log_numerator - np.log1p(-units.value)
     least_log = -log_error - log_above - worst_error
     rounding = _bound_weight_rounding(contract, inputs, exact, least_log)
-    raised = _raised(exact, log_numerator - log_below, xp)
+    raised = raise_weights(exact, log_numerator - log_below, xp)
     too_large = raised + rounding * (exact.weights + raised)
     lowered = -exact.weights * xp.expm1(-log_numerator - log_above)
     too_small = lowered + rounding * (exact.weights - lowered)
     error = xp.maximum(too_large, too_small)
     return xp.where(exact.visible, error, xp.zeros_like(error))
+
+
+def bound_log_sum(
+    contract: Contract,
+    inputs: FloatFormat,
+    exact: ExactRows,
+    worst_error: Array,
+    log_error: Array,
+) -> tuple[Array, Array]:
+    """Step 6: the logarithm of computed / exact sum of exponentials lies between these."""
+    xp = namespace_of(exact.weights)
+    units = units_of(contract, inputs)
+    rescalings = _rescalings(contract, exact, xp)
+    operations = sum_operations(exact.seen + 1) + rescalings + 4
+    sum_error = -_log_one_minus(gamma(operations, units.sum_ulp), xp)
+    below = xp.sum(exact.weights * xp.expm1(-log_error), axis=-1, keepdims=True)
+    above = xp.sum(raise_weights(exact, log_error, xp), axis=-1, keepdims=True)
+    if exact.sink_scores is not None:
+        sinks = exact.sink_scores
+        sink_weight = xp.exp(sinks - exact.log_sum_exp)
+        sink_error = _sink_score_error(units, exact)
+        sink_error = _log_error(contract, units, exact, sinks, sink_error, worst_error)
+        below = below + sink_weight * xp.expm1(-sink_error)
+        above = above + sink_weight * xp.expm1(sink_error)
+    return xp.log1p(below) - sum_error, xp.log1p(above) + sum_error
 
 
 def _log_one_minus(relative: Array, xp: Namespace) -> Array:
@@ -276,9 +308,11 @@ def _log_one_minus(relative: Array, xp: Namespace) -> Array:
     return xp.log1p(-left)
 
 
-def _raised(exact: ExactRows, log_error: Array, xp: Namespace) -> Array:
+def raise_weights(exact: ExactRows, log_error: Array, xp: Namespace) -> Array:
     """weight * (e^log_error - 1), also where one is tiny and the other is large."""
     usual = exact.weights * xp.expm1(log_error)
+    if not bool(xp.any(log_error >= 1)):
+        return usual
     exponent = exact.scores - exact.log_sum_exp + log_error
     extreme = xp.where(exact.visible, xp.exp(exponent), xp.zeros_like(usual))
     return xp.where(log_error < 1, usual, extreme)
@@ -333,4 +367,36 @@ def _bound_output(
     overflows = ~(size + half_ulp < output_format.largest)
     bound = xp.where(overflows, xp.full_like(bound, np.inf), bound)
     vacuous = (before_rounding >= exact.mean_magnitude) & (exact.mean_magnitude > 0)
-    return OutputBound(bound, vacuous | ~xp.isfinite(bound))
+    return OutputBound(bound, vacuous | ~xp.isfinite(bound), before_rounding)
+
+
+def find_vacuity(
+    contract: Contract, inputs: FloatFormat, exact: ExactRows, bound: OutputBound
+) -> dict[Vacuity, Array]:
+    """For each reason the elements of which the bound says nothing for this reason."""
+    xp = namespace_of(exact.weights)
+    working = contract.working_format(inputs)
+    scores = contract.resolve(contract.score_format, inputs)
+    magnitude = exact.mean_magnitude
+    left = bound.vacuous
+    reasons = {}
+
+    largest = min(working.largest, scores.largest)
+    reasons[Vacuity.SCORE_OVERFLOW] = left & (exact.largest_product * 2 > largest)
+    left = left & ~reasons[Vacuity.SCORE_OVERFLOW]
+    too_wide = ~(bound.before_rounding < magnitude)
+    reasons[Vacuity.OUTPUT_OVERFLOW] = left & ~too_wide
+    left = left & too_wide
+    tiny = (5 * exact.seen + 4) * working.tiny_error
+    reasons[Vacuity.TINY_VALUES] = left & (2 * tiny > magnitude)
+    left = left & ~reasons[Vacuity.TINY_VALUES]
+    if exact.bias is not None:
+        # Whose rounding is larger in the row: that of the bias or of the products?
+        biases = xp.where(exact.visible, xp.abs(exact.bias), 0 * exact.bias)
+        products = xp.where(exact.visible, exact.magnitude, 0 * exact.magnitude)
+        largest_bias = xp.max(biases, axis=-1, keepdims=True)
+        of_bias = largest_bias > xp.max(products, axis=-1, keepdims=True)
+        reasons[Vacuity.LARGE_BIAS] = left & of_bias
+        left = left & ~of_bias
+    reasons[Vacuity.LARGE_SCORES] = left
+    return reasons

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from headwright.conformance.arrays import Array
-from headwright.conformance.contracts import Contract, contracts_to_try
+from headwright.conformance.arrays import Array, run_eagerly
+from headwright.conformance.contracts import (
+    Contract,
+    contracts_to_try,
+    gradient_contracts,
+)
+from headwright.conformance.gradient_judging import differentiate, judge_gradients
 from headwright.conformance.hypotheses import fitting_hypotheses
 from headwright.conformance.judging import Comparison, Progress, compare
 from headwright.conformance.reading import (
@@ -26,10 +32,11 @@ from headwright.conformance.verdict import (
     decide,
     word_of,
 )
-from headwright.errors import HeadwrightError, InputError, typed_errors
+from headwright.errors import HeadwrightError, InputError, checked_arguments
 
 
-@typed_errors
+@run_eagerly
+@checked_arguments
 def conform(
     attention: Callable[..., Any] | Any,
     q: Any,
@@ -50,6 +57,8 @@ def conform(
     layout: Literal["bhtd", "bthd"] = "bhtd",
     contract: str | Contract | None = None,
     rows: int | Sequence[int] | None = None,
+    gradients: bool | Mapping[str, Any] = False,
+    dout: Any = None,
     explain: bool = True,
     progress: Progress | None = None,
 ) -> ConformanceVerdict:
@@ -72,6 +81,8 @@ def conform(
     mask         True where a key is seen
     contract     which roundings are allowed; else the strictest that holds is reported
     rows         so many rows, evenly spread, or these; else all
+    gradients    True: also dq, dk and dv, by PyTorch's autograd; or {"dq": ..., ...}
+    dout         what was sent back; for True, seeded Gaussian numbers unless given
 
     >>> from headwright.conformance.inputs import attention_inputs
     >>> q, k, v = attention_inputs(rows=32, dim=16, dtype="float32")
@@ -96,14 +107,35 @@ def conform(
     )
     problem = read_problem(q, k, v, question)
     result = attention
-    if callable(attention) and not hasattr(attention, "shape"):
-        result = _call(attention, q, k, v)
+    derivatives: Mapping[str, Any] | None = None
+    if gradients is True:
+        if not callable(attention) or hasattr(attention, "shape"):
+            raise InputError(
+                "gradients is True: expected a function of q, k and v, or gradients as "
+                "a mapping"
+            )
+        result, dout, derivatives = _call(
+            differentiate, attention, q, k, v, dout, name=_name(attention)
+        )
+    elif callable(attention) and not hasattr(attention, "shape"):
+        result = _call(attention, q, k, v, name=_name(attention))
+    if isinstance(gradients, Mapping):
+        derivatives = gradients
     out = read_output(result, problem, question)
     chosen = contracts_to_try(
         contract, problem.input_format, softcap=softcap is not None
     )
     judged_rows = read_rows(rows, problem.shape.rows)
-    return judge(problem, out, chosen, judged_rows, explain=explain, progress=progress)
+    verdict = judge(
+        problem, out, chosen, judged_rows, explain=explain, progress=progress
+    )
+    if derivatives is None:
+        return verdict
+    if dout is None:
+        raise InputError("dout is missing: expected what was sent back")
+    allowed = gradient_contracts(contract, problem.input_format)
+    of_inputs = judge_gradients(problem, out, dout, derivatives, allowed, question)
+    return replace(verdict, gradients=of_inputs)
 
 
 def assert_attention(
@@ -141,7 +173,10 @@ def judge(
     progress: Progress | None = None,
 ) -> ConformanceVerdict:
     """The verdict on an output, with hypotheses where the strictest contract fails."""
-    comparisons = compare(problem, out, contracts, rows, progress=progress)
+    comparisons = compare(problem, out, contracts[:1], rows, progress=progress)
+    if word_of(comparisons[0]) is not Word.WITHIN and len(contracts) > 1:
+        # The strictest contract settles most outputs: the others cost as much again.
+        comparisons += compare(problem, out, contracts[1:], rows, progress=progress)
     looked_at = problem.shape.batch * problem.shape.heads * len(rows)
     if comparisons[0].empty_rows == looked_at:
         # An output of NaN would be 'within' here, since nothing was compared.
@@ -157,7 +192,7 @@ def judge(
             tried = contracts[:1]  # a mistake that hides behind a lenient contract
         hypotheses = fitting_hypotheses(problem, out, tried, comparisons[0], rows)
     return ConformanceVerdict(
-        word=word,
+        output_word=word,
         contract=shown.contract.name,
         ratio=shown.ratio,
         worst=shown.worst,
@@ -168,6 +203,7 @@ def judge(
         total_rows=problem.shape.rows,
         unjudged=shown.unjudged,
         empty_rows=shown.empty_rows,
+        margin=shown.margin,
         ratios=shown.ratios,
     )
 
@@ -178,13 +214,17 @@ def _result(comparison: Comparison) -> ContractResult:
     )
 
 
-def _call(attention: Callable[..., Any], q: Any, k: Any, v: Any) -> Any:
+def _name(attention: Callable[..., Any]) -> str:
+    return getattr(attention, "__name__", type(attention).__name__)
+
+
+def _call(function: Callable[..., Any], *arguments: Any, name: str) -> Any:
+    """What a function of a person returns; InputError where it raises."""
     try:
-        return attention(q, k, v)
+        return function(*arguments)
     except HeadwrightError:
         raise
     except Exception as error:
-        name = getattr(attention, "__name__", type(attention).__name__)
         reason = f"{type(error).__name__}: {error}"
         raise InputError(
             f"{name}(q, k, v) raised {' '.join(reason.split())[:300]}"

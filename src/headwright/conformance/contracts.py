@@ -11,6 +11,7 @@ the error of each element of the output. To write one, change a field of another
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,6 +25,7 @@ from headwright.conformance.formats import (
 )
 from headwright.errors import InputError
 
+NAMED_FORMATS = {**INPUT_FORMATS, "tf32": TF32, "float8_e4m3": E4M3}
 FormatName = Literal["input", "working", "tf32", "float8_e4m3", "float16", "bfloat16"]
 
 
@@ -34,10 +36,15 @@ class Contract:
     'working' is the type that sums are kept in: float32, or float64 for inputs in
     float64. Every operation in it may err by one unit in the last place: rounded to
     nearest, truncated as in tensor cores, or a fast division. 'input' is the type of q.
+
+    >>> FUSED.score_format, EAGER.score_format
+    ('working', 'input')
     """
 
     name: str
     summary: str
+    # The types of inputs that it is about; none is all of them.
+    inputs: tuple[str, ...] = ()
     # Queries and keys may be rounded to this before their product (and be scaled then).
     operand_format: FormatName | None = None
     # Scores may be rounded to this after each operation on them.
@@ -54,7 +61,33 @@ class Contract:
     # The output is rounded to this, once and to nearest.
     output_format: FormatName = "input"
     # Sums over keys may be kept in a narrower type than all else.
-    sum_format: Literal["working", "float16"] = "working"
+    sum_format: Literal["working", "float16", "bfloat16"] = "working"
+    # Sums of gradients may be rounded to the input type after so many rows or keys.
+    gradient_tile: int | None = None
+    # Weights may be rounded to the input type before dS is made of them.
+    rounds_weights_of_gradients: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse formats that are not known, and numbers that allow nothing."""
+        known = {"input", "working", *NAMED_FORMATS}
+        for field in (
+            "operand_format",
+            "score_format",
+            "weight_format",
+            "value_format",
+            "output_format",
+            "sum_format",
+        ):
+            name = getattr(self, field)
+            optional = field in ("operand_format", "value_format")
+            if name not in known and not (optional and name is None):
+                raise InputError(
+                    f"{field} is {name!r}: expected one of {', '.join(sorted(known))}"
+                )
+        for field in ("exp_ulps", "tanh_ulps", "tile"):
+            number = getattr(self, field)
+            if not isinstance(number, int | float) or not 0 < number < math.inf:
+                raise InputError(f"{field} is {number!r}: expected a number above 0")
 
     def working_format(self, inputs: FloatFormat) -> FloatFormat:
         """The type that sums are kept in."""
@@ -68,11 +101,7 @@ class Contract:
             return inputs
         if name == "working":
             return self.working_format(inputs)
-        if name == "tf32":
-            return TF32
-        if name == "float8_e4m3":
-            return E4M3
-        return INPUT_FORMATS[name]
+        return NAMED_FORMATS[name]
 
 
 GPU_TANH_ULPS = 4400  # a relative error of 2^-10.9, assumed of tanh.approx.f32
@@ -104,6 +133,7 @@ PRESCALED = Contract(
 TENSOR_FLOAT = Contract(
     "tf32",
     "as fused, with both factors of both products rounded to tf32",
+    inputs=("float32",),
     operand_format="tf32",
     weight_format="tf32",
     value_format="tf32",
@@ -115,9 +145,25 @@ FP8 = Contract(
     value_format="float8_e4m3",
 )
 
+ROUNDED_SUMS = Contract(
+    "fused, rounded sums of gradients",
+    "as fused, and sums of gradients rounded to the input type after each tile of 32 "
+    "rows or keys, and weights before dS is made of them",
+    gradient_tile=32,
+    rounds_weights_of_gradients=True,
+)
+
 CONTRACTS = {
     contract.name: contract
-    for contract in (FUSED, FAST_TANH, EAGER, PRESCALED, TENSOR_FLOAT, FP8)
+    for contract in (
+        FUSED,
+        FAST_TANH,
+        EAGER,
+        PRESCALED,
+        TENSOR_FLOAT,
+        FP8,
+        ROUNDED_SUMS,
+    )
 }
 
 
@@ -130,13 +176,18 @@ def contracts_to_try(
     >>> [each.name for each in contracts_to_try(None, BFLOAT16, softcap=False)]
     ['fused', 'eager']
     """
-    if isinstance(named, Contract):
-        return (named,)
-    if named is not None:
+    if isinstance(named, str):
         if named not in CONTRACTS:
             names = ", ".join(CONTRACTS)
             raise InputError(f"there is no contract {named!r}: expected one of {names}")
-        return (CONTRACTS[named],)
+        named = CONTRACTS[named]
+    if named is not None:
+        if named.inputs and inputs.name not in named.inputs:
+            raise InputError(
+                f"the contract {named.name} is about inputs in "
+                f"{' or '.join(named.inputs)}: it says nothing of {inputs.name}"
+            )
+        return (named,)
     usual = [FUSED]
     if softcap and inputs is not FLOAT64:
         usual.append(FAST_TANH)
@@ -145,3 +196,24 @@ def contracts_to_try(
     elif inputs is not FLOAT64:
         usual.append(EAGER)
     return tuple(usual)
+
+
+def gradient_contracts(
+    named: str | Contract | None, inputs: FloatFormat
+) -> tuple[Contract, ...]:
+    """Those under which gradients are judged: the theorem is about fused passes.
+
+    >>> from headwright.conformance.formats import FLOAT32
+    >>> [each.name for each in gradient_contracts(None, FLOAT32)]
+    ['fused']
+    """
+    if named is None:
+        return (FUSED, ROUNDED_SUMS) if inputs.precision < 24 else (FUSED,)
+    (contract,) = contracts_to_try(named, inputs, softcap=False)
+    narrow = contract.operand_format or contract.value_format
+    if narrow or contract.score_format != "working":
+        raise InputError(
+            f"the contract {contract.name} says nothing of gradients: expected "
+            f"{FUSED.name} or {ROUNDED_SUMS.name}"
+        )
+    return (contract,)

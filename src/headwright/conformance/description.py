@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -78,11 +79,12 @@ def window_reach(
     """
     if window is None:
         return None, None
-    if isinstance(window, Sequence):
+    if not isinstance(window, int | Integral):
         if len(window) != 2:
             raise InputError(f"window has {len(window)} numbers: expected one or two")
-        before, after = window
-        return _reach(before), _reach(after)
+        before, after = (_reach(int(distance)) for distance in window)
+        return before, after
+    window = int(window)
     if window < 1:
         raise InputError(f"window is {window}: expected at least 1 key")
     if causal:

@@ -20,6 +20,7 @@ DESCRIBING = (
     "documents",
     "mask",
 )
+GRADIENTS = ("dout", "dq", "dk", "dv")  # all of them, or none is judged
 
 
 def read_dump(path: Path, dtype: str | None = None) -> dict[str, np.ndarray]:
@@ -45,10 +46,18 @@ def read_dump(path: Path, dtype: str | None = None) -> dict[str, np.ndarray]:
             "q, k, v and out"
         )
     if dtype is not None:
-        for name in REQUIRED:
-            tensors[name] = _narrow(tensors[name], name, dtype)
+        for name in (*REQUIRED, *GRADIENTS):
+            if name in tensors:
+                tensors[name] = _narrow(tensors[name], name, dtype)
+    present = [name for name in GRADIENTS if name in tensors]
+    if present and len(present) < len(GRADIENTS):
+        absent = [name for name in GRADIENTS if name not in tensors]
+        raise InputError(
+            f"{path}: has {', '.join(present)} and no {', '.join(absent)}: gradients are "
+            "judged where all four are there"
+        )
     known = {}
-    for name in (*REQUIRED, *DESCRIBING):
+    for name in (*REQUIRED, *DESCRIBING, *GRADIENTS):
         if name in tensors:
             known[name] = tensors[name]
     return known

@@ -10,26 +10,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from headwright.conformance.arrays import Array, like, namespace_of, to_numpy
+from headwright.conformance.candidates import (
+    Candidate,
+    Case,
+    Strength,
+    change_spec,
+    exact_blocks,
+    make_case,
+)
 from headwright.conformance.contracts import Contract
-from headwright.conformance.description import AttentionSpec
-from headwright.conformance.judging import (
-    Comparison,
-    RowScale,
-    compare,
-)
-from headwright.conformance.reference import (
-    ExactRows,
-    Problem,
-    blocks,
-    exact_rows,
-    take_rows,
-)
+from headwright.conformance.estimated_keys import TILES, estimated_keys
+from headwright.conformance.judging import Comparison, RowScale, compare
+from headwright.conformance.reference import ExactRows, Problem, take_rows
 from headwright.conformance.verdict import FittingHypothesis
 
 FIRST_ROWS = 4  # the worst rows, on which most candidates fail at once
@@ -37,33 +35,6 @@ WORST_ROWS = 12  # of those on which candidates are tried
 SPREAD_ROWS = 20  # and so many evenly spread ones
 ROWS_OF_A_FIT = 6  # on which a factor is estimated
 MOST_REPORTED = 4
-TILES = (16, 32, 64, 128, 256)
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """An output that is wrong, and the rows on which explanations are tried."""
-
-    problem: Problem
-    out: Array
-    rows: np.ndarray
-
-    @property
-    def spec(self) -> AttentionSpec:
-        """What was asked for."""
-        return self.problem.spec
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """One way in which the output may have come about."""
-
-    name: str
-    sentence: str  # after 'It is consistent with'
-    problem: Problem
-    out: Array
-    contract: Callable[[Contract], Contract] | None = None
-    row_scale: RowScale | None = None
 
 
 def fitting_hypotheses(
@@ -73,44 +44,70 @@ def fitting_hypotheses(
     comparison: Comparison,
     rows: np.ndarray,
 ) -> tuple[FittingHypothesis, ...]:
-    """The hypotheses that fit under the strictest contract under which any fits."""
+    """The strongest hypotheses that fit, under the strictest contract that allows it."""
     worst_rows, rows_to_try = _rows_to_try(comparison, rows)
-    case = Case(problem, out, rows_to_try)
-    candidates = [
-        candidate for proposals in HYPOTHESES for candidate in proposals(case)
-    ]
-    for contract in contracts:
-        fitting: list[FittingHypothesis] = []
-        lenient: list[FittingHypothesis] = []
-        for candidate in candidates:
-            if _ratio_of(candidate, contract, worst_rows) > 1:
-                continue
-            if _ratio_of(candidate, contract, rows_to_try) > 1:
-                continue
-            # It fits where it was tried: now on all rows that were judged.
-            ratio = _ratio_of(candidate, contract, rows)
-            if ratio > 1:
-                continue
-            hypothesis = FittingHypothesis(
-                candidate.name, candidate.sentence, contract.name, ratio, len(rows)
-            )
-            if candidate.contract is None:
-                fitting.append(hypothesis)
-            else:
-                lenient.append(hypothesis)
-        if fitting:
-            return tuple(fitting[:MOST_REPORTED])
-        if lenient:
-            # They allow more errors, and so explain much: the tightest comes first.
-            lenient.sort(key=lambda hypothesis: -hypothesis.ratio)
-            return tuple(lenient[:MOST_REPORTED])
+    case = make_case(problem, out, comparison, rows, rows_to_try)
+    tried_rows = (worst_rows, rows_to_try, rows)
+    for strength, proposals in HYPOTHESES.items():
+        candidates: list[Candidate] = []
+        # What overflows under a hypothesis does not fit: NumPy need not warn of it.
+        with np.errstate(all="ignore"):
+            for propose in proposals:
+                candidates.extend(propose(case))
+        for contract in contracts:
+            fitting = _fitting(case, candidates, contract, tried_rows, strength)
+            if fitting:
+                return tuple(fitting[:MOST_REPORTED])
     return ()
 
 
-def _ratio_of(candidate: Candidate, contract: Contract, rows: np.ndarray) -> float:
+def _fitting(
+    case: Case,
+    candidates: Sequence[Candidate],
+    contract: Contract,
+    tried_rows: Sequence[np.ndarray],
+    strength: Strength,
+) -> list[FittingHypothesis]:
+    """The candidates that fit under a contract; of a family the first."""
+    fitting: list[FittingHypothesis] = []
+    families: set[str] = set()
+    for candidate in candidates:
+        family = candidate.family or candidate.name
+        if family in families:
+            continue
+        # First where most fail at once; where it fits, on all rows that were judged.
+        ratio = math.inf
+        for rows in tried_rows:
+            ratio = _ratio_of(case, candidate, contract, rows)
+            if ratio > 1:
+                break
+        if ratio > 1:
+            continue
+        families.add(family)
+        hypothesis = FittingHypothesis(
+            candidate.name,
+            candidate.sentence,
+            contract.name,
+            ratio,
+            len(tried_rows[-1]),
+            lenient=strength is Strength.LENIENT,
+        )
+        fitting.append(hypothesis)
+    if strength is Strength.LENIENT:
+        # Those that widen the bound least come first.
+        fitting.sort(key=lambda hypothesis: -hypothesis.ratio)
+    return fitting
+
+
+def _ratio_of(
+    case: Case, candidate: Candidate, contract: Contract, rows: np.ndarray
+) -> float:
     """Error / bound under a hypothesis; infinite where its bound says nothing."""
     if candidate.contract is not None:
         contract = candidate.contract(contract)
+    same_rows = candidate.problem.shape == case.problem.shape
+    if not same_rows:
+        rows = np.arange(candidate.problem.shape.rows)
     comparison = compare(
         candidate.problem,
         candidate.out,
@@ -118,8 +115,17 @@ def _ratio_of(candidate: Candidate, contract: Contract, rows: np.ndarray) -> flo
         rows,
         row_scale=candidate.row_scale,
     )[0]
-    if comparison.unjudged > 0:
+    if comparison.unjudged:
         return math.inf
+    # A row to which the hypothesis leaves no key is not judged. It is explained if it
+    # is what kernels return then: zeros or NaN.
+    emptied = comparison.empty
+    if same_rows:
+        emptied = emptied & ~case.empty[:, :, rows]
+    if emptied.any():
+        values = to_numpy(candidate.out)[:, :, rows][emptied]
+        if not bool(((values == 0) | np.isnan(values)).all()):
+            return math.inf
     return comparison.ratio
 
 
@@ -134,11 +140,6 @@ def _rows_to_try(
     return np.sort(rows[worst[:FIRST_ROWS]]), rows[both]
 
 
-def _with_spec(case: Case, name: str, sentence: str, **changes: Any) -> Candidate:
-    problem = replace(case.problem, spec=replace(case.spec, **changes))
-    return Candidate(name, sentence, problem, case.out)
-
-
 # Outputs that do not depend on the scores
 
 
@@ -151,7 +152,7 @@ def trivial_outputs(case: Case) -> Iterator[Candidate]:
     yield Candidate("zeros", "an output of zeros", nothing, case.out)
     if shape.rows == shape.keys:
         own_key = xp.eye(shape.rows, device=getattr(q, "device", None)) > 0
-        yield _with_spec(
+        yield change_spec(
             case,
             "own value",
             "each row returning the value of its own key",
@@ -161,7 +162,7 @@ def trivial_outputs(case: Case) -> Iterator[Candidate]:
             keys_after=None,
         )
     if case.spec.scale != 0:
-        yield _with_spec(
+        yield change_spec(
             case,
             "scores ignored",
             "equal weights for all keys that are seen, as with scores of 0",
@@ -186,13 +187,13 @@ def windows(case: Case) -> Iterator[Candidate]:
         changes: dict[str, Any] = {"keys_before": reach + difference}
         if two_sided:
             changes["keys_after"] = max(0, (case.spec.keys_after or 0) + difference)
-        yield _with_spec(
+        yield change_spec(
             case,
             f"window {difference:+d}",
             f"a window of {reach + 1 + difference:,} keys, not {reach + 1:,}",
             **changes,
         )
-    yield _with_spec(
+    yield change_spec(
         case,
         "window ignored",
         "no window",
@@ -200,13 +201,13 @@ def windows(case: Case) -> Iterator[Candidate]:
         keys_after=None,
     )
     if two_sided:
-        yield _with_spec(
+        yield change_spec(
             case,
             "window before only",
             "a window that limits only the keys before a row",
             keys_after=None,
         )
-        yield _with_spec(
+        yield change_spec(
             case,
             "window one-sided",
             "a window in which a row sees no key after its own",
@@ -219,26 +220,26 @@ def causal_masks(case: Case) -> Iterator[Candidate]:
     shape = case.problem.shape
     spec = case.spec
     if spec.causal:
-        yield _with_spec(case, "not causal", "no causal mask", causal=False)
-        yield _with_spec(
+        yield change_spec(case, "not causal", "no causal mask", causal=False)
+        yield change_spec(
             case,
             "future key seen",
             "each row seeing one key after its own",
             causal=False,
             keys_after=1,
         )
-        yield _with_spec(
+        yield change_spec(
             case,
             "own key hidden",
             "each row not seeing its own key",
             mask=_without_own_key(case),
         )
     else:
-        yield _with_spec(case, "causal", "a causal mask", causal=True)
+        yield change_spec(case, "causal", "a causal mask", causal=True)
     if shape.rows != shape.keys and (spec.causal or spec.keys_before is not None):
         other = "start" if spec.corner == "end" else "end"
         where = {"start": "row 0 at key 0", "end": "the last row at the last key"}
-        yield _with_spec(
+        yield change_spec(
             case,
             "other corner",
             f"the other causal corner: {where[other]}",
@@ -247,7 +248,7 @@ def causal_masks(case: Case) -> Iterator[Candidate]:
     positional = spec.causal or spec.keys_before is not None or spec.alibi is not None
     if positional:
         for offset in (1, -1, 2, -2):
-            yield _with_spec(
+            yield change_spec(
                 case,
                 f"position {offset:+d}",
                 f"rows that stand {abs(offset)} key{'s' * (abs(offset) > 1)} too "
@@ -282,7 +283,8 @@ def ignored_parts(case: Case) -> Iterator[Candidate]:
     }
     for field, (name, sentence) in parts.items():
         if getattr(case.spec, field) is not None:
-            yield _with_spec(case, name, sentence, **{field: None})
+            without: dict[str, Any] = {field: None}
+            yield change_spec(case, name, sentence, **without)
 
 
 def masks_misread(case: Case) -> Iterator[Candidate]:
@@ -290,13 +292,13 @@ def masks_misread(case: Case) -> Iterator[Candidate]:
     spec = case.spec
     if spec.mask is not None:
         inverted = ~like(spec.mask, case.problem.q)
-        yield _with_spec(
+        yield change_spec(
             case,
             "mask inverted",
             "a mask that hides what it should show",
             mask=inverted,
         )
-        yield _with_spec(
+        yield change_spec(
             case,
             "first text's mask",
             "the mask of the first text for all",
@@ -304,7 +306,7 @@ def masks_misread(case: Case) -> Iterator[Candidate]:
         )
     if spec.key_padding is not None:
         flipped = to_numpy(spec.key_padding)[:, ::-1].copy()
-        yield _with_spec(
+        yield change_spec(
             case,
             "padding side",
             "padding on the other side of the keys",
@@ -312,7 +314,7 @@ def masks_misread(case: Case) -> Iterator[Candidate]:
         )
         for difference in (1, -1):
             moved = _longer(to_numpy(spec.key_padding), difference)
-            yield _with_spec(
+            yield change_spec(
                 case,
                 f"padding {difference:+d}",
                 f"one key {'more' if difference > 0 else 'less'} than is real",
@@ -320,13 +322,13 @@ def masks_misread(case: Case) -> Iterator[Candidate]:
             )
     if spec.documents is not None:
         ids = np.asarray(spec.documents)
-        yield _with_spec(
+        yield change_spec(
             case,
             "document border",
             "documents that begin one key too late",
             documents=np.concatenate((ids[:, :1], ids[:, :-1]), axis=1),
         )
-        yield _with_spec(
+        yield change_spec(
             case,
             "document border early",
             "documents that begin one key too early",
@@ -348,23 +350,31 @@ def _longer(padding: np.ndarray, difference: int) -> np.ndarray:
 def lost_tiles(case: Case) -> Iterator[Candidate]:
     """Keys of a tile that is left out, or that is filled up with zeros."""
     shape = case.problem.shape
+    lost: dict[int, list[str]] = {}
+    added: dict[int, list[str]] = {}
     for tile in TILES:
         whole = shape.keys // tile * tile
         if 0 < whole < shape.keys:
-            missing = shape.keys - whole
+            lost.setdefault(shape.keys - whole, []).append(str(tile))
+            added.setdefault(whole + tile - shape.keys, []).append(str(tile))
+    for missing, tiles in lost.items():
+        if missing > 1:  # the last key is tried below
             yield _with_mask(
                 case,
                 f"last {missing} keys lost",
-                f"the last {missing} keys left out, which do not fill a tile of {tile}",
-                np.arange(shape.keys) < whole,
+                f"the last {missing} keys left out, which do not fill a tile of "
+                f"{' or '.join(tiles)}",
+                np.arange(shape.keys) < shape.keys - missing,
             )
-            added = tile - missing
-            yield _with_zero_keys(
-                case,
-                f"{added} zero keys seen",
-                f"{added} keys of zeros being seen, which fill up a tile of {tile}",
-                added,
-            )
+    for number, tiles in added.items():
+        yield _with_zero_keys(
+            case,
+            f"{number} zero keys seen",
+            f"{number} keys of zeros being seen, which fill up a tile of "
+            f"{' or '.join(tiles)}",
+            number,
+        )
+    for tile in TILES:
         if tile < shape.keys:
             yield _with_mask(
                 case,
@@ -387,7 +397,7 @@ def _with_mask(
     mask = like(keys_seen[None, None, None, :], case.problem.q)
     if case.spec.mask is not None:
         mask = mask & like(case.spec.mask, case.problem.q)
-    return _with_spec(case, name, sentence, mask=mask)
+    return change_spec(case, name, sentence, mask=mask)
 
 
 def _with_zero_keys(case: Case, name: str, sentence: str, added: int) -> Candidate:
@@ -396,7 +406,7 @@ def _with_zero_keys(case: Case, name: str, sentence: str, added: int) -> Candida
     sinks = np.full(heads, math.log(added))
     if case.spec.sinks is not None:
         sinks = np.logaddexp(sinks, np.asarray(case.spec.sinks, dtype=np.float64))
-    return _with_spec(case, name, sentence, sinks=sinks)
+    return change_spec(case, name, sentence, sinks=sinks)
 
 
 # Scores
@@ -407,22 +417,32 @@ def scales(case: Case) -> Iterator[Candidate]:
     dim = case.problem.shape.dim
     value_dim = case.problem.shape.value_dim
     padded = 2 ** math.ceil(math.log2(dim))
-    usual = {
-        "1": 1.0,
-        "1 / dim": 1 / dim,
-        "1 / sqrt(dim)": dim**-0.5,
-        f"1 / sqrt({padded}), of a padded dim": padded**-0.5,
-        "1 / sqrt(value dim)": value_dim**-0.5,
-        "1 / sqrt(heads * dim)": (case.problem.shape.heads * dim) ** -0.5,
-        "the scale applied twice": case.spec.scale**2,
-        "log2(e) missing: exp2 for exp": case.spec.scale * math.log(2),
-        "log2(e) twice": case.spec.scale / math.log(2),
-        "the scale with its sign turned": -case.spec.scale,
-    }
-    for name, scale in usual.items():
+    usual = (
+        ("1", 1.0),
+        ("1 / dim", 1 / dim),
+        ("1 / sqrt(dim)", dim**-0.5),
+        (f"1 / sqrt({padded}), of a padded dim", padded**-0.5),
+        ("1 / sqrt(value dim)", value_dim**-0.5),
+        ("1 / sqrt(heads * dim)", (case.problem.shape.heads * dim) ** -0.5),
+        ("applied twice", case.spec.scale**2),
+        ("log2(e) missing: exp2 for exp", case.spec.scale * math.log(2)),
+        ("log2(e) twice", case.spec.scale / math.log(2)),
+        ("with its sign turned", -case.spec.scale),
+    )
+    # Reasons for the same number are one hypothesis.
+    reasons: dict[float, list[str]] = {}
+    for reason, scale in usual:
         if not math.isclose(scale, case.spec.scale, rel_tol=1e-9):
-            sentence = f"another scale, {scale:.6g} instead of {case.spec.scale:.6g}"
-            yield _with_spec(case, f"scale {name}", f"{sentence} ({name})", scale=scale)
+            number = next((n for n in reasons if math.isclose(n, scale)), scale)
+            reasons.setdefault(number, []).append(reason)
+    for scale, names in reasons.items():
+        sentence = f"another scale, {scale:.6g} instead of {case.spec.scale:.6g}"
+        yield change_spec(
+            case,
+            f"scale {names[0]}",
+            f"{sentence} ({', or '.join(names)})",
+            scale=scale,
+        )
 
 
 def estimated_scale(case: Case) -> Iterator[Candidate]:
@@ -434,7 +454,7 @@ def estimated_scale(case: Case) -> Iterator[Candidate]:
     if factor is None:
         return
     scale = case.spec.scale * factor
-    yield _with_spec(
+    yield change_spec(
         case,
         "scale estimated",
         f"a scale of {scale:.6g}, {factor:.5g} times {case.spec.scale:.6g}",
@@ -472,8 +492,7 @@ def _squared_error(case: Case, factor: float) -> float:
 def _rows_side_by_side(
     problem: Problem, case: Case
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    for block in blocks(problem, case.rows):
-        exact = exact_rows(problem, block)
+    for block, exact in exact_blocks(problem, case.rows):
         yield to_numpy(exact.output), to_numpy(take_rows(problem, block, case.out))
 
 
@@ -482,13 +501,13 @@ def softcaps(case: Case) -> Iterator[Candidate]:
     if case.spec.softcap is None:
         return
     # scale * cap * tanh(q . k / cap) is a softcap of scale * cap on scaled scores.
-    yield _with_spec(
+    yield change_spec(
         case,
         "softcap before scale",
         "a softcap that is applied before the scale",
         softcap=case.spec.softcap * abs(case.spec.scale),
     )
-    yield _with_spec(
+    yield change_spec(
         case,
         "softcap doubled",
         "a softcap twice as large",
@@ -500,7 +519,7 @@ def biases(case: Case) -> Iterator[Candidate]:
     """A bias or slopes with another sign or scale; slopes of other heads."""
     spec = case.spec
     if spec.bias is not None:
-        yield _with_spec(
+        yield change_spec(
             case,
             "bias scaled",
             "the bias being scaled, too",
@@ -508,27 +527,27 @@ def biases(case: Case) -> Iterator[Candidate]:
         )
         xp = namespace_of(spec.bias)
         turned = xp.where(spec.bias > -np.inf, -spec.bias, spec.bias)
-        yield _with_spec(case, "bias sign", "the bias being subtracted", bias=turned)
-        yield _with_spec(
+        yield change_spec(case, "bias sign", "the bias being subtracted", bias=turned)
+        yield change_spec(
             case, "first head's bias", "one head's bias for all", bias=spec.bias[:, :1]
         )
     if spec.alibi is not None:
         slopes = np.asarray(spec.alibi)
-        yield _with_spec(case, "alibi sign", "slopes of the other sign", alibi=-slopes)
-        yield _with_spec(
+        yield change_spec(case, "alibi sign", "slopes of the other sign", alibi=-slopes)
+        yield change_spec(
             case,
             "alibi reversed",
             "the slopes of the heads reversed",
             alibi=slopes[::-1],
         )
-        yield _with_spec(
+        yield change_spec(
             case, "alibi scaled", "slopes that are scaled", alibi=slopes * spec.scale
         )
     if spec.sinks is not None:
-        yield _with_spec(
+        yield change_spec(
             case, "sinks sign", "sinks of the other sign", sinks=-np.asarray(spec.sinks)
         )
-        yield _with_spec(
+        yield change_spec(
             case,
             "sinks scaled",
             "sinks that are scaled",
@@ -545,7 +564,7 @@ def exchanged_axes(case: Case) -> Iterator[Candidate]:
     shape = problem.shape
     xp = namespace_of(problem.q)
     if 1 < shape.key_heads < shape.heads:
-        yield _with_spec(
+        yield change_spec(
             case,
             "heads interleaved",
             "query head h reading key head h mod key heads",
@@ -600,10 +619,41 @@ def exchanged_axes(case: Case) -> Iterator[Candidate]:
 
 
 def _transposed(case: Case) -> Iterator[Candidate]:
-    """Heads and tokens taken for one another: the same memory, another shape."""
+    """Heads and tokens taken for one another."""
     problem = case.problem
     shape = problem.shape
     xp = namespace_of(problem.q)
+    exchanged = {
+        field: xp.permute_dims(array, (0, 2, 1, 3))
+        for field, array in (
+            ("q", problem.q),
+            ("k", problem.k),
+            ("v", problem.v),
+            ("out", case.out),
+        )
+    }
+    if shape.heads == shape.rows:
+        yield Candidate(
+            "output in the other layout",
+            "an output in the other layout: its axes of heads and tokens are exchanged",
+            problem,
+            exchanged["out"],
+        )
+    # Described by position only: masks and the like have the axes that were taken.
+    by_position = all(
+        getattr(case.spec, field) is None
+        for field in ("sinks", "alibi", "bias", "mask", "documents", "key_padding")
+    )
+    if by_position and shape.rows % shape.keys == 0:
+        out = exchanged.pop("out")
+        yield Candidate(
+            "other layout",
+            "tensors in the other layout, heads and tokens exchanged: say "
+            "layout='bthd' for (batch, tokens, heads, dim)",
+            replace(problem, **exchanged),
+            out,
+        )
+    # The same memory, another shape.
     if shape.heads == 1 or shape.heads != shape.key_heads:
         return
     batch, heads = shape.batch, shape.heads
@@ -786,13 +836,14 @@ def coarser_arithmetic(case: Case) -> Iterator[Candidate]:
         case.out,
         contract=_changing(weight_format="float8_e4m3"),
     )
-    yield Candidate(
-        "sums in float16",
-        "sums kept in float16",
-        case.problem,
-        case.out,
-        contract=_changing(sum_format="float16", weight_format="float16"),
-    )
+    for name in ("float16", "bfloat16"):
+        yield Candidate(
+            f"sums in {name}",
+            f"sums kept in {name}",
+            case.problem,
+            case.out,
+            contract=_changing(sum_format=name, weight_format=name),
+        )
 
 
 def _changing(**changes: Any) -> Callable[[Contract], Contract]:
@@ -857,21 +908,23 @@ def estimated_factor(case: Case) -> Iterator[Candidate]:
     )
 
 
-HYPOTHESES: tuple[Callable[[Case], Iterator[Candidate]], ...] = (
-    trivial_outputs,
-    windows,
-    causal_masks,
-    ignored_parts,
-    masks_misread,
-    lost_tiles,
-    scales,
-    softcaps,
-    biases,
-    exchanged_axes,
-    normalisers,
-    estimated_factor,
-    estimated_scale,
-    prescaled_operands,
-    rounded_inputs,
-    coarser_arithmetic,
-)
+# By strength: weaker ones are tried only where no stronger one fits.
+HYPOTHESES: dict[Strength, tuple[Callable[[Case], Iterator[Candidate]], ...]] = {
+    Strength.SPECIFIC: (
+        trivial_outputs,
+        windows,
+        causal_masks,
+        ignored_parts,
+        masks_misread,
+        lost_tiles,
+        scales,
+        softcaps,
+        biases,
+        exchanged_axes,
+        normalisers,
+        prescaled_operands,
+        rounded_inputs,
+    ),
+    Strength.ESTIMATED: (estimated_factor, estimated_scale, estimated_keys),
+    Strength.LENIENT: (coarser_arithmetic,),
+}

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError, checked_arguments
 
 Kind = Literal[
     "gaussian", "outliers", "sinks", "equal scores", "extreme scores", "nearly equal"
@@ -15,7 +15,7 @@ Kind = Literal[
 DTypeName = Literal["float32", "float16", "bfloat16", "float64"]
 
 
-@typed_errors
+@checked_arguments
 def attention_inputs(
     kind: Kind = "gaussian",
     *,
@@ -43,13 +43,13 @@ def attention_inputs(
     >>> q.shape, q.dtype
     ((1, 2, 4, 8), dtype('float32'))
     """
-    if kind not in GENERATORS:
-        raise InputError(f"kind is {kind!r}: expected one of {', '.join(GENERATORS)}")
     sizes = (batch, heads, rows, dim)
     if min(*sizes, key_heads or heads, keys or rows) < 1:
         raise InputError(
             f"batch, heads, rows, dim {sizes}: expected at least 1 of each"
         )
+    if seed < 0:
+        raise InputError(f"seed is {seed}: expected 0 or more")
     rng = np.random.default_rng(seed)
     q = rng.standard_normal(sizes)
     key_sizes = (batch, key_heads or heads, keys or rows, dim)
@@ -65,7 +65,12 @@ def as_type(array: np.ndarray, dtype: str, framework: str, device: str) -> Any:
     if framework == "torch":
         import torch
 
-        return torch.from_numpy(array).to(getattr(torch, dtype)).to(device)
+        tensor = torch.from_numpy(array).to(getattr(torch, dtype))
+        try:
+            return tensor.to(device)
+        except (RuntimeError, AssertionError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise InputError(f"device is {device!r}: {reason}") from error
     import ml_dtypes
 
     if dtype == "bfloat16":

@@ -1,24 +1,25 @@
 """hw.conforming and hw.expect: every attention call of a model that is running, judged.
 
-Calls of torch's scaled_dot_product_attention are seen by a TorchFunctionMode, those of
-transformers' eager attention by an implementation that is registered under a name of
-its own and calls the eager one. What is judged is the call with the mask that reaches
-the kernel; whether that is the mask one wants is what `expect` asks.
+Calls of torch's scaled_dot_product_attention and those of transformers' eager attention
+come from the hooks in `headwright.models`. What is judged is the call with the mask that
+reaches the kernel; whether that is the mask one wants is what `expect` asks.
 """
 
 from __future__ import annotations
 
-import inspect
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from headwright.extras import require
+
+require("torch", "conforming")
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from headwright.conformance.arrays import to_numpy
 from headwright.conformance.checking import conform
@@ -26,14 +27,15 @@ from headwright.conformance.contracts import Contract
 from headwright.conformance.description import visible_block
 from headwright.conformance.reading import Question, read_problem
 from headwright.conformance.verdict import ConformanceVerdict, Word
-from headwright.errors import HeadwrightError, InputError
+from headwright.errors import HeadwrightError, InputError, checked_arguments
+from headwright.models.attention_calls import AttentionCall
+from headwright.models.sdpa_calls import sdpa_calls
 
 ROWS_OF_A_CALL = 64  # that are judged unless all are asked for
-_numbers = itertools.count()
 
 
 @dataclass(frozen=True, eq=False)
-class AttentionCall:
+class JudgedCall:
     """One call of attention inside a model, judged or not."""
 
     module: str
@@ -52,7 +54,9 @@ class AttentionCall:
 class ModelVerdicts:
     """What was seen while a model ran."""
 
-    calls: list[AttentionCall] = field(default_factory=list)
+    calls: list[JudgedCall] = field(default_factory=list)
+    # Parts that torch.compile had compiled: they ran as they are written.
+    run_eagerly: list[str] = field(default_factory=list)
 
     @property
     def word(self) -> Word:
@@ -64,18 +68,26 @@ class ModelVerdicts:
             return Word.WITHIN
         return Word.UNDECIDED
 
-    def __iter__(self) -> Iterator[AttentionCall]:
+    def __iter__(self) -> Iterator[JudgedCall]:
         return iter(self.calls)
 
     def __len__(self) -> int:
         return len(self.calls)
 
-    def __getitem__(self, index: int) -> AttentionCall:
+    def __getitem__(self, index: int) -> JudgedCall:
         return self.calls[index]
 
     def __str__(self) -> str:
         judged = [call for call in self.calls if call.verdict is not None]
         lines = [f"{self.word}: {len(judged)} of {len(self.calls)} calls judged"]
+        if not self.calls:
+            lines.append(
+                "No call of scaled_dot_product_attention or of transformers' eager "
+                "attention was seen: give the kernel to hw.conform."
+            )
+        if self.run_eagerly:
+            names = ", ".join(name or "the model" for name in self.run_eagerly)
+            lines.append(f"Compiled, and run eagerly while they were judged: {names}.")
         for call in self.calls:
             if call.verdict is None or call.verdict.word is not Word.WITHIN:
                 lines.append(str(call))
@@ -92,6 +104,7 @@ class CallOptions:
     keep_masks: bool
 
 
+@checked_arguments
 @contextmanager
 def conforming(
     model: nn.Module,
@@ -102,7 +115,8 @@ def conforming(
 ) -> Iterator[ModelVerdicts]:
     """Judge every attention call of a model while it runs; it computes as before.
 
-    Of each call, `rows` rows are judged, evenly spread; None is all of them.
+    Of each call, `rows` rows are judged, evenly spread; None is all of them. Parts that
+    torch.compile has compiled run eagerly here, and the result names them.
 
     >>> class Layer(nn.Module):
     ...     def forward(self, x):
@@ -124,53 +138,63 @@ def _watching(model: nn.Module, options: CallOptions) -> Iterator[ModelVerdicts]
         kind = type(model).__name__
         raise InputError(f"the model is {kind}: expected a torch.nn.Module")
     verdicts = ModelVerdicts()
-    active: list[str] = []
-    recorder = Recorder(verdicts, options, active)
+    names = {module: _readable_name(name) for name, module in model.named_modules()}
+    judge = CallJudge(verdicts, options, names)
     with ExitStack() as undo:
+        if "torch._dynamo" in sys.modules:
+            # Compiled code calls no Python, and so would not be seen.
+            undo.enter_context(torch.compiler.set_stance("force_eager"))
         for name, module in model.named_modules():
-            before = module.register_forward_pre_hook(_entering(active, name))
-            after = module.register_forward_hook(_leaving(active), always_call=True)
-            undo.callback(before.remove)
-            undo.callback(after.remove)
-        for config in _eager_configs(model):
-            _exchange_eager(config, recorder, undo)
-        undo.enter_context(SdpaMode(recorder))
+            if _is_compiled(module):
+                verdicts.run_eagerly.append(_readable_name(name))
+        undo.enter_context(sdpa_calls(model, judge.visit))
+        if _uses_eager_attention(model):
+            from headwright.models.transformers_calls import transformers_calls
+
+            undo.enter_context(transformers_calls(model, judge.visit, "eager"))
         yield verdicts
 
 
-def _entering(active: list[str], name: str) -> Callable[..., None]:
-    def enter(module: nn.Module, inputs: Any) -> None:
-        del module, inputs
-        active.append(name)
-
-    return enter
-
-
-def _leaving(active: list[str]) -> Callable[..., None]:
-    def leave(module: nn.Module, inputs: Any, outputs: Any) -> None:
-        del module, inputs, outputs
-        if active:
-            active.pop()
-
-    return leave
+def _uses_eager_attention(model: nn.Module) -> bool:
+    """Whether it is, or holds, a model of transformers that uses eager attention."""
+    configs = (getattr(module, "config", None) for module in model.modules())
+    return any(
+        getattr(config, "_attn_implementation", None) == "eager" for config in configs
+    )
 
 
-@dataclass(eq=False)
-class Recorder:
+def _is_compiled(module: nn.Module) -> bool:
+    """Whether torch.compile(module) made it, or module.compile() changed it."""
+    wraps_another = "_orig_mod" in module._modules
+    return wraps_another or getattr(module, "_compiled_call_impl", None) is not None
+
+
+def _readable_name(name: str) -> str:
+    """The name of a module without what torch.compile puts around it."""
+    parts = [part for part in name.split(".") if part != "_orig_mod"]
+    return ".".join(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class CallJudge:
     """Judges calls and keeps what was found."""
 
     verdicts: ModelVerdicts
     options: CallOptions
-    active: list[str]
+    names: Mapping[nn.Module, str]
 
-    def record(
-        self, q: Tensor, k: Tensor, v: Tensor, out: Tensor, described: dict[str, Any]
-    ) -> None:
+    def visit(self, call: AttentionCall) -> None:
         """Judge one call; what cannot be judged is kept with the reason."""
-        module = self.active[-1] if self.active else ""
+        name = self.names.get(call.module, "")
+        if call.dropout:
+            reason = "dropout is random: call model.eval()"
+            self.verdicts.calls.append(JudgedCall(name, None, reason))
+            return
+        q, k, v = call.queries, call.keys, call.values
+        described = describe(call)
         try:
             verdict = conform(
-                out,
+                call.output,
                 q,
                 k,
                 v,
@@ -180,17 +204,12 @@ class Recorder:
                 **described,
             )
         except HeadwrightError as error:
-            self.skip(str(error))
+            self.verdicts.calls.append(JudgedCall(name, None, str(error)))
             return
         visible = None
         if self.options.keep_masks:
             visible = visible_mask(q, k, v, described)
-        self.verdicts.calls.append(AttentionCall(module, verdict, "", visible))
-
-    def skip(self, reason: str) -> None:
-        """Keep that a call was not judged."""
-        module = self.active[-1] if self.active else ""
-        self.verdicts.calls.append(AttentionCall(module, None, reason))
+        self.verdicts.calls.append(JudgedCall(name, verdict, "", visible))
 
 
 def visible_mask(
@@ -211,47 +230,21 @@ def visible_mask(
     return np.asarray(first_heads)
 
 
-class SdpaMode(TorchFunctionMode):
-    """Sees calls of torch.nn.functional.scaled_dot_product_attention."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        """Calls go to this recorder."""
-        super().__init__()
-        self.recorder = recorder
-
-    def __torch_function__(
-        self,
-        func: Any,
-        types: Any,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """Call the function; if it is attention, judge what it returned."""
-        del types
-        named = dict(kwargs or {})
-        out = func(*args, **named)
-        if func is not nn.functional.scaled_dot_product_attention:
-            return out
-        if torch.compiler.is_compiling():
-            return out
-        with torch.no_grad(), torch._C.DisableTorchFunction():
-            self._judge(args, named, out)
-        return out
-
-    def _judge(self, args: Sequence[Any], named: dict[str, Any], out: Tensor) -> None:
-        order = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
-        given = dict(zip(order, args, strict=False)) | named
-        if given.get("dropout_p"):
-            self.recorder.skip("dropout is random: call model.eval()")
-            return
-        described = describe_mask_argument(given.get("attn_mask"))
-        described["scale"] = given.get("scale")
-        if given.get("is_causal"):
-            described["causal"] = True
-            described["corner"] = "start"
-        self.recorder.record(
-            given["query"], given["key"], given["value"], out, described
-        )
+def describe(call: AttentionCall) -> dict[str, Any]:
+    """A call in the words of `hw.conform`."""
+    described = describe_mask_argument(call.mask)
+    if call.bias is not None:
+        bias = call.bias.double()
+        described["bias"] = bias + described.get("bias", 0.0)
+    return described | {
+        "scale": call.scale,
+        "softcap": call.softcap,
+        "sinks": call.sinks,
+        "causal": call.causal,
+        "corner": "start" if call.from_first_key else "end",
+        "window": call.window,
+        "key_padding": call.key_mask,
+    }
 
 
 def describe_mask_argument(mask: Tensor | None) -> dict[str, Any]:
@@ -264,77 +257,6 @@ def describe_mask_argument(mask: Tensor | None) -> dict[str, Any]:
     # has nothing else sees nothing, and is not judged.
     hidden = mask <= torch.finfo(mask.dtype).min / 2
     return {"bias": mask.double().masked_fill(hidden, -torch.inf)}
-
-
-def _eager_configs(model: nn.Module) -> list[Any]:
-    configs: dict[int, Any] = {}
-    for module in model.modules():
-        config = getattr(module, "config", None)
-        if getattr(config, "_attn_implementation", None) == "eager":
-            configs[id(config)] = config
-    return list(configs.values())
-
-
-def _exchange_eager(config: Any, recorder: Recorder, undo: ExitStack) -> None:
-    """Register an implementation that calls the eager one and judges it."""
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
-
-    name = f"headwright-conforming-{next(_numbers)}"
-
-    def attention(
-        module: nn.Module,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Any,
-        **given: Any,
-    ) -> Any:
-        eager = _eager_function(module)
-        result = eager(module, query, key, value, mask, **given)
-        with torch.no_grad():
-            _judge_eager(recorder, module, query, key, value, mask, given, result)
-        return result
-
-    AttentionInterface.register(name, attention)
-    AttentionMaskInterface.register(name, ALL_MASK_ATTENTION_FUNCTIONS["eager"])
-    config._attn_implementation_internal = name
-    undo.callback(AttentionMaskInterface._global_mapping.pop, name, None)
-    undo.callback(AttentionInterface._global_mapping.pop, name, None)
-    undo.callback(setattr, config, "_attn_implementation_internal", "eager")
-
-
-def _eager_function(module: nn.Module) -> Callable[..., Any]:
-    around = inspect.unwrap(type(module).forward).__globals__
-    eager: Callable[..., Any] | None = around.get("eager_attention_forward")
-    if eager is None:
-        family = type(module).__name__
-        raise InputError(f"{family} has no eager_attention_forward beside it")
-    return eager
-
-
-def _judge_eager(
-    recorder: Recorder,
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Any,
-    given: dict[str, Any],
-    result: Any,
-) -> None:
-    if given.get("dropout") and module.training:
-        recorder.skip("dropout is random: call model.eval()")
-        return
-    if mask is not None and (not isinstance(mask, Tensor) or mask.ndim != 4):
-        recorder.skip(f"its mask is {type(mask).__name__}, expected one of 4 axes")
-        return
-    described = describe_mask_argument(mask)
-    described["scale"] = given.get("scaling")
-    described["softcap"] = given.get("softcap")
-    described["sinks"] = given.get("s_aux")
-    out = result[0].transpose(1, 2)  # (batch, rows, heads, dim) is what it returns
-    recorder.record(query, key, value, out, described)
 
 
 @dataclass(frozen=True)
@@ -370,6 +292,7 @@ class MaskExpectation:
         )
 
 
+@checked_arguments
 def expect(
     model: nn.Module,
     batch: Mapping[str, Any],
@@ -428,7 +351,7 @@ def expect(
 
 
 def _first_difference(
-    call: AttentionCall, wanted: np.ndarray, real_rows: np.ndarray
+    call: JudgedCall, wanted: np.ndarray, real_rows: np.ndarray
 ) -> tuple[int, int, int] | None:
     if call.visible is None or call.visible.shape[2:] != wanted.shape[2:]:
         return None

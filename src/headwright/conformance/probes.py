@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headwright.conformance.arrays import to_numpy
+from headwright.conformance.arrays import as_array, to_numpy
 from headwright.conformance.formats import FLOAT16
 from headwright.conformance.inputs import DTypeName, as_type
-from headwright.errors import HeadwrightError, InputError, typed_errors
+from headwright.errors import HeadwrightError, InputError, checked_arguments
 
 LEAK_SCORES = tuple(10.0**exponent for exponent in range(1, 9))
 LONGEST_LIST = 4  # of rows that are described one by one
@@ -81,7 +81,7 @@ class ProbeShape:
     layout: str
 
 
-@typed_errors
+@checked_arguments
 def visible_keys(
     attention: Callable[..., Any],
     *,
@@ -132,13 +132,28 @@ def visible_keys(
     visibility = KeyVisibility(mask, describe_mask(mask), leaks_from, leak)
     if expected is None:
         return visibility
-    wanted = np.broadcast_to(np.asarray(to_numpy(expected), dtype=bool), mask.shape)
+    wanted = _read_expected(expected, mask.shape)
     places = np.argwhere(mask != wanted)
     difference = None
     if len(places):
         batch_index, head, row, key = (int(index) for index in places[0])
         difference = (batch_index, head, row, key)
     return replace(visibility, expected=wanted, difference=difference)
+
+
+def _read_expected(expected: Any, shape: tuple[int, ...]) -> np.ndarray:
+    wanted = to_numpy(as_array(expected, "expected"))
+    if wanted.dtype != bool:
+        raise InputError(
+            f"expected holds {wanted.dtype} numbers: expected True where a key is seen"
+        )
+    try:
+        return np.broadcast_to(wanted, shape)
+    except ValueError as error:
+        raise InputError(
+            f"expected has shape {wanted.shape}: expected one that broadcasts to "
+            f"(batch, heads, rows, keys) {shape}"
+        ) from error
 
 
 def find_mask(attention: Callable[..., Any], shape: ProbeShape) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,13 @@ def read_output(out: Any, problem: Problem, question: Question) -> Array:
         raise InputError(
             f"the output has shape {tuple(array.shape)}: expected {expected}"
         )
+    joined = (shape.batch, shape.rows, shape.heads * shape.value_dim)
+    if shape.heads > 1 and tuple(array.shape) == joined:
+        raise InputError(
+            f"the output has shape {tuple(array.shape)}: heads and dim are joined; "
+            f"reshape it to (batch, rows, heads, dim) and exchange axes 1 and 2, for "
+            f"{expected}"
+        )
     array = to_four_axes(array, "the output", question.layout)
     if tuple(array.shape) != expected:
         raise InputError(_wrong_output_shape(tuple(array.shape), expected, question))
@@ -103,11 +111,6 @@ def _wrong_output_shape(
 
 def to_four_axes(array: Array, name: str, layout: str) -> Array:
     """An array as (batch, heads, tokens, dim); missing axes in front have size 1."""
-    if layout not in LAYOUTS:
-        raise InputError(
-            f"layout is {layout!r}: expected one of {', '.join(LAYOUTS)} "
-            "(batch, heads, tokens, dim)"
-        )
     if array.ndim < 2 or array.ndim > 4:
         raise InputError(
             f"{name} has {array.ndim} axes: expected 4, {' '.join(layout)} "
@@ -166,8 +169,6 @@ def _read_spec(
     softcap = question.softcap
     if softcap is not None and not (math.isfinite(softcap) and softcap > 0):
         raise InputError(f"softcap is {softcap}: expected a finite number above 0")
-    if question.corner not in ("end", "start"):
-        raise InputError(f"corner is {question.corner!r}: expected 'end' or 'start'")
     before, after = window_reach(question.window, causal=question.causal)
     full = (batch, heads, rows, keys)
     documents = None
@@ -197,10 +198,19 @@ def _numpy(values: Any, what: str) -> np.ndarray:
     return to_numpy(as_array(values, what))
 
 
+def _holds_numbers(array: Array) -> bool:
+    """Whether an array of any library holds whole or floating-point numbers."""
+    name = str(array.dtype).removeprefix("torch.")
+    return name.startswith(("int", "uint", "float", "bfloat"))
+
+
 def _for_heads(values: Any, what: str, heads: int) -> np.ndarray | None:
     if values is None:
         return None
-    numbers = _numpy(values, what).astype(np.float64).reshape(-1)
+    array = _numpy(values, what)
+    if not _holds_numbers(array):
+        raise InputError(f"{what} holds {array.dtype}: expected a number for each head")
+    numbers = array.astype(np.float64).reshape(-1)
     if len(numbers) != heads:
         raise InputError(f"{what} has {len(numbers)} numbers: expected {heads}")
     if not np.isfinite(numbers).all():
@@ -224,6 +234,12 @@ def _read_padding(values: Any, batch: int, keys: int) -> np.ndarray | None:
             f"key_padding has shape {padding.shape}: expected {(batch, keys)}, True "
             f"where a key is real, or {batch} lengths"
         )
+    whole = padding.dtype.kind in "iu" and bool(np.isin(padding, (0, 1)).all())
+    if padding.dtype != bool and not whole:
+        raise InputError(
+            f"key_padding holds {padding.dtype} numbers: expected True or False, or 1 "
+            "and 0"
+        )
     return padding.astype(bool)
 
 
@@ -245,6 +261,8 @@ def _read_bias(values: Any, full: tuple[int, ...]) -> Array | None:
     bias = as_array(values, "bias")
     if "bool" in str(bias.dtype):
         raise InputError("bias holds True and False: give them as mask=")
+    if not _holds_numbers(bias):
+        raise InputError(f"bias holds {bias.dtype}: expected numbers")
     bias = _broadcastable(to_float64(bias), "bias", full)
     xp = namespace_of(bias)
     wrong = xp.isnan(bias) | (bias == np.inf)
@@ -276,12 +294,15 @@ def read_rows(rows: int | Sequence[int] | None, count: int) -> np.ndarray:
     """
     if rows is None:
         return np.arange(count)
-    if isinstance(rows, int):
+    if isinstance(rows, Integral):
         if rows < 1:
             raise InputError(f"rows is {rows}: expected at least 1")
-        spread = np.linspace(0, count - 1, min(rows, count)).round()
+        spread = np.linspace(0, count - 1, min(int(rows), count)).round()
         return np.unique(spread.astype(int))
-    chosen = np.unique(np.asarray(rows, dtype=int))
+    numbers = _numpy(rows, "rows")
+    if numbers.size and numbers.dtype.kind not in "iu":
+        raise InputError(f"rows holds {numbers.dtype} numbers: expected whole numbers")
+    chosen = np.unique(numbers.astype(int))
     if len(chosen) == 0 or chosen[0] < 0 or chosen[-1] >= count:
         raise InputError(f"rows names rows outside 0 to {count - 1}, or none")
     return chosen

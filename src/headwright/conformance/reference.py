@@ -80,8 +80,10 @@ class ExactRows:
     log_sum_exp: Array  # (pairs, group, rows, 1)
     largest_score: Array  # (pairs, group, rows, 1)
     sink_scores: Array | None  # (pairs, group, 1, 1)
-    seen: Array  # (pairs, group, rows, 1): how many keys a row sees
-    span: Array  # (pairs, group, rows, 1): from the first to the last of them
+    # How many keys a row sees, and from the first to the last of them: both are
+    # (pairs or 1, group or 1, rows, 1), since many masks are the same for all heads.
+    seen: Array
+    span: Array
     values: Array  # (pairs, 1, keys, value dim)
     output: Array  # (pairs, group, rows, value dim)
     mean_magnitude: Array  # sum_j weight_j |v_j|, as the output
@@ -132,6 +134,7 @@ def exact_rows(problem: Problem, block: Block) -> ExactRows:
         visible = visible & (bias > -np.inf)
         bias = xp.where(bias > -np.inf, bias, xp.zeros_like(bias))
         scores = capped + bias
+    seen, span = _counts(visible, xp)
     visible = xp.broadcast_to(visible, scores.shape)
 
     hidden_score = xp.full_like(scores, -np.inf)
@@ -149,7 +152,6 @@ def exact_rows(problem: Problem, block: Block) -> ExactRows:
     normaliser = xp.where(normaliser > 0, normaliser, xp.ones_like(normaliser))
     weights = exponentials / normaliser
 
-    seen, span = _counts(visible, xp)
     return ExactRows(
         linear=linear,
         magnitude=magnitude,

@@ -4,25 +4,52 @@ from __future__ import annotations
 
 import math
 
+from headwright.conformance.bound import Vacuity
 from headwright.conformance.judging import Element
-from headwright.conformance.verdict import ConformanceVerdict, Word
+from headwright.conformance.verdict import (
+    ConformanceVerdict,
+    GradientVerdict,
+    Word,
+)
 
 
 def summarise(verdict: ConformanceVerdict) -> str:
     """A verdict in two lines: the word with its number, and the reasons."""
-    first = f"{verdict.word}: {ratio_in_words(verdict.ratio)} of the bound"
+    first = f"{verdict.word}: "
+    if verdict.gradients:
+        first += f"the output is {verdict.output_word}, "
+    first += f"{ratio_in_words(verdict.ratio)} of the bound"
     first += f" ({verdict.contract}, {verdict.number_type}"
     if len(verdict.rows) < verdict.total_rows:
         first += f", {len(verdict.rows)} of {verdict.total_rows} rows"
-    return f"{first})\n{verdict.explanation}"
+    lines = [f"{first})", verdict.explanation]
+    lines.extend(str(gradient) for gradient in verdict.gradients)
+    return "\n".join(lines)
+
+
+def summarise_gradient(gradient: GradientVerdict) -> str:
+    """A gradient in one line."""
+    line = f"{gradient.name}: {gradient.word}, {ratio_in_words(gradient.ratio)} of the "
+    line += f"bound ({gradient.contract})"
+    if gradient.word is Word.OUTSIDE:
+        worst = gradient.worst
+        line += f": at batch {worst.batch}, head {worst.head}, token {worst.row}, "
+        line += f"column {worst.column} {worst.value:.6g} instead of {worst.exact:.6g}"
+    if gradient.unjudged:
+        elements = _count(gradient.unjudged, "element", "elements")
+        line += f"; nothing is proved about {elements}, where numbers may overflow"
+    if gradient.insensitive:
+        share = _percent(gradient.insensitive / gradient.elements)
+        line += f"; {share} are so small that zero would be within"
+    return line
 
 
 def explain(verdict: ConformanceVerdict) -> str:
     """Why the word is what it is, and which mistake would explain the output."""
     sentences = []
-    if verdict.word is Word.WITHIN:
+    if verdict.output_word is Word.WITHIN:
         sentences.append(_within(verdict))
-    elif verdict.word is Word.OUTSIDE:
+    elif verdict.output_word is Word.OUTSIDE:
         sentences.append(f"{_place(verdict.worst)}.")
     else:
         sentences.append(_undecided(verdict))
@@ -59,22 +86,54 @@ def _within(verdict: ConformanceVerdict) -> str:
     sentence = "Every difference is explained by rounding"
     if stricter:
         sentence += f" under this contract, not under {' or '.join(stricter)}"
-    return f"{sentence}."
+    return (
+        f"{sentence}; a mistake that changes less than the bound, on average "
+        f"{_percent(verdict.margin)} of the weighted |v|, would be as well."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g}%"
+
+
+REASONS = {
+    Vacuity.SCORE_OVERFLOW: (
+        "a score may overflow its type",
+        "use smaller queries, keys or scale",
+    ),
+    Vacuity.OUTPUT_OVERFLOW: (
+        "the output may overflow its type",
+        "use smaller values",
+    ),
+    Vacuity.TINY_VALUES: (
+        "values are so small that they may be flushed to zero",
+        "use larger values",
+    ),
+    Vacuity.LARGE_BIAS: (
+        "the bias is so large that scores lose their digits beside it",
+        "hide keys by a bias of -inf or by mask=, or use a smaller bias",
+    ),
+    Vacuity.LARGE_SCORES: (
+        "scores are so large that the bound is no smaller than the values, and zeros "
+        "would be within it",
+        "use smaller scores, or name a stricter contract",
+    ),
+}
 
 
 def _undecided(verdict: ConformanceVerdict) -> str:
-    elements = _count(verdict.unjudged, "element", "elements")
-    sentence = (
-        f"Nothing is proved about {elements}: a score may overflow its type, or the "
-        "bound is no smaller than the values, so that zeros would be within it"
-    )
+    sentences = []
+    for reason, number in verdict.unjudged.items():
+        why, advice = REASONS[reason]
+        elements = _count(number, "element", "elements")
+        sentences.append(f"Nothing is proved about {elements}: {why}; {advice}.")
     outside = []
     for result in verdict.results:
         if result.word is Word.OUTSIDE:
             outside.append(f"{result.contract} ({ratio_in_words(result.ratio)})")
     if outside:
-        sentence += f"; it is outside {' and '.join(outside)}"
-    return f"{sentence}: use smaller scores, or name a stricter contract."
+        sentences.append(f"It is outside {' and '.join(outside)}.")
+    return " ".join(sentences)
 
 
 def _place(worst: Element) -> str:
@@ -91,17 +150,19 @@ def _place(worst: Element) -> str:
 
 def _suspicion(verdict: ConformanceVerdict) -> list[str]:
     if not verdict.hypotheses:
-        if verdict.word is Word.OUTSIDE:
+        if verdict.output_word is Word.OUTSIDE:
             return ["No known mistake explains it."]
         return []
     best = verdict.hypotheses[0]
     start = "It is consistent with"
-    if verdict.word is Word.WITHIN:
+    if verdict.output_word is Word.WITHIN:
         start = f"It is also consistent with {best.contract} and"
     sentence = f"{start} {best.sentence} ({ratio_in_words(best.ratio)} of the bound"
-    if verdict.word is Word.OUTSIDE and best.contract != verdict.contract:
+    if verdict.output_word is Word.OUTSIDE and best.contract != verdict.contract:
         sentence += f" of {best.contract}"
     sentence += ")"
+    if best.lenient:
+        sentence += ", which widens the bound, so that other mistakes fit it as well"
     others = [f"'{hypothesis.name}'" for hypothesis in verdict.hypotheses[1:4]]
     if others:
         sentence += f"; {', '.join(others)} would explain it too"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from headwright.conformance.bound import Vacuity
 from headwright.conformance.judging import Comparison, Element
 
 
@@ -38,16 +39,55 @@ class FittingHypothesis:
     contract: str
     ratio: float
     rows: int  # on so many rows it was tried
+    lenient: bool = False  # it widens the bound, so that other mistakes fit it, too
+
+
+@dataclass(frozen=True, eq=False)
+class GradientVerdict:
+    """Whether dq, dk or dv is right up to the roundings of a backward pass.
+
+    Nothing is proved about `unjudged` elements, where numbers may overflow; where they
+    are `insensitive`, zero would be within the bound as well.
+    """
+
+    name: str
+    word: Word
+    contract: str
+    ratio: float
+    worst: Element  # its row is a token: a key for dk and dv
+    unjudged: int
+    insensitive: int
+    elements: int
+    ratios: np.ndarray
+
+    def __str__(self) -> str:
+        from headwright.conformance.sentences import summarise_gradient
+
+        return summarise_gradient(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """What scripts read; a number that is not finite is null."""
+        return {
+            "gradient": self.name,
+            "verdict": str(self.word),
+            "contract": self.contract,
+            "ratio": _finite(self.ratio),
+            "worst": _element(self.worst),
+            "elements": self.elements,
+            "elements_not_judged": self.unjudged,
+            "elements_insensitive": self.insensitive,
+        }
 
 
 @dataclass(frozen=True, eq=False)
 class ConformanceVerdict:
     """Whether an output of attention is right up to the roundings of a contract.
 
-    `ratios` is error / bound, (batch, heads, rows, dim), over the rows of `rows`.
+    `ratios` is error / bound, (batch, heads, rows, dim), over the rows of `rows`. With
+    gradients, `word` is about them as well: the worst of all.
     """
 
-    word: Word
+    output_word: Word
     contract: str
     ratio: float
     worst: Element
@@ -56,9 +96,25 @@ class ConformanceVerdict:
     number_type: str
     rows: np.ndarray
     total_rows: int
-    unjudged: int
+    unjudged: dict[Vacuity, int]  # elements that are not judged, by the reason
     empty_rows: int
+    margin: float  # the mean bound, divided by the mean of sum_j weight_j |v_j|
     ratios: np.ndarray
+    gradients: tuple[GradientVerdict, ...] = ()
+
+    @property
+    def word(self) -> Word:
+        """Outside if the output or a gradient is; undecided if one is; else within."""
+        words = [self.output_word, *(gradient.word for gradient in self.gradients)]
+        for word in (Word.OUTSIDE, Word.UNDECIDED):
+            if word in words:
+                return word
+        return Word.WITHIN
+
+    @property
+    def unjudged_elements(self) -> int:
+        """How many elements the bound says nothing of."""
+        return sum(self.unjudged.values())
 
     @property
     def explanation(self) -> str:
@@ -77,22 +133,13 @@ class ConformanceVerdict:
 
     def to_json(self) -> dict[str, Any]:
         """What scripts read; a number that is not finite is null."""
-        worst = {
-            "batch": self.worst.batch,
-            "head": self.worst.head,
-            "row": self.worst.row,
-            "column": self.worst.column,
-            "value": _finite(self.worst.value),
-            "exact": _finite(self.worst.exact),
-            "error": _finite(self.worst.error),
-            "bound": _finite(self.worst.bound),
-        }
         return {
             "verdict": str(self.word),
+            "output": str(self.output_word),
             "contract": self.contract,
             "ratio": _finite(self.ratio),
             "explanation": self.explanation,
-            "worst": worst,
+            "worst": _element(self.worst),
             "contracts": [
                 {
                     "contract": result.contract,
@@ -108,14 +155,20 @@ class ConformanceVerdict:
                     "contract": hypothesis.contract,
                     "ratio": _finite(hypothesis.ratio),
                     "rows": hypothesis.rows,
+                    "lenient": hypothesis.lenient,
                 }
                 for hypothesis in self.hypotheses
             ],
             "type": self.number_type,
             "rows_judged": len(self.rows),
             "rows": self.total_rows,
-            "elements_not_judged": self.unjudged,
+            "elements_not_judged": self.unjudged_elements,
+            "reasons_not_judged": {
+                str(reason): number for reason, number in self.unjudged.items()
+            },
+            "margin": _finite(self.margin),
             "rows_that_see_no_key": self.empty_rows,
+            "gradients": [gradient.to_json() for gradient in self.gradients],
             "kinds": {"verdict": "proven", "ratio": "floating-point"},
         }
 
@@ -124,7 +177,7 @@ def word_of(comparison: Comparison) -> Word:
     """Outside if one element is; undecided if the bound says nothing of some."""
     if comparison.ratio > 1:
         return Word.OUTSIDE
-    if comparison.unjudged > 0:
+    if comparison.unjudged:
         return Word.UNDECIDED
     return Word.WITHIN
 
@@ -140,6 +193,19 @@ def decide(comparisons: list[Comparison]) -> tuple[Word, Comparison]:
     if Word.UNDECIDED in words:
         return Word.UNDECIDED, comparisons[words.index(Word.UNDECIDED)]
     return Word.OUTSIDE, comparisons[0]
+
+
+def _element(element: Element) -> dict[str, int | float | None]:
+    return {
+        "batch": element.batch,
+        "head": element.head,
+        "row": element.row,
+        "column": element.column,
+        "value": _finite(element.value),
+        "exact": _finite(element.exact),
+        "error": _finite(element.error),
+        "bound": _finite(element.bound),
+    }
 
 
 def _finite(number: float) -> float | None:

@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from headwright.lab.view import Call, View
-from headwright.lab.views import audit, check, design, heads, noise, order, rank, verify
+from headwright.lab.views import (
+    audit,
+    check,
+    conform,
+    design,
+    heads,
+    noise,
+    order,
+    rank,
+    verify,
+)
 
 VIEWS: tuple[View, ...] = (
-    design.VIEW, noise.VIEW, order.VIEW, check.VIEW, heads.VIEW, audit.VIEW, rank.VIEW, verify.VIEW,
-)  # fmt: skip
+    design.VIEW,
+    noise.VIEW,
+    order.VIEW,
+    check.VIEW,
+    heads.VIEW,
+    audit.VIEW,
+    rank.VIEW,
+    conform.VIEW,
+    verify.VIEW,
+)
 CALLS: dict[str, Call] = {call.name: call for view in VIEWS for call in view.calls}

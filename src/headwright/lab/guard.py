@@ -36,9 +36,15 @@ PAGE = '<!doctype html><html lang="en"><title>Access refused</title><h1>Access r
 class Guard:
     """Accepts requests from our own pages, or from no page at all; adds the security headers to every reply."""
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], token: str | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Iterable[str], token: str | None = None
+    ) -> None:
         """The hosts are names with ports, as browsers write them."""
-        self._app, self._hosts, self._token = app, {host.lower() for host in hosts}, token
+        self._app, self._hosts, self._token = (
+            app,
+            {host.lower() for host in hosts},
+            token,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse the request, or pass it on."""
@@ -52,7 +58,11 @@ class Guard:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 present = {name for name, _ in message["headers"]}
-                extra = [(n.encode(), v.encode()) for n, v in HEADERS.items() if n.encode() not in present]
+                extra = [
+                    (n.encode(), v.encode())
+                    for n, v in HEADERS.items()
+                    if n.encode() not in present
+                ]
                 extra += [(b"set-cookie", text.encode()) for text in cookie]
                 message = {**message, "headers": [*message["headers"], *extra]}
             await send(message)
@@ -64,18 +74,31 @@ class Guard:
             await _refuse(sending, why, scope)
 
     def _why_not(self, scope: Scope, cookie: list[str]) -> str | None:
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
         host = headers.get("host", "").lower()
         if host not in self._hosts:
             return "unknown host name: use the address that 'headwright lab' printed"
         origin = headers.get("origin")
-        if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
+        if origin is not None and origin.lower() not in (
+            f"http://{host}",
+            f"https://{host}",
+        ):
             return "requests from other sites are refused"
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and scope["method"] != "GET":
+        if (
+            headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+            and scope["method"] != "GET"
+        ):
             return "requests from other sites are refused"
-        if self._token is None or hmac.compare_digest(_token(headers).encode(), self._token.encode()):
+        if self._token is None or hmac.compare_digest(
+            _token(headers).encode(), self._token.encode()
+        ):
             return None
-        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get(
+            "token", [""]
+        )[0]
         if hmac.compare_digest(given.encode(), self._token.encode()):
             cookie.append(f"{COOKIE}={self._token}; Path=/; HttpOnly; SameSite=Strict")
             return None
@@ -95,10 +118,21 @@ def _token(headers: dict[str, str]) -> str:
 
 async def _refuse(send: Send, why: str, scope: Scope) -> None:
     """403 with the reason: as a page where a browser asks for one, else as JSON."""
-    accepted = b",".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+    accepted = b",".join(
+        value for name, value in scope["headers"] if name.lower() == b"accept"
+    )
     if b"text/html" in accepted:
         kind, body = b"text/html; charset=utf-8", PAGE.format(html.escape(why)).encode()
     else:
-        kind, body = b"application/json", json.dumps({"error": why, "where": None}).encode()
-    await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", kind)]})
+        kind, body = (
+            b"application/json",
+            json.dumps({"error": why, "where": None}).encode(),
+        )
+    await send(
+        {
+            "type": "http.response.start",
+            "status": 403,
+            "headers": [(b"content-type", kind)],
+        }
+    )
     await send({"type": "http.response.body", "body": body})

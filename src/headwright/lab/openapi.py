@@ -11,7 +11,9 @@ from headwright.lab.view import Call
 SCHEMAS = "#/components/schemas"
 RESPONSES = {
     "200": {"description": "the answer: what the command line prints with --json"},
-    "4XX": {"description": 'refused: {"error": a sentence, "where": the field it is about, or null}'},
+    "4XX": {
+        "description": 'refused: {"error": a sentence, "where": the field it is about, or null}'
+    },
     "503": {"description": "no answer: too many requests, time limit or memory limit"},
 }
 
@@ -27,10 +29,31 @@ def openapi_document(calls: Iterable[Call]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for call in calls:
         schema = call.request.model_json_schema(ref_template=f"{SCHEMAS}/{{model}}")
-        for name, shape in {**schema.pop("$defs", {}), call.request.__name__: schema}.items():
-            schemas[name] = {**shape, "description": shape.get("description", "").partition("\n\n>>>")[0]}
-        content = {"application/json": {"schema": {"$ref": f"{SCHEMAS}/{call.request.__name__}"}}}
-        about = {"operationId": call.name, "summary": call.summary, "responses": RESPONSES}
-        paths[f"/api/{call.name}"] = {"post": {**about, "requestBody": {"required": True, "content": content}}}
+        for name, shape in {
+            **schema.pop("$defs", {}),
+            call.request.__name__: schema,
+        }.items():
+            schemas[name] = {
+                **shape,
+                "description": shape.get("description", "").partition("\n\n>>>")[0],
+            }
+        content = {
+            "application/json": {
+                "schema": {"$ref": f"{SCHEMAS}/{call.request.__name__}"}
+            }
+        }
+        about = {
+            "operationId": call.name,
+            "summary": call.summary,
+            "responses": RESPONSES,
+        }
+        paths[f"/api/{call.name}"] = {
+            "post": {**about, "requestBody": {"required": True, "content": content}}
+        }
     info = {"title": "Headwright's lab", "version": __version__}
-    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": {"schemas": schemas}}
+    return {
+        "openapi": "3.1.0",
+        "info": info,
+        "paths": paths,
+        "components": {"schemas": schemas},
+    }

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from headwright.running.process import StoppedError, Worker, cores
+from headwright.subprocesses.process import StoppedError, Worker, cores
 
 MEMORY = 2 * 2**30  # bytes for one worker
 MOST_WAITING = 200
@@ -24,9 +24,17 @@ class BusyError(Exception):
 class Pool:
     """Workers that answer one request each at a time; the one used last is used first."""
 
-    def __init__(self, size: int | None = None, *, memory: int = MEMORY, command: Sequence[str] = COMMAND) -> None:
+    def __init__(
+        self,
+        size: int | None = None,
+        *,
+        memory: int = MEMORY,
+        command: Sequence[str] = COMMAND,
+    ) -> None:
         """Nothing is started yet."""
-        self._workers = [Worker([*command, str(memory)]) for _ in range(size or max(2, cores()))]
+        self._workers = [
+            Worker([*command, str(memory)]) for _ in range(size or max(2, cores()))
+        ]
         self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
         self._waiting = 0
         self._begun = False
@@ -73,22 +81,32 @@ class Pool:
             self._idle.put_nowait(worker)
         return reply
 
-    def _renew_later(self, worker: Worker, work: asyncio.Task[dict[str, Any]] | None) -> None:
+    def _renew_later(
+        self, worker: Worker, work: asyncio.Task[dict[str, Any]] | None
+    ) -> None:
         task = asyncio.create_task(self._renew(worker, work))
         self._renewing.add(task)
         task.add_done_callback(self._renewing.discard)
 
-    async def _renew(self, worker: Worker, work: asyncio.Task[dict[str, Any]] | None) -> None:
+    async def _renew(
+        self, worker: Worker, work: asyncio.Task[dict[str, Any]] | None
+    ) -> None:
         """Let a cancelled job end if it does so soon; otherwise restart the worker."""
         fine = False
         if work is not None:
             done, _ = await asyncio.wait({work}, timeout=GRACE)
-            fine = bool(done) and not work.exception() and work.result().get("kind") not in ("memory", "stopped")
+            fine = (
+                bool(done)
+                and not work.exception()
+                and work.result().get("kind") not in ("memory", "stopped")
+            )
         if not fine:
             await asyncio.to_thread(worker.stop)
             if work is not None:
                 await asyncio.wait({work})
-            await asyncio.to_thread(worker.stop)  # its last job may have started it again
+            await asyncio.to_thread(
+                worker.stop
+            )  # its last job may have started it again
             worker.launch()
         self._idle.put_nowait(worker)
 

@@ -36,7 +36,10 @@ def refusal(error: RefusedError) -> Response:
 
 async def read_json(request: Request) -> Any:
     """The body as JSON; duplicate names, NaN and numbers that overflow are refused."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    if (
+        request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        != "application/json"
+    ):
         raise RefusedError(415, "expected a body of the type application/json")
     parts, size = [], 0
     try:
@@ -44,12 +47,22 @@ async def read_json(request: Request) -> Any:
             async for part in request.stream():
                 size += len(part)
                 if size > MOST_BYTES:
-                    raise RefusedError(413, f"the request is too large: expected at most {MOST_BYTES} bytes")
+                    raise RefusedError(
+                        413,
+                        f"the request is too large: expected at most {MOST_BYTES} bytes",
+                    )
                 parts.append(part)
     except TimeoutError:
-        raise RefusedError(408, f"the request did not arrive within {SECONDS:g} s") from None
+        raise RefusedError(
+            408, f"the request did not arrive within {SECONDS:g} s"
+        ) from None
     try:
-        return json.loads(b"".join(parts), parse_constant=_no, parse_float=_finite, object_pairs_hook=_once)
+        return json.loads(
+            b"".join(parts),
+            parse_constant=_no,
+            parse_float=_finite,
+            object_pairs_hook=_once,
+        )
     except RecursionError:
         raise RefusedError(400, "the body is nested too deeply") from None
     except ValueError as error:

@@ -7,16 +7,11 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Callable
-from importlib.util import find_spec
 
 from headwright.errors import InputError
 from headwright.lab.pool import Pool
 
 PORT = 8417
-NEEDED = ("starlette", "uvicorn")  # imported after the workers are started; missing ones are reported first
-for _name in NEEDED:
-    if find_spec(_name) is None:
-        raise ModuleNotFoundError(f"No module named {_name!r}", name=_name)
 
 
 def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
@@ -25,7 +20,9 @@ def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
     chosen = listening.getsockname()[1]
     token = None if loopback(host) else secrets.token_urlsafe(24)
     names = {host, "127.0.0.1", "localhost", "::1"} if loopback(host) else _names(host)
-    hosts = [f"[{name}]:{chosen}" if ":" in name else f"{name}:{chosen}" for name in names]
+    hosts = [
+        f"[{name}]:{chosen}" if ":" in name else f"{name}:{chosen}" for name in names
+    ]
     shown = f"[{host}]" if ":" in host else host
     pool = Pool()
     pool.begin()
@@ -37,9 +34,15 @@ def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
     from headwright.lab.idle_connections import IdleClosingProtocol
 
     config = uvicorn.Config(
-        create_app(hosts, token, pool=pool), http=IdleClosingProtocol, log_level="warning", access_log=False,
-        server_header=False, timeout_keep_alive=10, timeout_graceful_shutdown=2, limit_concurrency=500,
-    )  # fmt: skip
+        create_app(hosts, token, pool=pool),
+        http=IdleClosingProtocol,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=2,
+        limit_concurrency=500,
+    )
     with listening:
         uvicorn.Server(config).run(sockets=[listening])
 
@@ -63,7 +66,9 @@ def _names(host: str) -> set[str]:
     names = {host}
     if host in ("0.0.0.0", "::"):  # noqa: S104  (requested explicitly, and protected by a token)
         names |= {socket.gethostname(), "127.0.0.1", "localhost"}
-        names |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
+        names |= {
+            str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)
+        }
     return names
 
 
@@ -76,5 +81,7 @@ def _socket(host: str, port: int | None) -> socket.socket:
         except OSError as error:
             if error.errno == errno.EADDRINUSE and port is None and number:
                 continue
-            raise InputError(f"{host} port {number}: cannot listen here ({error.strerror})") from error
+            raise InputError(
+                f"{host} port {number}: cannot listen here ({error.strerror})"
+            ) from error
     raise InputError(f"{host}: no free port")

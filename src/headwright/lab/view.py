@@ -34,7 +34,9 @@ class Call:
     name: str
     summary: str
     request: type[RequestModel]
-    answer: Callable[..., dict[str, Any]]  # called with the request; imports what it needs when it runs
+    answer: Callable[
+        ..., dict[str, Any]
+    ]  # called with the request; imports what it needs when it runs
     seconds: float = SECONDS  # time limit: the worker is stopped after this
 
 

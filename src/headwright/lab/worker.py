@@ -12,13 +12,18 @@ from typing import Any
 
 from headwright.errors import HeadwrightError
 from headwright.lab.calls import CALLS
-from headwright.running.worker import Handle, listen
+from headwright.subprocesses.worker import Handle, listen
 
 WARM = (  # what most calls need
-    "headwright.queries.designer", "headwright.queries.proving.impossible", "headwright.noise.simulation",
-    "headwright.layer", "headwright.positions.collisions",
-)  # fmt: skip
-OUT_OF_MEMORY = "out of memory: try a smaller input, or the command line, which has no limit"
+    "headwright.query_design.designer",
+    "headwright.query_design.proving.impossible",
+    "headwright.simulation.simulation",
+    "headwright.layer",
+    "headwright.positions.collisions",
+)
+OUT_OF_MEMORY = (
+    "out of memory: try a smaller input, or the command line, which has no limit"
+)
 
 
 def handle(job: dict[str, Any]) -> dict[str, Any]:
@@ -33,9 +38,15 @@ def handle(job: dict[str, Any]) -> dict[str, Any]:
     try:
         request = call.request.model_validate(job["given"])
         found = call.answer(request)
-        return {"answer": json.loads(json.dumps(found, allow_nan=False))}  # fails here if it is not JSON
+        return {
+            "answer": json.loads(json.dumps(found, allow_nan=False))
+        }  # fails here if it is not JSON
     except HeadwrightError as error:
-        return {"error": str(error), "kind": "unusable", "where": field_of(str(error), call.request)}
+        return {
+            "error": str(error),
+            "kind": "unusable",
+            "where": field_of(str(error), call.request),
+        }
     except MemoryError:
         return {"error": OUT_OF_MEMORY, "kind": "memory", "where": None}
     except Exception as error:  # noqa: BLE001  (reported as an internal error, without a traceback)

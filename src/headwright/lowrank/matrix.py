@@ -40,4 +40,7 @@ def scaled(X: Float[np.ndarray, "*axes"], e: int) -> Float[np.ndarray, "*axes"]:
 
 def row_blocks(rows: int) -> Iterator[slice]:
     """Slices that cover the rows, BLOCK_ROWS at a time."""
-    return (slice(start, min(start + BLOCK_ROWS, rows)) for start in range(0, rows, BLOCK_ROWS))
+    return (
+        slice(start, min(start + BLOCK_ROWS, rows))
+        for start in range(0, rows, BLOCK_ROWS)
+    )

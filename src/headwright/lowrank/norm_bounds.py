@@ -64,7 +64,9 @@ def spectral_norm_upper_bound(R: Float[Any, "n d"]) -> float:
 
 
 @typed_errors
-def error_upper_bound(A: Float[Any, "n d"], left: Float[Any, "n r"], right: Float[Any, "r d"]) -> float:
+def error_upper_bound(
+    A: Float[Any, "n d"], left: Float[Any, "n r"], right: Float[Any, "r d"]
+) -> float:
     """A number that |A - left right|_2 certainly does not exceed, whoever made the factors.
 
     left right is the exact product of the given numbers. With R' = fl(A - fl(left right)),
@@ -90,7 +92,9 @@ def error_upper_bound(A: Float[Any, "n d"], left: Float[Any, "n r"], right: Floa
     L, R = scaled(left, e_left), scaled(right, e - e_left)
 
     def remainder() -> Iterable[Block]:
-        return (scaled(matrix[rows], e) - L[rows] @ R for rows in row_blocks(len(matrix)))
+        return (
+            scaled(matrix[rows], e) - L[rows] @ R for rows in row_blocks(len(matrix))
+        )
 
     e_rest = exponent(max(largest(block) for block in remainder()))
     norm, frobenius = _norms(scaled(block, e_rest) for block in remainder())
@@ -103,7 +107,9 @@ def error_upper_bound(A: Float[Any, "n d"], left: Float[Any, "n r"], right: Floa
 def frobenius_squared(X: Float[np.ndarray, "n d"]) -> Fraction:
     """An upper bound of |X|_F^2 for a matrix of modest entries."""
     by_row = math.fsum(np.einsum("ij,ij->i", X, X).tolist())
-    return (Fraction(by_row) + X.size * UNDERFLOW) / (1 - _gamma(X.shape[1] + 1))  # + 1: fsum rounds once
+    return (Fraction(by_row) + X.size * UNDERFLOW) / (
+        1 - _gamma(X.shape[1] + 1)
+    )  # + 1: fsum rounds once
 
 
 def _gamma(k: int) -> Fraction:
@@ -116,7 +122,10 @@ def sqrt_up(x: Fraction) -> Fraction:
     if x == 0:
         return x
     shift = 64 - (x.numerator.bit_length() - x.denominator.bit_length()) // 2
-    return Fraction(math.isqrt(math.ceil(x * Fraction(4) ** shift) - 1) + 1) / Fraction(2) ** shift
+    return (
+        Fraction(math.isqrt(math.ceil(x * Fraction(4) ** shift) - 1) + 1)
+        / Fraction(2) ** shift
+    )
 
 
 def float_up(x: Fraction) -> float:
@@ -127,9 +136,13 @@ def float_up(x: Fraction) -> float:
         nearest = math.inf
     # The last candidate is for processes in which subnormal numbers are off and the others may come out as 0.
     candidates = (nearest, math.nextafter(nearest, math.inf), sys.float_info.min)
-    above = next(double for double in candidates if double >= x)  # compared exactly by Python
+    above = next(
+        double for double in candidates if double >= x
+    )  # compared exactly by Python
     if above == math.inf:
-        raise InputError("the matrix is too large: its norm is no double, expected one below 1.79e308")
+        raise InputError(
+            "the matrix is too large: its norm is no double, expected one below 1.79e308"
+        )
     return above
 
 
@@ -138,10 +151,14 @@ def _norms(blocks: Iterable[Block]) -> tuple[Fraction, Fraction]:
     G, squared, error = _gram(blocks)
     frobenius = sqrt_up(squared)
     top = _largest_eigenvalue(G)
-    return (frobenius if top is None else min(frobenius, sqrt_up(top + error))), frobenius
+    return (
+        frobenius if top is None else min(frobenius, sqrt_up(top + error))
+    ), frobenius
 
 
-def _gram(blocks: Iterable[Block]) -> tuple[Float[np.ndarray, "d d"], Fraction, Fraction]:
+def _gram(
+    blocks: Iterable[Block],
+) -> tuple[Float[np.ndarray, "d d"], Fraction, Fraction]:
     """G = fl(X^T X) by row blocks of X, and from above: |X|_F^2, |G - X^T X|_F.
 
     |G - X^T X| <= gamma |X|^T |X| entry by entry, and | |X|^T |X| |_F <= |X|_F^2. The diagonal of G adds up to
@@ -154,7 +171,9 @@ def _gram(blocks: Iterable[Block]) -> tuple[Float[np.ndarray, "d d"], Fraction, 
         count, longest, rows = count + 1, max(longest, len(block)), rows + len(block)
     relative = _gamma(longest + count)
     lost = rows * G.size * UNDERFLOW
-    squared = (sum(map(Fraction, G.diagonal().tolist()), Fraction(0)) + lost) / (1 - relative)
+    squared = (sum(map(Fraction, G.diagonal().tolist()), Fraction(0)) + lost) / (
+        1 - relative
+    )
     return G, squared, relative * squared + lost
 
 
@@ -164,7 +183,9 @@ def _largest_eigenvalue(G: Float[np.ndarray, "d d"]) -> Fraction | None:
         guess = float(np.linalg.eigvalsh(G)[-1])
     except np.linalg.LinAlgError:
         return None
-    if not 0.0 < guess <= 2 * float(G.trace()):  # no eigenvalue of a Gram matrix, whoever said so
+    if (
+        not 0.0 < guess <= 2 * float(G.trace())
+    ):  # no eigenvalue of a Gram matrix, whoever said so
         return None
     tries = (_shifted(G, guess * (1 + margin)) for margin in MARGINS)
     return next((bound for bound in tries if bound is not None), None)
@@ -178,11 +199,15 @@ def _shifted(G: Float[np.ndarray, "d d"], c: float) -> Fraction | None:
         L = np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
         return None
-    if not largest(L) ** 2 <= 2 * c:  # the rows of L have squares m_ii <= c; nan ends here as well
+    if (
+        not largest(L) ** 2 <= 2 * c
+    ):  # the rows of L have squares m_ii <= c; nan ends here as well
         return None
     P, _, error = _gram(L.T[rows] for rows in row_blocks(len(L)))
     diagonal = M.diagonal()[None, :].copy()
     E = np.subtract(M, P, out=P)
     # fl(c - g) errs by u |fl(c - g)| on the diagonal, fl(M - P) by u |fl(M - P)| everywhere.
-    computed = (1 + U) * sqrt_up(frobenius_squared(E)) + U * sqrt_up(frobenius_squared(diagonal))
+    computed = (1 + U) * sqrt_up(frobenius_squared(E)) + U * sqrt_up(
+        frobenius_squared(diagonal)
+    )
     return Fraction(c) + computed + error + 2 * G.size * UNDERFLOW

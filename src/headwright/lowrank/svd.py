@@ -61,7 +61,9 @@ def singular_values(A: Float[Any, "n d"]) -> Float[np.ndarray, " k"]:
     with np.errstate(over="ignore"):  # said better below
         values = scaled(values, -e)
     if np.isinf(values).any():
-        raise InputError("the matrix is too large: its norm is no double, expected one below 1.79e308")
+        raise InputError(
+            "the matrix is too large: its norm is no double, expected one below 1.79e308"
+        )
     return values
 
 
@@ -87,7 +89,9 @@ def randomised_svd(A: Float[np.ndarray, "n d"], columns: int, seed: int) -> Fact
     sample = np.random.default_rng(seed).standard_normal((X.shape[1], columns))
     Q = np.linalg.qr(X @ sample).Q
     for _ in range(POWER_ITERATIONS):
-        Q = np.linalg.qr(X.T @ Q).Q  # without the QR all columns would turn into the first one
+        Q = np.linalg.qr(
+            X.T @ Q
+        ).Q  # without the QR all columns would turn into the first one
         Q = np.linalg.qr(X @ Q).Q
     U, values, Vt = _svd(Q.T @ X)
     return _factors(Q @ U, values, Vt, e, randomised=True)
@@ -104,7 +108,9 @@ def _svd(
 
 
 def _failure(shape: tuple[int, ...], error: Exception) -> HeadwrightError:
-    return HeadwrightError(f"no singular values of the matrix of shape {shape} were found: {error}")
+    return HeadwrightError(
+        f"no singular values of the matrix of shape {shape} were found: {error}"
+    )
 
 
 def _factors(

@@ -13,12 +13,15 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from headwright.cards import lines
-from headwright.enclosure import TOLERANCE, held_to, shown_above
 from headwright.errors import InputError, typed_errors
 from headwright.files import finite
 from headwright.lowrank.matrix import exponent, largest, scaled
-from headwright.lowrank.norm_bounds import error_upper_bound, float_up, frobenius_squared, sqrt_up
+from headwright.lowrank.norm_bounds import (
+    error_upper_bound,
+    float_up,
+    frobenius_squared,
+    sqrt_up,
+)
 from headwright.lowrank.svd import (
     OVERSAMPLING,
     Factors,
@@ -27,12 +30,16 @@ from headwright.lowrank.svd import (
     singular_values,
     sketch_fits,
 )
+from headwright.notebook import lines
+from headwright.numerics.enclosure import TOLERANCE, assert_within, shown_above
 
 Progress = Callable[[str], None]  # hears a few words before each step that takes time
 Method = Literal["exact", "full SVD", "randomised"]
 
 LOST = 1e-12  # of |A|_F: what floating point loses in an instance
-FIRST_SKETCH = 2 * OVERSAMPLING  # columns of the first try when only a tolerance is given; then twice as many
+FIRST_SKETCH = (
+    2 * OVERSAMPLING
+)  # columns of the first try when only a tolerance is given; then twice as many
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +60,17 @@ class LowRank:
            [0., 0., 0.]])
     """
 
-    left: Float[np.ndarray, "n r"]  # U sqrt(S); A or the identity if the method is 'exact'
+    left: Float[
+        np.ndarray, "n r"
+    ]  # U sqrt(S); A or the identity if the method is 'exact'
     right: Float[np.ndarray, "r d"]  # sqrt(S) V^T; the identity or A
     rank: int
     error_upper_bound: float  # certified: |A - left right|_2 is not larger
     guarantee: float  # |A|_F / sqrt(rank + 1), rounded up: the best matrix of this rank is not farther away
     frobenius: float  # |A|_F, rounded up
-    singular_values: Float[np.ndarray, " k"]  # floating-point: all, or the rank + 1 leading ones if randomised
+    singular_values: Float[
+        np.ndarray, " k"
+    ]  # floating-point: all, or the rank + 1 leading ones if randomised
     next_singular_value: float  # floating-point: the error of the best matrix; a little low if randomised
     energy: float  # floating-point: the share of |A|_F^2 that the first `rank` singular values hold
     method: Method
@@ -88,10 +99,16 @@ class LowRank:
 
     def __repr__(self) -> str:
         """The rank and the certified error, not the factors."""
-        (n, d), error = (len(self.left), self.right.shape[1]), shown_above(self.error_upper_bound, 4)
+        (n, d), error = (
+            (len(self.left), self.right.shape[1]),
+            shown_above(self.error_upper_bound, 4),
+        )
         kept = f"{self.energy:.4g} of |A|_F^2 (floating-point)"
-        return lines("truncated", f"{n} x {d} to rank {self.rank} ({self.method}), certified error at most {error}",
-                     [("energy kept", kept)])  # fmt: skip
+        return lines(
+            "truncated",
+            f"{n} x {d} to rank {self.rank} ({self.method}), certified error at most {error}",
+            [("energy kept", kept)],
+        )
 
 
 @typed_errors
@@ -128,17 +145,23 @@ def truncate(
     """
     matrix = finite(A, "the matrix", axes=2)
     if (rank is None) == (tolerance is None):
-        raise InputError(f"rank is {rank} and tolerance is {tolerance}: expected exactly one of them")
+        raise InputError(
+            f"rank is {rank} and tolerance is {tolerance}: expected exactly one of them"
+        )
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed is {seed!r}, expected a whole number, 0 or larger")
-    task = _Task(matrix, _frobenius_squared(matrix), int(seed), progress or (lambda _: None))
+    task = _Task(
+        matrix, _frobenius_squared(matrix), int(seed), progress or (lambda _: None)
+    )
     if rank is not None:
         return _of_rank(task, _checked_rank(rank, min(matrix.shape)))
     return _within(task, _checked_tolerance(tolerance))
 
 
 @typed_errors
-def energy(singular_values: Float[np.ndarray, " k"], frobenius: float | None = None) -> Float[np.ndarray, " k"]:
+def energy(
+    singular_values: Float[np.ndarray, " k"], frobenius: float | None = None
+) -> Float[np.ndarray, " k"]:
     """The share of |A|_F^2 that the best matrix of rank 1, 2, ... keeps: (sigma_1^2 + ... + sigma_r^2) / |A|_F^2.
 
     Give |A|_F where only the leading singular values are known; else it is taken from all of them. The zero
@@ -197,14 +220,18 @@ def _within(task: _Task, tolerance: float) -> LowRank:
         columns *= 2
     task.tell("decomposing")
     factors = full_svd(task.matrix)
-    return _smallest(task, factors, tolerance, _suggested(factors, tolerance), task.full_rank)
+    return _smallest(
+        task, factors, tolerance, _suggested(factors, tolerance), task.full_rank
+    )
 
 
 def _suggested(factors: Factors, tolerance: float) -> int:
     return max(1, int(np.count_nonzero(factors.singular_values > tolerance)))
 
 
-def _smallest(task: _Task, factors: Factors, tolerance: float, first: int, last: int) -> LowRank:
+def _smallest(
+    task: _Task, factors: Factors, tolerance: float, first: int, last: int
+) -> LowRank:
     """The cut of smallest rank from first to last whose certificate meets the tolerance; else the last one.
 
     The suggested rank or the next one nearly always does. When singular values tie with the tolerance the way is
@@ -228,10 +255,15 @@ def _cut(task: _Task, factors: Factors, rank: int) -> LowRank:
     if rank == task.full_rank:
         return _exact(task, rank, values)
     task.tell(f"certifying rank {rank}")
-    left, right = factors.left[:, :rank].copy(), factors.right[:rank].copy()  # lets go of the rest
+    left, right = (
+        factors.left[:, :rank].copy(),
+        factors.right[:rank].copy(),
+    )  # lets go of the rest
     error = error_upper_bound(task.matrix, left, right)
     if factors.randomised:
-        return _result(task, left, right, error, values[: rank + 1].copy(), "randomised")
+        return _result(
+            task, left, right, error, values[: rank + 1].copy(), "randomised"
+        )
     return _result(task, left, right, error, values, "full SVD")
 
 
@@ -239,8 +271,12 @@ def _exact(task: _Task, rank: int, values: Float[np.ndarray, " k"]) -> LowRank:
     """A itself, times the identity: at full rank, and for the zero matrix at any."""
     n, d = task.matrix.shape
     if d <= n:
-        return _result(task, task.matrix[:, :rank].copy(), np.eye(rank, d), 0.0, values, "exact")
-    return _result(task, np.eye(n, rank), task.matrix[:rank].copy(), 0.0, values, "exact")
+        return _result(
+            task, task.matrix[:, :rank].copy(), np.eye(rank, d), 0.0, values, "exact"
+        )
+    return _result(
+        task, np.eye(n, rank), task.matrix[:rank].copy(), 0.0, values, "exact"
+    )
 
 
 def _result(
@@ -258,9 +294,21 @@ def _result(
     room = TOLERANCE * max(error, missed) + LOST * frobenius
     if method != "exact":
         # No matrix of this rank is nearer than the next singular value, and no vector is stretched by more than A - B.
-        held_to(missed, f"the distance from A to rank {rank}", most=min(error, guarantee), tolerance=room)
-        held_to(_stretched(task.matrix, left, right), "the norm of A - B", most=error, tolerance=room)
-    kept = energy(values[:rank], frobenius) if method == "randomised" else energy(values)
+        assert_within(
+            missed,
+            f"the distance from A to rank {rank}",
+            most=min(error, guarantee),
+            tolerance=room,
+        )
+        assert_within(
+            _stretched(task.matrix, left, right),
+            "the norm of A - B",
+            most=error,
+            tolerance=room,
+        )
+    kept = (
+        energy(values[:rank], frobenius) if method == "randomised" else energy(values)
+    )
     return LowRank(
         left=left,
         right=right,
@@ -276,10 +324,14 @@ def _result(
 
 
 def _stretched(
-    matrix: Float[np.ndarray, "n d"], left: Float[np.ndarray, "n r"], right: Float[np.ndarray, "r d"]
+    matrix: Float[np.ndarray, "n d"],
+    left: Float[np.ndarray, "n r"],
+    right: Float[np.ndarray, "r d"],
 ) -> float:
     """|(A - left right) x| for a unit vector x that two steps of the power method turn towards the longest."""
-    x: Float[np.ndarray, " d"] = np.random.default_rng(0).normal(size=(matrix.shape[1],))
+    x: Float[np.ndarray, " d"] = np.random.default_rng(0).normal(
+        size=(matrix.shape[1],)
+    )
     e, found = exponent(largest(matrix)), 0.0
     A, L = scaled(matrix, e), scaled(left, e)  # so that nothing overflows
     for _ in range(3):
@@ -298,17 +350,28 @@ def _frobenius_squared(matrix: Float[np.ndarray, "n d"]) -> Fraction:
         return Fraction(0)
     e = exponent(size)
     squared = frobenius_squared(scaled(matrix, e)) * Fraction(4) ** e
-    float_up(sqrt_up(squared))  # refuses a norm that is no double, before any work is done
+    float_up(
+        sqrt_up(squared)
+    )  # refuses a norm that is no double, before any work is done
     return squared
 
 
 def _checked_rank(rank: object, full_rank: int) -> int:
-    if isinstance(rank, int | np.integer) and not isinstance(rank, bool) and 1 <= rank <= full_rank:
+    if (
+        isinstance(rank, int | np.integer)
+        and not isinstance(rank, bool)
+        and 1 <= rank <= full_rank
+    ):
         return int(rank)
     raise InputError(f"rank is {rank!r}, expected a whole number from 1 to {full_rank}")
 
 
 def _checked_tolerance(tolerance: object) -> float:
-    if isinstance(tolerance, int | float | np.integer | np.floating) and 0 <= tolerance < math.inf:
+    if (
+        isinstance(tolerance, int | float | np.integer | np.floating)
+        and 0 <= tolerance < math.inf
+    ):
         return float(tolerance)
-    raise InputError(f"tolerance is {tolerance!r}, expected a finite number, 0 or larger")
+    raise InputError(
+        f"tolerance is {tolerance!r}, expected a finite number, 0 or larger"
+    )

@@ -1,20 +1,26 @@
-"""What the heads of a trained model do, on a text and on every text.
+"""Models: tokens in; queries, keys and values of each layer out.
 
-auditor             from a model to an audit
-documents           the texts that a model is run on, and random tokens that repeat
-loading             queries, keys and values of each layer: of the built-in model, and of trained ones
-rows                statistics of the rows of a pattern, at any length, without the pattern
-watching            the same statistics in the user's own loop, while a model of transformers runs
-findings            measurements of each head, as summaries that merge
-texts               bounds for first-layer heads over every text, with texts that attain them
-every_text_summary  of these, the part that a report shows, within a bounded amount of work
-engine              the work in pieces, in this process or on a cluster
-explain             one head, row by row, with the shortest query that would do the same; and examples to show
-report              the report as a page, as data, as sentences
+model         the interface of a model
+load          from a name to a model: one that is built in, a folder, a file, a hub id
+induction     a model that is built in: two layers, NumPy only, with known heads
+induction16   the smaller one: 16 tokens, one head a layer, learned positions
+source        where a worker process gets a model from, and whether it is the expected one
+checkpoint    a folder loaded by transformers, without ever running code that came with it
+huggingface   what was loaded, as a model: its tokens, its layers, its parameters
+vocabulary    its tokens, with a tokenizer or without
+float64       a network run in float64, whatever type it asks for on the way
+circuits      the parameters of an attention module as matrices, one for each head
 
-The public names are those of __init__.pyi; each loads its module on first use.
+The hook into attention, for all that look at a model while it runs (audit, watch, conform):
+
+attention_calls      a call of attention, as its kernel gets it, and who visits it
+transformers_calls   visits the calls of a model of transformers, whatever its kernel
+sdpa_calls           visits the calls of torch's scaled_dot_product_attention
+kernel_arguments     which scores a kernel makes of its arguments
+blockwise_attention  a kernel in blocks of rows, which stores no pattern and no mask
 """
 
-import lazy_loader
+from headwright.models.load import load_model
+from headwright.models.model import Circuits, Layer, Model
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = ["Circuits", "Layer", "Model", "load_model"]

@@ -5,7 +5,7 @@ one of them: `sheet` counts the answers, `verdict` checks one, `document` puts t
 needs the solver z3, which is large, is refused with NEEDS; the page then loads it and asks again.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # noqa: I001
 
 import json
 import re
@@ -19,16 +19,25 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from headwright.check.sheets.sheet import AnswerText, Checked, Sheet
-from headwright.check.verdict import Verdict, from_json, to_json
+from headwright.verification.verify import model_named, verify
 from headwright.errors import HeadwrightError, InputError
-from headwright.lab.views.check import MOST_ANSWERS, CheckRequest, alone, check, read, told
+from headwright.grading.sheets.sheet import AnswerText, Checked, Sheet
+from headwright.grading.verdict import Verdict, from_json, to_json
+from headwright.lab.views.check import (
+    MOST_ANSWERS,
+    CheckRequest,
+    alone,
+    check,
+    read,
+    told,
+)
 from headwright.validation import sentence
-from headwright.verification import model_named, verify
 
 SOLVER = "z3"
 STEPS = ("none", "direction", "full")
-SETTINGS = Path(__file__).with_name("settings.json")  # written by the build: the most that hints may show
+SETTINGS = Path(__file__).with_name(
+    "settings.json"
+)  # written by the build: the most that hints may show
 MOST_CERTIFICATE, DEEPEST = 3_000_000, 50  # characters, brackets in brackets
 BROWSER_BUDGET = 60.0  # estimated seconds of the command line: a browser is slower, and has less memory
 NO_CURVES = "the report made in a browser has no curves: these need NumPy (headwright check SHEET --out report.html)"
@@ -80,7 +89,10 @@ def _answer(job: Given) -> Given:
     try:
         return {"answer": CALLS[job["call"]](job["given"])}
     except HeadwrightError as error:
-        return {"error": str(error), "where": "text" if str(error).startswith("text ") else None}
+        return {
+            "error": str(error),
+            "where": "text" if str(error).startswith("text ") else None,
+        }
     except ValidationError as error:
         return {"error": sentence(error, CheckRequest, "the question"), "where": None}
     except RecursionError:
@@ -91,13 +103,24 @@ def _answer(job: Given) -> Given:
             "where": None,
         }
     except Exception as error:  # noqa: BLE001  an internal error is named as one, and the page goes on
-        return {"error": f"internal error ({type(error).__name__}): this is a bug in Headwright", "where": None}
+        return {
+            "error": f"internal error ({type(error).__name__}): this is a bug in Headwright",
+            "where": None,
+        }
 
 
 def _request(given: Given) -> CheckRequest:
     """The question, with no more hints than the assignment shows."""
-    most = json.loads(SETTINGS.read_text(encoding="utf-8"))["hints"] if SETTINGS.exists() else STEPS[-1]
-    hints = min(str(given.get("hints", most)), most, key=lambda step: STEPS.index(step) if step in STEPS else 0)
+    most = (
+        json.loads(SETTINGS.read_text(encoding="utf-8"))["hints"]
+        if SETTINGS.exists()
+        else STEPS[-1]
+    )
+    hints = min(
+        str(given.get("hints", most)),
+        most,
+        key=lambda step: STEPS.index(step) if step in STEPS else 0,
+    )
     return CheckRequest.model_validate({**given, "hints": hints})
 
 
@@ -105,7 +128,9 @@ def _sheet(given: Given) -> tuple[CheckRequest, Sheet]:
     request = _request(given)
     sheet = read(request.text, request.exercise, latex=request.latex)
     if len(sheet.answers) > MOST_ANSWERS:
-        raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}")
+        raise InputError(
+            f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}"
+        )
     return request, sheet
 
 
@@ -120,7 +145,9 @@ def _document(given: Given) -> Given:
     request, sheet = _sheet(given)
     checked = [_checked(*pair) for pair in zip(sheet.answers, verdicts, strict=True)]
     found = told(request.model_copy(update={"report": False}), sheet, checked)
-    plain = [replace(each, verdict=replace(each.verdict, curve=None)) for each in checked]
+    plain = [
+        replace(each, verdict=replace(each.verdict, curve=None)) for each in checked
+    ]
     if plain != checked:
         found["notes"].append({"file": "", "line": 0, "sentence": NO_CURVES})
     return {**found, "report": told(request, sheet, plain)["report"]}
@@ -128,7 +155,12 @@ def _document(given: Given) -> Given:
 
 def _checked(answer: AnswerText, verdict: Given | str) -> Checked:
     """An answer with its verdict, or with the reason why there is none."""
-    return Checked(answer, Verdict("undecided", verdict) if isinstance(verdict, str) else from_json(verdict))
+    return Checked(
+        answer,
+        Verdict("undecided", verdict)
+        if isinstance(verdict, str)
+        else from_json(verdict),
+    )
 
 
 def _verify(given: Given) -> Given:
@@ -137,11 +169,23 @@ def _verify(given: Given) -> Given:
         raise InputError(
             f"the certificate has {len(text)} characters: expected at most {MOST_CERTIFICATE} in a browser"
         )
-    if max(accumulate((1 if sign in "[{" else -1 for sign in re.findall(r"[][{}]", text)), initial=0)) > DEEPEST:
-        raise InputError("the certificate is nested too deeply")  # a browser's stack is small
+    if (
+        max(
+            accumulate(
+                (1 if sign in "[{" else -1 for sign in re.findall(r"[][{}]", text)),
+                initial=0,
+            )
+        )
+        > DEEPEST
+    ):
+        raise InputError(
+            "the certificate is nested too deeply"
+        )  # a browser's stack is small
     model = model_named(text)
     if model is not None:
-        raise InputError(f"the certificate is about a model, which is not here: use headwright verify --model {model}")
+        raise InputError(
+            f"the certificate is about a model, which is not here: use headwright verify --model {model}"
+        )
     return verify(text, checker="exact", budget=BROWSER_BUDGET).to_json()
 
 

@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from headwright.check.exercise import Exercise, load_exercises
-from headwright.check.sheets.sheet import find
 from headwright.errors import InputError
+from headwright.grading.exercise import Exercise, load_exercises
+from headwright.grading.sheets.sheet import find
 from headwright.validation import sentence
 
 MOST_BYTES = 100_000
@@ -36,7 +36,9 @@ def read_assignment(path: Path) -> Assignment:
     """An assignment from a TOML file."""
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"{path} is too large for an assignment: expected at most {MOST_BYTES} bytes")
+            raise InputError(
+                f"{path} is too large for an assignment: expected at most {MOST_BYTES} bytes"
+            )
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None

@@ -27,10 +27,10 @@ from typing import Any
 
 import headwright
 from headwright import theme
-from headwright.check.exercise import BUILT_IN, Exercise
-from headwright.check.report.typeset import typeset
 from headwright.errors import InputError
 from headwright.files import write_whole
+from headwright.grading.exercise import BUILT_IN, Exercise
+from headwright.grading.report.typeset import typeset
 from headwright.lab import STATIC as LAB
 from headwright.lab.views.check import described
 from headwright.page.assignment import Assignment, exercises, read_assignment
@@ -38,16 +38,56 @@ from headwright.page.assignment import Assignment, exercises, read_assignment
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
 PACKAGE = Path(headwright.__file__).parent
-PYODIDE = ("pyodide@314.0.7", "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0")
-RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json")  # .mjs becomes .js
+PYODIDE = (
+    "pyodide@314.0.7",
+    "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0",
+)
+RUNTIME = (
+    "pyodide.mjs",
+    "pyodide.asm.mjs",
+    "pyodide.asm.wasm",
+    "pyodide-lock.json",
+)  # .mjs becomes .js
 STANDARD, MODULES = "python_stdlib.zip", "modules.zip"
-WASM = ("--platform", "pyemscripten_2026_0_wasm32", "--python-version", "3.14", "--only-binary=:all:", "--no-deps")
+WASM = (
+    "--platform",
+    "pyemscripten_2026_0_wasm32",
+    "--python-version",
+    "3.14",
+    "--only-binary=:all:",
+    "--no-deps",
+)
 OURS = (  # what of this package runs in the browser
-    "__init__.py", "__init__.pyi", "cards.py", "enclosure.py", "errors.py", "theme.py", "validation.py",
-    "checkers.py", "verification.py", "check", "formula", "trusted", "lab/__init__.py", "lab/view.py",
-    "lab/views/__init__.py", "lab/views/check.py", "page/__init__.py", "page/answering.py",
-)  # fmt: skip
-FRONT = ("common", "views/check", "views/check.js", "lab.css", "icon.svg")  # what the page shares with the lab
+    "__init__.py",
+    "__init__.pyi",
+    "argument_types.py",
+    "notebook.py",
+    "errors.py",
+    "extras.py",
+    "theme.py",
+    "validation.py",
+    "certificates/__init__.py",
+    "certificates/checkers.py",
+    "certificates/exact",
+    "formulas",
+    "grading",
+    "numerics/__init__.py",
+    "numerics/enclosure.py",
+    "verification",
+    "lab/__init__.py",
+    "lab/view.py",
+    "lab/views/__init__.py",
+    "lab/views/check.py",
+    "page/__init__.py",
+    "page/answering.py",
+)
+FRONT = (
+    "common",
+    "views/check",
+    "views/check.js",
+    "lab.css",
+    "icon.svg",
+)  # what the page shares with the lab
 SOLVER = "z3_solver"
 WITHOUT = re.compile(  # modules that a page never loads, of the wheels and of Python itself
     r"flint/(test/|functions/|types/(_gr|fq_default|nmod|fmpz_mod|\w+_series))"
@@ -82,14 +122,24 @@ class Built:
 
 
 def build(
-    out: Path, assignment: Path | None = None, *, downloads: Path | None = None, tell: Tell = lambda _: None
+    out: Path,
+    assignment: Path | None = None,
+    *,
+    downloads: Path | None = None,
+    tell: Tell = lambda _: None,
 ) -> Built:
     """Write the page into a folder that is new, empty or holds such a page; what was fetched is kept in `downloads`."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file: expected a folder")
     if out.exists() and any(out.iterdir()) and not (out / "manifest.json").exists():
-        raise InputError(f"{out} is not empty: expected a new folder, or one that holds such a page")
-    chosen = Assignment.model_validate({"solutions": True}) if assignment is None else read_assignment(assignment)
+        raise InputError(
+            f"{out} is not empty: expected a new folder, or one that holds such a page"
+        )
+    chosen = (
+        Assignment.model_validate({"solutions": True})
+        if assignment is None
+        else read_assignment(assignment)
+    )
     asked = exercises(chosen, assignment.parent if assignment else Path())
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)
@@ -102,11 +152,15 @@ def build(
         made = work / "page"
         (made / "python").mkdir(parents=True)
         for name in RUNTIME:
-            shutil.copyfile(runtime / name, made / "python" / name.replace(".mjs", ".js"))  # which all servers know
+            shutil.copyfile(
+                runtime / name, made / "python" / name.replace(".mjs", ".js")
+            )  # which all servers know
         (solver,) = (wheel for wheel in wheels if wheel.name.startswith(SOLVER))
         shutil.copyfile(solver, made / "python" / f"{SOLVER}.whl")
         tell("Compiling Python modules")
-        tree = _tree(work / "tree", [wheel for wheel in wheels if wheel != solver], chosen, asked)
+        tree = _tree(
+            work / "tree", [wheel for wheel in wheels if wheel != solver], chosen, asked
+        )
         _compiled(tree, runtime, work, made / "python")
         _front(made, chosen, asked)
         sizes = write_manifest(made)
@@ -120,7 +174,9 @@ def _run(what: str, *command: str, cwd: Path) -> None:
     try:
         ran = subprocess.run(command, cwd=cwd, text=True, capture_output=True)  # noqa: S603  our own commands
     except FileNotFoundError:
-        raise InputError(f"{what} needs {command[0]}, which is not installed here") from None
+        raise InputError(
+            f"{what} needs {command[0]}, which is not installed here"
+        ) from None
     if ran.returncode:
         raise InputError(f"{what} failed: {(ran.stderr or ran.stdout).strip()[-500:]}")
 
@@ -136,7 +192,9 @@ def _pyodide(fetched: Path, work: Path) -> Path:
         _run("fetching Pyodide", "npm", "pack", "--silent", name, cwd=work)
         _keep(work / archive.name, fetched)
     if _digest(archive) != digest:
-        raise InputError(f"{archive.name} is not the file that was tested: its checksum differs")
+        raise InputError(
+            f"{archive.name} is not the file that was tested: its checksum differs"
+        )
     with tarfile.open(archive) as packed:
         packed.extractall(work, filter="data")
     return work / "package"
@@ -149,36 +207,67 @@ def _keep(path: Path, folder: Path) -> None:
 
 def _wheels(fetched: Path, work: Path) -> list[Path]:
     """The wheels of wheels.txt, and no others that may lie in the folder."""
-    wanted = set(re.findall(r"sha256:(\w{64})", (HERE / "wheels.txt").read_text(encoding="utf-8")))
+    wanted = set(
+        re.findall(
+            r"sha256:(\w{64})", (HERE / "wheels.txt").read_text(encoding="utf-8")
+        )
+    )
 
     def there() -> list[Path]:
-        return [path for path in sorted(fetched.glob("*.whl")) if _digest(path) in wanted]
+        return [
+            path for path in sorted(fetched.glob("*.whl")) if _digest(path) in wanted
+        ]
 
     if len(there()) < len(wanted):
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--require-hashes"]
-        _run("fetching wheels", *pip, *WASM, "-d", "wheels", "-r", str(HERE / "wheels.txt"), cwd=work)
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--require-hashes",
+        ]
+        _run(
+            "fetching wheels",
+            *pip,
+            *WASM,
+            "-d",
+            "wheels",
+            "-r",
+            str(HERE / "wheels.txt"),
+            cwd=work,
+        )
         for path in (work / "wheels").glob("*.whl"):
             _keep(path, fetched)
     return there()
 
 
-def _tree(tree: Path, wheels: Sequence[Path], chosen: Assignment, asked: Sequence[Exercise]) -> Path:
+def _tree(
+    tree: Path, wheels: Sequence[Path], chosen: Assignment, asked: Sequence[Exercise]
+) -> Path:
     """All modules but the solver's, in one folder, with the exercises of the assignment alone."""
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as packed:
             packed.extractall(tree)  # noqa: S202  checksums are known
     (tree / "flint" / "__init__.py").write_text(FLINT, encoding="utf-8")
-    (tree / "latex2mathml" / "__init__.py").write_text("", encoding="utf-8")  # it asks for its version, which is slow
+    (tree / "latex2mathml" / "__init__.py").write_text(
+        "", encoding="utf-8"
+    )  # it asks for its version, which is slow
     ours = tree / "headwright"
     for path in _ours():
         target = ours / path.relative_to(PACKAGE)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    folder = ours / "check" / BUILT_IN.name
+    folder = ours / BUILT_IN.relative_to(PACKAGE)
     folder.mkdir()
     for one in asked:
-        (folder / f"{one.id}.toml").write_text(as_toml(given_part(one)), encoding="utf-8")
-    (ours / "page" / "settings.json").write_text(json.dumps({"hints": chosen.hints}), encoding="utf-8")
+        (folder / f"{one.id}.toml").write_text(
+            as_toml(given_part(one)), encoding="utf-8"
+        )
+    (ours / "page" / "settings.json").write_text(
+        json.dumps({"hints": chosen.hints}), encoding="utf-8"
+    )
     return tree
 
 
@@ -186,7 +275,11 @@ def _ours() -> Iterator[Path]:
     for name in OURS:
         place = PACKAGE / name
         for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-            if path.is_file() and path.parent != BUILT_IN and "__pycache__" not in path.parts:
+            if (
+                path.is_file()
+                and path.parent != BUILT_IN
+                and "__pycache__" not in path.parts
+            ):
                 yield path
 
 
@@ -204,12 +297,18 @@ def as_toml(given: object) -> str:
     """
     if not isinstance(given, dict):
         return _value(given)
-    return "".join(f"{json.dumps(key)} = {_value(value)}\n" for key, value in given.items())
+    return "".join(
+        f"{json.dumps(key)} = {_value(value)}\n" for key, value in given.items()
+    )
 
 
 def _value(given: object) -> str:
     if isinstance(given, dict):
-        inside = (f"{json.dumps(key)} = {_value(value)}" for key, value in given.items() if value is not None)
+        inside = (
+            f"{json.dumps(key)} = {_value(value)}"
+            for key, value in given.items()
+            if value is not None
+        )
         return "{" + ", ".join(inside) + "}"
     if isinstance(given, list):
         return "[" + ", ".join(map(_value, given)) + "]"
@@ -222,13 +321,30 @@ def _compiled(tree: Path, runtime: Path, work: Path, out: Path) -> None:
         for path in sorted(tree.rglob("*")):
             if path.is_file():
                 packed.write(path, path.relative_to(tree))
-    sources = {work / MODULES: work / "compiled.zip", runtime / STANDARD: work / STANDARD}
+    sources = {
+        work / MODULES: work / "compiled.zip",
+        runtime / STANDARD: work / STANDARD,
+    }
     script = [str(path) for pair in sources.items() for path in pair]
-    _run("compiling", "node", str(STATIC / "compile.mjs"), str(runtime), *script, cwd=work)
+    _run(
+        "compiling",
+        "node",
+        str(STATIC / "compile.mjs"),
+        str(runtime),
+        *script,
+        cwd=work,
+    )
     for source, compiled in sources.items():
-        with zipfile.ZipFile(compiled) as given, zipfile.ZipFile(out / source.name, "w") as packed:
-            for name in sorted(name for name in given.namelist() if not WITHOUT.match(name)):
-                packed.writestr(zipfile.ZipInfo(name), given.read(name), zipfile.ZIP_DEFLATED, 9)
+        with (
+            zipfile.ZipFile(compiled) as given,
+            zipfile.ZipFile(out / source.name, "w") as packed,
+        ):
+            for name in sorted(
+                name for name in given.namelist() if not WITHOUT.match(name)
+            ):
+                packed.writestr(
+                    zipfile.ZipInfo(name), given.read(name), zipfile.ZIP_DEFLATED, 9
+                )
 
 
 def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
@@ -237,7 +353,9 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
     for name in FRONT:
         target = static / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        (shutil.copytree if (LAB / name).is_dir() else shutil.copyfile)(LAB / name, target)
+        (shutil.copytree if (LAB / name).is_dir() else shutil.copyfile)(
+            LAB / name, target
+        )
     (static / "theme.css").write_text(theme.css(), encoding="utf-8")
     for name in ("common/transport.js", "loading.js", "verify.js"):
         shutil.copyfile(STATIC / Path(name).name, static / name)
@@ -245,9 +363,17 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
         start = json.dumps({"exercise": asked[0].id, "answer": "", "hints": "none"})
         examples = f"// Where this page begins.\nexport const [start, presets, steps] = [{start}, [], []];\n"
         (static / "views/check/examples.js").write_text(examples, encoding="utf-8")
-    told = {"exercises": [{**described(one), **_solutions(one, chosen)} for one in asked]}
-    (made / "exercises.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
-    names = {"title": html.escape(chosen.title), "version": headwright.__version__, "hints": chosen.hints}
+    told = {
+        "exercises": [{**described(one), **_solutions(one, chosen)} for one in asked]
+    }
+    (made / "exercises.json").write_text(
+        json.dumps(told, ensure_ascii=False), encoding="utf-8"
+    )
+    names = {
+        "title": html.escape(chosen.title),
+        "version": headwright.__version__,
+        "hints": chosen.hints,
+    }
     for name in ("index", "verify"):
         page = Template((STATIC / f"{name}.html").read_text(encoding="utf-8"))
         (made / f"{name}.html").write_text(page.substitute(names), encoding="utf-8")
@@ -261,13 +387,28 @@ def _solutions(exercise: Exercise, chosen: Assignment) -> dict[str, Any]:
 
 def write_manifest(made: Path) -> tuple[int, int]:
     """The bytes of the progress bar and, for the service worker, all files; the sizes of all but the solver."""
-    fetched = (made / "python" / name for name in (*RUNTIME, STANDARD, MODULES) if not name.endswith(".mjs"))
+    fetched = (
+        made / "python" / name
+        for name in (*RUNTIME, STANDARD, MODULES)
+        if not name.endswith(".mjs")
+    )
     told = {"bytes": sum(path.stat().st_size for path in fetched)}
     (made / "manifest.json").write_text(json.dumps(told) + "\n", encoding="utf-8")
-    files = {path.relative_to(made).as_posix(): path.read_bytes() for path in sorted(made.rglob("*")) if path.is_file()}
-    digests = {name: f"sha256-{base64.b64encode(sha256(data).digest()).decode()}" for name, data in files.items()}
+    files = {
+        path.relative_to(made).as_posix(): path.read_bytes()
+        for path in sorted(made.rglob("*"))
+        if path.is_file()
+    }
+    digests = {
+        name: f"sha256-{base64.b64encode(sha256(data).digest()).decode()}"
+        for name, data in files.items()
+    }
     all_files = json.dumps(digests, indent=1)
-    worker = (STATIC / "offline.js").read_text(encoding="utf-8").replace("FILES_AND_DIGESTS", all_files)
+    worker = (
+        (STATIC / "offline.js")
+        .read_text(encoding="utf-8")
+        .replace("FILES_AND_DIGESTS", all_files)
+    )
     worker = worker.replace("VERSION", sha256(all_files.encode()).hexdigest()[:16])
     (made / "offline.js").write_text(worker, encoding="utf-8")
     needed = [data for name, data in files.items() if SOLVER not in name]

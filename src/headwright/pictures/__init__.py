@@ -2,11 +2,12 @@
 
 pattern     patterns as bars
 head        the pattern of a head as a map, beside its queries and keys
-plane       a wish in the plane: keys, the queries that grant it, the shortest of them; or the hull that forbids it
+plane       a target in the plane: keys, the queries that meet it, the shortest of them; or the hull that forbids it
 noise       the cloud of draws and the histogram of each target's weight
 positions   how far apart neighbours are, and where they coincide
 every_text  bounds of a head's weight over every text, by the length of the texts
 conformance error divided by its bound, over the rows and columns of a head
+cells       few cells of a large map, each of which is the worst of its elements
 curve       how an answer does as a parameter grows, against what was wanted
 head_maps   maps of a model's layers and heads
 spectrum    singular values with the bounds on what a truncation misses
@@ -14,32 +15,17 @@ labels      where names go, so that they do not cover one another
 style       how pictures look; a chart as the bytes of an SVG, PNG or HTML file; what it shows in words
 """
 
-from headwright.pictures.conformance import conformance_picture
-from headwright.pictures.curve import curve_picture
-from headwright.pictures.every_text import length_picture
-from headwright.pictures.head import head_picture
-from headwright.pictures.head_maps import head_map, maps_chart
-from headwright.pictures.noise import noise_picture
-from headwright.pictures.pattern import pattern_bars
-from headwright.pictures.plane import plane_picture
-from headwright.pictures.positions import position_picture
-from headwright.pictures.spectrum import spectrum
-from headwright.pictures.style import Chart, render, stacked, told
+from typing import Any
 
-__all__ = [
-    "Chart",
-    "conformance_picture",
-    "curve_picture",
-    "head_map",
-    "head_picture",
-    "length_picture",
-    "maps_chart",
-    "noise_picture",
-    "pattern_bars",
-    "plane_picture",
-    "position_picture",
-    "render",
-    "spectrum",
-    "stacked",
-    "told",
-]
+import lazy_loader
+
+from headwright.extras import require
+
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    """A picture by its name, which needs the extra `plots`."""
+    if name in __all__:
+        require("plots", "a picture")
+    return _load(name)

@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
+from headwright.pictures.cells import worst_cells
 from headwright.pictures.style import ACCENT, BAD, WIDTH, Chart, rows, titled
 
 MOST_ROWS = 48  # of the picture: each is the worst of several rows of the head
@@ -28,22 +29,17 @@ def conformance_picture(
     >>> picture.to_dict()["title"]["text"]
     ['head 0']
     """
-    row_starts = _starts(len(ratios), MOST_ROWS)
-    column_starts = _starts(ratios.shape[1], MOST_COLUMNS)
-    known = np.nan_to_num(ratios, nan=0.0, posinf=FULL)
-    by_rows = np.maximum.reduceat(known, row_starts, axis=0)
-    cells = np.maximum.reduceat(by_rows, column_starts, axis=1)
-    row_ends = np.append(row_starts[1:], len(ratios)) - 1
-    column_ends = np.append(column_starts[1:], ratios.shape[1]) - 1
+    cells = worst_cells(ratios, MOST_ROWS, MOST_COLUMNS)
+    shown = np.minimum(cells.ratios, FULL)
     data = []
-    for i, first_row in enumerate(row_starts):
-        for j, first_column in enumerate(column_starts):
-            ratio = float(cells[i, j])
+    for i, (first_row, past_row) in enumerate(cells.rows):
+        for j, (first_column, past_column) in enumerate(cells.columns):
+            ratio = float(shown[i, j])
             cell = {
                 "row": int(row_numbers[first_row]),
-                "row_end": int(row_numbers[row_ends[i]]) + 1,
-                "column": int(first_column),
-                "column_end": int(column_ends[j]) + 1,
+                "row_end": int(row_numbers[past_row - 1]) + 1,
+                "column": first_column,
+                "column_end": past_column,
                 "ratio": ratio,
                 "shade": _shade(ratio),
                 "kind": "outside" if ratio > 1 else "within",
@@ -61,20 +57,19 @@ def conformance_picture(
             y=vertical,
             y2="row_end:Q",
             color=alt.Color("kind:N", title="error / bound", scale=colours),
-            opacity=alt.Opacity("shade:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.05, 1])),
+            opacity=alt.Opacity(
+                "shade:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.05, 1])
+            ),
             tooltip=["row:Q", "column:Q", "ratio:Q"],
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
-    outside = int((cells > 1).sum())
-    worst = float(cells.max())
-    told = f"A map of error divided by bound: {outside} of {cells.size} cells are outside, the largest is {worst:.3g}."
-    return titled(chart, title, subtitle, told)
-
-
-def _starts(count: int, most: int) -> np.ndarray:
-    """Where each of at most so many groups of neighbours begins."""
-    return np.unique(np.linspace(0, count, min(count, most) + 1).astype(int)[:-1])
+    outside = int((shown > 1).sum())
+    words = (
+        f"A map of error divided by bound: {outside} of {shown.size} cells are "
+        f"outside, the largest is {shown.max():.3g}."
+    )
+    return titled(chart, title, subtitle, words)
 
 
 def _shade(ratio: float) -> float:

@@ -6,19 +6,28 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from headwright.enclosure import shown_above, shown_below
 from headwright.errors import typed_errors
-from headwright.pictures.style import GRANT, GRANT_SOFT, KEY, Chart, heading, rows, titled
+from headwright.numerics.enclosure import shown_above, shown_below
+from headwright.pictures.style import (
+    KEY,
+    MET,
+    MET_SOFT,
+    Chart,
+    heading,
+    rows,
+    titled,
+)
 
-HALF = 155  # two panels side by side
+PANEL_WIDTH = 155  # two side by side
 FLAT = 0.05  # a band that stays below it would be drawn as a line along the bottom
 MOST_NAMED = 6
 
+# A head, a place, lengths of texts, and the least and the most weight for each.
+Band = tuple[str, str, Sequence[int], Sequence[float], Sequence[float]]
+
 
 @typed_errors
-def length_picture(
-    bands: Sequence[tuple[str, str, Sequence[int], Sequence[float], Sequence[float]]], title: str, subtitle: str
-) -> Chart:
+def length_picture(bands: Sequence[Band], title: str, subtitle: str) -> Chart:
     """For each (head, place, lengths, least, most): where the weight lies on every text, by the length of the text.
 
     Places that a head hardly looks at, at any length, are named instead of drawn.
@@ -27,41 +36,65 @@ def length_picture(
     >>> chart.to_dict()["concat"][0]["title"]["text"]
     'head 0.0: previous'
     """
-    told = [
-        f"head {head}, {place}: at {lengths[-1]} tokens between {shown_below(least[-1], 2)} and "
-        f"{shown_above(most[-1], 2)}."
-        for head, place, lengths, least, most in bands
-        if lengths
-    ]
-    drawn = [band for band in bands if max(band[4], default=0.0) > FLAT] or list(bands)
+    drawn = [band for band in bands if max(band[4], default=0.0) > FLAT]
+    if not drawn:
+        drawn = list(bands)
     left_out = [band for band in bands if band not in drawn]
     if left_out:
-        named = ", ".join(f"{head} {place}" for head, place, *_ in left_out)
-        few = named if len(left_out) <= MOST_NAMED else f"{len(left_out)} of {len(bands)} places"
-        subtitle += f"; not drawn, since never above {FLAT:g}: {few}"
+        names = f"{len(left_out)} of {len(bands)} places"
+        if len(left_out) <= MOST_NAMED:
+            names = ", ".join(f"{head} {place}" for head, place, *_ in left_out)
+        subtitle += f"; not drawn, since never above {FLAT:g}: {names}"
+    panels = [_draw_band(*band) for band in drawn]
+    described = " ".join(_describe_band(*band) for band in bands if band[2])
     return titled(
-        alt.concat(*(_band_by_length(*band) for band in drawn), columns=2, spacing=14),
+        alt.concat(*panels, columns=2, spacing=14),
         title,
         subtitle,
-        f"Bands of the weight against the length of the text. {' '.join(told)}",
+        f"Bands of the weight against the length of the text. {described}",
     )
 
 
-def _band_by_length(
-    head: str, place: str, lengths: Sequence[int], least: Sequence[float], most: Sequence[float]
+def _describe_band(
+    head: str,
+    place: str,
+    lengths: Sequence[int],
+    least: Sequence[float],
+    most: Sequence[float],
+) -> str:
+    """At the longest texts, for those who do not see the picture."""
+    low, high = shown_below(least[-1], 2), shown_above(most[-1], 2)
+    return f"head {head}, {place}: at {lengths[-1]} tokens between {low} and {high}."
+
+
+def _draw_band(
+    head: str,
+    place: str,
+    lengths: Sequence[int],
+    least: Sequence[float],
+    most: Sequence[float],
 ) -> Chart:
     data = rows(
-        {"length": length, "least": low, "most": high} for length, low, high in zip(lengths, least, most, strict=True)
+        {"length": length, "least": low, "most": high}
+        for length, low, high in zip(lengths, least, most, strict=True)
     )
     axis = alt.Axis(grid=False, format="~g", values=list(lengths), labelOverlap=True)
+    scale = alt.Scale(type="log", base=2, nice=False)
     base = alt.Chart(data).encode(
-        x=alt.X("length:Q", title="tokens", scale=alt.Scale(type="log", base=2, nice=False), axis=axis)
+        x=alt.X("length:Q", title="tokens", scale=scale, axis=axis)
     )
-    area = base.mark_area(color=GRANT_SOFT, line={"color": GRANT, "strokeWidth": 1}).encode(
-        y=alt.Y("least:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=3)), y2="most:Q"
+    weight = alt.Y(
+        "least:Q",
+        title=None,
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(tickCount=3),
     )
-    ends = base.mark_point(filled=True, size=18, color=KEY, opacity=1)
-    points = [
-        ends.encode(y=f"{end}:Q", tooltip=["length:Q", "least:Q", "most:Q"]) for end in ("least", "most")
-    ]  # fmt: skip
-    return alt.layer(area, *points).properties(width=HALF, height=120, title=heading(f"head {head}: {place}"))
+    outline = {"color": MET, "strokeWidth": 1}
+    area = base.mark_area(color=MET_SOFT, line=outline).encode(y=weight, y2="most:Q")
+    dots = base.mark_point(filled=True, size=18, color=KEY, opacity=1)
+    tooltip = ["length:Q", "least:Q", "most:Q"]
+    low_dots = dots.encode(y="least:Q", tooltip=tooltip)
+    high_dots = dots.encode(y="most:Q", tooltip=tooltip)
+    return alt.layer(area, low_dots, high_dots).properties(
+        width=PANEL_WIDTH, height=120, title=heading(f"head {head}: {place}")
+    )

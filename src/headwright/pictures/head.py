@@ -13,7 +13,19 @@ from jaxtyping import Float
 
 from headwright.errors import typed_errors
 from headwright.pictures.labels import Frame, Place, beside
-from headwright.pictures.style import ACCENT, CARD, INK, KEY, LINE, OUTPUT, WIDTH, Chart, heading, rows, titled
+from headwright.pictures.style import (
+    ACCENT,
+    CARD,
+    INK,
+    KEY,
+    LINE,
+    OUTPUT,
+    WIDTH,
+    Chart,
+    heading,
+    rows,
+    titled,
+)
 
 QUERY, KEYS = KEY, OUTPUT
 FREE = 0.35  # how strong a free row is drawn
@@ -36,7 +48,9 @@ def head_picture(
     >>> len(picture.to_dict()["vconcat"])
     2
     """
-    chart = alt.vconcat(pattern_map(pattern, labels, free), geometry(labels, keys, queries), spacing=24)
+    chart = alt.vconcat(
+        pattern_map(pattern, labels, free), geometry(labels, keys, queries), spacing=24
+    )
     heaviest = (
         f"{labels[i]} {'(free) ' if i in free else ''}attends most to {labels[int(row.argmax())]}, {row.max():.3f}"
         for i, row in enumerate(pattern[:MOST_NUMBERS])
@@ -45,23 +59,31 @@ def head_picture(
     return titled(chart, title, subtitle, told)
 
 
-def pattern_map(pattern: Float[np.ndarray, "T T"], labels: Sequence[str], free: Collection[int] = ()) -> Chart:
+def pattern_map(
+    pattern: Float[np.ndarray, "T T"], labels: Sequence[str], free: Collection[int] = ()
+) -> Chart:
     """A row for each token that looks, a column for each that is looked at; what a mask hides stays empty.
 
     Rows that no rule speaks of are pale and named 'free': no rule is about what they show.
     """
     T = len(pattern)
-    names = [label if label.endswith(f"token {i}") else f"{i}:  {label}" for i, label in enumerate(labels)]
+    names = [
+        label if label.endswith(f"token {i}") else f"{i}:  {label}"
+        for i, label in enumerate(labels)
+    ]
     marked = [f"{name} (free)" if i in free else name for i, name in enumerate(names)]
     cells = [
         {
-            "row": marked[i], "column": names[j], "weight": float(pattern[i, j]),
-            "label": _number(float(pattern[i, j])), "shade": float(pattern[i, j]) * (FREE if i in free else 1.0),
+            "row": marked[i],
+            "column": names[j],
+            "weight": float(pattern[i, j]),
+            "label": _number(float(pattern[i, j])),
+            "shade": float(pattern[i, j]) * (FREE if i in free else 1.0),
         }
         for i in range(T)
         for j in range(T)
         if pattern[i, j] > 0
-    ]  # fmt: skip
+    ]
     x = alt.X(
         "column:N",
         sort=None,
@@ -70,21 +92,37 @@ def pattern_map(pattern: Float[np.ndarray, "T T"], labels: Sequence[str], free: 
         axis=alt.Axis(labelAngle=-40, grid=False, labelLimit=150),
     )
     y = alt.Y(
-        "row:N", sort=None, scale=alt.Scale(domain=marked), title="token", axis=alt.Axis(grid=False, labelLimit=150)
+        "row:N",
+        sort=None,
+        scale=alt.Scale(domain=marked),
+        title="token",
+        axis=alt.Axis(grid=False, labelLimit=150),
     )
-    base = alt.Chart(rows(cells)).encode(x=x, y=y, tooltip=["row:N", "column:N", "weight:Q"])
-    shade = alt.FillOpacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0.04, 1]), legend=None)
-    squares = base.mark_rect(fill=ACCENT, stroke=LINE, strokeWidth=1).encode(fillOpacity=shade)
+    base = alt.Chart(rows(cells)).encode(
+        x=x, y=y, tooltip=["row:N", "column:N", "weight:Q"]
+    )
+    shade = alt.FillOpacity(
+        "shade:Q", scale=alt.Scale(domain=[0, 1], range=[0.04, 1]), legend=None
+    )
+    squares = base.mark_rect(fill=ACCENT, stroke=LINE, strokeWidth=1).encode(
+        fillOpacity=shade
+    )
     ink = alt.condition("datum.shade > 0.55", alt.value(CARD), alt.value(INK))
     numbers = base.mark_text(fontSize=11).encode(text="label:N", color=ink)
     chart = alt.layer(squares, numbers) if T <= MOST_NUMBERS else alt.layer(squares)
     spare = max(map(len, marked), default=0)
     below = "pale and free: no rule says what these tokens do" if free else ""
     side = WIDTH - max(0, min(110, 6 * spare - 50))
-    return chart.properties(width=side, height=min(side, 60 * T), title=heading("pattern", below))
+    return chart.properties(
+        width=side, height=min(side, 60 * T), title=heading("pattern", below)
+    )
 
 
-def geometry(labels: Sequence[str], keys: Float[np.ndarray, "T 2"], queries: Float[np.ndarray, "T 2"]) -> Chart:
+def geometry(
+    labels: Sequence[str],
+    keys: Float[np.ndarray, "T 2"],
+    queries: Float[np.ndarray, "T 2"],
+) -> Chart:
     """Queries as lines from the origin, keys as squares: the further a key lies along a query, the higher its score."""
     reach = 1.5 * max(float(np.abs(keys).max()), float(np.abs(queries).max()), 1e-9)
     frame = Frame((0.0, 0.0), reach, WIDTH)
@@ -96,12 +134,25 @@ def geometry(labels: Sequence[str], keys: Float[np.ndarray, "T 2"], queries: Flo
         for place in found
         if _at_origin(place, reach)
     ]
-    tips, squares = ([place for place in found if not _at_origin(place, reach)] for found in (tips, squares))
+    tips, squares = (
+        [place for place in found if not _at_origin(place, reach)]
+        for found in (tips, squares)
+    )
     ends = [
-        {"x": part * tip["x"], "y": part * tip["y"], "of": number} for number, tip in enumerate(tips) for part in (0, 1)
+        {"x": part * tip["x"], "y": part * tip["y"], "of": number}
+        for number, tip in enumerate(tips)
+        for part in (0, 1)
     ]
-    lines = alt.Chart(rows(ends)).mark_line(color=QUERY, strokeWidth=2).encode(x=x, y=y, detail="of:N")
-    dots = alt.Chart(rows(tips)).mark_point(filled=True, size=45, opacity=1, color=QUERY).encode(x=x, y=y)
+    lines = (
+        alt.Chart(rows(ends))
+        .mark_line(color=QUERY, strokeWidth=2)
+        .encode(x=x, y=y, detail="of:N")
+    )
+    dots = (
+        alt.Chart(rows(tips))
+        .mark_point(filled=True, size=45, opacity=1, color=QUERY)
+        .encode(x=x, y=y)
+    )
     places = (
         alt.Chart(rows(squares))
         .mark_point(shape="square", filled=True, size=80, opacity=1, color=KEYS)
@@ -115,44 +166,67 @@ def geometry(labels: Sequence[str], keys: Float[np.ndarray, "T 2"], queries: Flo
         frame,
     )
     named = [
-        {**place, "x": x_, "y": y_, "colour": colour} for (place, colour), (x_, y_) in zip(marks, spots, strict=True)
+        {**place, "x": x_, "y": y_, "colour": colour}
+        for (place, colour), (x_, y_) in zip(marks, spots, strict=True)
     ]
-    labelled = alt.Chart(rows(named)).mark_text(fontSize=11).encode(
-        x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None)
-    )  # fmt: skip
+    labelled = (
+        alt.Chart(rows(named))
+        .mark_text(fontSize=11)
+        .encode(x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None))
+    )
     words = [
         {"x": -0.97 * reach, "y": 0.95 * reach, "name": "● query of", "colour": QUERY},
         {"x": -0.97 * reach, "y": 0.86 * reach, "name": "■ key of", "colour": KEYS},
     ]
-    notes = alt.Chart(rows(words)).mark_text(fontSize=12, fontWeight="bold", align="left").encode(
-        x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None)
-    )  # fmt: skip
-    title = heading(
-        "queries and keys in the head's plane", [line for text in still for line in textwrap.wrap(text, 60)]
+    notes = (
+        alt.Chart(rows(words))
+        .mark_text(fontSize=12, fontWeight="bold", align="left")
+        .encode(x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None))
     )
-    return alt.layer(lines, dots, places, labelled, notes).properties(width=WIDTH, height=WIDTH, title=title)
+    title = heading(
+        "queries and keys in the head's plane",
+        [line for text in still for line in textwrap.wrap(text, 60)],
+    )
+    return alt.layer(lines, dots, places, labelled, notes).properties(
+        width=WIDTH, height=WIDTH, title=title
+    )
 
 
 def _at_origin(place: dict[str, Any], reach: float) -> bool:
     return bool(max(abs(place["x"]), abs(place["y"])) < 0.01 * reach)
 
 
-def _gathered(labels: Sequence[str], points: Float[np.ndarray, "T 2"], reach: float) -> list[dict[str, Any]]:
+def _gathered(
+    labels: Sequence[str], points: Float[np.ndarray, "T 2"], reach: float
+) -> list[dict[str, Any]]:
     """Points that lie together, as one with all their names."""
     found: list[tuple[np.ndarray, list[int]]] = []
     for i, point in enumerate(points):
-        near = next((names for place, names in found if float(np.abs(place - point).max()) < 0.03 * reach), None)
+        near = next(
+            (
+                names
+                for place, names in found
+                if float(np.abs(place - point).max()) < 0.03 * reach
+            ),
+            None,
+        )
         if near is None:
             found.append((point, [i]))
         else:
             near.append(i)
-    spread = Counter(label for _, names in found for label in {labels[i] for i in names})  # over so many points
+    spread = Counter(
+        label for _, names in found for label in {labels[i] for i in names}
+    )  # over so many points
 
     def name(i: int) -> str:
         return labels[i] if spread[labels[i]] == 1 else f"{labels[i]} ({i})"
 
     return [
-        {"x": float(place[0]), "y": float(place[1]), "name": ", ".join(dict.fromkeys(map(name, names)))}
+        {
+            "x": float(place[0]),
+            "y": float(place[1]),
+            "name": ", ".join(dict.fromkeys(map(name, names))),
+        }
         for place, names in found
     ]
 

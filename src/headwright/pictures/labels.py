@@ -8,7 +8,10 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-LETTER, LINE = 3.3, 7.5  # half the width of a letter and half the height of a line, in pixels
+LETTER, LINE = (
+    3.3,
+    7.5,
+)  # half the width of a letter and half the height of a line, in pixels
 POINT = 6.0  # half the size of a point
 Place = tuple[float, float]
 Box = tuple[float, float, float, float]  # middle and half sizes
@@ -29,13 +32,23 @@ class Frame:
 
     def holds(self, box: Box) -> bool:
         """The box lies inside."""
-        return all(abs(box[k] - self.middle[k]) + box[k + 2] < self.reach for k in (0, 1))
+        return all(
+            abs(box[k] - self.middle[k]) + box[k + 2] < self.reach for k in (0, 1)
+        )
 
-    def axes(self, first: str | None = None, second: str | None = None) -> tuple[alt.X, alt.Y]:
+    def axes(
+        self, first: str | None = None, second: str | None = None
+    ) -> tuple[alt.X, alt.Y]:
         """Axes that show just this, alike in both directions."""
         x, y = (
-            axis(f"{name}:Q", title=title, scale=alt.Scale(domain=[at - self.reach, at + self.reach], nice=False))
-            for axis, name, title, at in zip((alt.X, alt.Y), "xy", (first, second), self.middle, strict=True)
+            axis(
+                f"{name}:Q",
+                title=title,
+                scale=alt.Scale(domain=[at - self.reach, at + self.reach], nice=False),
+            )
+            for axis, name, title, at in zip(
+                (alt.X, alt.Y), "xy", (first, second), self.middle, strict=True
+            )
         )
         return x.axis(tickCount=6), y.axis(tickCount=6)
 
@@ -54,17 +67,32 @@ def beside(
         for a, b in lines
         for part in np.linspace(0, 1, 60).tolist()
     ]
-    drawn += [(x, y, 2 * unit, 2 * unit) for x, y in marks if frame.holds((x, y, 0.0, 0.0))]
+    drawn += [
+        (x, y, 2 * unit, 2 * unit) for x, y in marks if frame.holds((x, y, 0.0, 0.0))
+    ]
     found = []
     for x, y, name in points:
         half, high = LETTER * len(name) * unit, LINE * unit
         out, up = (1 if at >= 0 else -1 for at in (x, y))
         aside, over = half + 9 * unit, high + 7 * unit
-        spots = [(x + out * aside, y), (x, y + up * over), (x, y - up * over), (x - out * aside, y)]
-        spots += [(x + side * aside, y + end * over) for side in (out, -out) for end in (up, -up)]
+        spots = [
+            (x + out * aside, y),
+            (x, y + up * over),
+            (x, y - up * over),
+            (x - out * aside, y),
+        ]
+        spots += [
+            (x + side * aside, y + end * over)
+            for side in (out, -out)
+            for end in (up, -up)
+        ]
         spots += [(x, y + up * 2.2 * over), (x, y - up * 2.2 * over)]
         further = aside + 16 * unit
-        spots += [(x + side * further, y + end * over) for side in (out, -out) for end in (0, 1.6 * up, -1.6 * up)]
+        spots += [
+            (x + side * further, y + end * over)
+            for side in (out, -out)
+            for end in (0, 1.6 * up, -1.6 * up)
+        ]
         boxes = [box for a, b in spots if frame.holds(box := (a, b, half, high))]
         free = [box for box in boxes if not any(_meet(box, other) for other in taken)]
         clear = [box for box in free if not any(_meet(box, other) for other in drawn)]
@@ -75,4 +103,7 @@ def beside(
 
 
 def _meet(one: Box, other: Box) -> bool:
-    return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]
+    return (
+        abs(one[0] - other[0]) < one[2] + other[2]
+        and abs(one[1] - other[1]) < one[3] + other[3]
+    )

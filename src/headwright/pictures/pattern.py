@@ -30,32 +30,58 @@ def pattern_bars(
     'long'
     """
     # Whatever holds numbers, and torch's with gradients too, makes a list of them.
-    pattern = np.array(pattern.tolist() if hasattr(pattern, "tolist") else pattern, dtype=np.float64)
+    pattern = np.array(
+        pattern.tolist() if hasattr(pattern, "tolist") else pattern, dtype=np.float64
+    )
     heads, n = pattern.shape
     names = list(names) or ([f"head {h}" for h in range(heads)] if heads > 1 else [""])
     shown = sorted(np.argsort(-pattern.max(axis=0), kind="stable")[:MOST_BARS].tolist())
     rest = 1 - float(pattern[:, shown].sum()) / heads
-    below = "" if n <= MOST_BARS else f"the {MOST_BARS} heaviest of {n} keys; the others share {max(rest, 0.0):.3g}"
+    below = (
+        ""
+        if n <= MOST_BARS
+        else f"the {MOST_BARS} heaviest of {n} keys; the others share {max(rest, 0.0):.3g}"
+    )
     if heads > MOST_ROWS:
         below += f"{'; ' if below else ''}the first {MOST_ROWS} of {heads} heads"
     parts = [
-        _bars(pattern[h], names[h], shown, targets, float(pattern.max()), last=h == min(heads, MOST_ROWS) - 1)
+        _bars(
+            pattern[h],
+            names[h],
+            shown,
+            targets,
+            float(pattern.max()),
+            last=h == min(heads, MOST_ROWS) - 1,
+        )
         for h in range(min(heads, MOST_ROWS))
     ]
     told = " ".join(_told(pattern[h], names[h]) for h in range(min(heads, MOST_ROWS)))
-    return titled(alt.vconcat(*parts, spacing=12), title, below, f"Bars of the weight of each of {n} keys. {told}")
+    return titled(
+        alt.vconcat(*parts, spacing=12),
+        title,
+        below,
+        f"Bars of the weight of each of {n} keys. {told}",
+    )
 
 
 def _bars(
-    weights: Float[np.ndarray, " n"], name: str, shown: list[int], targets: Sequence[int], top: float, *, last: bool
+    weights: Float[np.ndarray, " n"],
+    name: str,
+    shown: list[int],
+    targets: Sequence[int],
+    top: float,
+    *,
+    last: bool,
 ) -> Chart:
     data = rows(
         {
-            "key": str(i), "weight": float(weights[i]), "label": f"{weights[i]:.3f}" if weights[i] >= LEAST else "",
+            "key": str(i),
+            "weight": float(weights[i]),
+            "label": f"{weights[i]:.3f}" if weights[i] >= LEAST else "",
             "kind": "target" if i in targets else "other",
         }
         for i in shown
-    )  # fmt: skip
+    )
     step = -(-len(shown) // (8 if len(shown) > 15 else 15))
     axis = alt.Axis(labelAngle=0, values=[str(i) for i in shown[::step]], grid=False)
     tall = alt.Scale(domain=[0, 1]) if top >= LOW else alt.Scale(domain=[0, 1.2 * top])
@@ -65,12 +91,16 @@ def _bars(
         tooltip=["key:N", "weight:Q"],
     )
     colour = alt.Color(
-        "kind:N", legend=None, scale=alt.Scale(domain=["target", "other"], range=[TARGET, KEY])
-    )  # fmt: skip
+        "kind:N",
+        legend=None,
+        scale=alt.Scale(domain=["target", "other"], range=[TARGET, KEY]),
+    )
     bars = base.mark_bar().encode(color=colour)
     labels = base.mark_text(dy=-7, fontSize=11).encode(text="label:N")
     drawn = alt.layer(bars, labels) if len(shown) <= MOST_NUMBERS else alt.layer(bars)
-    return drawn.properties(width=WIDTH, height=130, title=heading(name) if name else "")
+    return drawn.properties(
+        width=WIDTH, height=130, title=heading(name) if name else ""
+    )
 
 
 def _told(weights: Float[np.ndarray, " n"], name: str) -> str:

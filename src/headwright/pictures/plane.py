@@ -1,4 +1,4 @@
-"""A wish in the plane: keys, the queries that grant it, and the shortest of them; or the hull that forbids it."""
+"""A target in the plane: keys, the queries that meet it, and the shortest of them; or the hull that forbids it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from headwright.errors import typed_errors
 from headwright.pictures.labels import Frame, Place, beside
 from headwright.pictures.style import (
     GOOD,
-    GRANT,
-    GRANT_SOFT,
     INK,
     KEY,
+    MET,
+    MET_SOFT,
     QUIET,
     TARGET,
     WIDTH,
@@ -44,14 +44,16 @@ def plane_picture(
 ) -> Chart:
     """Keys and targets, an arrow for each query, and the circle of the shortest length.
 
-    `region` is the border of the queries that grant the wish, followed to far outside: the region has no end, so it
-    runs off the frame. `hull` is that of the keys that are no targets: where no query grants the wish, it says why.
+    `region` is the border of the queries that meet the targets, followed to far outside: the region has no end, so it
+    runs off the frame. `hull` is that of the keys that are no targets: where no query meets the targets, it says why.
 
     >>> picture = plane_picture(np.eye(2), [0], np.array([[3.0, -3.0]]))
     >>> [layer["mark"]["type"] for layer in picture.to_dict()["layer"]]
     ['line', 'line', 'point', 'point', 'text']
     """
-    beyond = BEYOND * queries if region is not None else queries[:0]  # so that some of the region is in the frame
+    beyond = (
+        BEYOND * queries if region is not None else queries[:0]
+    )  # so that some of the region is in the frame
     seen = np.concatenate([keys, queries, beyond, np.zeros((1, 2))])
     middle = (seen.max(axis=0) + seen.min(axis=0)) / 2
     reach = 0.62 * float(np.ptp(seen, axis=0).max()) or 1.0
@@ -59,18 +61,35 @@ def plane_picture(
     x, y = frame.axes("first coordinate", "second coordinate")
     layers = []
     if region is not None and len(region):
-        layers.append(_outline(region, x, y, fill=GRANT_SOFT, stroke=GRANT, strokeWidth=1.6))
+        layers.append(
+            _outline(region, x, y, fill=MET_SOFT, stroke=MET, strokeWidth=1.6)
+        )
     if hull is not None and len(hull):
-        layers.append(_outline(hull, x, y, fill=QUIET, fillOpacity=0.1, stroke=QUIET, strokeDash=[4, 3]))
+        layers.append(
+            _outline(
+                hull, x, y, fill=QUIET, fillOpacity=0.1, stroke=QUIET, strokeDash=[4, 3]
+            )
+        )
     if len(queries) == 1:
-        layers.append(_outline(_circle(queries[0]), x, y, stroke=GOOD, strokeWidth=1.2, strokeDash=[5, 4]))
+        layers.append(
+            _outline(
+                _circle(queries[0]),
+                x,
+                y,
+                stroke=GOOD,
+                strokeWidth=1.2,
+                strokeDash=[5, 4],
+            )
+        )
     circle = _circle(queries[0]) if len(queries) == 1 else np.empty((0, 2))
     edges = np.concatenate([circle, region if region is not None else np.empty((0, 2))])
     arrows = [_arrow(query, frame, x, y) for query in queries]
     layers += [part for arrow in arrows for part in arrow]
     return titled(
         alt.layer(
-            *layers, _points(keys, targets, x, y), *_names(keys, targets, queries, frame, x, y, edges)
+            *layers,
+            _points(keys, targets, x, y),
+            *_names(keys, targets, queries, frame, x, y, edges),
         ).properties(width=WIDTH, height=WIDTH),
         _title(targets, queries, hull is not None, shortest),
         _below(queries, region is not None, hull is not None),
@@ -78,8 +97,12 @@ def plane_picture(
     )
 
 
-def _outline(points: Float[np.ndarray, "points 2"], x: alt.X, y: alt.Y, **look: Any) -> Chart:
-    data = rows({"x": float(p[0]), "y": float(p[1]), "order": k} for k, p in enumerate(points))
+def _outline(
+    points: Float[np.ndarray, "points 2"], x: alt.X, y: alt.Y, **look: Any
+) -> Chart:
+    data = rows(
+        {"x": float(p[0]), "y": float(p[1]), "order": k} for k, p in enumerate(points)
+    )
     line = alt.Chart(data).mark_line(interpolate="linear-closed", clip=True, **look)
     return line.encode(x=x, y=y, order="order:Q")
 
@@ -89,7 +112,9 @@ def _circle(query: Float[np.ndarray, " 2"]) -> Float[np.ndarray, "points 2"]:
     return float(np.linalg.norm(query)) * np.stack([np.cos(turn), np.sin(turn)], axis=1)
 
 
-def _arrow(query: Float[np.ndarray, " 2"], frame: Frame, x: alt.X, y: alt.Y) -> list[Chart]:
+def _arrow(
+    query: Float[np.ndarray, " 2"], frame: Frame, x: alt.X, y: alt.Y
+) -> list[Chart]:
     """A line from the origin, and a head whose point is where the query ends."""
     length = float(np.linalg.norm(query))
     if length == 0:
@@ -102,15 +127,29 @@ def _arrow(query: Float[np.ndarray, " 2"], frame: Frame, x: alt.X, y: alt.Y) -> 
     return [
         alt.Chart(ends).mark_line(color=GOOD, strokeWidth=3).encode(x=x, y=y),
         alt.Chart(tip)
-        .mark_point(shape="triangle", filled=True, size=HEAD, angle=turned % 360, color=GOOD, opacity=1)
+        .mark_point(
+            shape="triangle",
+            filled=True,
+            size=HEAD,
+            angle=turned % 360,
+            color=GOOD,
+            opacity=1,
+        )
         .encode(x=x, y=y),
     ]
 
 
-def _points(keys: Float[np.ndarray, "n 2"], targets: Sequence[int], x: alt.X, y: alt.Y) -> Chart:
+def _points(
+    keys: Float[np.ndarray, "n 2"], targets: Sequence[int], x: alt.X, y: alt.Y
+) -> Chart:
     kinds = ["target", "distractor"]
     data = rows(
-        {"x": float(k[0]), "y": float(k[1]), "kind": kinds[i not in targets], "name": f"key {i}"}
+        {
+            "x": float(k[0]),
+            "y": float(k[1]),
+            "kind": kinds[i not in targets],
+            "name": f"key {i}",
+        }
         for i, k in enumerate(keys)
     )
     legend = alt.Legend(title=None, symbolSize=70)
@@ -120,8 +159,16 @@ def _points(keys: Float[np.ndarray, "n 2"], targets: Sequence[int], x: alt.X, y:
         .encode(
             x=x,
             y=y,
-            fill=alt.Fill("kind:N", legend=legend, scale=alt.Scale(domain=kinds, range=[TARGET, KEY])),
-            shape=alt.Shape("kind:N", legend=legend, scale=alt.Scale(domain=kinds, range=["square", "circle"])),
+            fill=alt.Fill(
+                "kind:N",
+                legend=legend,
+                scale=alt.Scale(domain=kinds, range=[TARGET, KEY]),
+            ),
+            shape=alt.Shape(
+                "kind:N",
+                legend=legend,
+                scale=alt.Scale(domain=kinds, range=["square", "circle"]),
+            ),
             tooltip=["name:N", "kind:N", "x:Q", "y:Q"],
         )
     )
@@ -137,31 +184,52 @@ def _names(
     edges: Float[np.ndarray, "points 2"],
 ) -> list[Chart]:
     named = [(i, f"key {i}" if i in targets else str(i)) for i in range(len(keys))]
-    shown = named if len(keys) <= MOST_NAMES else [(i, name) for i, name in named if i in targets]
+    shown = (
+        named
+        if len(keys) <= MOST_NAMES
+        else [(i, name) for i, name in named if i in targets]
+    )
     points = [(float(keys[i][0]), float(keys[i][1]), name) for i, name in shown]
     tips = [
-        (float(q[0]), float(q[1]), f"q{h if len(queries) > 1 else ''} = ({q[0]:.3g}, {q[1]:.3g})")
+        (
+            float(q[0]),
+            float(q[1]),
+            f"q{h if len(queries) > 1 else ''} = ({q[0]:.3g}, {q[1]:.3g})",
+        )
         for h, q in enumerate(queries)
     ]
     origin: Place = (0.0, 0.0)
     shafts = [(origin, (tip[0], tip[1])) for tip in tips]
-    places = beside([*tips, *points], shafts, frame, [(float(a), float(b)) for a, b in edges])
+    places = beside(
+        [*tips, *points], shafts, frame, [(float(a), float(b)) for a, b in edges]
+    )
     labels = [
         {"x": at[0], "y": at[1], "name": name, "colour": GOOD if k < len(tips) else INK}
-        for k, (at, (_, _, name)) in enumerate(zip(places, [*tips, *points], strict=True))
+        for k, (at, (_, _, name)) in enumerate(
+            zip(places, [*tips, *points], strict=True)
+        )
     ]
     text = alt.Chart(rows(labels)).mark_text(fontSize=12, clip=True)
-    return [text.encode(x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None))]
+    return [
+        text.encode(x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None))
+    ]
 
 
-def _title(targets: Sequence[int], queries: Float[np.ndarray, "heads 2"], forbidden: bool, shortest: bool) -> str:
+def _title(
+    targets: Sequence[int],
+    queries: Float[np.ndarray, "heads 2"],
+    forbidden: bool,
+    shortest: bool,
+) -> str:
     if forbidden and len(targets) == 1:
-        return f"No query singles out key {targets[0]}: it lies in the hull of the others"
+        return (
+            f"No query singles out key {targets[0]}: it lies in the hull of the others"
+        )
     if forbidden:
-        return "No query grants the wish: keys, and the hull of the distractors"
+        return "No query meets the targets: keys, and the hull of the distractors"
     if len(queries) != 1:
         return "Keys and queries" if len(queries) else "Keys; no query was found"
-    return f"{'The shortest' if shortest else 'A'} query that grants the wish"
+    return f"{'The shortest' if shortest else 'A'} query that meets the targets"
 
 
 def _below(queries: Float[np.ndarray, "heads 2"], region: bool, forbidden: bool) -> str:
@@ -170,7 +238,7 @@ def _below(queries: Float[np.ndarray, "heads 2"], region: bool, forbidden: bool)
     if len(queries) != 1:
         return ""
     length = float(np.linalg.norm(queries[0]))
-    green = "green: all queries that grant it, without end; " if region else ""
+    green = "green: all queries that meet it, without end; " if region else ""
     return f"{green}dashed: the circle of the query's length, {length:.4g}"
 
 
@@ -182,10 +250,14 @@ def _told(
     forbidden: bool,
 ) -> str:
     """What is to be seen."""
-    which = " and ".join(f"key {a} at ({keys[a][0]:.3g}, {keys[a][1]:.3g})" for a in list(targets)[:4])
-    said = [f"{len(keys)} keys in the plane; wished for: {which}."]
+    which = " and ".join(
+        f"key {a} at ({keys[a][0]:.3g}, {keys[a][1]:.3g})" for a in list(targets)[:4]
+    )
+    said = [f"{len(keys)} keys in the plane; targets: {which}."]
     if forbidden and len(targets) == 1:
-        said.append("The hull of the other keys is drawn around it, so no direction leads to it alone.")
+        said.append(
+            "The hull of the other keys is drawn around it, so no direction leads to it alone."
+        )
     elif forbidden:
         said.append("The hull of the other keys is drawn.")
     for q in queries[:4]:
@@ -194,7 +266,7 @@ def _told(
         )
     if region and len(queries) == 1:
         said.append(
-            "The queries that grant the wish fill a region that runs off the frame; the circle of the query's length "
+            "The queries that meet the targets fill a region that runs off the frame; the circle of the query's length "
             "around the origin touches it where the arrow ends."
         )
     return " ".join(said)

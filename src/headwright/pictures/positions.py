@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @typed_errors
 def position_picture(
-    found: Preview, title: str, subtitle: str = "", first_pair: tuple[int, int] | None = None
+    found: Preview,
+    title: str,
+    subtitle: str = "",
+    first_pair: tuple[int, int] | None = None,
 ) -> Chart:
     """The distance of neighbours about the first pair that coincides, which is marked, and the rest of the length.
 
@@ -28,8 +31,13 @@ def position_picture(
     >>> len(picture.to_dict()["vconcat"])
     2
     """
-    parts = [_neighbours(found, first_pair), *([_stretches(found)] if any(found.coinciding) else [])]
-    return titled(alt.vconcat(*parts), title, subtitle, _told(found, subtitle, first_pair))
+    parts = [
+        _neighbours(found, first_pair),
+        *([_stretches(found)] if any(found.coinciding) else []),
+    ]
+    return titled(
+        alt.vconcat(*parts), title, subtitle, _told(found, subtitle, first_pair)
+    )
 
 
 def _neighbours(found: Preview, first_pair: tuple[int, int] | None) -> Chart:
@@ -39,17 +47,40 @@ def _neighbours(found: Preview, first_pair: tuple[int, int] | None) -> Chart:
         for k, gap in enumerate(found.neighbours)
         if np.isfinite(gap)
     ]
-    top = 1.25 * max((float(gap) for gap in found.neighbours if np.isfinite(gap)), default=1.0) or 1.0
+    top = (
+        1.25
+        * max((float(gap) for gap in found.neighbours if np.isfinite(gap)), default=1.0)
+        or 1.0
+    )
     last = found.start + len(found.neighbours)
-    x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[found.start - 1, last], nice=False), axis=_whole())
-    y = alt.Y("distance:Q", title="distance", scale=alt.Scale(domain=[0, top], nice=False)).axis(tickCount=5)
-    legend = alt.Legend(title=None, symbolOpacity=1) if any(point["distance"] == 0 for point in points) else None
-    colour = alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=[KEY, BAD]), legend=legend)
-    shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=["circle", "diamond"]), legend=legend)
+    x = alt.X(
+        "t:Q",
+        title="position t",
+        scale=alt.Scale(domain=[found.start - 1, last], nice=False),
+        axis=_whole(),
+    )
+    y = alt.Y(
+        "distance:Q", title="distance", scale=alt.Scale(domain=[0, top], nice=False)
+    ).axis(tickCount=5)
+    legend = (
+        alt.Legend(title=None, symbolOpacity=1)
+        if any(point["distance"] == 0 for point in points)
+        else None
+    )
+    colour = alt.Color(
+        "kind:N", scale=alt.Scale(domain=kinds, range=[KEY, BAD]), legend=legend
+    )
+    shape = alt.Shape(
+        "kind:N",
+        scale=alt.Scale(domain=kinds, range=["circle", "diamond"]),
+        legend=legend,
+    )
     base = alt.Chart(rows(points)).encode(x=x, y=y, tooltip=["t:Q", "distance:Q"])
     layers = [
         base.mark_rule(strokeWidth=1.5, color=KEY).encode(y2=alt.datum(0)),
-        base.mark_point(filled=True, size=42, opacity=1).encode(color=colour, shape=shape),
+        base.mark_point(filled=True, size=42, opacity=1).encode(
+            color=colour, shape=shape
+        ),
     ]
     if first_pair is not None:
         t, u = first_pair
@@ -57,23 +88,55 @@ def _neighbours(found: Preview, first_pair: tuple[int, int] | None) -> Chart:
         words = f"{t} and {u}: the first two alike"
         mark = rows([{"t": at, "distance": 0.9 * top, "name": words}])
         left = at - found.start > len(found.neighbours) / 2
-        rule = alt.Chart(mark).mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=1.2).encode(x=x)
-        text = alt.Chart(mark).mark_text(align="right" if left else "left", dx=-6 if left else 6, fontSize=12)
+        rule = (
+            alt.Chart(mark)
+            .mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=1.2)
+            .encode(x=x)
+        )
+        text = alt.Chart(mark).mark_text(
+            align="right" if left else "left", dx=-6 if left else 6, fontSize=12
+        )
         layers += [rule, text.encode(x=x, y=y, text="name:N")]
-    return alt.layer(*layers).properties(width=WIDTH, height=190, title=heading("neighbours: how far t is from t + 1"))
+    return alt.layer(*layers).properties(
+        width=WIDTH, height=190, title=heading("neighbours: how far t is from t + 1")
+    )
 
 
 def _stretches(found: Preview) -> Chart:
     data = rows(
         {"low": low, "high": high, "share": share}
-        for low, high, share in zip(found.ends, found.ends[1:], found.coinciding, strict=False)
+        for low, high, share in zip(
+            found.ends, found.ends[1:], found.coinciding, strict=False
+        )
     )
-    x = alt.X("low:Q", title="position", scale=alt.Scale(domain=[0, found.ends[-1]], nice=False), axis=_whole())
-    y = alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3))
-    bars = alt.Chart(data).mark_rect(color=BAD, fillOpacity=0.85).encode(
-        x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=["low:Q", "high:Q", "share:Q"]
-    )  # fmt: skip
-    return bars.properties(width=WIDTH, height=100, title=heading("positions with the same row as the one before"))
+    x = alt.X(
+        "low:Q",
+        title="position",
+        scale=alt.Scale(domain=[0, found.ends[-1]], nice=False),
+        axis=_whole(),
+    )
+    y = alt.Y(
+        "share:Q",
+        title="share",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format="%", tickCount=3),
+    )
+    bars = (
+        alt.Chart(data)
+        .mark_rect(color=BAD, fillOpacity=0.85)
+        .encode(
+            x=x,
+            x2="high:Q",
+            y=y,
+            y2=alt.datum(0),
+            tooltip=["low:Q", "high:Q", "share:Q"],
+        )
+    )
+    return bars.properties(
+        width=WIDTH,
+        height=100,
+        title=heading("positions with the same row as the one before"),
+    )
 
 
 def _whole() -> alt.Axis:
@@ -83,10 +146,15 @@ def _whole() -> alt.Axis:
 def _told(found: Preview, subtitle: str, first_pair: tuple[int, int] | None) -> str:
     last = found.start + len(found.neighbours)
     equal = int((found.neighbours == 0).sum())
-    said = [f"{subtitle}." if subtitle else "", f"The distance of neighbours from position {found.start} to {last}:"]
+    said = [
+        f"{subtitle}." if subtitle else "",
+        f"The distance of neighbours from position {found.start} to {last}:",
+    ]
     said.append(f"{equal} of {len(found.neighbours)} are 0." if equal else "none is 0.")
     if first_pair is not None:
-        said.append(f"The first two that coincide, {first_pair[0]} and {first_pair[1]}, are marked.")
+        said.append(
+            f"The first two that coincide, {first_pair[0]} and {first_pair[1]}, are marked."
+        )
     if any(found.coinciding):
         worst = max(found.coinciding)
         at = found.coinciding.index(worst)

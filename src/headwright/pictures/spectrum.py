@@ -9,9 +9,18 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
-from headwright.enclosure import shown_above
 from headwright.errors import typed_errors
-from headwright.pictures.style import KEY, OUTPUT, QUIET, TARGET_INK, WIDTH, Chart, rows, titled
+from headwright.numerics.enclosure import shown_above
+from headwright.pictures.style import (
+    KEY,
+    OUTPUT,
+    QUIET,
+    TARGET_INK,
+    WIDTH,
+    Chart,
+    rows,
+    titled,
+)
 
 if TYPE_CHECKING:
     from headwright.lowrank import LowRank
@@ -31,17 +40,34 @@ def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
     values = result.singular_values[:MOST_POINTS]
     smallest = float(values[values > 0].min()) if (values > 0).any() else 1.0
     data = rows(
-        {"i": i + 1, "value": float(value), "part": "kept" if i < result.rank else "cut"}
+        {
+            "i": i + 1,
+            "value": float(value),
+            "part": "kept" if i < result.rank else "cut",
+        }
         for i, value in enumerate(values)
         if value > 0
     )
-    colour = alt.Color("part:N", title=None, scale=alt.Scale(domain=["kept", "cut"], range=[KEY, QUIET]))
+    colour = alt.Color(
+        "part:N",
+        title=None,
+        scale=alt.Scale(domain=["kept", "cut"], range=[KEY, QUIET]),
+    )
     points = (
         alt.Chart(data)
         .mark_circle(size=36, opacity=1)
         .encode(
-            x=alt.X("i:Q", title="number of the singular value", axis=alt.Axis(tickMinStep=1)),
-            y=alt.Y("value:Q", title="size", scale=alt.Scale(type="log"), axis=_powers(values)),
+            x=alt.X(
+                "i:Q",
+                title="number of the singular value",
+                axis=alt.Axis(tickMinStep=1),
+            ),
+            y=alt.Y(
+                "value:Q",
+                title="size",
+                scale=alt.Scale(type="log"),
+                axis=_powers(values),
+            ),
             color=colour,
             tooltip=["i:Q", "value:Q"],
         )
@@ -49,7 +75,12 @@ def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
     lines = [
         _line(height, name, colour, below, len(values))
         for height, name, colour, below in (
-            (result.guarantee, f"guarantee {shown_above(result.guarantee, 4)}", TARGET_INK, False),
+            (
+                result.guarantee,
+                f"guarantee {shown_above(result.guarantee, 4)}",
+                TARGET_INK,
+                False,
+            ),
             (
                 result.error_upper_bound,
                 f"certified error {shown_above(result.error_upper_bound, 4)}",
@@ -66,7 +97,9 @@ def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
 def _powers(values: Float[np.ndarray, " k"]) -> alt.Axis:
     """A line for each power of ten, no matter how many of them there are."""
     known = np.log10(values[values > 0])
-    low, high = (math.floor(known.min()), math.ceil(known.max())) if len(known) else (0, 1)
+    low, high = (
+        (math.floor(known.min()), math.ceil(known.max())) if len(known) else (0, 1)
+    )
     step = max(1, (high - low) // 6)
     return alt.Axis(values=[10.0**k for k in range(low, high + 1, step)], format="~g")
 
@@ -78,8 +111,15 @@ def _told(result: LowRank) -> str:
         if result.rank
         else "no singular value is kept"
     )
-    cut = f"; the largest that is cut is {values[result.rank]:.4g}" if result.rank < len(values) else ""
-    error, guarantee = shown_above(result.error_upper_bound, 4), shown_above(result.guarantee, 4)
+    cut = (
+        f"; the largest that is cut is {values[result.rank]:.4g}"
+        if result.rank < len(values)
+        else ""
+    )
+    error, guarantee = (
+        shown_above(result.error_upper_bound, 4),
+        shown_above(result.guarantee, 4),
+    )
     lines = f"Lines at the certified error, {error}, and at the guarantee, {guarantee}"
     return f"{kept[0].upper()}{kept[1:]}{cut}. {lines}."
 
@@ -92,7 +132,7 @@ def _subtitle(result: LowRank) -> str:
 def _line(height: float, name: str, colour: str, below: bool, last: int) -> Chart:
     base = alt.Chart(rows([{"y": height, "x": last, "name": name}])).encode(y="y:Q")
     rule = base.mark_rule(color=colour, strokeDash=[5, 3], strokeWidth=1.5)
-    label = base.mark_text(align="right", dy=12 if below else -10, color=colour, fontSize=12).encode(
-        x="x:Q", text="name:N"
-    )
+    label = base.mark_text(
+        align="right", dy=12 if below else -10, color=colour, fontSize=12
+    ).encode(x="x:Q", text="name:N")
     return rule + label

@@ -22,11 +22,24 @@ from headwright.theme import DARK, DRAWN, colour, darkened
 SUFFIXES = (".svg", ".png", ".pdf", ".html")
 Chart = Any  # any of altair's charts: its operators are not typed
 
-INK, QUIET, LINE, CARD, NONE = (colour(name) for name in ("ink", "quiet", "line", "card", "none"))
-ACCENT, KEY, TARGET, TARGET_INK = (colour(name) for name in ("accent", "key", "target", "target-ink"))
-GRANT, GRANT_SOFT, GOOD, BAD, OUTPUT = (colour(name) for name in ("grant", "grant-soft", "good", "bad", "output"))
+INK, QUIET, LINE, CARD, NONE = (
+    colour(name) for name in ("ink", "quiet", "line", "card", "none")
+)
+ACCENT, KEY, TARGET, TARGET_INK = (
+    colour(name) for name in ("accent", "key", "target", "target-ink")
+)
+MET, MET_SOFT, GOOD, BAD, OUTPUT = (
+    colour(name) for name in ("meet", "meet-soft", "good", "bad", "output")
+)
 YOURS = colour("yours")
-SERIES = [KEY, GRANT, OUTPUT, YOURS, TARGET, INK]  # lines and bars of several things, in this order
+SERIES = [
+    KEY,
+    MET,
+    OUTPUT,
+    YOURS,
+    TARGET,
+    INK,
+]  # lines and bars of several things, in this order
 
 WIDTH = 350  # of what is drawn; with an axis beside it a picture stays under 440
 SMALL, NORMAL, LARGE = 12, 13, 15  # sizes of type
@@ -43,8 +56,18 @@ def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
 def heading(text: str, below: str | Sequence[str] = "") -> alt.Title:
     """The title of one part of a picture, quieter than that of the whole."""
     lines = textwrap.wrap(below, LETTERS) if isinstance(below, str) else list(below)
-    more: dict[str, Any] = {"subtitle": lines, "subtitleFontSize": SMALL} if lines else {}
-    return alt.Title(text, fontSize=NORMAL, fontWeight="normal", color=INK, offset=8, frame="group", **more)
+    more: dict[str, Any] = (
+        {"subtitle": lines, "subtitleFontSize": SMALL} if lines else {}
+    )
+    return alt.Title(
+        text,
+        fontSize=NORMAL,
+        fontWeight="normal",
+        color=INK,
+        offset=8,
+        frame="group",
+        **more,
+    )
 
 
 def titled(chart: Chart, title: str, below: str, told: str) -> Chart:
@@ -85,7 +108,9 @@ def _offline(chart: Chart) -> Chart:
         return chart
     found = chart.copy(deep=False)
     shown = type(kind.__name__, (Offline, kind), {"__module__": kind.__module__})
-    object.__setattr__(found, "__class__", shown)  # an attribute that is set as usual is a part of the drawing
+    object.__setattr__(
+        found, "__class__", shown
+    )  # an attribute that is set as usual is a part of the drawing
     return found
 
 
@@ -116,7 +141,9 @@ def render(chart: Chart, suffix: str) -> bytes:
     """
     _check_chart(chart)
     if suffix not in SUFFIXES:
-        raise InputError(f"the suffix is {suffix!r}: expected one of {', '.join(SUFFIXES)}")
+        raise InputError(
+            f"the suffix is {suffix!r}: expected one of {', '.join(SUFFIXES)}"
+        )
     styled = _styled(chart)
     if suffix == ".html":
         return _page(styled, told(chart)).encode()
@@ -131,30 +158,56 @@ def render(chart: Chart, suffix: str) -> bytes:
 
 def _check_chart(chart: object) -> None:
     if not isinstance(chart, alt.TopLevelMixin):
-        raise InputError(f"the chart is {reprlib.repr(chart)}: expected what a function of headwright.pictures returns")
+        raise InputError(
+            f"the chart is {reprlib.repr(chart)}: expected what a function of headwright.pictures returns"
+        )
 
 
 def _styled(chart: Chart) -> Chart:
-    type_: dict[str, Any] = {"labelFontSize": SMALL, "titleFontSize": SMALL, "titleFontWeight": "normal"}
+    type_: dict[str, Any] = {
+        "labelFontSize": SMALL,
+        "titleFontSize": SMALL,
+        "titleFontWeight": "normal",
+    }
     return (
         chart.configure(font=DRAWN, background=CARD, aria=False, padding=10)
         .configure_view(stroke=None)
         .configure_axis(
-            grid=True, gridColor=LINE, domainColor=NONE, tickColor=NONE, labelColor=QUIET, titleColor=INK,
-            titlePadding=8, **type_,
+            grid=True,
+            gridColor=LINE,
+            domainColor=NONE,
+            tickColor=NONE,
+            labelColor=QUIET,
+            titleColor=INK,
+            titlePadding=8,
+            **type_,
         )
         .configure_axisLeft(minExtent=34)
         .configure_title(
-            anchor="start", offset=12, fontSize=LARGE, color=INK, subtitleFontSize=SMALL, subtitleColor=QUIET,
-            subtitlePadding=4, lineHeight=19, subtitleLineHeight=16,
+            anchor="start",
+            offset=12,
+            fontSize=LARGE,
+            color=INK,
+            subtitleFontSize=SMALL,
+            subtitleColor=QUIET,
+            subtitlePadding=4,
+            lineHeight=19,
+            subtitleLineHeight=16,
         )
         .configure_text(color=INK, fontSize=SMALL)
-        .configure_header(labelColor=INK, titleColor=INK, labelFontSize=SMALL, titleFontSize=SMALL)
+        .configure_header(
+            labelColor=INK, titleColor=INK, labelFontSize=SMALL, titleFontSize=SMALL
+        )
         .configure_legend(
-            orient="bottom", labelColor=INK, titleColor=INK, labelFontSize=SMALL, titleFontSize=SMALL, columns=2,
+            orient="bottom",
+            labelColor=INK,
+            titleColor=INK,
+            labelFontSize=SMALL,
+            titleFontSize=SMALL,
+            columns=2,
             labelLimit=WIDTH,
         )
-    )  # fmt: skip
+    )
 
 
 def _spoken(drawing: str, words: str) -> str:
@@ -168,15 +221,23 @@ def _spoken(drawing: str, words: str) -> str:
 def _page(styled: Chart, words: str) -> str:
     page = str(
         styled.to_html(
-            inline=True, embed_options={"renderer": "svg", "actions": {"source": False, "editor": False}}
+            inline=True,
+            embed_options={
+                "renderer": "svg",
+                "actions": {"source": False, "editor": False},
+            },
         )
-    )  # fmt: skip
-    ground = colour("card", DARK)  # Vega writes the ground of the light into the drawing's own style
+    )
+    ground = colour(
+        "card", DARK
+    )  # Vega writes the ground of the light into the drawing's own style
     dark = f"@media screen and (prefers-color-scheme:dark){{body,svg.marks{{background:{ground} !important}}}}"
     style = f"<style>svg.marks{{max-width:100%;height:auto}}{darkened()}{dark}</style>"
     viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
     # Its script holds pages in strings: what is put in goes before the script, and behind it.
     head, script, rest = page.partition("<script")
-    head = head.replace("<html>", '<html lang="en">').replace("</style>", f"</style>{viewport}{style}", 1)
+    head = head.replace("<html>", '<html lang="en">').replace(
+        "</style>", f"</style>{viewport}{style}", 1
+    )
     before, place, after = rest.rpartition('id="vis"')
     return f'{head}{script}{before}{place} role="img" aria-label="{html.escape(words)}"{after}'

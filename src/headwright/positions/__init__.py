@@ -8,11 +8,18 @@ compare_rows  equal rows and closest rows among many
 preview       a few rows and distances, for a picture
 """
 
-from headwright.enclosure import Enclosure
+from headwright.numerics.enclosure import Enclosure
 from headwright.positions.collisions import Report, report
 from headwright.positions.preview import Preview, preview
 from headwright.positions.rounding import Precision, round_to
-from headwright.positions.schemes import Alibi, Learned, Rotary, Scheme, Sinusoidal, Waves
+from headwright.positions.schemes import (
+    Alibi,
+    Learned,
+    Rotary,
+    Scheme,
+    Sinusoidal,
+    Waves,
+)
 from headwright.positions.separation import Closest, closest_pair, separation
 
 __all__ = [

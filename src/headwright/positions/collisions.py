@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from headwright.cards import lines
-from headwright.enclosure import Enclosure, shown_above, shown_below
 from headwright.errors import ContradictionError, typed_errors
+from headwright.notebook import lines
+from headwright.numerics.enclosure import Enclosure, shown_above, shown_below
 from headwright.positions.compare_rows import (
     BLOCK_NUMBERS,
     ClosestRows,
@@ -55,7 +55,9 @@ LARGEST_LENGTH = 2**27  # the arrays of this many positions still fit a laptop
 EXACT = Precision()
 
 
-def closest_rounded(rows: RoundedRows, known: Int[np.ndarray, " k"], progress: Progress | None = None) -> ClosestRows:
+def closest_rounded(
+    rows: RoundedRows, known: Int[np.ndarray, " k"], progress: Progress | None = None
+) -> ClosestRows:
     """The closest pair among the rounded rows at the known positions: those with finite rows, two at least.
 
     The index must be unrounded; and for sines, cosines and slopes the known positions are the first ones. If
@@ -65,8 +67,12 @@ def closest_rounded(rows: RoundedRows, known: Int[np.ndarray, " k"], progress: P
     length, moved = len(known), rows.rounding_bound(len(known) - 1)
     if moved is None:
         found = closest_rows(lambda at: rows(known[at]), length, rows.dim, progress)
-        return replace(found, pair=(int(known[found.pair[0]]), int(known[found.pair[1]])))
-    lower = _exact_distances(rows.scheme, length) - 2 * moved  # lower[k] is for the difference k + 1
+        return replace(
+            found, pair=(int(known[found.pair[0]]), int(known[found.pair[1]]))
+        )
+    lower = (
+        _exact_distances(rows.scheme, length) - 2 * moved
+    )  # lower[k] is for the difference k + 1
     order = np.argsort(lower, kind="stable")
     few = empty_shortlist(rows.dim)
     _scan(rows, length, int(order[0]) + 1, few, between(progress, 0.0, 0.5))
@@ -90,14 +96,24 @@ def closest_rounded(rows: RoundedRows, known: Int[np.ndarray, " k"], progress: P
 def _exact_distances(scheme: Scheme, length: int) -> Float[np.ndarray, " differences"]:
     """Lower bounds of the exact distance, for the differences 1..length-1."""
     if isinstance(scheme, Waves):
-        squares = np.concatenate([lower for _, lower, _ in squared_separations(scheme, length)])
+        squares = np.concatenate(
+            [lower for _, lower, _ in squared_separations(scheme, length)]
+        )
         distances: Float[np.ndarray, " differences"] = np.sqrt(np.maximum(squares, 0.0))
     else:
         distances = np.arange(1, length, dtype=np.float64) * separation(scheme, 1).lower
-    return distances * (1 - 2.0**-50)  # which pays for the roundings here, and of the subtraction above
+    return distances * (
+        1 - 2.0**-50
+    )  # which pays for the roundings here, and of the subtraction above
 
 
-def _scan(rows: RoundedRows, length: int, difference: int, few: Shortlist, progress: Progress | None) -> None:
+def _scan(
+    rows: RoundedRows,
+    length: int,
+    difference: int,
+    few: Shortlist,
+    progress: Progress | None,
+) -> None:
     """Shortlist the closest of the pairs of 0..length-1 with this difference."""
     size = max(1, BLOCK_NUMBERS // rows.dim)
 
@@ -106,10 +122,17 @@ def _scan(rows: RoundedRows, length: int, difference: int, few: Shortlist, progr
             stretch = rows(np.arange(start, stop + difference))
             earlier, later = stretch[: stop - start], stretch[difference:]
         else:
-            earlier, later = rows(np.arange(start, stop)), rows(np.arange(start, stop) + difference)
+            earlier, later = (
+                rows(np.arange(start, stop)),
+                rows(np.arange(start, stop) + difference),
+            )
         lower, upper = difference_bounds(earlier, later)
         near = np.flatnonzero(lower <= upper.min())
-        return lower[near], upper[near], np.stack((near + start, near + start + difference), axis=1)
+        return (
+            lower[near],
+            upper[near],
+            np.stack((near + start, near + start + difference), axis=1),
+        )
 
     for bounds in over_blocks(length - difference, size, work, progress):
         few.add(*bounds)
@@ -126,12 +149,16 @@ class Report:
     """
 
     collisions: int  # how many positions coincide with an earlier one
-    first_pair: tuple[int, int] | None  # the first position that repeats another, after that other one
+    first_pair: (
+        tuple[int, int] | None
+    )  # the first position that repeats another, after that other one
     overflow_from: int | None  # the first position whose numbers are not finite
     lost: int  # how many such positions there are: not all later ones, where a table is learned
     min_distance: float  # of the closest pair, rounded up; 0.0 if any coincide
     distance: Enclosure  # the smallest distance, from both sides
-    min_difference: int  # t' - t of the closest pair; if any coincide, the smallest among these
+    min_difference: (
+        int  # t' - t of the closest pair; if any coincide, the smallest among these
+    )
     closest_pair: tuple[int, int]  # (t, t')
     how_collisions: str  # by what means their number is known
     how_distance: str  # by what means the distance is known
@@ -143,26 +170,50 @@ class Report:
             "collisions": self.collisions,
             "first_pair": list(self.first_pair) if self.first_pair else None,
             "min_distance": self.min_distance if known else None,
-            "min_distance_enclosure": [self.distance.lower, self.distance.upper] if known else None,
+            "min_distance_enclosure": [self.distance.lower, self.distance.upper]
+            if known
+            else None,
             "min_difference": self.min_difference,
             "closest_pair": list(self.closest_pair),
             "overflow_from": self.overflow_from,
             "lost": self.lost,
             "how_collisions": self.how_collisions,
             "how_distance": self.how_distance,
-            "kinds": {"min_distance": "proven", "min_distance_enclosure": "proven"},  # how_distance says by what
+            "kinds": {
+                "min_distance": "proven",
+                "min_distance_enclosure": "proven",
+            },  # how_distance says by what
         }
 
     def __repr__(self) -> str:
         """How many coincide, and how close the closest two are."""
-        facts = [("first", "position {1} is the same as {0}".format(*self.first_pair))] if self.first_pair else []
+        facts = (
+            [("first", "position {1} is the same as {0}".format(*self.first_pair))]
+            if self.first_pair
+            else []
+        )
         apart = "positions {} and {}".format(*self.closest_pair)
-        facts.append(("closest", f"{apart}, {shown_above(self.min_distance, 4)} apart ({self.how_distance})"))
-        return lines("positions", f"{self.collisions} coincide with an earlier one ({self.how_collisions})", facts)
+        facts.append(
+            (
+                "closest",
+                f"{apart}, {shown_above(self.min_distance, 4)} apart ({self.how_distance})",
+            )
+        )
+        return lines(
+            "positions",
+            f"{self.collisions} coincide with an earlier one ({self.how_collisions})",
+            facts,
+        )
 
 
 @typed_errors
-def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progress: Progress | None = None) -> Report:
+def report(
+    scheme: Scheme,
+    length: int,
+    precision: Precision = EXACT,
+    *,
+    progress: Progress | None = None,
+) -> Report:
     """How many of the positions 0..length-1 coincide when rounded, and how far apart the closest are.
 
     Positions whose numbers are not finite (a float16 index from 65520 on) are lost: nothing tells one from
@@ -181,17 +232,32 @@ def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progres
     check_arguments(scheme, length, LARGEST_LENGTH)
     rows = RoundedRows(scheme, length, precision)
     lost = rows.lost()
-    plain = rows.unrounded and precision.index == "exact"  # then one search answers both questions
-    exact = closest_pair(scheme, length, progress=between(progress, 0.0, 0.9)) if plain else None
-    firsts, how = _firsts(rows, lost, exact, between(progress, 0.9 if exact else 0.0, 0.95 if exact else 0.2))
+    plain = (
+        rows.unrounded and precision.index == "exact"
+    )  # then one search answers both questions
+    exact = (
+        closest_pair(scheme, length, progress=between(progress, 0.0, 0.9))
+        if plain
+        else None
+    )
+    firsts, how = _firsts(
+        rows,
+        lost,
+        exact,
+        between(progress, 0.9 if exact else 0.0, 0.95 if exact else 0.2),
+    )
     repeats = np.flatnonzero(firsts != np.arange(length))
     known = np.flatnonzero(~lost)
-    distance, pair, how_distance = _closest(rows, known, closest_equal_pair(firsts), exact, between(progress, 0.2, 1.0))
+    distance, pair, how_distance = _closest(
+        rows, known, closest_equal_pair(firsts), exact, between(progress, 0.2, 1.0)
+    )
     if len(repeats):
         twins = rows(np.array([firsts[repeats[0]], repeats[0]]))
         if not (lost[repeats[0]] or np.array_equal(twins[0], twins[1])):
-            raise ContradictionError(f"positions {firsts[repeats[0]]} and {repeats[0]}: that they coincide was found, "
-                                     "and their rows differ")  # fmt: skip
+            raise ContradictionError(
+                f"positions {firsts[repeats[0]]} and {repeats[0]}: that they coincide was found, "
+                "and their rows differ"
+            )
     elif len(known) > 1:
         check_against_floats(rows, length, pair, distance, certain=False, at=known)
     if progress:
@@ -211,7 +277,10 @@ def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progres
 
 
 def _firsts(
-    rows: RoundedRows, lost: Bool[np.ndarray, " length"], exact: Closest | None, progress: Progress | None
+    rows: RoundedRows,
+    lost: Bool[np.ndarray, " length"],
+    exact: Closest | None,
+    progress: Progress | None,
 ) -> tuple[Int[np.ndarray, " length"], str]:
     """For each position the first that coincides with it, and how that is known."""
     firsts = np.arange(len(rows))
@@ -222,27 +291,45 @@ def _firsts(
     begins[1:] = np.diff(rows.index[known]) != 0
     leaders = known[begins]  # one position for each index
     firsts[known] = leaders[np.cumsum(begins) - 1]
-    proof = _apart(rows, int(rows.index[known].max(initial=0.0)), exact, between(progress, 0.0, 0.2))
+    proof = _apart(
+        rows,
+        int(rows.index[known].max(initial=0.0)),
+        exact,
+        between(progress, 0.0, 0.2),
+    )
     if proof:
         return firsts, proof
     stages = rows.stages()
     part = 0.8 / len(stages)
     for k, stage in enumerate(stages):
-        twins = first_equal(stage, leaders, rows.units, between(progress, 0.2 + k * part, 0.2 + (k + 1) * part))
+        twins = first_equal(
+            stage,
+            leaders,
+            rows.units,
+            between(progress, 0.2 + k * part, 0.2 + (k + 1) * part),
+        )
         firsts[known] = twins[np.searchsorted(leaders, firsts[known])]
         leaders = leaders[twins == leaders]
     return firsts, "the rounded rows were compared number by number"
 
 
-def _apart(rows: RoundedRows, last: int, exact: Closest | None, progress: Progress | None) -> str | None:
+def _apart(
+    rows: RoundedRows, last: int, exact: Closest | None, progress: Progress | None
+) -> str | None:
     """A proof that different indices up to the last have different rows, in words; None if there is none."""
     moved = rows.rounding_bound(last)
     if moved is None or last == 0:
         return None
-    apart = (exact or closest_pair(rows.scheme, last + 1, progress=progress)).distance.lower
+    apart = (
+        exact or closest_pair(rows.scheme, last + 1, progress=progress)
+    ).distance.lower
     if not apart > 2 * moved:
         return None
-    why = f"rounding moves a row by at most {shown_above(moved, 3)}" if moved else "rows are not rounded"
+    why = (
+        f"rounding moves a row by at most {shown_above(moved, 3)}"
+        if moved
+        else "rows are not rounded"
+    )
     return f"proven: rows of different index lie at least {shown_below(apart)} apart, and {why}"
 
 
@@ -259,12 +346,28 @@ def _closest(
     # From here on the index is unrounded: the first whole number that a type lacks is rounded to the one before.
     if rows.unrounded:
         exact = exact or closest_pair(rows.scheme, len(rows), progress=progress)
-        return exact.distance, exact.pair, _known("a rigorous enclosure, nothing is rounded", exact.certain)
+        return (
+            exact.distance,
+            exact.pair,
+            _known("a rigorous enclosure, nothing is rounded", exact.certain),
+        )
     if len(known) < 2:  # one of two positions is lost
-        return Enclosure(math.inf, math.inf), (0, 1), "the numbers of one position are not finite"
+        return (
+            Enclosure(math.inf, math.inf),
+            (0, 1),
+            "the numbers of one position are not finite",
+        )
     found = closest_rounded(rows, known, progress)
-    return found.distance, found.pair, _known("exact for rows computed in float64, then rounded", found.certain)
+    return (
+        found.distance,
+        found.pair,
+        _known("exact for rows computed in float64, then rounded", found.certain),
+    )
 
 
 def _known(how: str, certain: bool) -> str:
-    return how if certain else "bounds only: there were too many candidates to decide which pair is closest"
+    return (
+        how
+        if certain
+        else "bounds only: there were too many candidates to decide which pair is closest"
+    )

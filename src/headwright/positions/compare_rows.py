@@ -20,17 +20,21 @@ import numpy as np
 from flint import arb, ctx, fmpq
 from jaxtyping import Bool, Float, Int
 
-from headwright.enclosure import Enclosure
+from headwright.numerics.enclosure import Enclosure
 
 Progress = Callable[[float], None]  # is told the fraction done, from 0 to 1
 
 Result = TypeVar("Result")
 BLOCK_ROWS = 1024  # rows on each side of a matrix product
-EFFORT = 2**23  # how many numbers the exact comparison may look at: seconds, when it has to
+EFFORT = (
+    2**23
+)  # how many numbers the exact comparison may look at: seconds, when it has to
 TINY = 1e-300  # more than all that underflow can lose in a sum of squares
 
 RowsAt = Callable[[Int[np.ndarray, " k"]], Float[np.ndarray, "k dim"]]
-BLOCK_NUMBERS = 2**16  # numbers in a block: small enough that its arrays stay in the cache
+BLOCK_NUMBERS = (
+    2**16
+)  # numbers in a block: small enough that its arrays stay in the cache
 
 # rows(positions, part): the rows at these positions, or a part of their columns. How many units `part` counts
 # (columns, or pairs of columns) is for the caller to say.
@@ -38,13 +42,18 @@ Rows = Callable[[Int[np.ndarray, " k"], slice], Float[np.ndarray, "k columns"]]
 
 
 def over_blocks(
-    count: int, size: int, work: Callable[[int, int], Result], progress: Progress | None = None
+    count: int,
+    size: int,
+    work: Callable[[int, int], Result],
+    progress: Progress | None = None,
 ) -> list[Result]:
     """work(start, stop) for each block of 0..count-1, in order; NumPy lets go of the interpreter inside."""
     starts = range(0, count, size)
     results: list[Result] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for result in pool.map(lambda start: work(start, min(count, start + size)), starts):
+        for result in pool.map(
+            lambda start: work(start, min(count, start + size)), starts
+        ):
             results.append(result)
             if progress:
                 progress(len(results) / len(starts))
@@ -82,8 +91,12 @@ class Shortlist:
     def __init__(self, limit: int) -> None:
         """Start with nothing."""
         self.limit = limit
-        self.least = np.inf  # the smallest upper bound so far: the smallest number is no larger
-        self.missed = np.inf  # what was dropped for the limit's sake is no smaller than this
+        self.least = (
+            np.inf
+        )  # the smallest upper bound so far: the smallest number is no larger
+        self.missed = (
+            np.inf
+        )  # what was dropped for the limit's sake is no smaller than this
         self._lower: list[Float[np.ndarray, " k"]] = []
         self._names: list[Int[np.ndarray, "k width"]] = []
         self._count = 0
@@ -129,7 +142,9 @@ class ClosestRows:
     certain: bool  # no pair is closer
 
 
-def closest_rows(rows: RowsAt, length: int, dim: int, progress: Progress | None = None) -> ClosestRows:
+def closest_rows(
+    rows: RowsAt, length: int, dim: int, progress: Progress | None = None
+) -> ClosestRows:
     """The closest pair among the rows 0..length-1, all pairs considered.
 
     With N the largest |x|^2, the computed |x|^2 + |y|^2 - 2 <x, y> errs by less than 4 N gamma_(dim+3),
@@ -184,27 +199,45 @@ def difference_bounds(
 
 
 def _consider(
-    few: Shortlist, left: Float[np.ndarray, "a dim"], right: Float[np.ndarray, "b dim"], i: int, j: int
+    few: Shortlist,
+    left: Float[np.ndarray, "a dim"],
+    right: Float[np.ndarray, "b dim"],
+    i: int,
+    j: int,
 ) -> None:
-    norms_left, norms_right = np.einsum("kd,kd->k", left, left), np.einsum("kd,kd->k", right, right)
+    norms_left, norms_right = (
+        np.einsum("kd,kd->k", left, left),
+        np.einsum("kd,kd->k", right, right),
+    )
     square = norms_left[:, None] + norms_right - 2 * (left @ right.T)
     if i == j:
-        square[np.tril_indices(len(left))] = np.inf  # each pair once, and none with itself
-    error = max(norms_left.max(), norms_right.max()) * ((left.shape[1] + 4) * 2.0**-50) + TINY
+        square[np.tril_indices(len(left))] = (
+            np.inf
+        )  # each pair once, and none with itself
+    error = (
+        max(norms_left.max(), norms_right.max()) * ((left.shape[1] + 4) * 2.0**-50)
+        + TINY
+    )
     few.least = min(few.least, float(square.min()) + error)
     a, b = np.nonzero(square - error <= few.least)
     chosen = square[a, b]
     few.add(chosen - error, chosen + error, np.stack((a + i, b + j), axis=1))
 
 
-def _in_steps(names: Int[np.ndarray, "k 2"], step: int) -> Iterator[Int[np.ndarray, "s 2"]]:
+def _in_steps(
+    names: Int[np.ndarray, "k 2"], step: int
+) -> Iterator[Int[np.ndarray, "s 2"]]:
     for start in range(0, len(names), step):
         yield names[start : start + step]
 
 
-def _exact_squares(rows: RowsAt, blocks: Iterator[Int[np.ndarray, "s 2"]]) -> Iterator[tuple[Fraction, int, int]]:
+def _exact_squares(
+    rows: RowsAt, blocks: Iterator[Int[np.ndarray, "s 2"]]
+) -> Iterator[tuple[Fraction, int, int]]:
     """(|x - y|^2, difference, t) of pairs; of those that certainly tie, the first in each block will do."""
-    squares: dict[bytes, Fraction] = {}  # rounded rows come in few distances: each is worked out once
+    squares: dict[
+        bytes, Fraction
+    ] = {}  # rounded rows come in few distances: each is worked out once
     for names in blocks:
         x, y = rows(names[:, 0]), rows(names[:, 1])
         for kind, k in _kinds(x, y).items():
@@ -213,19 +246,29 @@ def _exact_squares(rows: RowsAt, blocks: Iterator[Int[np.ndarray, "s 2"]]) -> It
             yield squares[kind], int(names[k, 1] - names[k, 0]), int(names[k, 0])
 
 
-def _kinds(x: Float[np.ndarray, "k dim"], y: Float[np.ndarray, "k dim"]) -> dict[bytes, int]:
+def _kinds(
+    x: Float[np.ndarray, "k dim"], y: Float[np.ndarray, "k dim"]
+) -> dict[bytes, int]:
     """Pairs of certainly equal distance under one name, with the first of each."""
     gap = x - y
     back = x - gap
-    exact = ((x - (gap + back)) + (back - y) == 0).all(axis=1)  # x - y was not rounded (Knuth's two-sum)
-    sizes = np.sort(np.abs(gap), axis=1)  # |x - y|^2 does not depend on the order, nor on the signs
+    exact = ((x - (gap + back)) + (back - y) == 0).all(
+        axis=1
+    )  # x - y was not rounded (Knuth's two-sum)
+    sizes = np.sort(
+        np.abs(gap), axis=1
+    )  # |x - y|^2 does not depend on the order, nor on the signs
     kinds: dict[bytes, int] = {}
     for k in range(len(gap)):
-        kinds.setdefault(sizes[k].tobytes() if exact[k] else x[k].tobytes() + y[k].tobytes(), k)
+        kinds.setdefault(
+            sizes[k].tobytes() if exact[k] else x[k].tobytes() + y[k].tobytes(), k
+        )
     return kinds
 
 
-def _exact_square(x: Float[np.ndarray, " dim"], y: Float[np.ndarray, " dim"]) -> Fraction:
+def _exact_square(
+    x: Float[np.ndarray, " dim"], y: Float[np.ndarray, " dim"]
+) -> Fraction:
     # Floats are whole numbers of 2^-1074: with that unit there is nothing to round.
     pairs = zip(x.tolist(), y.tolist(), strict=True)
     return Fraction(sum((_units(a) - _units(b)) ** 2 for a, b in pairs), 2**2148)
@@ -237,22 +280,31 @@ def _units(number: float) -> int:
 
 
 def first_equal(
-    rows: Rows, positions: Int[np.ndarray, " k"], units: int, progress: Progress | None = None
+    rows: Rows,
+    positions: Int[np.ndarray, " k"],
+    units: int,
+    progress: Progress | None = None,
 ) -> Int[np.ndarray, " k"]:
     """For each of the ascending positions, the first of them that has the same row (itself if none before has)."""
     firsts = positions.copy()
     pending = positions
     seeds = np.random.default_rng(0)
     while len(pending):
-        suspects, keys = _suspects(rows, pending, units, seeds, between(progress, 0.0, 0.5))
+        suspects, keys = _suspects(
+            rows, pending, units, seeds, between(progress, 0.0, 0.5)
+        )
         order = np.argsort(keys, kind="stable")
         members, keys = suspects[order], keys[order]
         begins = np.ones(len(keys), dtype=bool)
         begins[1:] = keys[1:] != keys[:-1]
-        leaders = members[np.maximum.accumulate(np.where(begins, np.arange(len(keys)), 0))]
+        leaders = members[
+            np.maximum.accumulate(np.where(begins, np.arange(len(keys)), 0))
+        ]
         same = _same_rows(rows, members, leaders, units, between(progress, 0.5, 1.0))
         firsts[np.searchsorted(positions, members[same])] = leaders[same]
-        pending = np.sort(members[~same])  # two rows, one hash: they get new multipliers
+        pending = np.sort(
+            members[~same]
+        )  # two rows, one hash: they get new multipliers
         progress = None  # which is rare, and soon done
     return firsts
 
@@ -280,7 +332,13 @@ def _suspects(
     start, width = 0, 4
     while start < units and len(positions):
         stop = min(units, start + width)
-        keys += _hashes(rows, positions, slice(start, stop), seeds, between(progress, start / units, stop / units))
+        keys += _hashes(
+            rows,
+            positions,
+            slice(start, stop),
+            seeds,
+            between(progress, start / units, stop / units),
+        )
         shared = _shared(keys)
         positions, keys = positions[shared], keys[shared]
         start, width = stop, 2 * width
@@ -294,10 +352,15 @@ def _hashes(
     seeds: np.random.Generator,
     progress: Progress | None,
 ) -> Int[np.ndarray, " k"]:
-    multipliers = seeds.integers(2**63, size=2 * (part.stop - part.start), dtype=np.uint64) * 2 + 1
+    multipliers = (
+        seeds.integers(2**63, size=2 * (part.stop - part.start), dtype=np.uint64) * 2
+        + 1
+    )
 
     def work(start: int, stop: int) -> Int[np.ndarray, " b"]:
-        bits = (rows(positions[start:stop], part) + 0.0).view(np.uint64)  # + 0.0 makes one zero of the two
+        bits = (rows(positions[start:stop], part) + 0.0).view(
+            np.uint64
+        )  # + 0.0 makes one zero of the two
         # Rounded numbers end in zero bits, which products keep: so the leading half is folded onto the other,
         # before the product and after it.
         mixed = (bits ^ (bits >> np.uint64(32))) * multipliers[: bits.shape[1]]
@@ -330,8 +393,11 @@ def _same_rows(
     def work(start: int, stop: int) -> Bool[np.ndarray, " b"]:
         unique, of_member = np.unique(leaders[start:stop], return_inverse=True)
         same: Bool[np.ndarray, " b"] = (
-            rows(members[start:stop], slice(None)) == rows(unique, slice(None))[of_member]
+            rows(members[start:stop], slice(None))
+            == rows(unique, slice(None))[of_member]
         ).all(axis=1)
         return same
 
-    return np.concatenate(over_blocks(len(members), max(1, BLOCK_NUMBERS // units), work, progress))
+    return np.concatenate(
+        over_blocks(len(members), max(1, BLOCK_NUMBERS // units), work, progress)
+    )

@@ -8,13 +8,17 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float
 
-from headwright.cards import outline
 from headwright.errors import typed_errors
+from headwright.notebook import outline
 from headwright.positions.rounding import Precision, RoundedRows
 from headwright.positions.schemes import Scheme
 
 WINDOW, MOST_COLUMNS, MOST_DIFFERENCES = 48, 128, 1024
-MOST_POSITIONS, STRETCHES, NUMBERS = 16_384, 32, 1 << 22  # of the overview; numbers in memory at a time
+MOST_POSITIONS, STRETCHES, NUMBERS = (
+    16_384,
+    32,
+    1 << 22,
+)  # of the overview; numbers in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +34,19 @@ class Preview:
     rows: Float[np.ndarray, "window columns"]  # from start on
     neighbours: Float[np.ndarray, " window"]  # of t and t + 1, for t from start on
     ends: tuple[int, ...]  # of stretches of positions, from 0 on: 0, 128, 256, ...
-    coinciding: tuple[float, ...]  # in each stretch, the share of positions with the row of the one before
-    distances: Float[np.ndarray, " differences"]  # of position k from position 0, from k = 1 on
+    coinciding: tuple[
+        float, ...
+    ]  # in each stretch, the share of positions with the row of the one before
+    distances: Float[
+        np.ndarray, " differences"
+    ]  # of position k from position 0, from k = 1 on
     __repr__ = outline
 
 
 @typed_errors
-def preview(scheme: Scheme, length: int, precision: Precision, start: int = 0) -> Preview:
+def preview(
+    scheme: Scheme, length: int, precision: Precision, start: int = 0
+) -> Preview:
     """Rows from `start` on, distances of neighbours and from position 0, in floating point.
 
     >>> from headwright.positions import Sinusoidal
@@ -48,16 +58,24 @@ def preview(scheme: Scheme, length: int, precision: Precision, start: int = 0) -
     start = max(0, min(start, length - 2))
     window = rows(np.arange(start, min(length, start + WINDOW + 1)))
     near = rows(np.arange(min(length, MOST_DIFFERENCES + 1)))
-    distances: Float[np.ndarray, " differences"] = np.linalg.norm(near[1:] - near[0], axis=1)
+    distances: Float[np.ndarray, " differences"] = np.linalg.norm(
+        near[1:] - near[0], axis=1
+    )
     seen = min(length, MOST_POSITIONS)
     step = -(-seen // STRETCHES)
     ends = (*range(0, seen, step), seen)
     shares = tuple(_coinciding(rows, low, high) for low, high in pairwise(ends))
-    return Preview(start, window[:, :MOST_COLUMNS], _apart(window), ends, shares, distances)
+    return Preview(
+        start, window[:, :MOST_COLUMNS], _apart(window), ends, shares, distances
+    )
 
 
-def _apart(table: Float[np.ndarray, "positions dim"]) -> Float[np.ndarray, " neighbours"]:
-    gaps: Float[np.ndarray, " neighbours"] = np.linalg.norm(table[1:] - table[:-1], axis=1)
+def _apart(
+    table: Float[np.ndarray, "positions dim"],
+) -> Float[np.ndarray, " neighbours"]:
+    gaps: Float[np.ndarray, " neighbours"] = np.linalg.norm(
+        table[1:] - table[:-1], axis=1
+    )
     return gaps
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from flint import arb, ctx
 from jaxtyping import Bool, Float, Int
 
-from headwright.enclosure import Enclosure
 from headwright.errors import InputError, typed_errors
+from headwright.numerics.enclosure import Enclosure
 from headwright.positions.compare_rows import Rows, powers
 from headwright.positions.schemes import Alibi, Scheme, Waves, waves
 
@@ -52,11 +52,15 @@ class Precision:
         for place in ("index", "angle", "rows"):
             if getattr(self, place) not in get_args(DType):
                 known = ", ".join(get_args(DType))
-                raise InputError(f"{place} is {getattr(self, place)!r}: expected one of {known}")
+                raise InputError(
+                    f"{place} is {getattr(self, place)!r}: expected one of {known}"
+                )
 
 
 @typed_errors
-def round_to(numbers: Float[np.ndarray, "*shape"], dtype: DType) -> Float[np.ndarray, "*shape"]:
+def round_to(
+    numbers: Float[np.ndarray, "*shape"], dtype: DType
+) -> Float[np.ndarray, "*shape"]:
     """float64 numbers rounded to nearest, ties to even, once; still held in float64.
 
     >>> import numpy as np
@@ -84,9 +88,13 @@ def _bfloat16(numbers: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape
     result = rounded.view(np.float64)
     size = np.abs(numbers)
     if not size.max(initial=0.0) < 2.0**127:  # 'not <', so that nan comes here too
-        result = np.where(np.abs(result) >= 2.0**128, np.copysign(np.inf, numbers), result)
+        result = np.where(
+            np.abs(result) >= 2.0**128, np.copysign(np.inf, numbers), result
+        )
         result = np.where(np.isfinite(numbers), result, numbers)
-    if not size.min(initial=1.0) >= 2.0**-126:  # below, bfloat16 has a fixed unit of 2^-133
+    if (
+        not size.min(initial=1.0) >= 2.0**-126
+    ):  # below, bfloat16 has a fixed unit of 2^-133
         small = size < 2.0**-126
         result[small] = np.rint(numbers[small] * 2.0**133) * 2.0**-133
     return result
@@ -111,15 +119,24 @@ class RoundedRows:
         """How many positions there are."""
         return len(self.index)
 
-    def __call__(self, positions: Int[np.ndarray, " k"], part: slice = slice(None)) -> Float[np.ndarray, "k columns"]:
+    def __call__(
+        self, positions: Int[np.ndarray, " k"], part: slice = slice(None)
+    ) -> Float[np.ndarray, "k columns"]:
         """The rows at these positions; `part` counts pairs of columns for waves, and columns otherwise."""
         if isinstance(self.scheme, Waves):
             return round_to(waves(self.angles(positions, part)), self.precision.rows)
-        return round_to(self.scheme.rows(self.index[positions])[:, part], self.precision.rows)
+        return round_to(
+            self.scheme.rows(self.index[positions])[:, part], self.precision.rows
+        )
 
-    def angles(self, positions: Int[np.ndarray, " k"], part: slice = slice(None)) -> Float[np.ndarray, "k half"]:
+    def angles(
+        self, positions: Int[np.ndarray, " k"], part: slice = slice(None)
+    ) -> Float[np.ndarray, "k half"]:
         """The angles t w_i of waves at these positions, rounded."""
-        return round_to(self.index[positions][:, None] * self.frequencies[part], self.precision.angle)
+        return round_to(
+            self.index[positions][:, None] * self.frequencies[part],
+            self.precision.angle,
+        )
 
     def stages(self) -> list[Rows]:
         """What makes rows equal, from the cheap to the dear: equal angles do, and cost no sines."""
@@ -129,7 +146,9 @@ class RoundedRows:
     def lost(self) -> Bool[np.ndarray, " length"]:
         """Which positions have numbers that are not finite."""
         lost: Bool[np.ndarray, " length"] = ~np.isfinite(self.index)
-        if isinstance(self.scheme, Waves):  # the largest angle is the index itself, since w_0 = 1
+        if isinstance(
+            self.scheme, Waves
+        ):  # the largest angle is the index itself, since w_0 = 1
             lost |= ~np.isfinite(round_to(self.index, self.precision.angle))
             return lost
         known = np.flatnonzero(~lost)
@@ -150,23 +169,38 @@ class RoundedRows:
             return None
         if self.unrounded:
             return 0.0
-        unit = 2.0 ** -DIGITS[self.precision.rows]  # relative, and the distance of numbers just below 1
+        unit = (
+            2.0 ** -DIGITS[self.precision.rows]
+        )  # relative, and the distance of numbers just below 1
         if isinstance(self.scheme, Waves):
             w, digits = self.frequencies, DIGITS[self.precision.angle]
             whole = (np.frexp(w)[0] == 0.5) & (last <= 2**digits)
-            product = np.where(whole, 0.0, last * w * 2.0**-digits + LOST_NEAR_ZERO[self.precision.angle])
+            product = np.where(
+                whole,
+                0.0,
+                last * w * 2.0**-digits + LOST_NEAR_ZERO[self.precision.angle],
+            )
             angle = last * _deviation(w, self.scheme) + product
             moved = angle + 2**0.5 * (2.0**-45 + unit / 2)
         else:
             s = self.scheme.slopes
             moved = last * (_deviation(s, self.scheme) + s * (unit + 2.0**-52))
             moved += LOST_NEAR_ZERO[self.precision.rows]
-        return float(np.sqrt(np.sum(moved**2))) * (1 + 2.0**-30)  # which pays for the roundings above
+        return float(np.sqrt(np.sum(moved**2))) * (
+            1 + 2.0**-30
+        )  # which pays for the roundings above
 
 
-def _deviation(numbers: Float[np.ndarray, " k"], scheme: Waves | Alibi) -> Float[np.ndarray, " k"]:
+def _deviation(
+    numbers: Float[np.ndarray, " k"], scheme: Waves | Alibi
+) -> Float[np.ndarray, " k"]:
     """How far the frequencies or slopes in use are from what they should be, at most."""
     with ctx.workprec(128):
-        true = powers(2.0 if isinstance(scheme, Alibi) else scheme.base, scheme.exponents)
-        gaps = [abs(arb(number) - x) for number, x in zip(numbers.tolist(), true, strict=True)]
+        true = powers(
+            2.0 if isinstance(scheme, Alibi) else scheme.base, scheme.exponents
+        )
+        gaps = [
+            abs(arb(number) - x)
+            for number, x in zip(numbers.tolist(), true, strict=True)
+        ]
         return np.array([Enclosure.of(gap).upper for gap in gaps])

@@ -55,7 +55,12 @@ class Scheme(ABC):
         """Queries or keys, turned by their positions."""
         return x
 
-    def bias(self, rows: int, n: int, like: Array | None = None) -> Float[Array, "heads rows n"] | None:  # noqa: ARG002
+    def bias(
+        self,
+        rows: int,  # noqa: ARG002
+        n: int,  # noqa: ARG002
+        like: Array | None = None,  # noqa: ARG002
+    ) -> Float[Array, "heads rows n"] | None:
         """What is added to the scores, or None."""
         return None
 
@@ -75,9 +80,13 @@ class Waves(Scheme):
         """Refuse what has no waves."""
         _whole("dim", self.dim, 2, LARGEST_DIM)
         if self.dim % 2:
-            raise InputError(f"dim is {self.dim}: expected an even number, a sine and a cosine for each wave")
+            raise InputError(
+                f"dim is {self.dim}: expected an even number, a sine and a cosine for each wave"
+            )
         if not (math.isfinite(self.base) and self.base >= 1):
-            raise InputError(f"base is {self.base}: expected a finite number of at least 1")
+            raise InputError(
+                f"base is {self.base}: expected a finite number of at least 1"
+            )
 
     @property
     def exponents(self) -> list[Fraction]:
@@ -134,7 +143,9 @@ class Rotary(Waves):
         sin, cos = phi[..., 0::2], phi[..., 1::2]
         even, odd = x[..., 0::2], x[..., 1::2]
         xp = array_namespace(x)
-        turned = xp.stack((even * cos - odd * sin, even * sin + odd * cos), axis=-1)  # (*batch, T, d/2, 2)
+        turned = xp.stack(
+            (even * cos - odd * sin, even * sin + odd * cos), axis=-1
+        )  # (*batch, T, d/2, 2)
         return xp.reshape(turned, x.shape)
 
 
@@ -163,7 +174,9 @@ class Alibi(Scheme):
         """The exact exponents: slope_h = 2^exponent."""
         below = 1 << (self.heads.bit_length() - 1)
         first = [Fraction(-8 * h, below) for h in range(1, below + 1)]
-        return first + [Fraction(-4 * h, below) for h in range(1, 2 * (self.heads - below), 2)]
+        return first + [
+            Fraction(-4 * h, below) for h in range(1, 2 * (self.heads - below), 2)
+        ]
 
     @property
     def slopes(self) -> Float[np.ndarray, " heads"]:
@@ -180,7 +193,9 @@ class Alibi(Scheme):
         rows: Float[np.ndarray, "n dim"] = _finite_index(index)[:, None] * self.slopes
         return rows
 
-    def bias(self, rows: int, n: int, like: Array | None = None) -> Float[Array, "heads rows n"]:
+    def bias(
+        self, rows: int, n: int, like: Array | None = None
+    ) -> Float[Array, "heads rows n"]:
         """-slope |i - j|, one table for each head; the last query stands at the last key.
 
         It comes as float64 NumPy, or in the kind, type and device of the array `like`. A layer of one head uses
@@ -188,8 +203,13 @@ class Alibi(Scheme):
         """
         for name, count in (("rows", rows), ("n", n)):
             _whole(name, count, 1, 2**31)
-        queries, keys = np.arange(n - rows, n, dtype=np.float64), np.arange(n, dtype=np.float64)
-        table = -self.slopes[:, None, None] * np.abs(queries[:, None] - keys)  # (heads, rows, n)
+        queries, keys = (
+            np.arange(n - rows, n, dtype=np.float64),
+            np.arange(n, dtype=np.float64),
+        )
+        table = -self.slopes[:, None, None] * np.abs(
+            queries[:, None] - keys
+        )  # (heads, rows, n)
         return table if like is None else _like(table, like)
 
 
@@ -211,7 +231,9 @@ class Learned(Scheme):
         """Copy the numbers, and refuse what is no table."""
         table = finite(self.table, "the table", axes=2)
         if (most := float(np.abs(table).max())) > LARGEST_NUMBER:
-            raise InputError(f"the table holds a number of size {most:g}: expected at most {LARGEST_NUMBER:g}")
+            raise InputError(
+                f"the table holds a number of size {most:g}: expected at most {LARGEST_NUMBER:g}"
+            )
         table.flags.writeable = False
         object.__setattr__(self, "table", table)
 
@@ -258,9 +280,13 @@ def _tokens(name: str, X: Array, dim: int) -> Array:
     try:
         xp = array_namespace(X)
     except TypeError as error:
-        raise InputError(f"{name} is a {type(X).__name__}: expected an array (NumPy, torch, ...)") from error
+        raise InputError(
+            f"{name} is a {type(X).__name__}: expected an array (NumPy, torch, ...)"
+        ) from error
     if X.ndim < 2 or X.shape[-1] != dim:
-        raise InputError(f"{name} has shape {tuple(X.shape)}: expected (*batch, T, {dim})")
+        raise InputError(
+            f"{name} has shape {tuple(X.shape)}: expected (*batch, T, {dim})"
+        )
     if xp.isdtype(X.dtype, "real floating"):
         return X
     if xp.isdtype(X.dtype, ("integral", "bool")):
@@ -271,10 +297,18 @@ def _tokens(name: str, X: Array, dim: int) -> Array:
 def _finite_index(index: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
     index = np.asarray(index, dtype=np.float64)
     if index.ndim != 1 or not np.isfinite(index).all():
-        raise InputError(f"the index has shape {index.shape}: expected one axis of finite numbers")
+        raise InputError(
+            f"the index has shape {index.shape}: expected one axis of finite numbers"
+        )
     return index
 
 
 def _whole(name: str, number: int, least: int, most: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
-        raise InputError(f"{name} is {number!r}: expected a whole number from {least} to {most}")
+    if (
+        isinstance(number, bool)
+        or not isinstance(number, int)
+        or not least <= number <= most
+    ):
+        raise InputError(
+            f"{name} is {number!r}: expected a whole number from {least} to {most}"
+        )

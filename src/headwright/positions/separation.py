@@ -22,8 +22,8 @@ import numpy as np
 from flint import arb, ctx
 from jaxtyping import Float, Int
 
-from headwright.enclosure import TOLERANCE, Enclosure, held_to
 from headwright.errors import InputError, typed_errors
+from headwright.numerics.enclosure import TOLERANCE, Enclosure, assert_within
 from headwright.positions.compare_rows import (
     Progress,
     Shortlist,
@@ -35,15 +35,24 @@ from headwright.positions.compare_rows import (
 )
 from headwright.positions.schemes import Alibi, Scheme, Waves
 
-LARGEST_LENGTH = 2**32  # beyond it 64-bit phases lose the digits that make them a filter
-EFFORT = 2**20  # how many sines in enclosures deciding a closest pair may cost: about a second
+LARGEST_LENGTH = (
+    2**32
+)  # beyond it 64-bit phases lose the digits that make them a filter
+EFFORT = (
+    2**20
+)  # how many sines in enclosures deciding a closest pair may cost: about a second
 TRIED = 64  # random pairs
-FEWEST_BITS, MOST_BITS = 128, 2**16  # where the precision starts; and stops growing, which no known case meets
+FEWEST_BITS, MOST_BITS = (
+    128,
+    2**16,
+)  # where the precision starts; and stops growing, which no known case meets
 
 
 def squared_separations(
     scheme: Waves, length: int
-) -> Iterator[tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"], Float[np.ndarray, " k"]]]:
+) -> Iterator[
+    tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"], Float[np.ndarray, " k"]]
+]:
     """Blocks of (differences, lower, upper): proven bounds of the squared distance for 1..length-1, in order.
 
     The phase w_i n / 2 pi, modulo 1, is computed in 64-bit integers: n times round(2^64 w_i / 2 pi), where
@@ -66,19 +75,30 @@ def squared_separations(
     right = np.concatenate((cos, sin), axis=1).T  # (dim, width)
     for start in range(0, heads, min(block, 2**20 // width)):
         stop = min(heads, start + min(block, 2**20 // width))
-        cos, sin = _cos_sin(np.arange(start, stop, dtype=np.uint64) * np.uint64(width), turns)
+        cos, sin = _cos_sin(
+            np.arange(start, stop, dtype=np.uint64) * np.uint64(width), turns
+        )
         total = (np.concatenate((cos, -sin), axis=1) @ right).ravel()
         differences = np.arange(start * width, stop * width)
         inside = slice(1 if start == 0 else 0, length - start * width)
         differences, total = differences[inside], total[inside]
-        error = scheme.dim / 2 * (differences * 2.0**-61 + 2.0**-41 + scheme.dim * 2.0**-52)
-        yield differences, scheme.dim - 2 * (total + error), scheme.dim - 2 * (total - error)
+        error = (
+            scheme.dim / 2 * (differences * 2.0**-61 + 2.0**-41 + scheme.dim * 2.0**-52)
+        )
+        yield (
+            differences,
+            scheme.dim - 2 * (total + error),
+            scheme.dim - 2 * (total - error),
+        )
 
 
 def _turns(scheme: Waves) -> Int[np.ndarray, " half"]:
     with ctx.workprec(256):
         unit = arb(2) ** 64 / (2 * arb.pi())
-        found = [round(exact_point((w * unit).mid())) for w in powers(scheme.base, scheme.exponents)]
+        found = [
+            round(exact_point((w * unit).mid()))
+            for w in powers(scheme.base, scheme.exponents)
+        ]
     return np.array(found, dtype=np.uint64)
 
 
@@ -98,10 +118,14 @@ class Closest:
     710
     """
 
-    pair: tuple[int, int]  # (t, t'), the earlier first; for waves every pair with this difference is as close
+    pair: tuple[
+        int, int
+    ]  # (t, t'), the earlier first; for waves every pair with this difference is as close
     difference: int  # t' - t
     distance: Enclosure  # of the smallest distance: this holds whether or not the pair is certain
-    compared: int  # how many candidates floating point left to exact arithmetic or enclosures
+    compared: (
+        int  # how many candidates floating point left to exact arithmetic or enclosures
+    )
     certain: bool  # proven that no other pair is closer
 
 
@@ -124,13 +148,18 @@ def separation(scheme: Scheme, difference: int) -> Enclosure:
     while True:
         with ctx.workprec(bits):
             ball = square(abs(difference))
-            if ball.rel_accuracy_bits() > 64 or bits > MOST_BITS + difference.bit_length():
+            if (
+                ball.rel_accuracy_bits() > 64
+                or bits > MOST_BITS + difference.bit_length()
+            ):
                 return Enclosure.of(ball.nonnegative_part().sqrt())
         bits *= 2
 
 
 @typed_errors
-def closest_pair(scheme: Scheme, length: int, *, progress: Progress | None = None) -> Closest:
+def closest_pair(
+    scheme: Scheme, length: int, *, progress: Progress | None = None
+) -> Closest:
     """The closest pair among the positions 0..length-1, in O(length dim) for waves.
 
     With difference = aB + b and B about sqrt(length), cos(w difference) = cos(w aB) cos(w b) - sin(w aB) sin(w b):
@@ -150,15 +179,24 @@ def closest_pair(scheme: Scheme, length: int, *, progress: Progress | None = Non
     else:
         found = _closest_by_pairs(scheme, length, progress)
     check_against_floats(
-        lambda at: scheme.rows(at.astype(np.float64)), length, found.pair, found.distance, certain=found.certain
+        lambda at: scheme.rows(at.astype(np.float64)),
+        length,
+        found.pair,
+        found.distance,
+        certain=found.certain,
     )
     return found
 
 
 def check_against_floats(
-    rows: Callable[[Int[np.ndarray, " k"]], Float[np.ndarray, "k dim"]], length: int, pair: tuple[int, int],
-    distance: Enclosure, *, certain: bool, at: Int[np.ndarray, " k"] | None = None,
-) -> None:  # fmt: skip
+    rows: Callable[[Int[np.ndarray, " k"]], Float[np.ndarray, "k dim"]],
+    length: int,
+    pair: tuple[int, int],
+    distance: Enclosure,
+    *,
+    certain: bool,
+    at: Int[np.ndarray, " k"] | None = None,
+) -> None:
     """Raise a ContradictionError unless rows in float64 are as far apart as was proved.
 
     The pair itself is looked at, which lies at the smallest distance where it is certain, and random pairs, at no less;
@@ -166,35 +204,62 @@ def check_against_floats(
     """
     rng = np.random.default_rng(0)
     two = rng.integers(length if at is None else len(at), size=(TRIED, 2))
-    two = np.concatenate([[pair], (two if at is None else at[two])[two[:, 0] != two[:, 1]]])
+    two = np.concatenate(
+        [[pair], (two if at is None else at[two])[two[:, 0] != two[:, 1]]]
+    )
     first, second = rows(two[:, 0]), rows(two[:, 1])
     with np.errstate(over="ignore", invalid="ignore"):
         gaps = first - second
         large = np.abs(gaps).max(axis=1, keepdims=True)
-        apart = large[:, 0] * np.linalg.norm(gaps / np.where(large > 0, large, 1.0), axis=1)  # squares may be nothing
+        apart = large[:, 0] * np.linalg.norm(
+            gaps / np.where(large > 0, large, 1.0), axis=1
+        )  # squares may be nothing
         size = np.maximum(np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1))
-    for number, ((a, b), found) in enumerate(zip(two.tolist(), apart.tolist(), strict=True)):
+    for number, ((a, b), found) in enumerate(
+        zip(two.tolist(), apart.tolist(), strict=True)
+    ):
         if not math.isfinite(found):
             continue
-        room = TOLERANCE * found + (length * 2.0**-48 + 1e-12) * float(size[number])  # sines of large angles
+        room = TOLERANCE * found + (length * 2.0**-48 + 1e-12) * float(
+            size[number]
+        )  # sines of large angles
         most = distance.upper if number == 0 and certain else math.inf
-        held_to(found, f"the distance of positions {a} and {b}", least=distance.lower, most=most, tolerance=room)
+        assert_within(
+            found,
+            f"the distance of positions {a} and {b}",
+            least=distance.lower,
+            most=most,
+            tolerance=room,
+        )
 
 
 def check_arguments(scheme: Scheme, length: int, most: int) -> None:
     """Refuse what is no scheme, and a length that has no pair, or too many positions."""
     if not isinstance(scheme, Scheme):
-        raise InputError(f"the scheme is {scheme!r}: expected one such as Sinusoidal(64)")
-    if isinstance(length, bool) or not isinstance(length, int) or not 2 <= length <= most:
-        raise InputError(f"length is {length!r}: expected a whole number from 2 (a pair takes two) to {most}")
+        raise InputError(
+            f"the scheme is {scheme!r}: expected one such as Sinusoidal(64)"
+        )
+    if (
+        isinstance(length, bool)
+        or not isinstance(length, int)
+        or not 2 <= length <= most
+    ):
+        raise InputError(
+            f"length is {length!r}: expected a whole number from 2 (a pair takes two) to {most}"
+        )
 
 
 def _square_of(scheme: Scheme) -> Callable[[int], arb]:
     """difference -> the squared distance, enclosed in the precision at the time of the call."""
     if isinstance(scheme, Waves):
-        return lambda difference: _wave_square(powers(scheme.base, scheme.exponents), difference)
+        return lambda difference: _wave_square(
+            powers(scheme.base, scheme.exponents), difference
+        )
     if isinstance(scheme, Alibi):
-        return lambda difference: sum(((slope * difference) ** 2 for slope in powers(2.0, scheme.exponents)), arb(0))
+        return lambda difference: sum(
+            ((slope * difference) ** 2 for slope in powers(2.0, scheme.exponents)),
+            arb(0),
+        )
     raise InputError(
         f"the scheme is {type(scheme).__name__}: its distances do not depend on the difference alone, "
         "expected Sinusoidal, Rotary or Alibi"
@@ -216,8 +281,13 @@ def _closest_waves(scheme: Waves, length: int, progress: Progress | None) -> Clo
     distance = separation(scheme, nearest)
     certain = len(left) == 1 and few.missed > distance.upper**2 * (1 + 2**-50)
     if not certain:
-        floor = min([few.missed] + [separation(scheme, rival).lower ** 2 for rival in left])
-        distance = Enclosure(min(distance.lower, math.sqrt(max(0.0, floor)) * (1 - 2**-50)), distance.upper)
+        floor = min(
+            [few.missed] + [separation(scheme, rival).lower ** 2 for rival in left]
+        )
+        distance = Enclosure(
+            min(distance.lower, math.sqrt(max(0.0, floor)) * (1 - 2**-50)),
+            distance.upper,
+        )
     if progress:
         progress(1.0)
     return Closest((0, nearest), nearest, distance, len(candidates), certain)
@@ -234,16 +304,28 @@ def _decide(scheme: Waves, candidates: list[int]) -> tuple[list[int], int]:
     while len(candidates) > 1 and bits <= MOST_BITS:
         with ctx.workprec(bits):
             frequencies = powers(scheme.base, scheme.exponents)
-            squares = [_wave_square(frequencies, difference) for difference in candidates]
-            best = min(range(len(squares)), key=lambda k: Enclosure.of(squares[k]).upper)
+            squares = [
+                _wave_square(frequencies, difference) for difference in candidates
+            ]
+            best = min(
+                range(len(squares)), key=lambda k: Enclosure.of(squares[k]).upper
+            )
             nearest = candidates[best]
-            candidates = [d for d, square in zip(candidates, squares, strict=True) if not square > squares[best]]
+            candidates = [
+                d
+                for d, square in zip(candidates, squares, strict=True)
+                if not square > squares[best]
+            ]
         bits *= 2
     return candidates, nearest
 
 
-def _closest_by_pairs(scheme: Scheme, length: int, progress: Progress | None) -> Closest:
-    def rows(at: Int[np.ndarray, " k"], part: slice = slice(None)) -> Float[np.ndarray, "k columns"]:
+def _closest_by_pairs(
+    scheme: Scheme, length: int, progress: Progress | None
+) -> Closest:
+    def rows(
+        at: Int[np.ndarray, " k"], part: slice = slice(None)
+    ) -> Float[np.ndarray, "k columns"]:
         return scheme.rows(at.astype(np.float64))[:, part]
 
     dim = rows(np.zeros(1)).shape[1]
@@ -252,4 +334,10 @@ def _closest_by_pairs(scheme: Scheme, length: int, progress: Progress | None) ->
     if twins:
         return Closest(twins, twins[1] - twins[0], Enclosure(0.0, 0.0), 1, certain=True)
     found = closest_rows(rows, length, dim, progress)
-    return Closest(found.pair, found.pair[1] - found.pair[0], found.distance, found.compared, found.certain)
+    return Closest(
+        found.pair,
+        found.pair[1] - found.pair[0],
+        found.distance,
+        found.compared,
+        found.certain,
+    )

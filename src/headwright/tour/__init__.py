@@ -26,11 +26,22 @@ def chapters(out: Path) -> Iterator[Chapter]:
     "'Choose q large enough': how large?"
     """
     story = (
-        demonstrations.large_enough, demonstrations.right_and_wrong, demonstrations.shortest, demonstrations.one_head,
-        demonstrations.two_heads, demonstrations.robust, demonstrations.whole_head, demonstrations.trained,
-        demonstrations.every, demonstrations.coinciding, demonstrations.rank,
-    )  # fmt: skip
+        demonstrations.large_enough,
+        demonstrations.right_and_wrong,
+        demonstrations.shortest,
+        demonstrations.one_head,
+        demonstrations.two_heads,
+        demonstrations.robust,
+        demonstrations.whole_head,
+        demonstrations.trained,
+        demonstrations.every,
+        demonstrations.coinciding,
+        demonstrations.rank,
+    )
     for number, demonstrate in enumerate(story, 1):
         chapter = demonstrate(out)
-        quoted = (command.replace(f"{out}/", shlex.quote(f"{out}/")) for command in chapter.commands)  # for a shell
+        quoted = (
+            command.replace(f"{out}/", shlex.quote(f"{out}/"))
+            for command in chapter.commands
+        )  # for a shell
         yield replace(chapter, name=f"{number}-{chapter.name}", commands=tuple(quoted))

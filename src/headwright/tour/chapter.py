@@ -18,13 +18,15 @@ from string import Template
 import numpy as np
 
 from headwright import theme
-from headwright.check.report.typeset import lettered, typeset
 from headwright.files import write_whole
+from headwright.grading.report.typeset import lettered, typeset
 from headwright.pictures import Chart, told
 
 FORMULA = re.compile(r"\$([^$|]+)\|([^$]+)\$")
 NUMBER = re.compile(r"«([^«»@]+)(?:@(\d))?»")
-PATTERN = r"\alpha_i = \frac{e^{\langle k_i, q\rangle}}{\sum_j e^{\langle k_j, q\rangle}}"
+PATTERN = (
+    r"\alpha_i = \frac{e^{\langle k_i, q\rangle}}{\sum_j e^{\langle k_j, q\rangle}}"
+)
 
 
 def plain(text: str) -> str:
@@ -46,15 +48,15 @@ def _as_html(text: str, chapter: int) -> str:
     parts = FORMULA.split(text)  # words, LaTeX, plain, words, ...
     shown = []
     for words, latex in zip(parts[::3], [*parts[1::3], ""], strict=True):
-        shown.append(NUMBER.sub(lambda found: _link(found, chapter), lettered(words)))
+        shown.append(NUMBER.sub(lambda number: _link(number, chapter), lettered(words)))
         if latex:
             shown.append(typeset(latex))
     return "".join(shown)
 
 
-def _link(found: re.Match[str], chapter: int) -> str:
-    place = f"again-{chapter}-{found.group(2) or 1}"
-    return f'<a class="number" href="#{place}" title="the command that gives this">{found.group(1)}</a>'
+def _link(number: re.Match[str], chapter: int) -> str:
+    place = f"again-{chapter}-{number.group(2) or 1}"
+    return f'<a class="number" href="#{place}" title="the command that gives this">{number.group(1)}</a>'
 
 
 @dataclass(frozen=True)
@@ -85,19 +87,32 @@ def page(story: list[Chapter]) -> str:
     True
     """
     folder = files("headwright.tour")
-    shell, style = ((folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css"))
-    contents = "".join(f'<li><a href="#{chapter.name}">{html.escape(chapter.title)}</a></li>' for chapter in story)
+    shell, style = (
+        (folder / name).read_text(encoding="utf-8")
+        for name in ("page.html", "page.css")
+    )
+    contents = "".join(
+        f'<li><a href="#{chapter.name}">{html.escape(chapter.title)}</a></li>'
+        for chapter in story
+    )
     return Template(shell).substitute(
         style=theme.css() + style,
         contents=contents,
-        chapters="\n".join(_section(number, chapter) for number, chapter in enumerate(story, 1)),
+        chapters="\n".join(
+            _section(number, chapter) for number, chapter in enumerate(story, 1)
+        ),
         pattern=typeset(PATTERN, display=True),
-        k=typeset("k_i"), q=typeset("q"), alpha=typeset(r"\alpha_i"), score=typeset(r"\langle k_i, q\rangle"),
-    )  # fmt: skip
+        k=typeset("k_i"),
+        q=typeset("q"),
+        alpha=typeset(r"\alpha_i"),
+        score=typeset(r"\langle k_i, q\rangle"),
+    )
 
 
 def _section(number: int, chapter: Chapter) -> str:
-    paragraphs = "".join(f"<p>{_as_html(part, number)}</p>" for part in chapter.text.split("\n\n"))
+    paragraphs = "".join(
+        f"<p>{_as_html(part, number)}</p>" for part in chapter.text.split("\n\n")
+    )
     commands = "".join(
         f'<pre id="again-{number}-{place}" tabindex="0"><code>{_breakable(command)}</code></pre>'
         for place, command in enumerate(chapter.commands, 1)

@@ -1,6 +1,6 @@
 """The chapters of the tour: queries, answers, whole heads, trained models, positions and rank."""
 
-from __future__ import annotations
+from __future__ import annotations  # noqa: I001
 
 import math
 from importlib.util import find_spec
@@ -8,29 +8,42 @@ from pathlib import Path
 
 import numpy as np
 
-from headwright import attention, lowrank, noise, pictures, positions, weights
-from headwright.check import check
-from headwright.enclosure import shown_above, shown_below
+from headwright import (
+    attention,
+    head_design,
+    lowrank,
+    pictures,
+    positions,
+    simulation,
+    uncertainty,
+)
+from headwright.auditing import audit
+from headwright.auditing.report.page import page
+from headwright.auditing.report.sentences import sentences
+from headwright.verification.verify import verify
 from headwright.errors import HeadwrightError
 from headwright.files import write_whole
-from headwright.models import audit, load_model
-from headwright.models.report.page import page
-from headwright.models.report.sentences import sentences
-from headwright.models.texts.checker import check as check_statement
-from headwright.models.texts.every_text import every_length, every_text
-from headwright.models.texts.make_statement import statement_of
-from headwright.models.texts.read_layer import first_layer
-from headwright.models.texts.statement import written
-from headwright.queries import Design, average, copy, design
+from headwright.grading import check
+from headwright.head_design.export import export
+from headwright.models import load_model
+from headwright.numerics.enclosure import shown_above, shown_below
+from headwright.query_design import Design, average, copy, design
+from headwright.text_bounds.checker import check_statement
+from headwright.text_bounds.every_text import every_length, every_text
+from headwright.text_bounds.make_statement import statement_of
+from headwright.text_bounds.read_layer import first_layer
+from headwright.text_bounds.statement import write_statement
 from headwright.tour.chapter import Chapter, save
-from headwright.verification import verify
-from headwright.weights.export import export
 
 N, A, B = 10, 0, 1  # ten orthonormal keys, two of them to be averaged
 EPS = 0.01
-LENGTHS = (0.5, 1.5)  # of key A, in the chapter about worlds
-LAMBDA = math.log((N - 2) / EPS)  # the shortest multiple of k_a + k_b that grants 1/(2 + eps) to both
-BRITTLE = noise.World({A: noise.Noise(scale=noise.Normal(1.0, 0.5))})
+LENGTHS = (0.5, 1.5)  # of key A, in the chapter about uncertainty
+LAMBDA = math.log(
+    (N - 2) / EPS
+)  # the shortest multiple of k_a + k_b that meets 1/(2 + eps) to both
+BRITTLE = uncertainty.Uncertainty(
+    {A: uncertainty.Noise(scale=uncertainty.Normal(1.0, 0.5))}
+)
 RIGHT, WRONG = r"q = \lambda(k_a + k_b)", r"q = \frac{1}{\sqrt{2}}(k_a + k_b)"
 RULES = """\
 dimension = 8
@@ -50,9 +63,12 @@ tolerance = 0.01
 MODEL, TOKENS = "builtin:induction", 2000
 LENGTH = 64
 SHOWN = {
-    "first": "sink", "previous": "previous_away", "own": "self_away", "equal": "duplicate_away",
+    "first": "sink",
+    "previous": "previous_away",
+    "own": "self_away",
+    "equal": "duplicate_away",
     "what followed": "induction_away",
-}  # fmt: skip
+}
 
 
 def large_enough(out: Path) -> Chapter:
@@ -62,7 +78,9 @@ def large_enough(out: Path) -> Chapter:
     save(out, "keys.npy", keys)
     save(out, "short.npy", both / math.sqrt(2))
     save(out, "long.npy", LAMBDA * both)
-    short, long = attention.attend(keys, np.stack([both / math.sqrt(2), LAMBDA * both])).pattern
+    short, long = attention.attend(
+        keys, np.stack([both / math.sqrt(2), LAMBDA * both])
+    ).pattern
     return Chapter(
         "'Choose q large enough': how large?",
         rf"There are {N} orthonormal keys, and keys {A} and {B} should be averaged. A published answer is "
@@ -73,31 +91,39 @@ def large_enough(out: Path) -> Chapter:
         rf"$\epsilon|eps$ = {EPS} they are «{long[A]:.5f}» each (floating-point); asked for was "
         rf"$\frac{{1}}{{2 + \epsilon}}|1/(2 + eps)$ = {1 / (2 + EPS):.5f}.",
         pictures.pattern_bars(
-            np.stack([short, long]), "A short query, and one that is long enough", ["short", "long"], targets=[A, B]
+            np.stack([short, long]),
+            "A short query, and one that is long enough",
+            ["short", "long"],
+            targets=[A, B],
         ),
         "large-enough",
-        (f"headwright attend --keys {out}/keys.npy --query {out}/short.npy --query {out}/long.npy",),
+        (
+            f"headwright attend --keys {out}/keys.npy --query {out}/short.npy --query {out}/long.npy",
+        ),
     )
 
 
 def shortest(out: Path) -> Chapter:
     """The shortest query, and one that does not exist."""
-    keys = np.array([[1.2, 0.3], [0.2, 1.1], [-0.9, 0.6], [-0.5, -1.0], [0.9, -0.8], [0.3, 0.2]])
+    keys = np.array(
+        [[1.2, 0.3], [0.2, 1.1], [-0.9, 0.6], [-0.5, -1.0], [0.9, -0.8], [0.3, 0.2]]
+    )
     save(out, "plane.npy", keys)
-    found, hopeless = design(keys, copy(0)), design(keys, copy(5))
-    write_whole(out / "certificate.json", (found.certificate or "").encode())
-    verdict = verify(found.certificate or "")
+    best = design(keys, copy(0))
+    hopeless = design(keys, copy(5))
+    write_whole(out / "certificate.json", (best.certificate or "").encode())
+    verdict = verify(best.certificate or "")
     low, high = hopeless.best_eps or (0.0, 0.0)
     return Chapter(
         "The shortest query, with a certificate",
         rf"Six keys in the plane; copy key 0, that is, give it a weight of at least "
         rf"$\frac{{1}}{{1 + \epsilon}}|1/(1 + eps)$ with $\epsilon|eps$ = {EPS}. The shortest query that does so has "
-        rf"length «{shown_above(found.norm)}», and none shorter than «{shown_below(found.norm_lower_bound)}» does "
+        rf"length «{shown_above(best.norm)}», and none shorter than «{shown_below(best.norm_lower_bound)}» does "
         rf"(proven). The verdict on the certificate, by the {verdict.by}: {verdict.word}."
         "\n\n"
         rf"Key 5 lies inside the hull of the others, so it cannot be copied: {hopeless.word}, proven. The best that "
         rf"can be had is $\epsilon|eps$ = «{shown_above(high, 4)}@2»; none below «{shown_below(low, 4)}@2».",
-        pictures.stacked(found.picture(), hopeless.picture()),
+        pictures.stacked(best.picture(), hopeless.picture()),
         "shortest",
         (
             f"headwright design --keys {out}/plane.npy --copy 0 --out {out}/certificate.json",
@@ -109,37 +135,46 @@ def shortest(out: Path) -> Chapter:
 
 def robust(out: Path) -> Chapter:
     """One head that a key of two lengths does not disturb."""
-    write_whole(out / "half.toml", b"[[noise]]\nkey = 0\nscale = { one_of = [0.5, 1.5] }\n")
-    wish = average([A, B], EPS)
-    world = noise.World({A: noise.Noise(scale=noise.OneOf(LENGTHS))})
-    fixed = design(np.eye(N), wish)
-    one, two = (design(np.eye(N), wish, world=world, heads=heads) for heads in (1, 2))
+    write_whole(
+        out / "half.toml", b"[[noise]]\nkey = 0\nscale = { one_of = [0.5, 1.5] }\n"
+    )
+    targets = average([A, B], EPS)
+    two_lengths = uncertainty.Uncertainty(
+        {A: uncertainty.Noise(scale=uncertainty.OneOf(LENGTHS))}
+    )
+    fixed = design(np.eye(N), targets)
+    single = design(np.eye(N), targets, uncertainty=two_lengths)
+    pair = design(np.eye(N), targets, uncertainty=two_lengths, heads=2)
     return Chapter(
         "Is one head brittle? Not if it is designed",
         f"Let key {A} be half or one and a half times as long. One query averages both in either case (proven): "
-        f"it does not look at them, and pushes the others away. It has length «{shown_above(one.norm)}», and no single "
-        f"query shorter than «{shown_below(one.norm_lower_bound)}» can do it."
+        f"it does not look at them, and pushes the others away. It has length «{shown_above(single.norm)}», and no "
+        f"single query shorter than «{shown_below(single.norm_lower_bound)}» can do it."
         "\n\n"
         f"Keys of a known length need no more than «{shown_above(fixed.norm)}@2»; but that query fails as soon as the "
-        f"length is another. Two heads do it with queries of length «{shown_above(two.norm)}@3».",
-        _compared({"designed for one length": fixed, "designed for both lengths": one}),
+        f"length is another. Two heads do it with queries of length «{shown_above(pair.norm)}@3».",
+        _compared(
+            {"designed for one length": fixed, "designed for both lengths": single}
+        ),
         "robust",
         (
-            f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml",
+            f"headwright design --keys {out}/keys.npy --average {A},{B} --uncertainty {out}/half.toml",
             f"headwright design --keys {out}/keys.npy --average {A},{B}",
-            f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml --heads 2",
+            f"headwright design --keys {out}/keys.npy --average {A},{B} --uncertainty {out}/half.toml --heads 2",
         ),
     )
 
 
 def _compared(designs: dict[str, Design]) -> pictures.Chart:
     """The pattern of each of the designs, with key A half and one and a half times as long."""
-    rows, names = [], []
-    for name, found in designs.items():
+    rows = []
+    names = []
+    for name, design_shown in designs.items():
         for scale in LENGTHS:
             keys = np.eye(N)
             keys[A] *= scale
-            rows.append(attention.attend(keys, found.queries).pattern.mean(axis=0))
+            pattern = attention.attend(keys, design_shown.queries).pattern
+            rows.append(pattern.mean(axis=0))
             names.append(f"{name}, key {A} × {scale}")
     title = f"Key {A} half and one and a half times as long"
     return pictures.pattern_bars(np.stack(rows), title, names, targets=[A, B])
@@ -147,7 +182,10 @@ def _compared(designs: dict[str, Design]) -> pictures.Chart:
 
 def one_head(out: Path) -> Chapter:
     """One head and a key of random length."""
-    write_whole(out / "world.toml", b"[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.5] }   # mean and variance\n")
+    write_whole(
+        out / "uncertainty.toml",
+        b"[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.5] }   # mean and variance\n",
+    )
     result, near = _near_average(LAMBDA * (np.eye(N)[[A]] + np.eye(N)[[B]]))
     return Chapter(
         "One head is brittle",
@@ -182,11 +220,11 @@ def two_heads(out: Path) -> Chapter:
 
 
 def _simulate(out: Path) -> str:
-    return f"headwright simulate --keys {out}/keys.npy --world {out}/world.toml"
+    return f"headwright simulate --keys {out}/keys.npy --uncertainty {out}/uncertainty.toml"
 
 
-def _near_average(queries: np.ndarray) -> tuple[noise.Simulation, str]:
-    result = noise.simulate(np.eye(N), queries, BRITTLE, [A, B])
+def _near_average(queries: np.ndarray) -> tuple[simulation.Simulation, str]:
+    result = simulation.simulate(np.eye(N), queries, BRITTLE, [A, B])
     near = result.exact.near_average.midpoint if result.exact else result.near_average
     return result, f"{near:.5f}"
 
@@ -215,14 +253,14 @@ def right_and_wrong(out: Path) -> Chapter:
 def whole_head(out: Path) -> Chapter:
     """A head that routes, built, checked, exported and run."""
     write_whole(out / "route.toml", RULES.encode())
-    built = weights.build(weights.parse_rules(RULES), dtype="float32")
+    built = head_design.build(head_design.parse_rules(RULES), dtype="float32")
     if built.layer is None or built.certificate is None:
         raise HeadwrightError(f"the head of the tour was not built: {built.words}")
     folder = out / "route"
     export(built, folder)
     tokens = built.rules.sequences[0]
     library, ran = _run(folder, tokens)
-    worst = float(np.abs(ran - weights.outputs(built.layer, tokens)).max())
+    worst = float(np.abs(ran - head_design.outputs(built.layer, tokens)).max())
     return Chapter(
         "A whole head from rules",
         f"Token 0 should output b - c and token 1 should output b: which weights do that? Built: "
@@ -240,14 +278,16 @@ def whole_head(out: Path) -> Chapter:
 def _run(folder: Path, tokens: np.ndarray) -> tuple[str, np.ndarray]:
     """The outputs of the exported weights: by PyTorch where it is installed, otherwise by NumPy."""
     if find_spec("torch") is None:
-        from headwright.weights.export import load_layer
+        from headwright.head_design.export import load_layer
 
-        return "NumPy", weights.outputs(load_layer(folder), tokens)
-    from headwright.weights.export import load_torch, run_torch
-    from headwright.weights.export.torch_layer import TORCH
+        return "NumPy", head_design.outputs(load_layer(folder), tokens)
+    from headwright.head_design.export import load_torch, run_torch
+    from headwright.head_design.export.torch_layer import TORCH
 
     module, shape = load_torch(folder / TORCH)
-    return "a stock torch.nn.MultiheadAttention", np.asarray(run_torch(module, shape, tokens)[0])
+    return "a stock torch.nn.MultiheadAttention", np.asarray(
+        run_torch(module, shape, tokens)[0]
+    )
 
 
 def trained(out: Path) -> Chapter:
@@ -259,16 +299,28 @@ def trained(out: Path) -> Chapter:
     layers, heads = (range(count) for count in found.shape)
     at = {(head.layer, head.head): head for head in found.heads}
     maps = {
-        what: ([[at[layer, head].value(name) for head in heads] for layer in layers], 1.0)
+        what: (
+            [[at[layer, head].value(name) for head in heads] for layer in layers],
+            1.0,
+        )
         for what, name in SHOWN.items()
     }
-    said = [line for line in sentences(found) if "previous-token" in line or "induction" in line]
+    said = [
+        line
+        for line in sentences(found)
+        if "previous-token" in line or "induction" in line
+    ]
     return Chapter(
         "What the heads of a trained model do",
         f"Headwright brings a model of two layers, trained to continue sequences that repeat. Read on «{found.rows}» "
         f"rows of random tokens: {' '.join(said)} The first layer looks one place back; so the second finds where its "
         f"token stood before, and reads what followed. The report, with margins, rounding and ranks: {report}.",
-        pictures.maps_chart(maps, layers, heads, "Where attention goes; all but 'first': away from the first token"),
+        pictures.maps_chart(
+            maps,
+            layers,
+            heads,
+            "Where attention goes; all but 'first': away from the first token",
+        ),
         "audit",
         (command,),
     )
@@ -282,11 +334,16 @@ def every(out: Path) -> Chapter:
     previous = next(places for places in found.places if places.name == "previous")
     layer = first_layer(model, LENGTH)
     statement = statement_of(model.name, layer, found, previous, "least")
-    write_whole(path, written(statement).encode())
+    write_whole(path, write_statement(statement).encode())
     check_statement(statement, layer)
-    curve = next(one for one in every_length(model, LENGTH, heads=[0]) if one.name == "previous")
-    lengths, least, most = zip(*((point.length, point.least, point.most) for point in curve.points), strict=True)
-    worst = "".join(model.words(previous.least.text[-12:]))
+    curve = next(
+        one for one in every_length(model, LENGTH, heads=[0]) if one.name == "previous"
+    )
+    lengths, least, most = zip(
+        *((point.length, point.least, point.most) for point in curve.points),
+        strict=True,
+    )
+    worst = "".join(model.token_strings(previous.least.text[-12:]))
     return Chapter(
         "For every text",
         f"On a text, head 0.0 looks one place back. On every text? In its layer a query and a key depend on token and "
@@ -295,19 +352,23 @@ def every(out: Path) -> Chapter:
         f"{worst} comes that far (the model, run on it, says {previous.least.run:.4f}). A second checker has looked "
         f"at every token at every place again; the statement is in {path}.",
         pictures.length_picture(
-            [("0.0", "previous token", lengths, least, most)], "Head 0.0 on every text",
+            [("0.0", "previous token", lengths, least, most)],
+            "Head 0.0 on every text",
             "where its weight on the previous token lies, by the length of the text (proven)",
         ),
         "every-text",
         (f"headwright every-text {MODEL} --length {LENGTH} --out {path}",),
-    )  # fmt: skip
+    )
 
 
 def coinciding(_: Path) -> Chapter:
     """Positions that rounding makes equal."""
     scheme, length, start = positions.Sinusoidal(64), 4096, 240
     coarse = positions.Precision(index="bfloat16")
-    exact, rounded = positions.report(scheme, length), positions.report(scheme, length, coarse)
+    exact, rounded = (
+        positions.report(scheme, length),
+        positions.report(scheme, length, coarse),
+    )
     first = rounded.first_pair or (0, 0)
     return Chapter(
         "Positions that coincide",
@@ -331,7 +392,9 @@ def coinciding(_: Path) -> Chapter:
 def rank(out: Path) -> Chapter:
     """A matrix cut to small rank."""
     rng = np.random.default_rng(0)
-    matrix = rng.normal(size=(96, 8)) @ rng.normal(size=(8, 64)) + 0.1 * rng.normal(size=(96, 64))
+    matrix = rng.normal(size=(96, 8)) @ rng.normal(size=(8, 64)) + 0.1 * rng.normal(
+        size=(96, 64)
+    )
     save(out, "matrix.npy", matrix)
     result = lowrank.truncate(matrix, rank=8)
     return Chapter(

@@ -1,231 +1,215 @@
-"""headwright every-text: the first layer, and who sweeps it."""
+"""headwright every-text: bounds for the first layer, one function for each question, and who sweeps it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headwright.cli.console import progress, save_picture, say, show_json
-from headwright.cli.every_text.next_token import predicted, repeated
-from headwright.cli.every_text.printing import EveryTextResult, data, picture, print_result, strongest
-from headwright.cli.every_text.reading import OF_TEXT, EveryTextOptions, pairs_of, queries_of, token_of
+from headwright.cli.console import progress, save_picture, show_json
+from headwright.cli.every_text.certificate import write_certificate
+from headwright.cli.every_text.printing import (
+    EveryTextResult,
+    as_data,
+    length_curves,
+    print_result,
+)
+from headwright.cli.every_text.questions import (
+    FirstLayerQuestion,
+    OutputOptions,
+    SweepPlan,
+)
+from headwright.cli.every_text.reading import (
+    OF_TEXT,
+    query_tokens,
+    read_pairs,
+    token_of,
+)
+from headwright.cli.every_text.waiting import WaitEstimate
 from headwright.errors import InputError
+from headwright.extras import require
 
 if TYPE_CHECKING:
-    from headwright.models.loading.model import Model
-    from headwright.models.texts.first_layer import FirstLayer
-    from headwright.models.texts.head import Texts
-    from headwright.models.texts.statement import Statement
-    from headwright.models.texts.sweep import Sweeper
+    from headwright.models.model import Model
+    from headwright.text_bounds.every_text import (
+        HeadOnEveryText,
+        KeptByPair,
+        LengthCurve,
+        Pair,
+    )
+    from headwright.text_bounds.search.logits import OnLogit
+    from headwright.text_bounds.search.occurrences import OnToken
+    from headwright.text_bounds.search.sweep import Sweeper
 
 
-LONGEST_WAIT = 3600  # seconds that are begun without being asked twice
-SHORT_WAIT = 10  # seconds that are not worth a line
-SCORES_OF_A_LOGIT = 100  # an effect on a logit costs about as much as so many sweeps over its query tokens, measured
-
-
-def show(model: Model, asked: EveryTextOptions) -> None:
+def bound_first_layer(
+    model: Model, question: FirstLayerQuestion, plan: SweepPlan, output: OutputOptions
+) -> None:
     """Look at every text, say what was proved, and write the strongest of it where asked."""
-    if asked.predict is not None:
-        predicted(model, asked, asked.predict)
-        return
-    if asked.repeat is not None:
-        repeated(model, asked, asked.repeat)
-        return
-    if asked.resume:
-        raise InputError("--resume continues an interrupted --predict or --repeat: leave it out")
-    with _sweeper(model, asked) as sweeper:
-        found = _find(model, asked, sweeper)
-    if asked.json:
-        show_json(data(model, found) | {"estimated_seconds": found.estimated_seconds})
+    with _sweeper(model, plan) as sweeper:
+        result = _answer(model, question, plan, sweeper)
+    if output.json:
+        show_json(as_data(model, result))
     else:
-        print_result(model, found, _asked_about(model, asked))
-    if asked.plot is not None:
-        save_picture(asked.plot, picture(model, found.curves))
-    if asked.out is not None:
-        _write(model, found, asked.out, asked.text is not None)
+        print_result(model, result, _describe_queries(model, question))
+    if output.plot is not None:
+        save_picture(output.plot, length_curves(model, result.curves))
+    if output.out is not None:
+        is_about_text = question.text is not None
+        write_certificate(model, result, output.out, is_about_text=is_about_text)
 
 
-def _asked_about(model: Model, asked: EveryTextOptions) -> str:
+def _describe_queries(model: Model, question: FirstLayerQuestion) -> str:
     """After the number of query tokens: that they are all, or which they are."""
-    if asked.query is None:
+    if question.query is None:
         return "may stand there"
-    if asked.query == OF_TEXT:
+    if question.query == OF_TEXT:
         return "of the text were asked about there"
-    return f"was asked about there, {model.words(np.array([token_of(model, asked.query, '--query')]))[0]}"
-
-
-def _find(model: Model, asked: EveryTextOptions, sweeper: Sweeper | None) -> EveryTextResult:
-    from headwright.models.texts.every_text import every_length, every_text, kept_by_pairs
-    from headwright.models.texts.logits import on_logit
-    from headwright.models.texts.occurrences import on_token
-    from headwright.models.texts.sweep import sweep
-
-    length, heads = asked.length, asked.heads
-    queries = None if asked.query is None else queries_of(model, asked.query, asked.text)
-    key = None if asked.key is None else token_of(model, asked.key, "--key")
-    logit = None if asked.logit is None else token_of(model, asked.logit, "--logit")
-    pairs = None if asked.pairs is None else pairs_of(model, asked.pairs)
-    tokens = None if asked.text is None else model.encode(asked.text)
-
-    wait = _Wait(asked, sweeper, queries, () if pairs is None else {pair.query for pair in pairs})
-
-    def bar(what: str, work: Callable[[Callable[[float], None]], Any]) -> Any:
-        with progress(what) as fraction:
-            return work(fraction)
-
-    return EveryTextResult(
-        bar(f"every text of {length} tokens", lambda done: every_text(
-            model, length, heads=heads, offset=asked.offset, queries=queries, text=tokens, sweeper=sweeper,
-            progress=done, before=wait.estimate)),
-        () if pairs is None else bar("pairs", lambda done: kept_by_pairs(
-            model, length, pairs, heads=heads, sweeper=sweeper or sweep, progress=done)),
-        () if key is None else on_token(model, length, key, heads=heads, queries=queries),
-        () if logit is None else bar("effects on a logit", lambda done: on_logit(
-            model, length, logit, heads=heads, queries=queries, progress=done)),
-        () if not asked.curve and asked.plot is None else bar("T = 2, 4, 8, ...", lambda done: every_length(
-            model, length, heads=heads, queries=queries, sweeper=sweeper or sweep, progress=done)),
-        wait.seconds,
-    )  # fmt: skip
-
-
-class _Wait:
-    """How long all that is asked will take: said before it begins, and refused where that is hours."""
-
-    def __init__(
-        self,
-        asked: EveryTextOptions,
-        sweeper: Sweeper | None,
-        queries: Sequence[int] | None,
-        pair_queries: Collection[int],
-    ) -> None:
-        self.asked, self.sweeper, self.queries, self.pair_queries = asked, sweeper, queries, pair_queries
-        self.seconds = 0.0
-
-    def estimate(self, layer: FirstLayer, texts: Texts) -> None:
-        """Measure the pace on a small part; an InputError if the whole would take more than an hour."""
-        self.seconds = float(f"{self._measured(layer, texts):.3g}")
-        told = _duration(self.seconds)
-        if self.asked.on_workers:
-            say(f"On one worker this would take about {told}; the workers share it.")
-        elif self.seconds > LONGEST_WAIT and not self.asked.yes:
-            device = "" if self.asked.source.device != "cpu" else ", or a GPU (--device cuda)"
-            raise InputError(
-                f"--length {self.asked.length} would take about {told} for all that is asked: expected fewer query "
-                f"tokens (--query TOKEN, or --query @text with --text FILE), fewer heads (--heads 0){device}; "
-                "or --yes, to start it all the same"
-            )
-        elif self.seconds >= SHORT_WAIT:
-            say(f"This will take about {told}.")
-
-    def _measured(self, layer: FirstLayer, texts: Texts) -> float:
-        from headwright.models.texts.estimate import pace_here, pace_of_sweeper
-        from headwright.models.texts.every_text import counted
-
-        asked, places = self.asked, len(texts.free)
-        heads = list(range(len(layer.queries))) if asked.heads is None else asked.heads
-        free = len(layer.tokens) - layer.only_held
-        rows = free if self.queries is None else len(self.queries)
-        here = pace_here(layer, texts, heads, rows)
-        swept = here
-        if asked.source.device != "cpu" and self.sweeper is not None:
-            which = None if self.queries is None else counted(layer, self.queries)
-            swept = pace_of_sweeper(self.sweeper, layer, texts, heads, which)
-        seconds = swept.seconds(places, rows)
-        if asked.curve or asked.plot is not None:  # lengths 2, 4, 8, ... together are about twice the last
-            seconds += 2 * swept.seconds(places, rows)
-        if self.pair_queries:
-            seconds += swept.seconds(places, len(self.pair_queries))
-        if asked.key is not None:
-            seconds += here.seconds(places, rows)
-        if asked.logit is not None:
-            seconds += SCORES_OF_A_LOGIT * here.seconds(places, rows)
-        return seconds
-
-
-def _duration(seconds: float) -> str:
-    """Of a wait, as a person would say it.
-
-    >>> [_duration(seconds) for seconds in (0.2, 42.0, 100.0, 3600.0, 1.05e6)]
-    ['0.2 s', '42 s', '1.7 minutes', '60 minutes', '292 hours']
-    """
-    unit, size = "s", 1
-    if seconds >= 100:
-        unit, size = "minutes", 60
-    if seconds >= 6000:
-        unit, size = "hours", 3600
-    digits = 0 if seconds >= 10 * size else 1
-    return f"{seconds / size:.{digits}f} {unit}"
+    token = token_of(model, question.query, "--query")
+    return f"was asked about there, {model.token_strings(np.array([token]))[0]}"
 
 
 @contextmanager
-def _sweeper(model: Model, asked: EveryTextOptions) -> Iterator[Sweeper | None]:
+def _sweeper(model: Model, plan: SweepPlan) -> Iterator[Sweeper | None]:
     """The GPU or the workers, where they were asked for."""
-    if asked.source.device != "cpu":
-        from headwright.models.texts.gpu_sweep import sweep_on_gpu
+    if plan.source.device != "cpu":
+        require("gpu", "--device cuda")
+        from headwright.text_bounds.search.gpu_sweep import sweep_on_gpu
 
-        if asked.on_workers:
-            raise InputError("--device cuda sweeps a layer in seconds on its own: leave out --engine dask")
+        if plan.on_workers:
+            raise InputError(
+                "--device cuda sweeps a layer in seconds on its own: leave out --engine dask"
+            )
         yield sweep_on_gpu
-    elif asked.on_workers:
-        from headwright.models.texts.worker_sweep import WorkerSweep
+    elif plan.on_workers:
+        from headwright.text_bounds.search.worker_sweep import WorkerSweep
         from headwright.workers import executor
 
-        with executor(asked.scheduler) as workers:
-            yield WorkerSweep(model, workers, asked.source)
+        with executor(plan.scheduler) as workers:
+            yield WorkerSweep(model, workers, plan.source)
     else:
         yield None
 
 
-def _write(model: Model, found: EveryTextResult, path: Path, about_pairs: bool) -> None:
-    """Into a file, and say what it states."""
-    from headwright.files import write_whole
-    from headwright.models.texts.read_layer import first_layer
-    from headwright.models.texts.run_statement import run_against
-    from headwright.models.texts.statement import written
+def _answer(
+    model: Model,
+    question: FirstLayerQuestion,
+    plan: SweepPlan,
+    sweeper: Sweeper | None,
+) -> EveryTextResult:
+    """All that is asked, after all words have been read."""
+    asking = _Asking.of(model, question, sweeper)
+    pairs = None if question.pairs is None else read_pairs(model, question.pairs)
+    key = None if question.key is None else token_of(model, question.key, "--key")
+    logit = question.logit
+    logit_token = None if logit is None else token_of(model, logit, "--logit")
+    pair_queries = {pair.query for pair in pairs or ()}
+    wait = WaitEstimate(question, plan, sweeper, asking.queries, pair_queries)
 
-    layer = first_layer(model, found.heads[0].length)
-    statement = _statement(model, layer, found, about_pairs)
-    run_against(model, layer, statement)
-    write_whole(path, written(statement).encode())
-    say(f"{path}: {statement.words()}.")
-
-
-def _statement(model: Model, layer: FirstLayer, found: EveryTextResult, about_pairs: bool) -> Statement:
-    """The head that keeps most of what was asked about: pairs, a token, the text's pairs; or any place."""
-    from headwright.models.texts.make_statement import pairs_statement, statement_of, token_statement
-
-    asked = {"--pairs": found.pairs, "--key": found.token}
-    named = [name for name, each in asked.items() if each]
-    if len(named) > 1:
-        raise InputError(f"{' and '.join(named)}: a certificate states one thing, expected one of these beside it")
-    if found.pairs:
-        return _of_pairs(model, layer, found)
-    if found.token:
-        best = max(found.token, key=lambda one: one.least.bound)
-        return token_statement(model.name, layer, found.heads[0].length, best, "least")
-    if about_pairs:
-        guaranteed = [(one, one.guarantee) for one in found.heads if one.guarantee is not None]
-        if not guaranteed:
-            raise InputError("no pair of the text was looked at, so there is nothing to certify")
-        head, kept = max(guaranteed, key=lambda both: both[1].kept)
-        least = min((floor for *_, floor in kept.firm), default=0.0)
-        return pairs_statement(model.name, layer, head, [(a, b) for a, b, _ in kept.firm], 1, least)
-    head, places = strongest(found.heads)
-    return statement_of(model.name, layer, head, places, "least")
+    heads = asking.bound_places(question, wait)
+    return EveryTextResult(
+        heads,
+        () if pairs is None else asking.bound_pairs(pairs),
+        () if key is None else asking.bound_occurrences(key),
+        () if logit_token is None else asking.bound_logit(logit_token),
+        asking.bound_by_length() if question.by_length else (),
+        wait.seconds,
+    )
 
 
-def _of_pairs(model: Model, layer: FirstLayer, found: EveryTextResult) -> Statement:
-    from headwright.models.texts.make_statement import pairs_statement
+@dataclass(frozen=True)
+class _Asking:
+    """What all questions share."""
 
-    distances = {kept.pair.distance for kept in found.pairs}
-    if len(distances) > 1:
-        raise InputError(f"--pairs has the distances {sorted(distances)}: expected one for a certificate")
-    floors = {one.head: min(kept.least.bound for kept in found.pairs if kept.head == one.head) for one in found.heads}
-    best = max(found.heads, key=lambda one: floors[one.head])
-    asked = [(kept.pair.query, kept.pair.key) for kept in found.pairs if kept.head == best.head]
-    return pairs_statement(model.name, layer, best, asked, distances.pop(), floors[best.head])
+    model: Model
+    length: int
+    heads: list[int] | None
+    queries: list[int] | None
+    sweeper: Sweeper | None
+
+    @classmethod
+    def of(
+        cls, model: Model, question: FirstLayerQuestion, sweeper: Sweeper | None
+    ) -> _Asking:
+        queries = None
+        if question.query is not None:
+            queries = query_tokens(model, question.query, question.text)
+        return cls(model, question.length, question.heads, queries, sweeper)
+
+    def bound_places(
+        self, question: FirstLayerQuestion, wait: WaitEstimate
+    ) -> list[HeadOnEveryText]:
+        """The weights on the query's own place, the previous, the first and one more."""
+        from headwright.text_bounds.every_text import every_text
+
+        text = None if question.text is None else self.model.encode(question.text)
+        with progress(f"every text of {self.length} tokens") as fraction:
+            return every_text(
+                self.model,
+                self.length,
+                heads=self.heads,
+                offset=question.offset,
+                queries=self.queries,
+                text=text,
+                sweeper=self.sweeper,
+                progress=fraction,
+                before=wait.estimate,
+            )
+
+    def bound_pairs(self, pairs: Sequence[Pair]) -> list[KeptByPair]:
+        """The weights that pairs of tokens keep."""
+        from headwright.text_bounds.every_text import kept_by_pairs
+
+        with progress("pairs") as fraction:
+            return kept_by_pairs(
+                self.model,
+                self.length,
+                pairs,
+                heads=self.heads,
+                sweeper=self._sweeper_or_numpy(),
+                progress=fraction,
+            )
+
+    def bound_occurrences(self, token: int) -> list[OnToken]:
+        """The weights on all occurrences of a token."""
+        from headwright.text_bounds.search.occurrences import on_token
+
+        return on_token(
+            self.model, self.length, token, heads=self.heads, queries=self.queries
+        )
+
+    def bound_logit(self, token: int) -> list[OnLogit]:
+        """The direct effects on the logit of a token."""
+        from headwright.text_bounds.search.logits import on_logit
+
+        with progress("effects on a logit") as fraction:
+            return on_logit(
+                self.model,
+                self.length,
+                token,
+                heads=self.heads,
+                queries=self.queries,
+                progress=fraction,
+            )
+
+    def bound_by_length(self) -> list[LengthCurve]:
+        """The same weights for shorter texts."""
+        from headwright.text_bounds.every_text import every_length
+
+        with progress("T = 2, 4, 8, ...") as fraction:
+            return every_length(
+                self.model,
+                self.length,
+                heads=self.heads,
+                queries=self.queries,
+                sweeper=self._sweeper_or_numpy(),
+                progress=fraction,
+            )
+
+    def _sweeper_or_numpy(self) -> Sweeper:
+        from headwright.text_bounds.search.sweep import sweep
+
+        return self.sweeper or sweep

@@ -10,12 +10,13 @@ from headwright.errors import InputError
 from headwright.lab.view import Call, RequestModel, View
 
 if TYPE_CHECKING:
-    from headwright.models.documents import Document
-    from headwright.models.loading.model import Model
+    from headwright.auditing.documents import Document
+    from headwright.models.model import Model
 
 MODEL = "builtin:induction"
 TOKENS = 4000  # random tokens, as on the command line
-LONGEST, MOST_PLACES = 96, 48  # tokens of a text that is shown; of texts that bounds are about
+LONGEST = 96  # tokens of a text that is shown
+MOST_TOKENS = 48  # of texts that bounds are about
 Name = Annotated[str, Field(pattern=r"^[0-9]{1,3}\.[0-9]{1,3}$")]
 
 
@@ -26,7 +27,12 @@ class AuditRequest(RequestModel):
     4000
     """
 
-    tokens: int = Field(TOKENS, ge=400, le=20_000, description="Number of repeated random tokens to measure on.")
+    tokens: int = Field(
+        TOKENS,
+        ge=400,
+        le=20_000,
+        description="Number of repeated random tokens to measure on.",
+    )
     seed: int = Field(0, ge=0, le=10**6, description="Random seed.")
 
 
@@ -51,28 +57,30 @@ class EveryTextRequest(RequestModel):
     16
     """
 
-    length: int = Field(ge=2, le=MOST_PLACES, description="Number of tokens of the texts.")
+    length: int = Field(
+        ge=2, le=MOST_TOKENS, description="Number of tokens of the texts."
+    )
 
 
 def audit(request: AuditRequest) -> dict[str, Any]:
     """The output of `headwright audit builtin:induction --json`.
 
-    >>> found = audit(AuditRequest(tokens=400))
-    >>> [(head["layer"], head["head"]) for head in found["heads"]]
+    >>> result = audit(AuditRequest(tokens=400))
+    >>> [(head["layer"], head["head"]) for head in result["heads"]]
     [(0, 0), (0, 1), (1, 0), (1, 1)]
     """
-    from headwright.models.auditor import audit as run
-    from headwright.models.report.data import data
+    from headwright.auditing.auditor import AuditOptions, run_audit
 
     command = f"headwright audit {MODEL} --tokens {request.tokens} --seed {request.seed} --json"
-    return data(run(_model(), tokens=request.tokens, seed=request.seed, command=command))
+    options = AuditOptions(tokens=request.tokens, seed=request.seed, command=command)
+    return run_audit(_model(), options).to_dict()
 
 
 def explain(request: ExplainRequest) -> dict[str, Any]:
     """One row of a head, as in `--explain --json`, with all tokens and the whole pattern for a picture.
 
-    >>> found = explain(ExplainRequest(head="0.0", text="the dog, the dog, the dog"))
-    >>> row = found["rows"][0]
+    >>> result = explain(ExplainRequest(head="0.0", text="the dog, the dog, the dog"))
+    >>> row = result["rows"][0]
     >>> row["best"][0]["position"] == row["position"] - 1, row["shortest"]["verdict"]
     (True, 'designed')
     """
@@ -80,57 +88,60 @@ def explain(request: ExplainRequest) -> dict[str, Any]:
 
     import numpy as np
 
-    from headwright.models.explain import explain_layer, parse_head
-    from headwright.models.findings.first_token import rows_away
-    from headwright.models.findings.rounding import sample_rows
+    from headwright.auditing.explain import explain_layer, parse_head
+    from headwright.auditing.measures.first_token import rows_away
+    from headwright.auditing.measures.rounding import sample_rows
+    from headwright.models.model import layer_at
 
     model = _model()
     number, head = parse_head(request.head, model)
     document = _document(model, request.text)
-    layer = next(layer for layer in model.run(document.tokens) if layer.index == number)
-    away = rows_away(layer, (0,))
+    layer = layer_at(model, document.tokens, number)
+    rows = rows_away(layer, (0,))
     clarity = None
     if request.row is not None:
-        clarity = (away.positions == request.row).astype(np.float64)
+        clarity = (rows.positions == request.row).astype(np.float64)
         if not clarity.any():
-            raise InputError(f"row {request.row}, and the text has {len(document.tokens)} tokens: expected 2 to "
-                             f"{len(document.tokens) - 1}")  # fmt: skip
-    found = explain_layer(model, document, layer, head, rows=1, clarity=clarity)
-    looked = sample_rows(away, head, range(len(away.positions)))
+            raise InputError(
+                f"row {request.row}, and the text has {len(document.tokens)} tokens: expected 2 to "
+                f"{len(document.tokens) - 1}"
+            )
+    explained = explain_layer(model, document, layer, head, rows=1, clarity=clarity)
+    every_row = sample_rows(rows, head, range(len(rows.positions)))
     return {
-        **asdict(found),
-        "tokens": list(model.words(document.tokens)),
-        "positions": [int(position) for position in away.positions],
-        "pattern": looked.pattern.round(6).tolist(),
+        **asdict(explained),
+        "tokens": list(model.token_strings(document.tokens)),
+        "positions": [int(position) for position in rows.positions],
+        "pattern": every_row.pattern.round(6).tolist(),
     }
 
 
 def every_text(request: EveryTextRequest) -> dict[str, Any]:
     """Proved bounds for the first layer over all texts of a length, as in the report.
 
-    >>> found = every_text(EveryTextRequest(length=8))["every_text"]
-    >>> [(one["head"], one["place"]) for one in found if one["least"]["bound"] > 0.5]
+    >>> weights = every_text(EveryTextRequest(length=8))["every_text"]
+    >>> [(weight["head"], weight["key"]) for weight in weights if weight["least"]["bound"] > 0.5]
     [(0, 'previous'), (1, 'first')]
     """
     from dataclasses import asdict
 
-    from headwright.models.every_text_summary import first_layer_bounds
+    from headwright.auditing.every_text_summary import first_layer_bounds
 
     model = _model()
-    found = first_layer_bounds(model, [0], list(range(model.heads)), request.length)
-    if found.missing:
-        raise InputError(f"length {request.length}: {found.missing}")
-    return {"every_text": [asdict(one) for one in found.places]}
+    bounds = first_layer_bounds(model, [0], list(range(model.heads)), request.length)
+    if bounds.missing:
+        raise InputError(f"length {request.length}: {bounds.missing}")
+    return {"every_text": [asdict(weight) for weight in bounds.weights]}
 
 
 def _model() -> Model:
-    from headwright.models.loading import load_model
+    from headwright.models import load_model
 
     return load_model(MODEL)
 
 
 def _document(model: Model, text: str) -> Document:
-    from headwright.models.documents import text_documents
+    from headwright.auditing.documents import text_documents
 
     return text_documents(model, text, "text", LONGEST)[0]
 
@@ -140,7 +151,13 @@ VIEW = View(
     "Audit",
     "See what each head of a trained model does, row by row, and bounds that are proved for all texts of a length.",
     (
-        Call("audit", "Audit all heads of the built-in model.", AuditRequest, audit, seconds=60.0),
+        Call(
+            "audit",
+            "Audit all heads of the built-in model.",
+            AuditRequest,
+            audit,
+            seconds=60.0,
+        ),
         Call(
             "explain",
             "One row of a head of the built-in model on a text, and the shortest query with the same effect.",

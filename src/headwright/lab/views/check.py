@@ -13,14 +13,17 @@ from headwright.lab.view import Call, RequestModel, View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headwright.check.exercise import Exercise
-    from headwright.check.sheets.sheet import AnswerText, Checked, Sheet
+    from headwright.grading.exercise import Exercise
+    from headwright.grading.sheets.sheet import AnswerText, Checked, Sheet
 
 MOST_TEXT, MOST_ANSWERS = 200_000, 60
 SECONDS = 25.0  # for an answer
 EACH, ALL = 15.0, 90.0  # seconds for an answer of a document, and for all of them
 MOST_TYPESET = 60  # formulas of one answer
-MOST_SHOWN, MOST_READ = 40_000, 300  # characters of one answer, and of one formula as it was read
+MOST_SHOWN, MOST_READ = (
+    40_000,
+    300,
+)  # characters of one answer, and of one formula as it was read
 MARKS = ("$", "\\(", "\\[", "\\begin", "```")  # delimiters of formulas
 Id = Annotated[str, Field(min_length=1, max_length=60)]
 
@@ -42,9 +45,17 @@ class CheckRequest(RequestModel):
     'full'
     """
 
-    text: str = Field(min_length=1, max_length=MOST_TEXT, description="An answer, a sheet or a whole document.")
-    exercise: Id | None = Field(None, description="The exercise; by default it is found from the text.")
-    hints: Literal["none", "direction", "full"] = Field("full", description="How much is shown about wrong answers.")
+    text: str = Field(
+        min_length=1,
+        max_length=MOST_TEXT,
+        description="An answer, a sheet or a whole document.",
+    )
+    exercise: Id | None = Field(
+        None, description="The exercise; by default it is found from the text."
+    )
+    hints: Literal["none", "direction", "full"] = Field(
+        "full", description="How much is shown about wrong answers."
+    )
     latex: bool = Field(False, description="Whether the text is a LaTeX document.")
     report: bool = Field(False, description="Whether to return an HTML report as well.")
     seed: int = Field(0, ge=0, le=10**6)
@@ -56,8 +67,8 @@ def exercises(request: ExercisesRequest) -> dict[str, Any]:
     >>> exercises(ExercisesRequest(exercise="averaging-two"))["exercises"][0]["title"]
     'Average two values'
     """
-    from headwright.check.exercise import load_exercises
-    from headwright.check.sheets.sheet import find
+    from headwright.grading.exercise import load_exercises
+    from headwright.grading.sheets.sheet import find
 
     known = load_exercises()
     if request.exercise is None:
@@ -68,10 +79,13 @@ def exercises(request: ExercisesRequest) -> dict[str, Any]:
 
 def described(exercise: Exercise) -> dict[str, Any]:
     """An exercise as JSON, with its statement and goals typeset."""
-    from headwright.check.report.page import prose
-    from headwright.check.report.typeset import typeset
+    from headwright.grading.report.page import prose
+    from headwright.grading.report.typeset import typeset
 
-    shown = {"statement": prose(exercise.statement), "goals": [typeset(goal) for goal in exercise.goals]}
+    shown = {
+        "statement": prose(exercise.statement),
+        "goals": [typeset(goal) for goal in exercise.goals],
+    }
     return {**exercise.as_json(), "shown": shown}
 
 
@@ -86,7 +100,9 @@ def check(request: CheckRequest) -> dict[str, Any]:
     """
     sheet = read(request.text, request.exercise, latex=request.latex)
     if len(sheet.answers) > 1:
-        raise InputError(f"text has {len(sheet.answers)} answers: expected one; use the call `document`")
+        raise InputError(
+            f"text has {len(sheet.answers)} answers: expected one; use the call `document`"
+        )
     return told(request, sheet, [alone(each, request.seed) for each in sheet.answers])
 
 
@@ -98,17 +114,23 @@ def document(request: CheckRequest) -> dict[str, Any]:
     >>> document(CheckRequest(text="Nothing to see here."))["answers"]
     []
     """
-    from headwright.check.running import run
+    from headwright.grading.running import run
 
     sheet = read(request.text, request.exercise, latex=request.latex)
     if len(sheet.answers) > MOST_ANSWERS:
-        raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}")
-    return told(request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL))
+        raise InputError(
+            f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}"
+        )
+    return told(
+        request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL)
+    )
 
 
-def told(request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
+def told(
+    request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]
+) -> dict[str, Any]:
     """What a page shows of checked answers: the output of `headwright check --json`, and formulas typeset."""
-    from headwright.check.report.text import hinted, results
+    from headwright.grading.report.text import hinted, results
 
     shown = [hinted(each, request.hints) for each in checked]
     found = results(shown, sheet.problems, request.seed, sheet.notes)
@@ -120,36 +142,40 @@ def told(request: CheckRequest, sheet: Sheet, checked: Sequence[Checked]) -> dic
 
 def read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
     """The answers in a text; of formulas alone there is one."""
-    from headwright.check.exercise import load_exercises
-    from headwright.check.markdown import of_formulas
-    from headwright.check.sheets.document import parse_document
-    from headwright.check.sheets.files import clean
-    from headwright.check.sheets.sheet import AnswerText, Sheet, find
+    from headwright.grading.exercise import load_exercises
+    from headwright.grading.markdown import of_formulas
+    from headwright.grading.sheets.document import parse_document
+    from headwright.grading.sheets.files import clean
+    from headwright.grading.sheets.sheet import AnswerText, Sheet, find
 
     known = load_exercises()
     wanted = None if exercise is None else find(exercise, {one: one for one in known})
     if wanted is not None and not latex and not any(mark in text for mark in MARKS):
-        bare = of_formulas([clean(line.strip()) for line in text.splitlines() if line.strip()])
+        bare = of_formulas(
+            [clean(line.strip()) for line in text.splitlines() if line.strip()]
+        )
         return Sheet("the answer", (AnswerText("the answer", 1, wanted, bare),))
     return parse_document(clean(text), "the answer", known, wanted, latex=latex)
 
 
 def alone(answer: AnswerText, seed: int) -> Checked:
     """One answer, checked in this process, which has limits of time and memory."""
-    from headwright.check.checker import check_answer
-    from headwright.check.exercise import load_exercises
-    from headwright.check.sheets.sheet import Checked
+    from headwright.grading.checker import check_answer
+    from headwright.grading.exercise import load_exercises
+    from headwright.grading.sheets.sheet import Checked
 
     started = time.monotonic()
-    verdict = check_answer(load_exercises()[answer.exercise_id], answer.written, seed=seed)
+    verdict = check_answer(
+        load_exercises()[answer.exercise_id], answer.written, seed=seed
+    )
     return Checked(answer, verdict, time.monotonic() - started)
 
 
 def _shown(each: Checked) -> dict[str, Any]:
     """For a page: formulas as MathML, sentences as HTML, counterexamples in words."""
-    from headwright.check.report.page import prose
-    from headwright.check.report.text import counted
-    from headwright.check.report.typeset import in_words, instance, typeset
+    from headwright.grading.report.page import prose
+    from headwright.grading.report.text import counted
+    from headwright.grading.report.typeset import in_words, instance, typeset
 
     verdict = each.verdict
     return {
@@ -176,8 +202,8 @@ def _shown(each: Checked) -> dict[str, Any]:
 
 def _read_as(latex: str) -> str:
     """How a formula was read, in plain spelling; nothing where it could not be."""
-    from headwright.formula import FormulaError, parse
-    from headwright.formula.show import plain
+    from headwright.formulas import FormulaError, parse
+    from headwright.formulas.show import plain
 
     try:
         return plain(parse(latex))[:MOST_READ]
@@ -186,11 +212,13 @@ def _read_as(latex: str) -> str:
 
 
 def _report(checked: Sequence[Checked], sheet: Sheet) -> str:
-    from headwright.check.exercise import load_exercises
-    from headwright.check.report.page import report
+    from headwright.grading.exercise import load_exercises
+    from headwright.grading.report.page import report
 
     known = load_exercises()
-    return report(checked, sheet.problems, {one: known[one].title for one in known}, sheet.notes)
+    return report(
+        checked, sheet.problems, {one: known[one].title for one in known}, sheet.notes
+    )
 
 
 VIEW = View(
@@ -200,6 +228,12 @@ VIEW = View(
     (
         Call("exercises", "List the exercises.", ExercisesRequest, exercises),
         Call("check", "Check one answer.", CheckRequest, check, seconds=SECONDS),
-        Call("document", "Check all answers in a document.", CheckRequest, document, seconds=ALL + 20),
+        Call(
+            "document",
+            "Check all answers in a document.",
+            CheckRequest,
+            document,
+            seconds=ALL + 20,
+        ),
     ),
 )

@@ -9,16 +9,18 @@ from pydantic import Field
 
 from headwright.errors import InputError
 from headwright.lab.view import Call, RequestModel, View
-from headwright.lab.views.worlds import MOST_ENTRIES, Noisy, world_of
+from headwright.lab.views.uncertainties import MOST_ENTRIES, Noisy, uncertainty_of
 
 if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float
 
-    from headwright.queries import Design, Wish
+    from headwright.query_design import Design, Targets
 
 MOST_KEYS, MOST_NUMBERS, MOST_HEADS = 2000, 20_000, 8
-Number = Annotated[str, Field(max_length=60)]  # exact: "0.01" is 1/100, and "1/8" is what it says
+Number = Annotated[
+    str, Field(max_length=60)
+]  # exact: "0.01" is 1/100, and "1/8" is what it says
 Index = Annotated[int, Field(ge=0, lt=MOST_KEYS)]
 Row = Annotated[list[float], Field(min_length=1, max_length=256)]
 
@@ -30,19 +32,31 @@ class DesignRequest(RequestModel):
     '0.01'
     """
 
-    keys: list[Row] = Field(min_length=1, max_length=MOST_KEYS, description="The keys, one a row.")
-    copy_: Index | None = Field(None, alias="copy", description="Target: attend to this key.")
-    average: list[Index] | None = Field(None, max_length=64, description="Targets: attend equally to these keys.")
-    at_least: dict[Annotated[str, Field(pattern=r"^[0-9]{1,4}$")], Number] | None = Field(
-        None, max_length=64, description="Targets: required weights, by key."
+    keys: list[Row] = Field(
+        min_length=1, max_length=MOST_KEYS, description="The keys, one a row."
+    )
+    copy_: Index | None = Field(
+        None, alias="copy", description="Target: attend to this key."
+    )
+    average: list[Index] | None = Field(
+        None, max_length=64, description="Targets: attend equally to these keys."
+    )
+    at_least: dict[Annotated[str, Field(pattern=r"^[0-9]{1,4}$")], Number] | None = (
+        Field(None, max_length=64, description="Targets: required weights, by key.")
     )
     eps: Number = Field(
-        "0.01", description="Tolerance with copy or average: each target gets at least 1/(targets + eps)."
+        "0.01",
+        description="Tolerance with copy or average: each target gets at least 1/(targets + eps).",
     )
     scale: Number = Field("1", description="Factor of the scores.")
     heads: int = Field(1, ge=1, le=MOST_HEADS)
-    world: list[Noisy] = Field([], max_length=MOST_ENTRIES, description="Uncertainty model for the keys.")
-    confidence: Number | None = Field(None, description="Required probability where keys are random (0.95 by default).")
+    uncertainty: list[Noisy] = Field(
+        [], max_length=MOST_ENTRIES, description="Uncertainty model for the keys."
+    )
+    confidence: Number | None = Field(
+        None,
+        description="Required probability where keys are random (0.95 by default).",
+    )
 
 
 def design(request: DesignRequest) -> dict[str, Any]:
@@ -61,13 +75,17 @@ def find(request: DesignRequest) -> Design:
     >>> find(DesignRequest(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0)).word
     'designed'
     """
-    from headwright.queries import design as designed
+    from headwright.query_design import design as designed
 
     keys = matrix(request.keys, "keys")
     return designed(
-        keys, wish_of(request), world=world_of(request.world), scale=request.scale, heads=request.heads,
+        keys,
+        targets_of(request),
+        uncertainty=uncertainty_of(request.uncertainty),
+        scale=request.scale,
+        heads=request.heads,
         confidence=request.confidence,
-    )  # fmt: skip
+    )
 
 
 def answered(found: Design) -> dict[str, Any]:
@@ -88,31 +106,41 @@ def matrix(rows: list[list[float]], what: str) -> Float[np.ndarray, "n d"]:
     import numpy as np
 
     if len({len(row) for row in rows}) > 1:
-        raise InputError(f"{what}: rows of different lengths, expected as many numbers in each")
+        raise InputError(
+            f"{what}: rows of different lengths, expected as many numbers in each"
+        )
     found = np.array(rows, dtype=float)
     if found.size > MOST_NUMBERS:
-        raise InputError(f"{what}: {found.size} numbers; the lab accepts {MOST_NUMBERS}, the command line has no limit")
+        raise InputError(
+            f"{what}: {found.size} numbers; the lab accepts {MOST_NUMBERS}, the command line has no limit"
+        )
     return found
 
 
-def wish_of(request: DesignRequest) -> Wish:
-    """The attention target (wish) of a request.
+def targets_of(request: DesignRequest) -> Targets:
+    """The attention target (targets) of a request.
 
-    >>> wish_of(DesignRequest(keys=[[1.0], [2.0]], average=[0, 1])).targets
+    >>> targets_of(DesignRequest(keys=[[1.0], [2.0]], average=[0, 1])).indices
     [0, 1]
     """
-    from headwright.queries import at_least, average, copy
+    from headwright.query_design import at_least, average, copy
 
-    given = [name for name in ("copy_", "average", "at_least") if getattr(request, name) is not None]
+    given = [
+        name
+        for name in ("copy_", "average", "at_least")
+        if getattr(request, name) is not None
+    ]
     if len(given) != 1:
-        raise InputError("expected one wish: copy, average or at_least")
+        raise InputError("expected one target: copy, average or at_least")
     if request.copy_ is not None:
         return copy(request.copy_, request.eps)
     if request.average is not None:
         return average(request.average, request.eps)
     wanted = request.at_least or {}
     if len({int(key) for key in wanted}) < len(wanted):
-        raise InputError(f"at_least names a key twice ({', '.join(wanted)}): expected each once")
+        raise InputError(
+            f"at_least names a key twice ({', '.join(wanted)}): expected each once"
+        )
     return at_least({int(key): least for key, least in wanted.items()})
 
 
@@ -124,16 +152,31 @@ def _mixing(found: Design) -> dict[str, Any] | None:
     import json
 
     question = found.question
-    if found.word != "impossible" or found.certificate is None or not question.world.fixed or question.heads > 1:
+    if (
+        found.word != "impossible"
+        or found.certificate is None
+        or not question.uncertainty.fixed
+        or question.heads > 1
+    ):
         return None
     bound = json.loads(found.certificate)["evidence"]["bound"]
-    constraints = [one for part in bound["parts"] for one in part["constraints"]] if bound else []
+    constraints = (
+        [one for part in bound["parts"] for one in part["constraints"]] if bound else []
+    )
     spread = [one["distribution"] for one in constraints]
     if not spread or spread[0] is None or any(one != spread[0] for one in spread):
         return None
-    targets = _shares({int(one["target"]): _number(one["multiplier"]) for one in constraints})
+    targets = _shares(
+        {int(one["target"]): _number(one["multiplier"]) for one in constraints}
+    )
     weights = {int(key): _number(weight) for key, weight in spread[0].items()}
-    of = _shares({key: weight for key, weight in weights.items() if len(targets) > 1 or key not in targets})
+    of = _shares(
+        {
+            key: weight
+            for key, weight in weights.items()
+            if len(targets) > 1 or key not in targets
+        }
+    )
     if not of or _mean(question.keys[0], targets) != _mean(question.keys[0], of):
         return None
     return {
@@ -144,12 +187,21 @@ def _mixing(found: Design) -> dict[str, Any] | None:
 
 def _shares(weights: dict[int, Fraction]) -> dict[int, Fraction]:
     total = sum(weights.values())
-    return {key: weight / total for key, weight in weights.items() if weight} if total else {}
+    return (
+        {key: weight / total for key, weight in weights.items() if weight}
+        if total
+        else {}
+    )
 
 
-def _mean(keys: Float[np.ndarray, "n d"], shares: dict[int, Fraction]) -> list[Fraction]:
+def _mean(
+    keys: Float[np.ndarray, "n d"], shares: dict[int, Fraction]
+) -> list[Fraction]:
     """The mean of keys, exactly."""
-    rows = [[share * Fraction(x) for x in keys[key].tolist()] for key, share in shares.items()]
+    rows = [
+        [share * Fraction(x) for x in keys[key].tolist()]
+        for key, share in shares.items()
+    ]
     return [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
 
 

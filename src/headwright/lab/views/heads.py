@@ -10,7 +10,7 @@ from headwright.errors import InputError
 from headwright.lab.view import Call, RequestModel, View
 
 if TYPE_CHECKING:
-    from headwright.weights import Built, Rules
+    from headwright.head_design import HeadsResult, Rules
 
 MOST_CHARACTERS = 20_000
 MOST_SEQUENCES, MOST_SHOWN = 8, 32  # in a picture
@@ -25,8 +25,12 @@ class HeadsRequest(RequestModel):
     """
 
     rules: str = Field(max_length=MOST_CHARACTERS, description="The rules, as TOML.")
-    minimise: Literal["size", "rank"] = Field(default="size", description="The norm of W_K^T W_Q, or the dimension.")
-    dtype: Literal["float64", "float32", "bfloat16"] = Field(default="float64", description="The weights' number type.")
+    minimise: Literal["size", "rank"] = Field(
+        default="size", description="The norm of W_K^T W_Q, or the dimension."
+    )
+    dtype: Literal["float64", "float32", "bfloat16"] = Field(
+        default="float64", description="The weights' number type."
+    )
 
 
 class ExportRequest(HeadsRequest):
@@ -50,7 +54,9 @@ def heads(request: HeadsRequest) -> dict[str, Any]:
     found = _built(request)
     return {
         **found.to_json(found.certificate),
-        "error": max(found.outputs) if found.layer is not None and found.outputs else None,
+        "error": max(found.outputs)
+        if found.layer is not None and found.outputs
+        else None,
         "shown": _shown(found),
     }
 
@@ -69,11 +75,14 @@ def export(request: ExportRequest) -> dict[str, Any]:
     import zipfile
     from pathlib import Path
 
-    from headwright.weights.export import export as write
+    from headwright.head_design.export import export as write
 
     found = _built(request)
     held = io.BytesIO()
-    with tempfile.TemporaryDirectory() as name, zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
         write(found, name, formats=[request.format])
         paths = sorted(path for path in Path(name).rglob("*") if path.is_file())
         names = [path.relative_to(name).as_posix() for path in paths]
@@ -82,30 +91,34 @@ def export(request: ExportRequest) -> dict[str, Any]:
     return {"files": names, "zip": base64.b64encode(held.getvalue()).decode("ascii")}
 
 
-def _built(request: HeadsRequest) -> Built:
-    from headwright.weights import build
+def _built(request: HeadsRequest) -> HeadsResult:
+    from headwright.head_design import build
 
     return build(_parsed(request.rules), minimise=request.minimise, dtype=request.dtype)
 
 
 def _parsed(text: str) -> Rules:
-    from headwright.weights import parse_circuit, parse_rules
+    from headwright.head_design import parse_circuit, parse_rules
 
     try:
         found = parse_rules(text) if parse_circuit(text) is None else None
     except InputError as error:
         raise InputError(f"rules: {error}") from error
     if found is None:
-        raise InputError("rules with layers: this page shows one layer; 'headwright heads' designs circuits")
+        raise InputError(
+            "rules with layers: this page shows one layer; 'headwright heads' designs circuits"
+        )
     if (T := sum(map(len, found.sequences))) > TOKENS:
-        raise InputError(f"rules about {T} tokens: the lab accepts {TOKENS}, the command line more")
+        raise InputError(
+            f"rules about {T} tokens: the lab accepts {TOKENS}, the command line more"
+        )
     return found
 
 
-def _shown(found: Built) -> list[dict[str, Any]]:
+def _shown(found: HeadsResult) -> list[dict[str, Any]]:
     """Each head on each sequence: its pattern, and its queries and keys in a plane; floating-point."""
-    from headwright.weights import patterns
-    from headwright.weights.picture import head_plane
+    from headwright.head_design import patterns
+    from headwright.head_design.picture import head_plane
 
     if found.layer is None:
         return []
@@ -114,15 +127,17 @@ def _shown(found: Built) -> list[dict[str, Any]]:
         seen = patterns(found.layer, X)
         for number, head in enumerate(found.layer.heads):
             plane = head_plane(head, X)
-            shown.append({
-                "sequence": sequence,
-                "head": number,
-                "labels": found.rules.labels(sequence)[:MOST_SHOWN],
-                "pattern": seen[number][:MOST_SHOWN, :MOST_SHOWN].tolist(),
-                "keys": plane.keys[:MOST_SHOWN].tolist(),
-                "queries": plane.queries[:MOST_SHOWN].tolist(),
-                "share": plane.share,
-            })  # fmt: skip
+            shown.append(
+                {
+                    "sequence": sequence,
+                    "head": number,
+                    "labels": found.rules.labels(sequence)[:MOST_SHOWN],
+                    "pattern": seen[number][:MOST_SHOWN, :MOST_SHOWN].tolist(),
+                    "keys": plane.keys[:MOST_SHOWN].tolist(),
+                    "queries": plane.queries[:MOST_SHOWN].tolist(),
+                    "share": plane.share,
+                }
+            )
     return shown
 
 

@@ -31,15 +31,23 @@ class OrderRequest(RequestModel):
     """
 
     tokens: list[Word] = Field(
-        min_length=2, max_length=MOST_TOKENS, description="The words; equal words have equal rows."
+        min_length=2,
+        max_length=MOST_TOKENS,
+        description="The words; equal words have equal rows.",
     )
     order: list[Annotated[int, Field(ge=0, lt=MOST_TOKENS)]] = Field(
         max_length=MOST_TOKENS, description="Row i of P X is row order[i] of X."
     )
-    dim: int = Field(8, ge=2, le=32, multiple_of=2, description="Dimension of the rows.")
-    scheme: Name = Field("sinusoidal", description="Position scheme of the layer that has positions.")
+    dim: int = Field(
+        8, ge=2, le=32, multiple_of=2, description="Dimension of the rows."
+    )
+    scheme: Name = Field(
+        "sinusoidal", description="Position scheme of the layer that has positions."
+    )
     causal: bool = Field(False, description="Whether the layer has a causal mask.")
-    seed: int = Field(0, ge=0, le=10**6, description="Random seed of the rows and the parameters.")
+    seed: int = Field(
+        0, ge=0, le=10**6, description="Random seed of the rows and the parameters."
+    )
 
 
 class PositionsRequest(RequestModel):
@@ -51,10 +59,17 @@ class PositionsRequest(RequestModel):
 
     scheme: Name = "sinusoidal"
     length: int = Field(ge=2, le=65536, description="Number of positions.")
-    dim: int = Field(ge=2, le=256, multiple_of=2, description="Dimension; for alibi, the number of heads.")
+    dim: int = Field(
+        ge=2,
+        le=256,
+        multiple_of=2,
+        description="Dimension; for alibi, the number of heads.",
+    )
     base: float = Field(10000.0, gt=1, le=1e9, description="Base of the frequencies.")
     dtype: Number = Field("exact", description="Number type of the rows.")
-    index_dtype: Number = Field("exact", description="Number type of the position index.")
+    index_dtype: Number = Field(
+        "exact", description="Number type of the position index."
+    )
     angle_dtype: Number = Field("exact", description="Number type of the angles.")
 
 
@@ -70,19 +85,28 @@ def order(request: OrderRequest) -> dict[str, Any]:
     from headwright.layer import permute, random_layer
 
     if sorted(request.order) != list(range(len(request.tokens))):
-        raise InputError(f"order is {request.order}: expected each of 0 to {len(request.tokens) - 1} once")
+        raise InputError(
+            f"order is {request.order}: expected each of 0 to {len(request.tokens) - 1} once"
+        )
     rng = np.random.default_rng([request.seed, 1])
     rows = {word: rng.normal(size=request.dim) for word in sorted(set(request.tokens))}
     X = np.stack([rows[word] for word in request.tokens])
     permutation = np.array(request.order)
     found: dict[str, Any] = {"X": X.tolist(), "PX": permute(X, permutation).tolist()}
-    for name, scheme in (("without", None), ("with", _scheme(request.scheme, request.dim, 10000.0, heads=1))):
-        layer = random_layer(request.dim, positions=scheme, causal=request.causal, seed=request.seed)
+    for name, scheme in (
+        ("without", None),
+        ("with", _scheme(request.scheme, request.dim, 10000.0, heads=1)),
+    ):
+        layer = random_layer(
+            request.dim, positions=scheme, causal=request.causal, seed=request.seed
+        )
         found[name] = _compared(layer, X, permutation)
     return found
 
 
-def _compared(layer: Layer, X: Float[np.ndarray, "T D"], permutation: np.ndarray) -> dict[str, Any]:
+def _compared(
+    layer: Layer, X: Float[np.ndarray, "T D"], permutation: np.ndarray
+) -> dict[str, Any]:
     from headwright.layer import equivariance_defect, permute
 
     defect = equivariance_defect(layer, X, permutation)
@@ -104,14 +128,18 @@ def positions(request: PositionsRequest) -> dict[str, Any]:
     from headwright.positions import Precision, preview, report
 
     scheme = _scheme(request.scheme, request.dim, request.base, heads=request.dim)
-    precision = Precision(index=request.index_dtype, angle=request.angle_dtype, rows=request.dtype)
+    precision = Precision(
+        index=request.index_dtype, angle=request.angle_dtype, rows=request.dtype
+    )
     found = report(scheme, request.length, precision)
     start = max(0, found.first_pair[1] - 16) if found.first_pair else 0
     drawn = preview(scheme, request.length, precision, start)
     return {
         **found.to_json(),
         "start": start,
-        "rows": [[_or_none(x) for x in row] for row in drawn.rows[:SHOWN, :SHOWN].tolist()],
+        "rows": [
+            [_or_none(x) for x in row] for row in drawn.rows[:SHOWN, :SHOWN].tolist()
+        ],
         "distances": [_or_none(x) for x in drawn.distances.tolist()[:MOST_DIFFERENCES]],
     }
 
@@ -133,7 +161,12 @@ VIEW = View(
     "Order",
     "Permute a sentence: without positions a layer cannot see the order. See which positions rounding makes equal.",
     (
-        Call("order", "Apply a layer to permuted tokens, without and with positions.", OrderRequest, order),
+        Call(
+            "order",
+            "Apply a layer to permuted tokens, without and with positions.",
+            OrderRequest,
+            order,
+        ),
         Call(
             "positions",
             "Find positions that are equal after rounding, and the smallest distance.",

@@ -28,7 +28,9 @@ class Head(RequestModel):
 
     layer: int = Field(ge=0, le=1)
     head: int = Field(ge=0, le=1)
-    circuit: Literal["qk", "ov"] = Field("qk", description="QK (scores) or OV (output).")
+    circuit: Literal["qk", "ov"] = Field(
+        "qk", description="QK (scores) or OV (output)."
+    )
 
 
 class FactorsRequest(RequestModel):
@@ -38,7 +40,9 @@ class FactorsRequest(RequestModel):
     True
     """
 
-    matrix: list[Row] | None = Field(None, min_length=1, max_length=MOST_SIDE, description="The rows.")
+    matrix: list[Row] | None = Field(
+        None, min_length=1, max_length=MOST_SIDE, description="The rows."
+    )
     head: Head | None = Field(None, description="A head of the built-in model.")
 
 
@@ -62,7 +66,12 @@ def lowrank(request: LowRankRequest) -> dict[str, Any]:
     """
     from headwright.lowrank import truncate
 
-    found = truncate(_matrix(request), rank=request.rank, tolerance=request.tolerance, seed=request.seed)
+    found = truncate(
+        _matrix(request),
+        rank=request.rank,
+        tolerance=request.tolerance,
+        seed=request.seed,
+    )
     return found.to_json(request.seed)
 
 
@@ -76,7 +85,9 @@ def factors(request: FactorsRequest) -> dict[str, Any]:
 
     A = _matrix(request)
     top = float(np.max(np.abs(A))) or 1.0
-    left, values, right = np.linalg.svd(A / top, full_matrices=False)  # no square of an entry is too large then
+    left, values, right = np.linalg.svd(
+        A / top, full_matrices=False
+    )  # no square of an entry is too large then
     return {
         "matrix": A.tolist(),
         "singular_values": (values * top).tolist(),
@@ -90,20 +101,26 @@ def _matrix(request: FactorsRequest) -> Float[np.ndarray, "n d"]:
         raise InputError("matrix: expected either a matrix or a head")
     if request.matrix is not None:
         if any(abs(entry) > LARGEST for row in request.matrix for entry in row):
-            raise InputError(f"matrix: expected entries of at most {LARGEST:g} in absolute value")
+            raise InputError(
+                f"matrix: expected entries of at most {LARGEST:g} in absolute value"
+            )
         return matrix(request.matrix, "matrix")
     if request.head is None:
         raise InputError("head: expected one")
-    from headwright.models.loading.induction import VOCABULARY, induction_model
+    from headwright.models.induction import VOCABULARY, induction_model
 
     model = induction_model()
     parts = model.circuits(request.head.layer)
     which = request.head.head
     embedded = model.embed[1 : len(VOCABULARY)]  # all but the opening token
     if request.head.circuit == "qk":
-        found: Float[np.ndarray, "n d"] = embedded @ parts.query[which] @ (embedded @ parts.key[which]).T
+        found: Float[np.ndarray, "n d"] = (
+            embedded @ parts.query[which] @ (embedded @ parts.key[which]).T
+        )
     else:
-        found = (embedded @ parts.value[which] @ parts.output[which] @ model.unembed)[:, 1:]
+        found = (embedded @ parts.value[which] @ parts.output[which] @ model.unembed)[
+            :, 1:
+        ]
     return found
 
 
@@ -118,6 +135,11 @@ VIEW = View(
             LowRankRequest,
             lowrank,
         ),
-        Call("factors", "Singular value decomposition in floating point, for a picture.", FactorsRequest, factors),
+        Call(
+            "factors",
+            "Singular value decomposition in floating point, for a picture.",
+            FactorsRequest,
+            factors,
+        ),
     ),
 )

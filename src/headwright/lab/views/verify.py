@@ -20,7 +20,9 @@ class VerifyRequest(RequestModel):
     '{}'
     """
 
-    certificate: str = Field(max_length=MOST_CHARACTERS, description="The certificate, as text.")
+    certificate: str = Field(
+        max_length=MOST_CHARACTERS, description="The certificate, as text."
+    )
 
 
 def verify(request: VerifyRequest) -> dict[str, Any]:
@@ -29,18 +31,28 @@ def verify(request: VerifyRequest) -> dict[str, Any]:
     >>> verify(VerifyRequest(certificate="{}"))["verdict"]
     'unreadable'
     """
-    from headwright.verification import model_named
-    from headwright.verification import verify as checked
+    from headwright.verification.verify import model_named
+    from headwright.verification.verify import verify as checked
 
     model = model_named(request.certificate)
     if model is not None and model not in BUILT_IN:
-        raise InputError(f"certificate: it is about {model}, and the lab has {' and '.join(BUILT_IN)} only; "
-                         f"use headwright verify FILE --model {model}")  # fmt: skip
+        raise InputError(
+            f"certificate: it is about {model}, and the lab has {' and '.join(BUILT_IN)} only; "
+            f"use headwright verify FILE --model {model}"
+        )
     return checked(request.certificate, model=model).to_json()
 
 
 VIEW = View(
     "verify",
     "Verify",
-    calls=(Call("verify", "Verify a certificate, as `headwright verify` does.", VerifyRequest, verify, seconds=60.0),),
+    calls=(
+        Call(
+            "verify",
+            "Verify a certificate, as `headwright verify` does.",
+            VerifyRequest,
+            verify,
+            seconds=60.0,
+        ),
+    ),
 )

@@ -42,7 +42,7 @@ export function normal(seed) {
 }
 
 /**
- * How far a query of a plane is from granting a wish: at most 0 where it does, and convex.
+ * How far a query of a plane is from meeting a target: at most 0 where it does, and convex.
  * keys: pairs [x, y], already times the scale; least: [[target, weight], ...];
  * slack: {ball} (every key may move so far) or {low, high} (every key may be multiplied by a number between), or {}.
  */

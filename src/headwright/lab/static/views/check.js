@@ -235,8 +235,8 @@ function build(main, state) {
     },
     python() {
       const { values } = state;
-      if (bare(values) && values.exercise) return `from headwright.check import check\n\nverdict = check(${[values.exercise, ...eachLine(values)].map(literal).join(", ")})\nprint(verdict.word, verdict.reason)\n`;
-      return `from headwright.check.exercise import load_exercises\nfrom headwright.check.running import run\nfrom headwright.check.sheets.document import parse_document\n\ntext = ${literal(values.answer)}\nsheet = parse_document(text, "the answer", load_exercises()${values.exercise ? `, ${literal(values.exercise)}` : ""})\nfor checked in run(sheet.answers):\n    print(checked.answer.exercise_id, checked.verdict.word, checked.verdict.reason)\n`;
+      if (bare(values) && values.exercise) return `from headwright.grading import check\n\nverdict = check(${[values.exercise, ...eachLine(values)].map(literal).join(", ")})\nprint(verdict.word, verdict.reason)\n`;
+      return `from headwright.grading.exercise import load_exercises\nfrom headwright.grading.running import run\nfrom headwright.grading.sheets.document import parse_document\n\ntext = ${literal(values.answer)}\nsheet = parse_document(text, "the answer", load_exercises()${values.exercise ? `, ${literal(values.exercise)}` : ""})\nfor checked in run(sheet.answers):\n    print(checked.answer.exercise_id, checked.verdict.word, checked.verdict.reason)\n`;
     },
     json: () => ({ asked: question(state.values), check: found }),
     pictures: () => (picture.hidden ? [...(counter.figure.hidden ? [] : counter.figure.querySelectorAll("svg"))].map((svg, i) => [`counterexample-${i + 1}`, svg]) : [["curve", lines]]),

@@ -175,7 +175,7 @@ function build(main, state) {
   return {
     draw,
     command: () => `${here("rules.toml", rulesOf(state.values))}headwright heads rules.toml --minimise ${state.values.minimise} --dtype ${state.values.dtype} --export weights --out certificate.json\n`,
-    python: () => `from headwright.weights import build, parse_rules\nfrom headwright.weights.export import export\n\nrules = parse_rules(${literal(rulesOf(state.values))})\nfound = build(rules, minimise="${state.values.minimise}", dtype="${state.values.dtype}")\nprint(found.word, found.words)\nif found.word == "designed":\n    print(found.head_dim, found.frobenius)\n    export(found, "weights")\n`,
+    python: () => `from headwright.head_design import build, parse_rules\nfrom headwright.head_design.export import export\n\nrules = parse_rules(${literal(rulesOf(state.values))})\nfound = build(rules, minimise="${state.values.minimise}", dtype="${state.values.dtype}")\nprint(found.word, found.words)\nif found.word == "designed":\n    print(found.head_dim, found.frobenius)\n    export(found, "weights")\n`,
     json: () => answer,
     pictures: () => [["pattern", pattern], ["geometry", plane.svg]],
     certificate: () => answer?.certificate ?? null,

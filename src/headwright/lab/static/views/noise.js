@@ -94,7 +94,7 @@ function build(main, state) {
     h("figure", { id: "curve" }, h("figcaption", {}, h("b", {}, "Probability of success against the length of the queries"), curveWords), curveSvg))));
 
   const eye = (n) => Array.from({ length: n }, (_, i) => Array.from({ length: n }, (__, j) => (i === j ? 1 : 0)));
-  const world = (values) => [{ key: 0, scale: { normal: [1, values.variance] }, ...(values.spread ? { isotropic: values.spread } : {}) }, ...(values.spread ? [{ key: "*", isotropic: values.spread }] : [])];
+  const uncertainty = (values) => [{ key: 0, scale: { normal: [1, values.variance] }, ...(values.spread ? { isotropic: values.spread } : {}) }, ...(values.spread ? [{ key: "*", isotropic: values.spread }] : [])];
   const reach = (values) => { const by = DEVIATIONS * Math.sqrt(values.variance); return [Number((1 - by).toPrecision(6)), Number((1 + by).toPrecision(6))]; };
   const queries = (name, values) => {
     const keys = eye(values.n);
@@ -102,9 +102,9 @@ function build(main, state) {
     if (name === "two") return [keys[0].map((x) => values.length * x), keys[1].map((x) => values.length * x)];
     return robust?.queries.length ? robust.queries : null;
   };
-  const body = (name, values) => ({ keys: eye(values.n), queries: queries(name, values), world: world(values), targets: [0, 1], tolerance: String(values.tolerance), samples: values.samples, seed: values.seed });
+  const body = (name, values) => ({ keys: eye(values.n), queries: queries(name, values), uncertainty: uncertainty(values), targets: [0, 1], tolerance: String(values.tolerance), samples: values.samples, seed: values.seed });
   const least = (values) => String(Number((0.5 - values.tolerance).toFixed(6)));
-  const wish = (values) => ({ keys: eye(values.n), at_least: { 0: least(values), 1: least(values) }, world: [{ key: 0, scale: { between: reach(values) } }] });
+  const targets = (values) => ({ keys: eye(values.n), at_least: { 0: least(values), 1: least(values) }, uncertainty: [{ key: 0, scale: { between: reach(values) } }] });
 
   const askers = Object.fromEntries(DESIGNS.map(([name]) => [name, new Asker("simulate", { state, what: "Sampling",
     wait: 200,
@@ -123,8 +123,8 @@ function build(main, state) {
     if (names.length) {
       askers.one.ask(body("one", values));
       askers.two.ask(body("two", values));
-      const wanted = JSON.stringify(wish(values));
-      if (wanted !== designed) { designed = wanted; askers.robust.cancel(); designer.ask(wish(values)); }
+      const wanted = JSON.stringify(targets(values));
+      if (wanted !== designed) { designed = wanted; askers.robust.cancel(); designer.ask(targets(values)); }
       else if (robust && queries("robust", values)) askers.robust.ask(body("robust", values));
     }
     drawCurve(values);
@@ -218,17 +218,17 @@ function build(main, state) {
       const [low, high] = reach(values);
       const spread = values.spread ? `, spread=Isotropic(${values.spread})` : "";
       const others = values.spread ? `, others=Noise(spread=Isotropic(${values.spread}))` : "";
-      return `import numpy as np\nfrom headwright import at_least, design\nfrom headwright.noise import Between, Isotropic, Noise, Normal, World, simulate\n\nkeys = np.eye(${values.n})\nworld = World({0: Noise(scale=Normal(1.0, ${values.variance})${spread})}${others})\nrobust = design(keys, at_least({0: "${least(values)}", 1: "${least(values)}"}), world=World({0: Noise(scale=Between(${low}, ${high}))}))\nprint(robust.words)\nfor queries in (${values.length} * (keys[:1] + keys[1:2]), ${values.length} * keys[:2], robust.queries):\n    found = simulate(keys, queries, world, [0, 1], tolerance=${values.tolerance}, samples=${values.samples}, seed=${values.seed})\n    print(found.near_average, found.near_average_interval, found.exact and found.exact.near_average)\n`;
+      return `import numpy as np\nfrom headwright import at_least, design\nfrom headwright import simulate\nfrom headwright.uncertainty import Between, Isotropic, Noise, Normal, Uncertainty\n\nkeys = np.eye(${values.n})\nuncertainty = Uncertainty({0: Noise(scale=Normal(1.0, ${values.variance})${spread})}${others})\nrobust = design(keys, at_least({0: "${least(values)}", 1: "${least(values)}"}), uncertainty=Uncertainty({0: Noise(scale=Between(${low}, ${high}))}))\nprint(robust.words)\nfor queries in (${values.length} * (keys[:1] + keys[1:2]), ${values.length} * keys[:2], robust.queries):\n    found = simulate(keys, queries, uncertainty, [0, 1], tolerance=${values.tolerance}, samples=${values.samples}, seed=${values.seed})\n    print(found.near_average, found.near_average_interval, found.exact and found.exact.near_average)\n`;
     },
     command() {
       const { values } = state;
       const csv = (rows) => rows.map((one) => one.join(",")).join("\n");
       const spread = values.spread ? `isotropic = ${values.spread}\n` : "";
       const files = [["keys.csv", csv(eye(values.n))], ["both.csv", csv(queries("one", values))], ...queries("two", values).map((one, i) => [`query${i}.csv`, csv([one])]),
-        ["world.toml", `[[noise]]\nkey = 0\nscale = { normal = [1.0, ${values.variance}] }\n${spread}${values.spread ? `[[noise]]\nkey = "*"\n${spread}` : ""}`],
+        ["uncertainty.toml", `[[noise]]\nkey = 0\nscale = { normal = [1.0, ${values.variance}] }\n${spread}${values.spread ? `[[noise]]\nkey = "*"\n${spread}` : ""}`],
         ["lengths.toml", `[[noise]]\nkey = 0\nscale = { between = [${reach(values).join(", ")}] }`]];
       const drawn = `--targets 0,1 --tolerance ${values.tolerance} --samples ${values.samples} --seed ${values.seed}`;
-      return `${files.map(([name, content]) => here(name, content)).join("")}headwright simulate --keys keys.csv --world world.toml --query both.csv ${drawn}\nheadwright simulate --keys keys.csv --world world.toml --query query0.csv --query query1.csv ${drawn}\nheadwright design --keys keys.csv --at-least 0=${least(values)},1=${least(values)} --world lengths.toml\n`;
+      return `${files.map(([name, content]) => here(name, content)).join("")}headwright simulate --keys keys.csv --uncertainty uncertainty.toml --query both.csv ${drawn}\nheadwright simulate --keys keys.csv --uncertainty uncertainty.toml --query query0.csv --query query1.csv ${drawn}\nheadwright design --keys keys.csv --at-least 0=${least(values)},1=${least(values)} --uncertainty lengths.toml\n`;
     },
   };
 }

@@ -21,8 +21,8 @@ function coordinates(place, vector, { label, changed }) {
 }
 
 /** The required weight of each target, and a button that adds or removes the selected key. */
-export function wishFields(scene, hands) {
-  const place = h("div", { id: "wishes" });
+export function targetsFields(scene, hands) {
+  const place = h("div", { id: "targets" });
   let drawn = "";
   function draw() {
     const { values, least, chosen } = scene;

@@ -86,19 +86,19 @@ export function keyView(scene, hands, legend) {
       "aria-label": values.d > 2 ? `View direction: ${shown(values.yaw, 0)} and ${shown(values.pitch, 0)} degrees. Arrow keys rotate it.` : null, role: values.d > 2 ? "button" : "presentation" });
   }
 
-  function drawKey(i, point, wished, small) {
+  function drawKey(i, point, targetKeys, small) {
     const { values, weights, chosen, fresh } = scene;
     const node = nodes[i];
     const [x, y] = plane.at(point);
     const behind = values.d > 2 && dot(scene.keys[i], axes[2]) < -1e-9;
     put(node.group, {
-      class: `key${wished ? " target" : ""}${i === chosen ? " chosen" : ""}${behind ? " behind" : ""}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
-      tabindex: i === chosen ? 0 : -1, "aria-pressed": String(wished),
+      class: `key${targetKeys ? " target" : ""}${i === chosen ? " chosen" : ""}${behind ? " behind" : ""}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
+      tabindex: i === chosen ? 0 : -1, "aria-pressed": String(targetKeys),
     });
-    if (fresh) put(node.group, { "aria-label": `Key ${i}, weight ${shown(weights[i])}${wished ? ", target" : ""}. Arrow keys move it, Enter makes it the target, Shift+Enter adds or removes it, Page Down selects the next key.` });
+    if (fresh) put(node.group, { "aria-label": `Key ${i}, weight ${shown(weights[i])}${targetKeys ? ", target" : ""}. Arrow keys move it, Enter makes it the target, Shift+Enter adds or removes it, Page Down selects the next key.` });
     put(node.halo, { r: (4 + 34 * Math.sqrt(weights[i])).toFixed(1) });
-    put(node.dot, { r: wished ? (small ? 6 : 7.5) : small ? 3.5 : 5.5 });
-    const label = !small || wished || weights[i] > 0.05 || i === chosen ? String(i) : "";
+    put(node.dot, { r: targetKeys ? (small ? 6 : 7.5) : small ? 3.5 : 5.5 });
+    const label = !small || targetKeys || weights[i] > 0.05 || i === chosen ? String(i) : "";
     tell(node.label, label);
     if (!label) return;
     const size = Math.hypot(...point) || 1;
@@ -143,9 +143,9 @@ export function keyView(scene, hands, legend) {
     for (const [x, y] of points) wide = Math.max(wide, Math.abs(x) * 1.12, Math.abs(y) * 1.12);
     if (wide > plane.reach || wide < plane.reach * 0.7) plane.fit(Math.ceil(wide * 20) / 20);
     drawSphere(values);
-    const wished = new Set(scene.least.map(([target]) => target));
+    const targetKeys = new Set(scene.least.map(([target]) => target));
     if (keyLayer.childElementCount !== keys.length) keyLayer.replaceChildren(...keys.map((_, i) => nodeFor(i).group)); // else hands and focus stay
-    for (let i = 0; i < keys.length; i++) drawKey(i, points[i], wished.has(i), keys.length > 30);
+    for (let i = 0; i < keys.length; i++) drawKey(i, points[i], targetKeys.has(i), keys.length > 30);
     drawRays(values);
     const none = fresh && scene.answer?.verdict === "impossible";
     drawMixing(points, none);
@@ -156,7 +156,7 @@ export function keyView(scene, hands, legend) {
     const turned = values.yaw || values.pitch;
     tell(plane.caption.lastElementChild, values.d === 2 ? NEAR
       : `${values.d} dimensions, projected ${turned ? "along the chosen direction; pale keys are behind" : "so that the query points to the right: keys further right have higher scores"}. Drag the background to rotate.`);
-    labels.show({ "of-target": wished.size, "of-output": out, "of-shortest": scene.own() || scene.found().length, "of-hull": hullPath.getAttribute("d"), "of-pull": pulls.childElementCount });
+    labels.show({ "of-target": targetKeys.size, "of-output": out, "of-shortest": scene.own() || scene.found().length, "of-hull": hullPath.getAttribute("d"), "of-pull": pulls.childElementCount });
   }
 
   return { figure: plane.figure, svg: plane.svg, draw };

@@ -15,18 +15,18 @@ export function patternView(scene) {
 
   function draw() {
     const { values, weights, least } = scene;
-    const wished = new Map(least);
+    const targetKeys = new Map(least);
     const step = WIDTH / weights.length;
     const bars = several(layers.bars, weights.length, () => s("rect", {}));
     weights.forEach((weight, i) => {
       const tall = Math.max(0.6, HEIGHT * weight);
-      put(bars[i], { class: wished.has(i) ? "bar-target" : "bar-key", x: (LEFT + (i + 0.12) * step).toFixed(1), y: (FOOT - HEIGHT * weight).toFixed(1), width: Math.max(0.8, step * 0.76).toFixed(1), height: tall.toFixed(1), rx: step > 12 ? 2 : 0 });
+      put(bars[i], { class: targetKeys.has(i) ? "bar-target" : "bar-key", x: (LEFT + (i + 0.12) * step).toFixed(1), y: (FOOT - HEIGHT * weight).toFixed(1), width: Math.max(0.8, step * 0.76).toFixed(1), height: tall.toFixed(1), rx: step > 12 ? 2 : 0 });
     });
     const lines = several(layers.wanted, least.length, () => s("line", { class: "wanted" }));
     least.forEach(([target, weight], k) => put(lines[k], { x1: LEFT + target * step, x2: LEFT + (target + 1) * step, y1: FOOT - HEIGHT * weight, y2: FOOT - HEIGHT * weight }));
     const named = weights.length <= 30 ? weights.map((_, i) => i) : least.map(([target]) => target);
     const labels = several(layers.labels, named.length, () => s("text", { y: FOOT + 15, "text-anchor": "middle" }));
-    named.forEach((key, k) => { put(labels[k], { class: wished.has(key) ? "label" : "tick", x: (LEFT + (key + 0.5) * step).toFixed(1) }); tell(labels[k], String(key)); });
+    named.forEach((key, k) => { put(labels[k], { class: targetKeys.has(key) ? "label" : "tick", x: (LEFT + (key + 0.5) * step).toFixed(1) }); tell(labels[k], String(key)); });
     const of = scene.own() ? "of your query" : scene.current() ? (values.heads > 1 ? "of the queries found, averaged over heads" : "of the shortest query") : "for the zero query, since there is no other";
     tell(caption.lastElementChild, `${of}, floating-point.${least.length ? " Lines: required weights." : ""}`);
     put(svg, { "aria-label": `Pattern ${of}: ${listed(scene.top(5).map(([w, i]) => `key ${i} ${shown(w)}`))}` });

@@ -10,7 +10,7 @@ const QUICK = { slices: 28, halvings: 11 }; // while something is dragged: to ha
 export function queryView(scene, legend) {
   const { state } = scene;
   const plane = new Plane("Queries", h("span", {}, ""));
-  const labels = legend(["of-grant", "queries that meet the targets"], ["of-shortest", "shortest query"], ["of-least", "its length"], ["of-yours", "your query: drag it"]);
+  const labels = legend(["of-meet", "queries that meet the targets"], ["of-shortest", "shortest query"], ["of-least", "its length"], ["of-yours", "your query: drag it"]);
   plane.figure.append(labels.place);
   const grip = s("g", { class: "handle", role: "button", tabindex: 0, "aria-label": "Your query" }, s("circle", { class: "ring", r: 14 }), s("circle", { class: "grip", r: 8 }));
   draggable(plane, grip, {
@@ -70,7 +70,7 @@ export function queryView(scene, legend) {
     if (target) { const [tx, ty] = plane.at(target); put(missing, { x1: hx, y1: hy, x2: tx, y2: ty }); }
     put(missing, { visibility: target ? "visible" : "hidden" });
     const none = fresh && answer?.verdict === "impossible";
-    labels.show({ "of-grant": region, "of-shortest": arrows.childElementCount, "of-least": circle.getAttribute("visibility") === "visible", "of-yours": grip.getAttribute("visibility") === "visible" });
+    labels.show({ "of-meet": region, "of-shortest": arrows.childElementCount, "of-least": circle.getAttribute("visibility") === "visible", "of-yours": grip.getAttribute("visibility") === "visible" });
     tell(note, none ? "No query meets the targets: proved." : !scene.least.length ? "No target: click a key." : "");
     tell(plane.caption.lastElementChild, none ? "The region is empty: no query meets the targets."
       : values.heads > 1 ? "One query for each head; the mean of their patterns meets the targets."

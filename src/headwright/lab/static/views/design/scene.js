@@ -1,7 +1,7 @@
 // What the pictures of the Design view share: the keys, the last answer and whether it is up to date, and the plane that is drawn.
 import { dot, length, minus, plus, scores, softmax, times } from "../../common/attention.js";
 import { keysOf } from "./keys.js";
-import { scaleOf, wishOf } from "./question.js";
+import { leastOf, scaleOf } from "./question.js";
 
 const unit = (vector) => times(vector, 1 / (length(vector) || 1));
 
@@ -24,7 +24,7 @@ export class Scene {
   /** Update from the state. */
   refresh() {
     this.keys = keysOf(this.values);
-    this.least = wishOf(this.values);
+    this.least = leastOf(this.values);
     if (!this.frame || this.frame[0].length !== this.values.d) { this.answer = null; this.look(); }
     this.weights = this.#pattern();
   }

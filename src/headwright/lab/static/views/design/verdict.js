@@ -4,28 +4,28 @@ import { button } from "../../common/controls.js";
 import { download } from "../../common/export.js";
 
 const BADGES = { designed: ["proved", "Proved."], impossible: ["refuted", "Proved impossible."], longer: ["undecided", "Proved: longer than the limit."], undecided: ["undecided", "Undecided."] };
-const WORLDS = { none: "", ball: " for all keys within their balls", stretch: " for all lengths of the keys in the range", gauss: " with probability 0.95" };
+const UNCERTAINTIES = { none: "", ball: " for all keys within their balls", stretch: " for all lengths of the keys in the range", gauss: " with probability 0.95" };
 
 function headline({ values, answer, least }) {
-  const world = WORLDS[values.noise];
+  const uncertainty = UNCERTAINTIES[values.noise];
   const count = answer.queries.length;
   const many = count > 1;
-  if (answer.verdict === "impossible") return `No query gives ${listed(least.map(([target]) => `key ${target}`))} the required weight${least.length > 1 ? "s" : ""}${world}.`;
+  if (answer.verdict === "impossible") return `No query gives ${listed(least.map(([target]) => `key ${target}`))} the required weight${least.length > 1 ? "s" : ""}${uncertainty}.`;
   if (answer.verdict === "longer") return `Every query that meets the targets is longer than ${down(answer.norm_lower_bound ?? 0)}.`;
   if (answer.verdict !== "designed") return "Neither a query nor a proof that none exists was found.";
   if (answer.norm === 0) return "The zero query meets the targets.";
-  if (!answer.norm_lower_bound) return `A query of length ${up(answer.norm)} meets the targets${world}; nothing is proved about shorter ones.`;
-  return `${many ? `${count} queries of length at most` : "A query of length"} ${up(answer.norm)} ${many ? "meet" : "meets"} the targets${world}; ${many ? `no ${count} queries all` : "no query"} shorter than ${down(answer.norm_lower_bound)} ${many ? "do" : "does"}.`;
+  if (!answer.norm_lower_bound) return `A query of length ${up(answer.norm)} meets the targets${uncertainty}; nothing is proved about shorter ones.`;
+  return `${many ? `${count} queries of length at most` : "A query of length"} ${up(answer.norm)} ${many ? "meet" : "meets"} the targets${uncertainty}; ${many ? `no ${count} queries all` : "no query"} shorter than ${down(answer.norm_lower_bound)} ${many ? "do" : "does"}.`;
 }
 
 function mixture({ targets, of }) {
   const made = Object.entries(of).sort((a, b) => b[1] - a[1]);
   const said = made.slice(0, made.length > 6 ? 5 : 6).map(([key, share]) => `${shown(share, 2)} of key ${key}`);
   if (made.length > 6) said.push(`smaller parts of ${made.length - 5} others`);
-  const wished = Object.keys(targets);
-  return wished.length === 1
-    ? `Key ${wished[0]} is a convex combination of other keys: ${listed(said)}. Its score is the same combination of their scores, so for every query one of them scores at least as high.`
-    : `A point between ${listed(wished.map((key) => `key ${key}`))} is also a convex combination of keys: ${listed(said)}. So a weighted mean of the targets' scores equals the same combination of all scores, for every query.`;
+  const targetKeys = Object.keys(targets);
+  return targetKeys.length === 1
+    ? `Key ${targetKeys[0]} is a convex combination of other keys: ${listed(said)}. Its score is the same combination of their scores, so for every query one of them scores at least as high.`
+    : `A point between ${listed(targetKeys.map((key) => `key ${key}`))} is also a convex combination of keys: ${listed(said)}. So a weighted mean of the targets' scores equals the same combination of all scores, for every query.`;
 }
 
 /** A panel; `draw()` shows the last answer. */

@@ -11,7 +11,7 @@ import { keyView } from "./keyview.js";
 import { queryView } from "./queryview.js";
 import { patternView } from "./patternview.js";
 import { verdictPanel } from "./verdict.js";
-import { chosenFields, queryPanel, wishFields } from "./fields.js";
+import { chosenFields, queryPanel, targetsFields } from "./fields.js";
 
 const FURTHEST = 9; // coordinates stay within
 const NOISES = [["none", "none"], ["ball", "ball"], ["stretch", "stretch"], ["gauss", "Gaussian"]];
@@ -81,7 +81,7 @@ export function build(main, state, { by = post, given = false, heard = () => {} 
   const queries = queryView(scene, legend);
   const pattern = patternView(scene);
   const verdict = verdictPanel(scene);
-  const wishes = wishFields(scene, hands);
+  const targets = targetsFields(scene, hands);
   const chosen = chosenFields(scene, hands);
   const mine = queryPanel(scene, queries.plane);
   const amount = slider(state, "amount", "amount", { least: 0.001, most: 0.9, log: true });
@@ -91,7 +91,7 @@ export function build(main, state, { by = post, given = false, heard = () => {} 
     slider(state, "n", "number of keys (n)", { least: 2, most: 200, step: 1 }), slider(state, "d", "dimensions (d)", { least: 2, most: 16, step: 1 }),
     slider(state, "seed", "random seed", { least: 0, most: 999, step: 1 })];
   main.append(h("div", { class: "layout" }, controls(
-    group("Targets", wishes.place, choose(state, "mode", "required weights", [["evenly", "equal"], ["least", "one by one"]]),
+    group("Targets", targets.place, choose(state, "mode", "required weights", [["evenly", "equal"], ["least", "one by one"]]),
       slider(state, "eps", "tolerance (eps)", { least: 1e-6, most: 100, log: true, note: "Each target gets at least 1/(targets + eps)." })),
     group("Keys", ...many, h("div", { class: "control" }, h("span", { class: "label" }, "selected key and its coordinates"), chosen.place)), view,
     group("Head", line(state, "scale", "scale of the scores", { note: "exact, such as 1 or 1/8" }), slider(state, "heads", "number of heads", { least: 1, most: 4, step: 1 }),
@@ -123,7 +123,7 @@ export function build(main, state, { by = post, given = false, heard = () => {} 
     if (asked === answered) sent = "";
     scene.fresh = answered === asked;
     verdict.panel.classList.toggle("stale", !scene.fresh);
-    for (const part of [keys, queries, pattern, wishes, chosen, mine]) part.draw();
+    for (const part of [keys, queries, pattern, targets, chosen, mine]) part.draw();
     if (scene.fresh && (told.answer !== scene.answer || told.asked !== asked)) { told = { asked, answer: scene.answer }; verdict.draw(); }
     else if (!verdict.panel.childElementCount) verdict.panel.append(h("p", { class: "headline busy" }, "Designing"));
     for (const label of amount.querySelectorAll("label")) label.textContent = AMOUNTS[values.noise] ?? "amount";

@@ -1,0 +1,3 @@
+from .auditor import Audit, AuditOptions, audit
+
+__all__ = ["Audit", "AuditOptions", "audit"]

@@ -1,0 +1,7 @@
+"""Certificates: statements with evidence, and the checkers that verify them.
+
+exact           the exact checker: standard library only; the one to read and to trust
+floating        a second checker for certificates about keys, in floating point with proven errors
+proved_checker  the checker that is proved in Rocq, where it is built
+checkers        which checkers look at a certificate, and how their verdicts are combined
+"""

@@ -1,0 +1,229 @@
+"""These queries meet the targets: bounds of the weight of each target where that is least.
+
+Let m_i = s <mu_i, q> be the score of key i at its place, and up_i and low_i its highest and lowest
+score: the larger and the smaller of low m_i and high m_i, plus and minus off_i, the largest
+s <e, q> that its ball or ellipsoid allows. Keys vary independently, so that the least weight of
+target a is exactly 1 / (1 + sum over i != a of exp(up_i - low_a)). Random keys are taken at so many
+deviations from their places that all are nearer with the probability that is claimed.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from headwright.certificates.exact.certificate import (
+    DeviationGuard,
+    KeyStatement,
+    Spread,
+)
+from headwright.certificates.exact.keys import Excluded, KeyMatrix, Reject
+from headwright.certificates.exact.numbers import (
+    exp_between,
+    normal_tail,
+    sqrt_above,
+    sqrt_between,
+)
+from headwright.certificates.exact.scores import ZERO, Scores, dot, spreads_of
+from headwright.certificates.exact.values import Vector, common_denominator
+from headwright.certificates.exact.words import number_in_words, six_digits
+
+BITS = 1024  # binary digits after the point, of exponentials: fewer make bounds wider, never wrong
+ONE = 4**BITS  # 1, in units of the product of two such exponentials
+Bounds = tuple[Fraction, Fraction]  # not above, and not below, the number that is meant
+Kind = tuple[int, int]  # an entry of the uncertainty and, with a stretch, a score
+
+
+def check_guard(statement: KeyStatement, guard: DeviationGuard) -> None:
+    """Reject, unless ways to fail times P(N(0, 1) > z) is at most 1 - confidence, for each query.
+
+    A way to fail is that one score, or the difference of two, is more than z deviations to one
+    side. By keys: each random key is too high as a rival, or too low as the only target; a random
+    one of several targets may be either. By pairs: each random rival of each target; if the target
+    is random, all rivals that are not random are one way together.
+    """
+    spreads, entry_of_key = spreads_of(statement)
+    n = statement.keys[0].n
+    random_keys = sum(spreads[entry].random for entry in entry_of_key)
+    ways = 0
+    if guard.kind == "keys":
+        ways = random_keys
+        if len(statement.targets) > 1:
+            ways += sum(spreads[entry_of_key[a]].random for a in statement.targets)
+    else:
+        for target in statement.targets:
+            if spreads[entry_of_key[target]].random:
+                certain_rivals = 1 if random_keys < n else 0
+                ways += random_keys - 1 + certain_rivals
+            else:
+                ways += random_keys
+    # By the union bound over all ways to fail, of all queries; the tail is rounded up.
+    tail = normal_tail(guard.deviations)[1]
+    if statement.heads * ways * tail > 1 - statement.confidence:
+        raise Reject(
+            "the deviations guarded against do not have the probability that is claimed"
+        )
+
+
+def check_targets_met(
+    statement: KeyStatement,
+    guard: DeviationGuard | None,
+    keys: KeyMatrix,
+    scenario: int,
+) -> None:
+    """Reject, unless the mean of the queries' weights on each target a is at least p_a.
+
+    Excluded, if it is certainly less for some keys that are possible. Several queries may each
+    give least for other keys: then nothing is excluded.
+    """
+    weights_by_query = []
+    for query in statement.queries:
+        weights_by_query.append(least_weights(statement, guard, keys, query))
+    count = len(weights_by_query)
+    if count > 1:
+        attained = not statement.uncertainty
+    else:
+        attained = not statement.has_random_keys()
+    for target, least in statement.targets.items():
+        below = sum((weights[target][0] for weights in weights_by_query), ZERO) / count
+        above = sum((weights[target][1] for weights in weights_by_query), ZERO) / count
+        if attained and above < least:
+            raise Excluded(
+                f"key {target} gets a weight of at most {number_in_words(above)}, "
+                f"less than {six_digits(least)}, in scenario {scenario}"
+            )
+        if below < least:
+            raise Reject(
+                f"key {target} is not certain to get a weight of {six_digits(least)} "
+                f"in scenario {scenario}"
+            )
+
+
+@dataclass(frozen=True)
+class TargetTerm:
+    """A target among the keys of its kind: bounds of 2^BITS exp(its highest score - top)."""
+
+    kind: Kind
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """Of a score from that at the key's place: the square of off_i, or its variance v_i."""
+
+    off_squared: Fraction
+    variance: Fraction
+
+
+def least_weights(
+    statement: KeyStatement,
+    guard: DeviationGuard | None,
+    keys: KeyMatrix,
+    query: Vector,
+) -> dict[int, Bounds]:
+    """For each target a, low <= w_a <= high: w_a = 1 / (1 + sum over i != a of exp(x_i)).
+
+    x_i = up_i - low_a, plus z sqrt(v_i) + z sqrt(v_a), or z sqrt(v_i + v_a) for pairs, where v are
+    the variances of scores: then only low is a bound. Keys of one kind have the same off_i and v_i,
+    so that sums of exp(highest score - top), one for each kind, are enough for all targets.
+    """
+    spreads, entry_of_key = spreads_of(statement)
+    # Scales of keys are whole numbers over `fine`, and scores are over `scores.unit`.
+    fine = common_denominator(
+        [spread.low for spread in spreads] + [spread.high for spread in spreads]
+    )
+    ends = [(int(spread.low * fine), int(spread.high * fine)) for spread in spreads]
+    scores = Scores(statement.scale, keys, query, fine)
+
+    # A score is linear in the key's scale: it is lowest and highest at the ends.
+    lowest: dict[int, int] = {}
+    for target in statement.targets:
+        place = scores.place(keys.row(target))
+        low_end, high_end = ends[entry_of_key[target]]
+        lowest[target] = place * (high_end if place < 0 else low_end)
+    top = max(lowest.values())
+
+    # For each kind the sum of 2^BITS exp(highest score - top) over its keys, from both sides.
+    sums: dict[Kind, tuple[int, int]] = {}
+    target_terms: dict[int, TargetTerm] = {}
+    for key, entry in enumerate(entry_of_key):
+        place = scores.place(keys.row(key))
+        low_end, high_end = ends[entry]
+        highest = place * (high_end if place > 0 else low_end)
+        low, high = exp_between(highest - top, scores.unit, BITS)
+        # With a stretch the deviation of a score depends on the score itself.
+        kind = (entry, place if spreads[entry].stretch else 0)
+        sum_low, sum_high = sums.get(kind, (0, 0))
+        sums[kind] = (sum_low + low, sum_high + high)
+        if key in statement.targets:
+            target_terms[key] = TargetTerm(kind, low, high)
+
+    # Keys of one kind deviate alike, so that one number for each kind is enough.
+    deviations: dict[Kind, Deviation] = {}
+    for entry, place in sums:
+        score = place * Fraction(fine, scores.unit)
+        deviations[entry, place] = _deviation(statement, spreads[entry], query, score)
+
+    weights = {}
+    for target, own in target_terms.items():
+        lead = Fraction(top - lowest[target], scores.unit)
+        weights[target] = _weight_between(own, lead, sums, deviations, guard)
+    return weights
+
+
+def _weight_between(
+    target: TargetTerm,
+    lead: Fraction,
+    sums: dict[Kind, tuple[int, int]],
+    deviations: dict[Kind, Deviation],
+    guard: DeviationGuard | None,
+) -> Bounds:
+    """low <= 1 / (1 + sum over i != a of exp(x_i)) <= high, where `lead` is top - low_a."""
+    # The sum times 4^BITS, from both sides: exp(x_i) = exp(up_i - top) exp(lead + deviations).
+    rivals_low = 0
+    rivals_high = 0
+    for kind, (sum_low, sum_high) in sums.items():
+        if kind == target.kind:  # a is no rival of itself
+            sum_low -= target.low
+            sum_high -= target.high
+        if sum_high == 0:
+            continue
+        apart_low, apart_high = _apart(deviations[target.kind], deviations[kind], guard)
+        least = lead + apart_low
+        most = lead + apart_high
+        exp_low = exp_between(least.numerator, least.denominator, BITS)[0]
+        exp_high = exp_between(most.numerator, most.denominator, BITS)[1]
+        rivals_low += sum_low * exp_low
+        rivals_high += sum_high * exp_high
+    # 1 / (1 + x) falls with x.
+    return Fraction(ONE, ONE + rivals_high), Fraction(ONE, ONE + rivals_low)
+
+
+def _deviation(
+    statement: KeyStatement, spread: Spread, query: Vector, score: Fraction
+) -> Deviation:
+    """s^2 q^T C q with C = r^2 I + t^2 mu mu^T + E E^T: a variance, or without chance off_i^2.
+
+    Without chance t = 0, and by Cauchy-Schwarz the largest <e, q> is r |q| or |E^T q|.
+    """
+    square = spread.ball**2 * dot(query, query)
+    for column in spread.factor:
+        square += dot(column, query) ** 2
+    square = statement.scale**2 * square + (spread.stretch * score) ** 2
+    if spread.random:
+        return Deviation(off_squared=ZERO, variance=square)
+    return Deviation(off_squared=square, variance=ZERO)
+
+
+def _apart(target: Deviation, rival: Deviation, guard: DeviationGuard | None) -> Bounds:
+    """low <= off_i + off_a <= high; where keys are random, high includes the guard's deviations."""
+    target_low, target_high = sqrt_between(target.off_squared)
+    rival_low, rival_high = sqrt_between(rival.off_squared)
+    low = target_low + rival_low
+    high = target_high + rival_high
+    if guard is None:
+        return low, high
+    if guard.kind == "pairs":
+        deviation = sqrt_above(target.variance + rival.variance)
+    else:
+        deviation = sqrt_above(target.variance) + sqrt_above(rival.variance)
+    return low, high + guard.deviations * deviation

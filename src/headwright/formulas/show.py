@@ -1,0 +1,343 @@
+"""Trees written out again: in LaTeX, and in plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Final
+
+from headwright.formulas import tree as t
+from headwright.formulas.parser import candidates
+from headwright.formulas.spellings import FUNCTIONS, GREEK
+
+_SPECIAL: Final = {"infinity": r"\infty", "ones": r"\mathbf{1}", "ell": r"\ell"}
+
+
+# Signs and words: in LaTeX, and in plain text.
+_SPELT: Final[Mapping[str, tuple[str, str]]] = {
+    "=": ("=", "="),
+    "!=": (r"\neq", "!="),
+    "<": ("<", "<"),
+    ">": (">", ">"),
+    "<=": (r"\leq", "<="),
+    ">=": (r"\geq", ">="),
+    "~": (r"\approx", "~"),
+    "<<": (r"\ll", "<<"),
+    ">>": (r"\gg", ">>"),
+    "->": (r"\to", "->"),
+    "and": (r"\text{ and }", " and "),
+    "or": (r"\text{ or }", " or "),
+    "not": (r"\lnot ", "not "),
+    "implies": (r" \implies ", " => "),
+    "iff": (r" \iff ", " <=> "),
+    "for": (r"\text{ for }", " for "),
+    "some": (r"\text{ for some }", " for some "),
+    "in": (r" \in ", " in "),
+    "propto": (r" \propto ", " ∝ "),
+    "drawn": (r" \sim ", " ~ "),
+    "times": (r" \times ", " * "),
+    "dot": (r" \cdot ", " · "),
+}
+_WORDS: Final = tuple(
+    {word: both[place] for word, both in _SPELT.items()} for place in (0, 1)
+)
+_CALLS: Final[Mapping[str, tuple[str, str]]] = {
+    **{
+        word: (f"\\{word}", word)
+        for word in ("ln", "exp", "sin", "cos", "max", "min", "sum")
+    },
+    "trace": (r"\operatorname{tr}", "trace"),
+    "P": (r"\Pr", "Pr"),
+    "E": (r"\mathbb{E}", "E"),
+    "N": (r"\mathcal{N}", "𝒩"),
+}
+
+
+def number(value: Fraction) -> str:
+    """A number as it can be read again: 21, 0.1, 1e-400; other fractions are written as quotients."""
+    under = value.denominator
+    places = next(
+        (count for count in range(under.bit_length()) if pow(10, count, under) == 0),
+        None,
+    )
+    if places is None:
+        return f"{value.numerator}/{under}"
+    sign, digits = "-" * (value < 0), str(abs(value.numerator) * 10**places // under)
+    if not places:
+        return sign + digits
+    digits = digits.rjust(places + 1, "0")
+    return f"{sign}{digits[:-places]}.{digits[-places:]}"
+
+
+STATEMENT, RELATION, SUM, DOT, PRODUCT, FACTOR, ATOM = range(
+    7
+)  # from what joins loosest to what joins tightest
+_TALL: Final = (r"\frac", r"\sum", r"\begin")
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writes LaTeX or plain text."""
+
+    latex: bool
+    words: Mapping[str, str]
+
+    def at(self, node: t.Node, level: int) -> str:
+        """The node, in brackets if it joins looser than its place allows."""
+        text = (
+            self.statement(node) if isinstance(node, t.STATEMENTS) else self.term(node)
+        )
+        return text if self.level(node) >= level else self.bracketed(text)
+
+    def bracketed(self, text: str) -> str:
+        if self.latex and any(word in text for word in _TALL):
+            return rf"\left({text}\right)"
+        return f"({text})"
+
+    def level(self, node: t.Node) -> int:
+        """How tightly the text of a node holds together."""
+        match node:
+            case t.Relation() | t.Bond():
+                return RELATION
+            case t.Logic() | t.Quantified() | t.Exists():
+                return STATEMENT
+            case t.Sum() | t.Negative():
+                return SUM
+            case t.Number(value):
+                return SUM if value < 0 else PRODUCT if "/" in number(value) else ATOM
+            case t.BigSum() | t.BigCall() | t.Product((*_, t.BigSum() | t.BigCall())):
+                return DOT
+            case t.Inner(t.Number(), _) | t.Inner(_, t.Number()):  # 2 · 3
+                return DOT
+            case t.Product():
+                return PRODUCT
+            case t.Quotient():
+                return FACTOR if self.latex else PRODUCT
+            case t.Power() | t.Transpose():
+                return FACTOR
+            case t.Call("exp", argument) if self.latex and argument != (t.Name("T"),):
+                return FACTOR
+            case _:
+                return ATOM
+
+    def base(self, name: str) -> str:
+        """A name without its index: alphahat, tol."""
+        if not self.latex or len(name) == 1:
+            return name
+        if name in _SPECIAL:
+            return _SPECIAL[name]
+        if name in GREEK:
+            return f"\\{name}"
+        for accent in ("hat", "tilde", "bar", "star"):
+            stem = name.removesuffix(accent)
+            if stem != name and (len(stem) == 1 or stem in GREEK):
+                inner = self.base(stem)
+                return (
+                    f"{{{inner}^{{*}}}}"
+                    if accent == "star"
+                    else rf"\{accent}{{{inner}}}"
+                )
+        return rf"\mathrm{{{name}}}"
+
+    def index(self, node: t.Node) -> str:
+        """What stands below a name."""
+        items = []
+        for item in t.listed(node):
+            if (
+                self.latex
+                and t.is_letter(item)
+                and isinstance(item, t.Name)
+                and item.base in FUNCTIONS
+            ):  # k_{max}
+                items.append(rf"\text{{{item.base}}}")
+            else:
+                items.append(self.at(item, SUM))
+        text = ",".join(items)
+        if not text:  # the size of an I that is not known yet
+            return ""
+        short = (t.is_letter(node) and len(text) == 1) or text.isdigit()
+        return f"_{text}" if not self.latex and short else f"_{{{text}}}"
+
+    def product(self, factors: tuple[t.Node, ...]) -> str:
+        text = ""
+        for place, factor in enumerate(factors):
+            last = place == len(factors) - 1 and isinstance(
+                factor, t.BigSum | t.BigCall
+            )
+            part = self.at(factor, DOT if last else FACTOR)
+            if place:
+                match factors[place - 1], factor:
+                    case t.Number(), t.Quotient(t.Number(), t.Number()):
+                        needs_sign = True
+                    case _:
+                        needs_sign = part[0].isdigit()
+                text += self.words["times"] if needs_sign else " "
+            text += part
+        return text
+
+    def term(self, node: t.Node) -> str:
+        """What has a value."""
+        match node:
+            case t.Number(value):
+                return number(value)
+            case t.Name(base, index, primes):
+                return (
+                    self.base(base)
+                    + ("" if index is None else self.index(index))
+                    + "'" * primes
+                )
+            case t.Negative(body):
+                return "-" + self.at(body, DOT)
+            case t.Sum(terms):
+                first, *others = [
+                    ("-", x.body) if isinstance(x, t.Negative) else ("+", x)
+                    for x in terms
+                ]
+                texts = [f" {sign} {self.at(term, DOT)}" for sign, term in others]
+                return "".join([first[0].strip("+"), self.at(first[1], DOT), *texts])
+            case t.Product(factors):
+                return self.product(factors)
+            case t.Quotient(over, under) if self.latex:
+                return rf"\frac{{{self.at(over, SUM)}}}{{{self.at(under, SUM)}}}"
+            case t.Quotient(over, under):
+                return f"{self.at(over, PRODUCT)}/{self.at(under, FACTOR)}"
+            case t.Power(t.Domain() as base, t.Product(sizes)):  # R^{T x d}
+                text = self.words["times"].join(self.at(part, FACTOR) for part in sizes)
+                return self.at(base, ATOM) + (
+                    f"^{{{text}}}" if self.latex else f"^({text})"
+                )
+            case t.Power(base, exponent):
+                text = "(T)" if exponent == t.Name("T") else self.at(exponent, SUM)
+                if self.latex:
+                    return f"{self.at(base, ATOM)}^{{{text}}}"
+                bare = isinstance(exponent, t.Number) or (
+                    t.is_letter(exponent) and not text.endswith("'")
+                )
+                return self.at(base, ATOM) + (f"^{text}" if bare else f"^({text})")
+            case t.Transpose(body):
+                if self.latex:
+                    return rf"{self.at(body, ATOM)}^\top"
+                return self.at(body, ATOM) + (".T" if body == t.Name("e") else "^T")
+            case t.Inner(left, right) if isinstance(left, t.Number) or isinstance(
+                right, t.Number
+            ):
+                return (
+                    self.at(left, PRODUCT) + self.words["dot"] + self.at(right, PRODUCT)
+                )
+            case t.Inner(left, right):
+                inside = f"{self.at(left, SUM)}, {self.at(right, SUM)}"
+                if self.latex:
+                    return rf"\langle {inside} \rangle"
+                return (
+                    f"inner({inside})"
+                    if set("<>=,") & set(inside.replace(", ", "", 1))
+                    else f"<{inside}>"
+                )
+            case t.Norm(body, kind):
+                inside, below = self.at(body, SUM), f"_{kind}" if kind else ""
+                return (
+                    rf"\lVert {inside} \rVert{below}"
+                    if self.latex
+                    else f"norm{below}({inside})"
+                )
+            case t.Call(function, arguments):
+                return self.call(function, arguments)
+            case t.BigSum() | t.BigCall():
+                return self.big(node)
+            case t.Listing(items):
+                return self.bracketed(", ".join(self.at(item, SUM) for item in items))
+            case t.Domain(letter):
+                return (
+                    rf"\mathbb{{{letter}}}"
+                    if self.latex
+                    else {"R": "ℝ", "Z": "ℤ", "N": "ℕ"}[letter]
+                )
+            case t.Dots():
+                return r"\dots" if self.latex else "..."
+            case _:
+                return ""
+
+    def call(self, function: str, arguments: tuple[t.Node, ...]) -> str:
+        inside = ", ".join(
+            self.at(part, STATEMENT if function == "P" else SUM) for part in arguments
+        )
+        if (
+            self.latex and function == "exp" and arguments != (t.Name("T"),)
+        ):  # e^{T} would be a transpose
+            return f"e^{{{inside}}}"
+        if self.latex and function == "sqrt":
+            return rf"\sqrt{{{inside}}}"
+        if not self.latex and function == "E":
+            return f"E[{inside}]"
+        return _CALLS.get(function, (rf"\operatorname{{{function}}}", function))[
+            not self.latex
+        ] + self.bracketed(inside)
+
+    def big(self, node: t.BigSum | t.BigCall) -> str:
+        sign = _CALLS["sum" if isinstance(node, t.BigSum) else node.word][
+            not self.latex
+        ]
+        index = self.base(node.index.rstrip("'")) + "'" * node.index.count("'")
+        ranges = [self.at(condition, RELATION) for condition in node.conditions]
+        if node.lower is not None:
+            ranges.insert(0, f"{index} = {self.at(node.lower, SUM)}")
+        elif (
+            not node.conditions
+            or next(candidates(node.conditions[0]), None) != node.index
+        ):
+            ranges.insert(0, index)
+        upper = "" if node.upper is None else f"^{{{self.at(node.upper, SUM)}}}"
+        return f"{sign}_{{{', '.join(ranges)}}}{upper} {self.at(node.body, DOT)}"
+
+    def statement(self, node: t.Node) -> str:
+        """What is true or false."""
+        write = partial(self.at, level=RELATION)
+        match node:
+            case t.Relation((first, *terms), signs):
+                links = [
+                    f" {self.words[sign]} {self.at(term, SUM)}"
+                    for sign, term in zip(signs, terms, strict=True)
+                ]
+                return "".join([self.at(first, SUM), *links]).lstrip()
+            case t.Bond(word, left, right):
+                last = self.at(right, SUM)
+                if isinstance(right, t.Listing) and word == "in":
+                    items = ", ".join(self.at(item, SUM) for item in right.items)
+                    last = rf"\{{{items}\}}" if self.latex else f"{{{items}}}"
+                return self.at(left, SUM) + self.words[word] + last
+            case t.Logic("not", (item,)):
+                return self.words["not"] + write(item)
+            case t.Logic(word, items):
+                return self.words[word].join(map(write, items)).lstrip()
+            case t.Quantified(body, conditions) | t.Exists(body, conditions):
+                said = self.words["some" if isinstance(node, t.Exists) else "for"]
+                between = (
+                    said if isinstance(body, t.Gap) else self.words["and"]
+                )  # 'for a and b' alone would say b of a
+                return (
+                    write(body) + said + between.join(map(write, conditions))
+                ).lstrip()
+            case _:
+                return ""
+
+
+def latex(node: t.Node) -> str:
+    r"""The formula in LaTeX.
+
+    >>> from headwright.formulas.parse import parse
+    >>> print(latex(parse("alpha_a = e^lambda/(2e^lambda + n - 2)")))
+    \alpha_{a} = \frac{e^{\lambda}}{2 e^{\lambda} + n - 2}
+    """
+    return _Writer(True, _WORDS[0]).at(node, STATEMENT)
+
+
+def plain(node: t.Node) -> str:
+    r"""The formula on one line, with Greek letters spelt out.
+
+    >>> from headwright.formulas import parse
+    >>> plain(parse(r"\alpha_a \ge 1"))
+    'alpha_a >= 1'
+    """
+    return _Writer(False, _WORDS[1]).at(node, STATEMENT)

@@ -1,0 +1,62 @@
+"""Check: read an answer, and prove it or refute it with the smallest counterexample.
+
+exercises/    the exercises, as data
+exercise      what such a file says; fitness: what it must satisfy; linting: whether it is fit for use
+sheets/       what was handed in: which section answers which exercise (files, outline, document, sheet)
+checker       one answer from its text to its verdict: the table of contents of what follows
+text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
+candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
+judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Court -> Judged`
+settings/     keys and queries, self-attention, matrices, integers: what names mean, and claims decided
+scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
+replay/       every decision looked at twice, on explicit keys, tokens and integers
+verdict       what is said of an answer, and as JSON
+running       many answers, in parallel, each within its time and memory
+report/       verdicts as text, as JSON, as pages
+autograder/   verdicts as Gradescope's results, and the folder to upload
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwright.errors import InputError, typed_errors
+from headwright.extras import require
+
+if TYPE_CHECKING:
+    from headwright.grading.verdict import Verdict
+
+__all__ = ["check"]
+
+
+@typed_errors
+def check(
+    exercise: str, *formulas: str, exercises: str | Path | None = None, seed: int = 0
+) -> Verdict:
+    r"""The verdict on an answer, given as one or several formulas, to an exercise, given by its id.
+
+    Further exercises are read from a folder. The seed is that of the random instances on which
+    decisions are replayed.
+
+    >>> verdict = check("averaging-two", r"q = \lambda(k_a + k_b)")
+    >>> verdict.word, verdict.threshold
+    ('proved', 'lambda >= ln((n - 2)/epsilon), for n > 2')
+    >>> verdict = check("averaging-two", r"q = \frac{1}{\sqrt 2}(k_a + k_b)")
+    >>> verdict.word, verdict.counterexample["n"], verdict.counterexample["left"]
+    ('refuted', 3, '0.4011')
+    """
+    require("check", "check")
+    from headwright.grading.checker import check_answer
+    from headwright.grading.exercise import load_exercises
+    from headwright.grading.markdown import of_formulas
+
+    for one in formulas:
+        if not isinstance(one, str):
+            raise InputError(f"a formula is {one!r}: expected text")
+    known = load_exercises(None if exercises is None else Path(exercises))
+    if exercise not in known:
+        raise InputError(
+            f"there is no exercise {exercise!r}: expected one of {', '.join(sorted(known))}"
+        )
+    return check_answer(known[exercise], of_formulas(formulas), seed=seed)

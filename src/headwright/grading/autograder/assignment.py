@@ -1,0 +1,187 @@
+"""assignment.toml: which exercises a submission should answer, for how many points, and what students are told.
+
+Points are for the object (what was asked for) and for the formulas, separately:
+
+object     all of them if every part of what was asked for is proved, else the share of the parts that are
+formulas   the share of true ones among those that are true or false; a formula that does not count is left out
+
+A right object earns its points whatever else is said. What is not decided earns nothing by machine: a person decides.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from headwright.errors import InputError
+from headwright.grading.report.page import Classroom
+from headwright.grading.report.text import Hints
+from headwright.grading.sheets.sheet import find
+from headwright.grading.verdict import Verdict
+from headwright.validation import sentence
+
+
+class Assignment(BaseModel):
+    """What the file says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    timeout: Annotated[float, Field(gt=0, le=300)] = 20.0  # seconds for one answer
+    seed: Annotated[int, Field(ge=0)] = 0
+    hints: Hints = "direction"  # what students are told
+    formulas: Annotated[float, Field(ge=0, le=0.9)] = (
+        0.25  # their share of the points; the rest is for the object
+    )
+    points: dict[str, Annotated[float, Field(gt=0, le=10_000)]] = {}
+
+
+@dataclass(frozen=True)
+class Award:
+    """Points for the object or for the formulas; and why not all of them."""
+
+    part: str
+    points: float
+    most: float
+    why: str = ""
+
+    def __str__(self) -> str:
+        """For the student."""
+        return f"{self.part}: {self.points:.4g} of {self.most:g} points" + (
+            f" ({self.why})" if self.why else ""
+        )
+
+
+def awards(
+    verdicts: Sequence[Verdict], exercise: str, assignment: Assignment
+) -> list[Award]:
+    """What the answers to one exercise earn, worth 1 where no points are given: for the object, and for the formulas.
+
+    Of several answers the worst counts, so that guessing does not pay.
+    """
+    worth = assignment.points.get(exercise, 1.0)
+    most = (worth * (1 - assignment.formulas), worth * assignment.formulas)
+    found = [
+        (_object(verdict, most[0]), _formulas(verdict, most[1])) for verdict in verdicts
+    ]
+    return [
+        min(same, key=lambda award: award.points) for same in zip(*found, strict=True)
+    ]
+
+
+def _object(verdict: Verdict, points: float) -> Award:
+    parts = [one.word for one in verdict.asked if not one.optional] or [verdict.word]
+    proved = len(parts) if verdict.word == "proved" else parts.count("proved")
+    why = (
+        f"{proved} of {len(parts)} parts proved" if proved else f"it is {verdict.word}"
+    )
+    return Award(
+        "object",
+        points * proved / len(parts),
+        points,
+        why if proved < len(parts) else "",
+    )
+
+
+def _formulas(verdict: Verdict, points: float) -> Award:
+    false, right = len(verdict.false_formulas), verdict.word == "proved"
+    true = sum(
+        one.status == "true" and (right or one.role != "definition")
+        for one in verdict.formulas
+    )
+    if not true + false:  # nothing but the object, or nothing
+        return Award(
+            "formulas",
+            points if right else 0.0,
+            points,
+            "" if right else "none was found true",
+        )
+    why = (
+        f"{false} of {true + false} {'is' if false == 1 else 'are'} false"
+        if false
+        else ""
+    )
+    return Award("formulas", points * true / (true + false), points, why)
+
+
+def grades(room: Classroom, assignment: Assignment) -> str:
+    """The points of a class as CSV, for object and formulas of each exercise; empty where a person has to decide.
+
+    That is: an undecided object, an answer in words alone, a student none of whose files was read.
+    """
+    heads = [
+        f"{each} {part}" for each in room.exercises for part in ("object", "formulas")
+    ]
+    lines = [["student", *heads, "total", "sentences to read"]]
+    for one in room.students:
+        cells, total = [], 0.0
+        for exercise in room.exercises:
+            verdicts = [
+                each.verdict
+                for each in one.answers
+                if each.answer.exercise_id == exercise
+            ]
+            points = [
+                award.points for award in awards(verdicts, exercise, assignment)
+            ] or [0.0, 0.0]
+            words_alone = one.word(exercise) == "missing" and any(
+                verdict.to_read for verdict in verdicts
+            )
+            if not one.answers or words_alone:
+                cells += ["", ""]
+            else:
+                cells += [
+                    "" if one.word(exercise) == "undecided" else f"{points[0]:.4g}",
+                    f"{points[1]:.4g}",
+                ]
+            total += sum(points)
+        name = (
+            f"'{one.name}" if one.name[:1] in "=+-@" else one.name
+        )  # a spreadsheet would read a formula
+        lines.append(
+            [name, *cells, f"{total:.4g}" if one.answers else "", str(one.to_read)]
+        )
+    made = io.StringIO()
+    csv.writer(made, lineterminator="\n").writerows(lines)
+    return made.getvalue()
+
+
+def read_assignment(path: Path, known: Collection[str]) -> Assignment:
+    """The assignment in a file, for these exercises."""
+    try:
+        return checked_assignment(
+            tomllib.loads(path.read_text(encoding="utf-8")), known, path.name
+        )
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path.name} cannot be read: {error}") from error
+
+
+def read_points(text: str, known: Collection[str]) -> dict[str, float]:
+    """Points as given on the command line."""
+    given = {
+        name.strip(): worth or 1
+        for name, _, worth in (part.partition("=") for part in text.split(","))
+    }
+    return checked_assignment({"points": given}, known, "--points").points
+
+
+def checked_assignment(
+    given: Mapping[str, Any], known: Collection[str], where: str
+) -> Assignment:
+    """An assignment with the ids of its exercises as these are spelt."""
+    try:
+        found = Assignment.model_validate(given)
+    except ValidationError as error:
+        raise InputError(f"{where}: {sentence(error, Assignment)}") from error
+    ids = {name: name for name in known}
+    return found.model_copy(
+        update={
+            "points": {find(name, ids): worth for name, worth in found.points.items()}
+        }
+    )

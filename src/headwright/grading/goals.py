@@ -1,0 +1,1207 @@
+"""What was asked for, part by part: an object, a condition, values (blanks), a statement, a derivation.
+
+object      each candidate is judged by the goals; those of the highest rank must agree
+condition   the same, for relations between scores
+blanks      a true formula that says the value of what was asked, in the case that was asked
+statement   a true formula about what was asked, that would be false were the question idle
+derivation  true steps that lead from one side to the other, none of which is what was to be shown
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from headwright.formulas import tree as t
+from headwright.formulas.show import latex, plain
+from headwright.grading import answer as an
+from headwright.grading.candidates import (
+    NEUTRAL,
+    QUOTED,
+    Candidate,
+    Contents,
+    Definition,
+    is_sign,
+    relevant,
+)
+from headwright.grading.exercise import Blank, Exercise, Keys, parsed
+from headwright.grading.judge import CANNOT, Bench, Finding, why
+from headwright.grading.judging import Judged, proved, refuted
+from headwright.grading.names import names_on_the_left, tends
+from headwright.grading.replay import rules_out, says_something
+from headwright.grading.replay.worlds import IntegersWorld, holds
+from headwright.grading.settings.keys.scene import is_every_key
+from headwright.grading.settings.matrices.deciding import MatricesCourt, gap
+from headwright.grading.settings.matrices.derivations import Aim
+from headwright.grading.settings.matrices.known import names_in
+from headwright.grading.text import Statement
+from headwright.grading.verdict import AskedPart, Word
+
+CHANCE = ("P", "E", "Var", "Cov")
+QUOTED_ONLY = "line {} may be the answer: it is only quoted"
+Open = Callable[[an.Answer], Bench]
+_FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What was found of one candidate."""
+
+    word: Word
+    reason: str
+    line: int
+    latex: str
+    rank: int
+    counterexample: Mapping[str, Any] | None = None
+    judged: tuple[Judged, ...] = ()
+    answer: an.Answer | None = None
+    statements: frozenset[int] = (
+        frozenset()
+    )  # the numbers of the statements that it was made of
+
+
+# Objects and conditions.
+
+
+def try_candidate(
+    exercise: Exercise, candidate: Candidate, contents: Contents, opened: Open
+) -> Tried:
+    """One candidate, judged by the goals in each of its cases."""
+    made = [one for _, found in candidate.cases for one in found.values()]
+    parts = []
+    for case, found in candidate.cases:
+        said = ", ".join(
+            latex(t.Relation((an.named(name), one.value), ("=",)))
+            for name, one in found.items()
+        )
+        parts.append(
+            said + (r" \text{ for } " + ", ".join(map(latex, case)) if case else "")
+        )
+    live = [
+        one for one in contents.asked if one.rank > QUOTED or candidate.rank == QUOTED
+    ]
+    numbers = frozenset(
+        one.statement.number for one in live if any(map(one.says_the_same, made))
+    )
+    start = Tried(
+        "undecided",
+        "",
+        made[0].statement.line,
+        "; ".join(parts),
+        candidate.rank,
+        statements=numbers,
+    )
+    used = an.full_names(*(one.value for one in made))
+    tried = [
+        _by_goals(start, reading(found, contents), opened, case)
+        for case, found in candidate.cases
+    ]
+    chosen = next((one for one in tried if one.word == "refuted"), None)
+    chosen = chosen or next((one for one in tried if one.word != "proved"), tried[0])
+    chosen = replace(
+        chosen,
+        judged=tuple(each for one in tried for each in one.judged),
+        answer=tried[-1].answer,
+    )
+    if used & contents.unclear:
+        unclear = f"{min(used & contents.unclear)} is described in words or case by case, which is not read"
+        return replace(start, reason=unclear, answer=chosen.answer)
+    if used & (
+        contents.several if chosen.word == "refuted" else contents.contradictory
+    ):
+        name = min(used & contents.several)
+        reason = f"{chosen.word} for one value of {name} ({chosen.reason}); another is written"
+        return replace(start, reason=reason, answer=chosen.answer)
+    unsettled = _unsettled_name(used, contents, chosen)
+    if unsettled:
+        return replace(start, reason=unsettled, answer=chosen.answer)
+    differing = sorted(used & set(contents.several_bounds))
+    if differing:
+        places = " and ".join(
+            f"line {number}" for number in contents.several_bounds[differing[0]]
+        )
+        reason = f"{differing[0]} is bounded in several ways ({places}): say which one is meant"
+        return replace(start, reason=reason, answer=chosen.answer)
+    for line, first in (
+        (one.line, _FIRST_NAME.match(one.text)) for one in contents.unread
+    ):
+        if first is not None and first[1] in used:
+            unread = f"line {line} was not read, and may bound a name in it"
+            return replace(start, reason=unread, answer=chosen.answer)
+    unused = (
+        None
+        if chosen.answer is None
+        else _unused_condition(made, contents, chosen.answer)
+    )
+    if unused is not None:
+        condition, where = unused
+        reason = f"line {where.line} says it for {plain(condition)}, which was not used"
+        return replace(start, reason=reason, answer=chosen.answer)
+    cases = [case for case, _ in candidate.cases]
+    if chosen.word == "proved" and cases[0] and chosen.answer is not None:
+        bench = opened(chosen.answer)
+        if not (
+            _cover(cases, exercise)
+            if len(cases) > 1
+            else all(map(bench.always, cases[0]))
+        ):
+            told = " or ".join(" and ".join(map(plain, case)) for case in cases)
+            return replace(chosen, word="undecided", reason=f"answered for {told} only")
+    return chosen
+
+
+def _unsettled_name(used: set[str], contents: Contents, chosen: Tried) -> str:
+    """Why it is not clear what a name of the answer's own is, that was taken to be as large as one likes; else ''."""
+    settled = {one.name for one in contents.own}
+    settled |= {
+        name
+        for said, _ in contents.bounds
+        if not is_sign(said.node)
+        for name in an.full_names(said.node)
+    }
+    for name in sorted(used - settled):
+        if name in contents.in_words:
+            line, words = contents.in_words[name]
+            return f"line {line} says in words what {name} is ('{words}'), which is not read"
+        if name in contents.mentioned:
+            one, value = contents.mentioned[name]
+            if one.role == "condition" or chosen.word == "refuted":
+                return f"line {one.line} speaks of {name} = {plain(value)}: say whether that is how {name} is chosen"
+    return ""
+
+
+def _unused_condition(
+    made: Sequence[Definition], contents: Contents, answer: an.Answer
+) -> tuple[t.Relation, Statement] | None:
+    """A condition on a name of the answer's own that this reading of the answer leaves out, and where it stands."""
+    asked = [
+        one
+        for one in contents.asked
+        if one.rank > QUOTED and any(map(one.says_the_same, made))
+    ]
+    for one in (*asked, *contents.own):
+        for condition in one.conditions:
+            if not _is_used(condition, contents, answer):
+                return condition, one.statement
+    return None
+
+
+def _is_used(condition: t.Relation, contents: Contents, answer: an.Answer) -> bool:
+    """Whether a condition on an own name is a definition of this reading, or a bound on a name that it leaves open."""
+    left = names_on_the_left(condition) if condition.comparisons[0] == "=" else ()
+    if left:
+        right = t.listed(condition.terms[1]) if len(left) > 1 else (condition.terms[1],)
+        defined = [answer.definitions.get(an.full_name(name)) for name in left]
+        values = [None if said is None else said.node for said in defined]
+        return values == list(right)
+    bounds = [said.node for said, _ in contents.bounds]
+    sent = [
+        node.terms[0] for node in bounds if isinstance(node, t.Relation) and tends(node)
+    ]
+    links = list(an.comparisons(condition))
+    return condition in bounds or all(
+        link in bounds or bool(set(link.terms) & set(sent)) for link in links
+    )
+
+
+def _by_goals(
+    start: Tried, answer: an.Answer, opened: Open, case: tuple[t.Node, ...] = ()
+) -> Tried:
+    """What the goals say under one reading of an answer."""
+    try:
+        found = opened(answer).goals(case)
+    except an.WrongKindError as error:
+        return replace(
+            start,
+            word="refuted",
+            reason=why(error),
+            counterexample={"words": error.message},
+        )
+    except CANNOT as error:
+        return replace(start, reason=why(error), answer=answer)
+    if proved(found):
+        said = dict.fromkeys(one.part.reason for one in found if one.part.reason)
+        return replace(
+            start,
+            word="proved",
+            reason="; ".join(list(said)[:3]),
+            judged=tuple(found),
+            answer=answer,
+        )
+    word: Word = "refuted" if refuted(found) else "undecided"
+    against = [
+        one
+        for one in found
+        if one.decision.word in (word, "holds" if word == "undecided" else word)
+    ]
+    counted = [one for one in against if "n" in one.decision.values]
+    first = (
+        min(counted, key=lambda one: one.decision.values["n"])
+        if against[0] in counted
+        else against[0]
+    )
+    reason, counterexample = first.part.reason, first.part.counterexample
+    return replace(
+        start,
+        word=word,
+        reason=reason,
+        counterexample=counterexample,
+        judged=tuple(found),
+        answer=answer,
+    )
+
+
+def reading(definitions: Mapping[str, Definition], contents: Contents) -> an.Answer:
+    """The answer under one choice of what was asked for."""
+    made = {one.name: one for one in contents.own} | dict(definitions)
+    said = {
+        name: an.Said(one.value, one.statement.text, one.statement.line)
+        for name, one in made.items()
+    }
+    nodes = [one.value for one in made.values()] + [one.node for one in contents.claims]
+    bounds = [
+        (bound, one)
+        for bound, one in contents.bounds
+        if not an.full_names(bound.node) & set(said)
+    ]
+    return an.Answer(said, relevant(bounds, *nodes))
+
+
+def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
+    """Whether cases of one number, compared with numbers, cover its range: they change at those numbers only."""
+    links = [
+        link
+        for case in cases
+        for part in case
+        if isinstance(part, t.Relation)
+        for link in an.comparisons(part)
+    ]
+    names = an.full_names(*(part for case in cases for part in case))
+    ends = [
+        t.number_of(term)
+        for link in links
+        for term in link.terms
+        if not isinstance(term, t.Name)
+    ]
+    values = sorted({end for end in ends if end is not None})
+    if len(names) != 1 or None in ends or len(ends) != len(links) or not values:
+        return False
+    (name,) = names
+    given = exercise.parameters.get(name)
+    scales = () if exercise.keys is None else exercise.keys.scales.values()
+    places = next((list(one.one_of) for one in scales if one.name == name), [])
+    if given is not None and given.integer and given.at_least is not None:
+        places = [
+            Fraction(at) for at in range(int(given.at_least), int(values[-1]) + 3)
+        ]
+    worlds = [IntegersWorld({}, {name: at}) for at in places]
+    return bool(worlds) and all(
+        any(all(holds(part, at) is True for part in case) for case in cases)
+        for at in worlds
+    )
+
+
+def best(
+    tried: Sequence[Tried], part: str, quoted: Callable[[], Sequence[Tried]] = tuple
+) -> AskedPart:
+    """The verdict on several candidates: those of the highest rank must agree, and no other one may contradict them."""
+    top = max(one.rank for one in tried)
+    first = [one for one in tried if one.rank == top]
+    chosen = next((one for one in first if one.word == "refuted"), first[0])
+    if len({one.word for one in first}) > 1:
+        told = ", ".join(f"line {one.line} is {one.word}" for one in first)
+        return AskedPart(
+            part,
+            "undecided",
+            first[0].line,
+            first[0].latex,
+            f"the answers given differ: {told}",
+        )
+    rivals = (
+        [one for one in tried if one.rank < top] if chosen.word == "refuted" else []
+    )
+    rivals += quoted() if chosen.word == "refuted" else ()
+    rival = next((one for one in rivals if one.word == "proved"), None)
+    if rival is not None:
+        reason = f"line {chosen.line} is refuted ({chosen.reason}), and line {rival.line} would be proved"
+        return AskedPart(part, "undecided", chosen.line, chosen.latex, reason)
+    later = [
+        one
+        for one in tried
+        if one.word != "proved" and max(one.statements) > max(chosen.statements)
+    ]
+    if chosen.word == "proved" and later:
+        reason = f"line {chosen.line} is proved, and line {later[-1].line} gives another answer, which is not"
+        return AskedPart(part, "undecided", chosen.line, chosen.latex, reason)
+    return AskedPart(
+        part,
+        chosen.word,
+        chosen.line,
+        chosen.latex,
+        chosen.reason,
+        chosen.counterexample,
+    )
+
+
+def missing_parts(exercise: Exercise, contents: Contents) -> list[AskedPart]:
+    """Where no candidate gives the whole object: what is missing of it, or may be meant."""
+    found: list[AskedPart] = []
+    for name in exercise.answer:
+        mine = [one for one in contents.asked if one.name == name]
+        live = [one.statement for one in mine if one.rank > QUOTED]
+        options = [
+            (live, "the other parts are missing"),
+            ([one.statement for one in mine], QUOTED_ONLY),
+            (
+                _indirectly(name, contents),
+                f"it tells {name} indirectly: write {name} = ...",
+            ),
+        ]
+        ones, reason = next(
+            ((ones, reason) for ones, reason in options if ones), ([], "")
+        )
+        if ones:
+            found.append(
+                AskedPart(
+                    name,
+                    "undecided",
+                    ones[-1].line,
+                    ones[-1].text,
+                    reason.format(ones[-1].line),
+                )
+            )
+        else:
+            found.append(
+                AskedPart(
+                    name,
+                    "missing",
+                    0,
+                    "",
+                    f"no formula defines {name}: write {name} = ...",
+                )
+            )
+    return found
+
+
+def _indirectly(name: str, contents: Contents) -> list[Statement]:
+    """1/tau = ln(n/epsilon): what is asked for stands within one side of an equation, alone; or a formula is unread."""
+    found = []
+    for one in contents.claims:
+        body = t.unquantified(one.node)
+        sides = (
+            body.terms
+            if isinstance(body, t.Relation) and body.comparisons[0] in ("=", "->", "~")
+            else ()
+        )
+        if {name} in [an.full_names(side) - {"e", "pi"} for side in sides] and sides[
+            0
+        ] != sides[1]:
+            found.append(one.statement)
+    return [*unread_definitions((name,), contents), *found]
+
+
+def unread_definitions(names: Sequence[str], contents: Contents) -> list[Statement]:
+    """Formulas that could not be read and begin with a name that was asked for, as a definition does."""
+    bases = tuple(name.split("_")[0] for name in names)
+    return [
+        one
+        for one in contents.unread
+        if one.text.lstrip("\\ {$").startswith(bases) and "=" in one.text
+    ]
+
+
+def condition_parts(
+    contents: Contents, opened: Open, claims: tuple[an.Said, ...]
+) -> tuple[list[AskedPart], list[Tried]]:
+    """A condition on scores under which the goals hold."""
+    tried: list[Tried] = []
+    live = {
+        one.node: (one, rank)
+        for one, rank in reversed(contents.conditions)
+        if rank > QUOTED
+    }
+    firm = [
+        (one, rank)
+        for one, rank in live.values()
+        if not (one.statement.follows and rank < NEUTRAL)
+    ]
+    for one, rank in reversed(firm or list(live.values())):
+        statement = one.statement
+        start = Tried(
+            "undecided",
+            f"'{statement.doubt}' was not read",
+            statement.line,
+            latex(one.node),
+            rank,
+        )
+        start = replace(start, statements=frozenset({statement.number}))
+        if not statement.doubt:
+            condition = an.Said(one.node, statement.text, statement.line)
+            answer = replace(reading({}, contents), claims=(condition,))
+            start = _by_goals(start, answer, opened)
+            unsettled = _unsettled_name(an.full_names(one.node), contents, start)
+            if unsettled:
+                start = replace(
+                    start,
+                    word="undecided",
+                    reason=unsettled,
+                    judged=(),
+                    counterexample=None,
+                )
+            start = replace(
+                start,
+                answer=replace(answer, claims=(condition, *claims))
+                if start.judged
+                else None,
+            )
+        tried.append(start)
+    if tried:
+        return [best(tried, "condition")], tried
+    mentioned = [one.statement for one, _ in contents.conditions] or contents.unread
+    if mentioned:
+        last = mentioned[-1]
+        reason = (
+            QUOTED_ONLY if contents.conditions else "line {} was not read"
+        ).format(last.line)
+        return [AskedPart("condition", "undecided", last.line, last.text, reason)], []
+    reason = (
+        "no formula states a condition on the scores: write one on k_j^T q and k_i^T q"
+    )
+    return [AskedPart("condition", "missing", 0, "", reason)], []
+
+
+# Blanks.
+
+
+def blank_part(
+    exercise: Exercise,
+    blank: Blank,
+    found: Sequence[Finding],
+    bench: Bench,
+    mentioned: Sequence[Statement],
+) -> AskedPart:
+    """One blank: filled by a true formula that says the value."""
+    case = None if blank.case is None else parsed(blank.case)
+    part = plain(parsed(blank.of[0])) + (
+        f" for {plain(case)}" if case is not None else ""
+    )
+    anew = set(
+        map(an.named, exercise.redefines if exercise.tokens else ())
+    )  # given tokens that were defined anew
+    links = {
+        id(one): [part for part in one.claimed.under if isinstance(part, t.Relation)]
+        for one in found
+    }
+    here = [
+        one
+        for one in found
+        if one.status == "false" or not any(x.terms[0] in anew for x in links[id(one)])
+    ]
+    fitting = [
+        (one, _filling(exercise, blank, one, bench.answer.definitions)) for one in here
+    ]
+    filled = [
+        (one, link)
+        for one, link in fitting
+        if link is not None and _covers(exercise, blank, one, link, bench)
+    ]
+    told = [
+        (one, link)
+        for one, link in filled
+        if one.status == "false"
+        or not one.judged
+        or exercise.condition
+        or any(_says_something(exercise, bench, each) for each in one.judged)
+    ]
+    if not told:
+        others = [
+            one
+            for one, link in fitting
+            if link is not None and not _covers(exercise, blank, one, link, bench)
+        ]
+        elsewhere = [one for one in others if _is_elsewhere(one, case)]
+        narrower = [one for one in others if one not in elsewhere]
+        reason = (
+            "this would be true in any case"
+            if filled
+            else _not_said(blank, case, narrower)
+        )
+        names = {
+            an.full_name(name)
+            for source in blank.of
+            for name in names_in(parsed(source))
+        }
+        near = [
+            one.claimed.statement
+            for one in found
+            if names & _spoken_of(one.node) and one not in elsewhere
+        ]
+        bases = {name.partition("_")[0] for name in names}
+        near += [
+            one
+            for one in mentioned
+            if one.node is None
+            or bases & {name.base for name in t.every_name(one.node)}
+        ]
+        line, text = (near[0].line, near[0].text) if near else (0, "")
+        return AskedPart(
+            part,
+            "undecided" if near else "missing",
+            line,
+            text,
+            reason,
+            optional=blank.optional,
+        )
+    true = [
+        (one, each) for one, link in told if (each := _true_link(one, link)) is not None
+    ]
+    false = [one for one, _ in told if one.status == "false"]
+    first = true[0][0] if true else false[0] if false else told[0][0]
+    apart = [
+        one
+        for one in false
+        if all(one.claimed.under != other.claimed.under for other, _ in true)
+    ]
+    rivals = (
+        [one for one, _ in told if _is_later_rival(one, first)]
+        if true and not false
+        else []
+    )
+    if rivals:
+        last = rivals[-1].claimed.statement
+        reason = f"line {first.claimed.statement.line} is true, and line {last.line} gives another value"
+        answered = _asked(
+            part, "undecided", first, f"{reason} ('{last.doubt}' was not read)"
+        )
+    elif true and not false:
+        answered = _asked(part, "proved", first, true[0][1])
+    elif true and (case is not None or not apart):
+        lines = first.claimed.statement.line, false[0].claimed.statement.line
+        differ = "the answers given differ: line {} is true, line {} is false"
+        answered = _asked(part, "undecided", first, differ.format(*lines))
+    elif not any(map(_counts, false)) and any(
+        one.status == "open" and _counts(one) for one, _ in told
+    ):
+        answered = _asked(
+            part,
+            "undecided",
+            next(one for one, _ in told if one.status == "open" and _counts(one)),
+        )
+    else:  # false, perhaps true in one case, and false in another
+        answered = _asked(
+            part, "refuted" if false else "undecided", apart[0] if true else first
+        )
+    shown = answered.latex
+    if case is not None and latex(case) not in shown:
+        shown = rf"{shown} \text{{ for }} {latex(case)}"
+    return replace(answered, latex=shown, optional=blank.optional)
+
+
+def _is_later_rival(one: Finding, first: Finding) -> bool:
+    """Whether a value is displayed further down, under a condition in words, and was not shown to be the same."""
+    statement = one.claimed.statement
+    later = statement.number > first.claimed.statement.number
+    return (
+        later and statement.display and bool(statement.doubt) and one.status == "open"
+    )
+
+
+def _counts(one: Finding) -> bool:
+    """Whether a formula is in a display or a neutral sentence."""
+    return one.claimed.statement.kind == "neutral"
+
+
+def _filling(
+    exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, an.Said]
+) -> t.Relation | None:
+    """The comparison with which a formula says the value of what was asked for, perhaps under a name of its own."""
+    shapes = [parsed(source) for source in blank.of]
+    shapes += [an.named(name) for name, said in own.items() if said.node in shapes]
+    node = t.unquantified(one.node)
+    node = (
+        node.items[1] if isinstance(node, t.Logic) and node.word == "implies" else node
+    )
+    for body in map(t.unquantified, t.conjuncts(node)):
+        if not isinstance(body, t.Relation):
+            continue
+        for chain in [body, *(an.comparisons(body) if len(body.terms) == 2 else ())]:
+            for terms, signs in (
+                (chain.terms, chain.comparisons),
+                (chain.terms[::-1], chain.comparisons[::-1]),
+            ):
+                if not any(item in shapes for item in (terms[0], *t.listed(terms[0]))):
+                    continue
+                for at, other in enumerate(terms[1:], 1):
+                    if set(signs[:at]) <= {"=", "~", "->"} and not _is_computed(
+                        exercise, other
+                    ):
+                        return t.Relation(
+                            (terms[0], other),
+                            ("=" if set(signs[:at]) == {"="} else "~",),
+                        )
+    return None
+
+
+def _is_computed(exercise: Exercise, term: t.Node) -> bool:
+    """Whether a term speaks of what attention computes, and so is no value."""
+    lengths = (
+        []
+        if exercise.keys is None
+        else [scale.name for scale in exercise.keys.scales.values()]
+    )
+    if _functions(term):
+        return True
+    return any(
+        name.base in ("alpha", "c") and an.full_name(name) not in lengths
+        for name in names_in(term)
+    )
+
+
+def _true_link(one: Finding, link: t.Relation | None) -> str | None:
+    """Why a formula fills a blank truly: it is true, or its link is and the rest of a chain is open."""
+    if one.status == "true":
+        return one.reason
+    if (
+        one.status == "false"
+        or one.claimed.statement.doubt
+        or one.claimed.again
+        or link is None
+    ):
+        return None
+    found = [
+        each
+        for each in one.judged
+        if each.decision.word == "proved" and each.link.terms == link.terms
+    ]
+    return found[0].part.reason if found else None
+
+
+def _covers(
+    exercise: Exercise, blank: Blank, one: Finding, link: t.Relation, bench: Bench
+) -> bool:
+    """Whether a formula is said for the case of a blank, perhaps among others."""
+    case = None if blank.case is None else parsed(blank.case)
+    match case:
+        case None:
+            pinned = any(
+                "=" in part.comparisons for part in _narrowing(exercise, one, bench)
+            )
+            return not pinned and not any(
+                _is_special_limit(exercise, part) for part in _stated_conditions(one)
+            )
+        case t.Relation((t.Name() as name, value), ("=",)) if (
+            number := t.number_of(value)
+        ) is not None:
+            return all(
+                _holds_at(exercise, part, name, number, bench)
+                for part in _stated_conditions(one)
+            )
+        case t.Relation((t.Name() as name, _), ("->",)):
+            stated = _stated_conditions(one)
+            others = [part for part in stated if part != case]
+            allowed = all(
+                _is_no_restriction(exercise, part, name, bench) for part in others
+            )
+            in_value = _names_behind(exercise, link.terms[1], bench)
+            return case in stated and allowed and an.full_name(name) not in in_value
+    return False  # a case of another kind is refused where the exercise is read
+
+
+def _not_said(blank: Blank, case: t.Node | None, narrower: Sequence[Finding]) -> str:
+    """What is missing where no formula fills a blank; some may fill it for less than was asked."""
+    for one in narrower:
+        stated = [
+            part for part in _stated_conditions(one) if not isinstance(part, t.Name)
+        ]
+        if any(part != case for part in stated):
+            return f"answered for {' and '.join(map(plain, stated))} only"
+    reason = f"no formula says what {plain(parsed(blank.of[0]))} is"
+    if isinstance(case, t.Relation) and case.comparisons == ("->",):
+        return f"{reason} as {plain(case)}: write ... \\to ... as {blank.case}"
+    return reason
+
+
+def _is_elsewhere(one: Finding, case: t.Node | None) -> bool:
+    """Whether a formula that does not cover a case is said for another one, and not for a part of it."""
+    stated = _stated_conditions(one)
+    match case:
+        case t.Relation((t.Name() as name, value), ("=",)) if (
+            number := t.number_of(value)
+        ) is not None:
+            world = IntegersWorld({}, {an.full_name(name): number})
+            return any(holds(part, world) is False for part in stated)
+        case t.Relation((t.Name() as name, _), ("->",)):
+            limits = [
+                part
+                for part in stated
+                if isinstance(part, t.Relation) and "->" in part.comparisons
+            ]
+            return case not in limits and any(part.terms[0] == name for part in limits)
+    return not any(
+        "->" in part.comparisons for part in stated if isinstance(part, t.Relation)
+    )
+
+
+def _stated_conditions(one: Finding) -> tuple[t.Node, ...]:
+    """What a formula is said for."""
+    return one.node.conditions if isinstance(one.node, t.Quantified) else ()
+
+
+def _holds_at(
+    exercise: Exercise, condition: t.Node, name: t.Name, number: Fraction, bench: Bench
+) -> bool:
+    """Whether a condition leaves the case that a given number has this value."""
+    is_limit = isinstance(condition, t.Relation) and {"->", ">>", "<<"} & set(
+        condition.comparisons
+    )
+    if is_limit and an.full_name(name) in an.full_names(condition):
+        return False  # a limit says nothing of a single value
+    found = holds(condition, IntegersWorld({}, {an.full_name(name): number}))
+    if found is None:
+        return _is_no_restriction(exercise, condition, name, bench)
+    return found
+
+
+def _is_no_restriction(
+    exercise: Exercise, condition: t.Node, name: t.Name, bench: Bench
+) -> bool:
+    """Whether a condition restricts nothing that is given: it introduces a letter, or is about other names.
+
+    `name` is the one that the case of a blank is about.
+    """
+    if isinstance(condition, t.Name):
+        return True
+    if isinstance(condition, t.Relation) and condition.comparisons == ("->",):
+        return not _is_special_limit(exercise, condition)
+    given = {*an.given_numbers(exercise), an.full_name(name), "pi", "e"}
+    return not an.full_names(condition) <= given or bench.always(condition)
+
+
+def _is_special_limit(exercise: Exercise, condition: t.Node) -> bool:
+    """Whether a given number is sent where the exercise does not send it: a tolerance goes to 0 anyway."""
+    match condition:
+        case t.Relation((t.Name() as name, end), ("->",)) if (
+            an.full_name(name) in exercise.parameters
+        ):
+            given = exercise.parameters[an.full_name(name)]
+            return not (
+                (given.small and end == t.ZERO) or (given.large and end == t.INFINITY)
+            )
+    return False
+
+
+def _names_behind(exercise: Exercise, node: t.Node, bench: Bench) -> set[str]:
+    """The names in a formula, and those in what they are defined by."""
+    definitions = {
+        name: parsed(source) for name, source in exercise.definitions.items()
+    }
+    definitions |= {name: said.node for name, said in bench.answer.definitions.items()}
+    found: set[str] = set()
+    waiting = an.full_names(node)
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        if name in definitions:
+            waiting |= an.full_names(definitions[name]) - found
+    return found
+
+
+def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
+    """Whether what is true would be false were the question idle."""
+    if exercise.matrices is None or not isinstance(bench.court, MatricesCourt):
+        return bool(_functions(one.link)) or says_something(exercise, bench.answer, one)
+    if any(
+        set(one.link.terms) == {parsed(side) for side in pair}
+        for pair in exercise.matrices.different
+    ):
+        return False  # that is given
+    try:
+        idle = [
+            bench.court.otherwise(idle).decide(one.claim)
+            for idle in exercise.matrices.otherwise
+        ]
+    except CANNOT:
+        return False
+    return not any(proved(found) for found in idle)
+
+
+# Statements.
+
+
+def statement_part(
+    exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: Sequence[t.Node]
+) -> AskedPart:
+    """A true formula about what was asked for; where reasons are asked for, a false one makes it wrong."""
+    things = " or ".join(plain(parsed(one)) for one in exercise.about)
+    wanted = [
+        {an.full_name(name) for name in names_in(node)} | _functions(node)
+        for node in map(parsed, exercise.about)
+    ]
+    about = [
+        one for one in found if any(names <= _spoken_of(one.node) for names in wanted)
+    ]
+    near = [
+        one for one in found if any(names & _spoken_of(one.node) for names in wanted)
+    ]
+    false = [one for one in found if one.status == "false"]
+    if exercise.reasons and false:
+        return _asked("statement", "refuted", false[0])
+    doubtful = [
+        one
+        for one in found
+        if one.status == "open" and refuted(one.judged) and one.claimed.under
+    ]
+    if exercise.reasons and doubtful:
+        return _asked("statement", "undecided", doubtful[0])
+    if exercise.keys is not None and exercise.keys.otherwise:
+        return _weighed(exercise, exercise.keys, bench, found)
+    true = [
+        one
+        for one in about
+        if one.status == "true" and not one.claimed.statement.strict
+    ]
+    telling = [
+        one
+        for one in true
+        if any(_says_something(exercise, bench, each) for each in one.judged)
+    ]
+    narrow = [_narrowing(exercise, one, bench) for one in telling]
+    only = " and ".join(map(plain, narrow[0])) if narrow else ""
+    options: list[tuple[Word, list[Finding], str]] = [
+        (
+            "proved",
+            [one for one, less in zip(telling, narrow, strict=True) if not less],
+            "",
+        ),
+        ("undecided", telling, f"answered for {only} only"),
+        ("refuted", [one for one in near if one.status == "false"], ""),
+        ("undecided", [one for one in about if one.status == "open"], ""),
+        (
+            "undecided",
+            about,
+            "this would be true in any case: it does not say what was asked",
+        ),
+    ]
+    for word, ones, reason in options:
+        if ones:
+            return _asked("statement", word, ones[0], reason)
+    mentioned = [
+        node for node in quoted if any(names & an.full_names(node) for names in wanted)
+    ]
+    if mentioned:
+        return AskedPart(
+            "statement",
+            "undecided",
+            0,
+            "",
+            f"{plain(mentioned[0])} may be the answer: it is only quoted",
+        )
+    if near:
+        return _asked(
+            "statement",
+            "undecided",
+            near[0],
+            f"no formula that was read says anything of {things}",
+        )
+    return AskedPart(
+        "statement", "missing", 0, "", f"no formula says anything of {things}"
+    )
+
+
+def _asked(part: str, word: Word, one: Finding, reason: str = "") -> AskedPart:
+    line, text = one.claimed.statement.line, one.claimed.statement.text
+    against = one.counterexample if word == "refuted" else None
+    return AskedPart(part, word, line, text, reason or one.reason, against)
+
+
+def _spoken_of(node: t.Node) -> set[str]:
+    return {
+        spoken for name in names_in(node) for spoken in (an.full_name(name), name.base)
+    } | _functions(node)
+
+
+def _functions(node: t.Node) -> set[str]:
+    """Probabilities, means and variances: to speak of the variance of a weight is more than to speak of the weight."""
+    return {
+        part.function
+        for part in t.walk(node)
+        if isinstance(part, t.Call) and part.function in CHANCE
+    }
+
+
+def _narrowing(exercise: Exercise, one: Finding, bench: Bench) -> list[t.Relation]:
+    """What a formula is said for of given numbers, where that is not all that is given: 'for T <= 6'."""
+    under: list[t.Node] = (
+        list(one.node.conditions) if isinstance(one.node, t.Quantified) else []
+    )
+    match t.unquantified(one.node):
+        case t.Logic("implies", (condition, t.Relation((_, _), ("!=",)))):
+            under += t.conjuncts(condition)
+    different = () if exercise.integers is None else exercise.integers.different
+    given = {
+        *an.given_numbers(exercise),
+        "pi",
+        *(name for pair in different for name in pair),
+    }
+    links = [
+        link
+        for part in under
+        if isinstance(part, t.Relation)
+        for link in an.comparisons(part)
+    ]
+    links = [
+        link
+        for link in links
+        if set(link.terms) not in [set(map(an.named, pair)) for pair in different]
+    ]
+    links = [
+        link for link in links if an.full_names(link) and an.full_names(link) <= given
+    ]
+    calls = [
+        link for link in links if any(isinstance(part, t.Call) for part in t.walk(link))
+    ]
+    return [link for link in links if link not in calls and not bench.always(link)]
+
+
+IDLE = {
+    "scaled": "all that is said would hold for some numbers that do not sum to 1",
+    "signed": "all that is said would hold for some numbers of which one is negative",
+}
+CHAINED: tuple[t.Comparison, ...] = (
+    "=",
+    ">",
+    "<",
+    ">=",
+    "<=",
+)  # each sums up those before it that point its way
+SCORES = (
+    "k",
+    "q",
+    "e",
+)  # what a weight is made of: to repeat its definition says nothing of it
+
+
+def _weighed(
+    exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Finding]
+) -> AskedPart:
+    """What is truly said of the weights must hold for nothing but weights."""
+    true = [one for one in found if one.status == "true"]
+    said: list[t.Relation] = []
+    for node in (one.node for one in true):
+        if isinstance(node, t.Quantified) and all(
+            isinstance(x, t.Name) or is_every_key(x) for x in node.conditions
+        ):
+            node = node.body  # a letter stands for every key anyway
+        said += _steps(node)
+        if isinstance(node, t.Relation) and len(node.terms) > 2:  # x = y > z says x > z
+            signs = [
+                sign
+                for sign in CHAINED
+                if set(node.comparisons) <= {"=", sign[0], sign}
+            ]
+            said += [
+                t.Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span)
+                for sign in signs[:1]
+            ]
+    own = [
+        link for link in said if not any(name.base in SCORES for name in names_in(link))
+    ]
+    for idle in setting.otherwise:
+        if not rules_out(exercise, bench.answer, own, idle):
+            weights = [one for one in found if "alpha" in _spoken_of(one.node)]
+            false = next((one for one in weights if one.status == "false"), None)
+            if false is not None:
+                return _asked("statement", "refuted", false)
+            word: Word = (
+                "undecided"
+                if any(one.status == "open" for one in weights)
+                else "missing"
+            )
+            return AskedPart("statement", word, 0, "", IDLE[idle])
+    lines = [one.claimed.statement for one in true]
+    return AskedPart(
+        "statement",
+        "proved",
+        lines[0].line,
+        r",\ ".join(one.text for one in lines[:2]),
+        true[0].reason,
+    )
+
+
+# Derivations.
+
+
+def derivation_part(
+    exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: bool
+) -> AskedPart:
+    """True steps that lead from one side to the other; a false one on the path makes it wrong."""
+    part, court = "derivation", bench.court
+    if not isinstance(court, MatricesCourt):
+        return AskedPart(
+            part, "undecided", 0, "", "derivations are read for matrices only"
+        )
+    aims = [
+        Aim(parsed(source), parsed(target), court.given)
+        for source, target in exercise.derive
+    ]
+    steps = [link for one in found for link in _true_links(one, bench)]
+    first, last = plain(aims[0].start), plain(aims[0].end)
+    goal = latex(t.Relation((aims[0].start, aims[0].end), ("=",)))
+    line = next(
+        (one.claimed.statement.line for one in found if one.status == "true"), 0
+    )
+    false = [one for one in found if one.status == "false"]
+    across: list[tuple[Finding, t.Relation]] = []  # what a false chain says of its ends
+    for one in false:
+        node = t.unquantified(one.node)
+        if isinstance(node, t.Relation) and len(node.terms) > 2:
+            signs = set(node.comparisons) - {"="}
+            sign: t.Comparison = (
+                "=" if not signs else "<=" if signs <= {"<", "<="} else ">="
+            )
+            across.append(
+                (
+                    one,
+                    t.Relation(
+                        (node.terms[0], node.terms[-1]), (sign,), span=node.span
+                    ),
+                )
+            )
+    on_path = [one for one, chain in across if any(aim.is_leap(chain) for aim in aims)]
+    if on_path:
+        return _asked(part, "refuted", on_path[0])
+    leads, leaps, small = _leads(aims, steps)
+    if leads and (leaps or any(_reaches(aim, steps) for aim in aims)):
+        reached = f"every step from {first} to {last} is true"
+        if not false and not any(map(_has_false_step, found)):
+            return AskedPart(part, "proved", line, goal, reached)
+        among = _false_among_steps(aims, found, bench)
+        if among is not None:
+            where = among.claimed.statement.line
+            reason = f"line {where} is false as it stands, among the steps that lead from {first} to {last}"
+            why_false = (
+                "" if "\n" in among.reason else f": {among.reason}"
+            )  # not a caret under a formula
+            return AskedPart(part, "undecided", line, goal, reason + why_false)
+        beside = ", ".join(
+            dict.fromkeys(f"line {one.claimed.statement.line}" for one in false)
+        )
+        return AskedPart(
+            part,
+            "proved",
+            line,
+            goal,
+            f"{reached}; false beside them: {beside}" if beside else reached,
+        )
+    others = [link for one in false for link in _steps(one.node) if link not in steps]
+    ends = [chain for _, chain in across]
+    if false and (
+        not small
+        or _leads(aims, [*steps, *others])[0]
+        or _leads(aims, [*steps, *ends])[0]
+    ):
+        return _asked(part, "refuted", false[0])
+    if false:
+        reason = f"line {false[0].claimed.statement.line} is false, and the other steps leave a gap"
+        return AskedPart(part, "undecided", line, goal, reason)
+    telling = [link for link in small if not any(aim.is_idle(link) for aim in aims)]
+    if quoted or telling or any(one.status == "open" for one in found):
+        return AskedPart(
+            part,
+            "undecided",
+            line,
+            goal,
+            f"the steps that were read do not lead from {first} to {last}",
+        )
+    reason = (
+        f"this restates what is to be shown: write the steps from {first} to {last}"
+    )
+    return AskedPart(
+        part,
+        "missing",
+        0,
+        "",
+        reason if leaps else f"no step leads from {first} to {last}",
+    )
+
+
+def _has_false_step(one: Finding) -> bool:
+    """Whether a step of a formula is refuted; the formula may be open, since it may be meant for less."""
+    return any(each.decision.word == "refuted" for each in one.judged)
+
+
+def _false_among_steps(
+    aims: Sequence[Aim], found: Sequence[Finding], bench: Bench
+) -> Finding | None:
+    """A false formula that belongs to a derivation: one that is written before its end, or goes on from its steps.
+
+    What is false and stands after the end, by itself, is a remark.
+    """
+    in_order = sorted(found, key=lambda one: one.claimed.statement.number)
+    before: list[t.Relation] = []  # the true steps so far
+    ended = False
+    for one in in_order:
+        if one.status == "false" and not ended:
+            ended = _leads(aims, before)[0]
+            if not ended:
+                return one
+        before += _true_links(one, bench)
+    terms = {term for link in before for term in link.terms}
+    for one in found:
+        wrong = [each.link for each in one.judged if each.decision.word == "refuted"]
+        if any(terms & set(link.terms) for link in wrong):
+            return one
+    return None
+
+
+def _reaches(aim: Aim, steps: Sequence[t.Relation]) -> bool:
+    """Whether one of the two sides stands in a step, as it is written."""
+    for term in (term for link in steps for term in link.terms):
+        for end in (aim.start, aim.end):
+            found = None if term == end else gap((term, end), aim.bare)
+            if term == end or (found is not None and found.is_zero):
+                return True
+    return False
+
+
+def _leads(
+    aims: Sequence[Aim], steps: Sequence[t.Relation]
+) -> tuple[bool, list[t.Relation], list[t.Relation]]:
+    """Whether steps lead from one side to the other; those that are what was to be shown, and the others."""
+    leaps = [link for link in steps if any(aim.is_leap(link) for aim in aims)]
+    small = [link for link in steps if link not in leaps]
+    if any(aim.leads(small) for aim in aims):
+        return True, leaps, small
+    whole = bool(leaps) and any(aim.leads(steps) for aim in aims)
+    return whole and any(aim.follows(small) for aim in aims), leaps, small
+
+
+def _true_links(one: Finding, bench: Bench) -> Iterator[t.Relation]:
+    """The steps of a formula that are true; under a condition, those that hold without it."""
+    conditions = one.node.conditions if isinstance(one.node, t.Quantified) else ()
+    free = all(isinstance(part, t.Name) or bench.always(part) for part in conditions)
+    shown = [each.link.terms for each in one.judged if each.decision.word == "proved"]
+    for link in _steps(t.unquantified(one.node)):
+        if (one.status == "true" or link.terms in shown) and (
+            free or bench.always(link)
+        ):
+            yield link
+
+
+def _steps(node: t.Node) -> Iterator[t.Relation]:
+    match node:
+        case t.Relation(terms, signs):
+            for a, sign, b in zip(terms[:-1], signs, terms[1:], strict=True):
+                yield t.Relation((a, b), (sign,), span=a.span.to(b.span))
+        case t.Logic("and", items):
+            for item in items:
+                yield from _steps(item)
+        case t.Quantified(body, conditions) if all(
+            isinstance(part, t.Name) for part in conditions
+        ):
+            yield from _steps(
+                body
+            )  # under a condition, it leads from one side to the other in some cases only

@@ -1,0 +1,471 @@
+"""Every formula of an answer to a status: true, false with a counterexample, or open with a reason.
+
+A setting decides claims (`Claim -> Court -> Judged`), and each decision is replayed on explicit instances. A formula of
+a worded sentence is false only if a counterexample satisfies every condition stated before it in its paragraph; one
+under a condition that was not read is never false, and open if the condition may narrow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headwright.errors import InputError
+from headwright.formulas import FormulaError
+from headwright.formulas import tree as t
+from headwright.formulas.show import plain
+from headwright.grading.answer import (
+    Answer,
+    MisfitError,
+    MissingError,
+    Said,
+    WrongKindError,
+    about_the_given,
+    full_name,
+    full_names,
+)
+from headwright.grading.candidates import Claimed
+from headwright.grading.decision import Decision
+from headwright.grading.exercise import Exercise, parsed
+from headwright.grading.judging import (
+    Claim,
+    Court,
+    Judged,
+    Role,
+    Setting,
+    claims,
+    judged,
+    proved,
+    refuted,
+)
+from headwright.grading.replay import looked_at_twice
+from headwright.grading.replay.trying import NOISE
+from headwright.grading.scalars.numbers import TooLong
+from headwright.grading.settings.keys.laws import speaks_of_moments
+from headwright.grading.settings.keys.scene import UndeterminedError
+from headwright.grading.settings.matrices.deciding import INSTANCE
+from headwright.grading.settings.matrices.known import names_in
+from headwright.grading.text import is_index
+from headwright.grading.verdict import Formula, Status
+
+CANNOT = (
+    MisfitError,
+    FormulaError,
+    UndeterminedError,
+    TooLong,
+    InputError,
+    RecursionError,
+)
+SOMEWHERE = (
+    "the two sides differ in an instance, and whether they always do is not proved"
+)
+UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
+MOST_EARLIER = 4  # conditions before a formula that it may be meant for
+ROUNDED = 0.005  # numbers that differ by less are about equal
+
+
+def why(error: Exception) -> str:
+    """Why something cannot be judged, with a caret where there is a place."""
+    return str(error.shown()) if isinstance(error, MisfitError) else str(error)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A court for one reading of an answer, and the replay of what it decides."""
+
+    exercise: Exercise
+    setting: Setting
+    answer: Answer
+    court: Court
+    seed: int
+
+    @classmethod
+    def opened(
+        cls, exercise: Exercise, setting: Setting, answer: Answer, seed: int
+    ) -> Bench:
+        """The court under this reading; conditions speak of scores in place of names that are defined by them."""
+        court = setting.opened(answer)
+        stated = [one for one in answer.claims if not one.follows]
+        for name, said in answer.definitions.items() if stated else ():
+            if t.speaks_of(said.node, "q"):
+                stated = [
+                    replace(one, node=t.put(one.node, name, said.node))
+                    for one in stated
+                ]
+        return cls(
+            exercise, setting, replace(answer, claims=tuple(stated)), court, seed
+        )
+
+    def decided(self, asked: Iterable[Claim]) -> list[Judged]:
+        """Claims decided, and replayed."""
+        found: list[Judged] = []
+        matrices = self.exercise.matrices
+        for claim in asked:
+            pinned = any(
+                isinstance(node, t.Relation) and "=" in node.comparisons
+                for node in claim.under
+            )
+            for one in looked_at_twice(
+                self.exercise, self.answer, self.court.decide(claim), self.seed
+            ):
+                word, reason = one.decision.word, ""
+                if (
+                    word == "proved"
+                    and one.part.used == INSTANCE
+                    and matrices is not None
+                    and matrices.different
+                ):
+                    reason = SOMEWHERE  # where matrices are given to differ always, an instance is no proof of it
+                elif word == "holds" and pinned and self.exercise.keys is not None:
+                    reason = UNTRIED  # 'for n = 3 and epsilon = 1/3, ...': plain instances need not meet that
+                if reason:
+                    part = replace(
+                        one.part, word="undecided", reason=reason, counterexample=None
+                    )
+                    one = replace(
+                        one, decision=Decision("undecided", reason), part=part
+                    )
+                found.append(one)
+        return found
+
+    def always(self, node: t.Node) -> bool:
+        """Whether something is so for all that is given."""
+        try:
+            return proved(
+                self.decided(claims(node, "condition", whole=self.setting.whole))
+            )
+        except CANNOT:
+            return False
+
+    def goals(self, under: tuple[t.Node, ...] = ()) -> list[Judged]:
+        """What the exercise asks of the object; and doubts about what the answer says of its own names."""
+        whole = self.setting.whole
+        asked = [
+            one
+            for goal in self.exercise.goals
+            for one in claims(parsed(goal), "goal", whole=whole)
+        ]
+        doubts = [one for one in self.court.conditions if one.decision.word != "proved"]
+        return doubts + self.decided(
+            replace(one, under=(*one.under, *under)) for one in asked
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one formula."""
+
+    claimed: Claimed
+    node: t.Node  # as it was judged
+    status: Status
+    reason: str = ""
+    counterexample: Mapping[str, Any] | None = None
+    used: str = ""
+    judged: tuple[Judged, ...] = ()
+
+    @property
+    def formula(self) -> Formula:
+        """For the verdict."""
+        one = self.claimed.statement
+        counts = (one.kind == "neutral" or one.display) and not one.doubt
+        role = "step" if self.judged and self.judged[0].part.role == "step" else "claim"
+        return Formula(
+            one.line,
+            one.text,
+            self.status,
+            role,
+            counts,
+            self.reason,
+            self.counterexample,
+            self.used,
+        )
+
+
+def judge(
+    bench: Bench,
+    claimed: Sequence[Claimed],
+    spoken: frozenset[str] = frozenset(),
+    mentioned: frozenset[str] = frozenset(),
+) -> list[Finding]:
+    """Every formula to a status; `spoken` are the names of the answer's own that it says something of.
+
+    `mentioned` are names that stand in a sentence by themselves, which may say in words what they are. The court was
+    opened with these claims (`prepared`) as the last of the answer's.
+    """
+    said = bench.court.claims[len(bench.court.claims) - len(claimed) :]
+    findings = [
+        _finding(bench, one, each, spoken)
+        for one, each in zip(claimed, said, strict=True)
+    ]
+    return [_unless_explained(one, findings, mentioned) for one in findings]
+
+
+def _letters_of_law(one: Finding) -> set[str]:
+    """The letters for which a law was refuted: x, y of relu(x + y) = relu(x) + relu(y)."""
+    examples = [
+        each.decision.example
+        for each in one.judged
+        if each.decision.example is not None
+    ]
+    return {name for example in examples for name in example.shapes}
+
+
+def _is_law(node: t.Node, letters: set[str]) -> bool:
+    """Whether a formula compares functions of the same letters: relu(P Y) = P relu(Y) does not say what Y is."""
+    body = t.unquantified(node)
+    if not isinstance(body, t.Relation):
+        return False
+    spoken = [full_names(term) & letters for term in body.terms]
+    has_function = any(isinstance(part, t.Call | t.Norm) for part in t.walk(body))
+    return has_function and all(names == spoken[0] for names in spoken)
+
+
+def _unless_explained(
+    one: Finding, findings: Sequence[Finding], mentioned: frozenset[str]
+) -> Finding:
+    """A refuted law is open where something else is said of its letters: 'let x^T y = 0', 'orthogonal x and y'."""
+    letters = _letters_of_law(one)
+    if one.status != "false" or not letters:
+        return one
+    said = set(mentioned)
+    for other in findings:
+        node = other.claimed.node
+        is_domain = (
+            isinstance(node, t.Bond) and node.word == "in"
+        )  # x in R^d leaves x free
+        if not is_domain and not _is_law(node, letters):
+            said |= full_names(node)
+    explained = sorted(letters & said)
+    if not explained:
+        return one
+    reason = (
+        f"it is false as it stands, and what is said of {explained[0]} was not read"
+    )
+    return replace(one, status="open", reason=reason, counterexample=None)
+
+
+def prepared(exercise: Exercise, claimed: Sequence[Claimed]) -> tuple[Said, ...]:
+    """The claims for opening a court, each under its conditions."""
+    found = ((one.statement, under(exercise, one.node, one.under)) for one in claimed)
+    return tuple(Said(node, one.text, one.line, True) for one, node in found)
+
+
+def under(exercise: Exercise, node: t.Node, conditions: tuple[t.Node, ...]) -> t.Node:
+    """A statement with what it is said for."""
+    if (
+        conditions and exercise.integers is not None
+    ):  # an integer that only the conclusion names is claimed to exist
+        stated = [
+            part for part in conditions if not isinstance(part, t.Name | t.Listing)
+        ]
+        given: t.Node = stated[0] if len(stated) == 1 else t.Logic("and", tuple(stated))
+        return t.Logic("implies", (given, node), span=node.span) if stated else node
+    return t.said_under(node, conditions)
+
+
+def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> Finding:
+    statement = one.statement
+    try:
+        found = tuple(_tried(bench, said))
+    except WrongKindError as error:
+        return Finding(one, said.node, "false", why(error), {"words": error.message})
+    except MissingError as error:
+        return Finding(one, said.node, "open", error.message)
+    except CANNOT as error:
+        return Finding(one, said.node, "open", why(error))
+    if not found:
+        return Finding(one, said.node, "open", "nothing was found to judge")
+    if statement.doubt and statement.strict:
+        return Finding(
+            one, said.node, "open", f"'{statement.doubt}' was not read", judged=found
+        )
+    if proved(found):
+        reasons = list(
+            dict.fromkeys(each.part.reason for each in found if each.part.reason)
+        )
+        used = next((each.part.used for each in found if each.part.used), "")
+        return Finding(
+            one, said.node, "true", "; ".join(reasons[:2]), used=used, judged=found
+        )
+    against = [each for each in found if each.decision.word == "refuted"]
+    if against and all(each.part.reason == NOISE for each in against):
+        found = tuple(
+            replace(each, decision=replace(each.decision, word="proved"))
+            for each in found
+        )
+        return Finding(one, said.node, "true", "true up to the noise", judged=found)
+    if against and all(map(_is_rounded, against)):
+        return Finding(one, said.node, "true", "true up to rounding", judged=found)
+    if not against:
+        reason = next(
+            (each.part.reason for each in found if each.decision.word != "proved"), ""
+        )
+        return Finding(one, said.node, "open", reason, judged=found)
+    narrower, maybe = _for_a_case(bench, one, said)
+    if narrower is not None and not one.again:
+        return narrower
+    reason = _why_not_false(bench, one, said, against, spoken) or maybe
+    if reason:
+        return Finding(one, said.node, "open", reason, judged=found)
+    first = against[0].part
+    return Finding(
+        one, said.node, "false", first.reason, first.counterexample, judged=found
+    )
+
+
+def _is_rounded(one: Judged) -> bool:
+    """Whether two numbers that are written out are about equal."""
+    left, right = one.decision.left, one.decision.right
+    numbers = all(name.base in ("e", "pi") for name in t.every_name(one.link))
+    if one.link.comparisons != ("~",) or not numbers or left is None or right is None:
+        return False
+    return bool(abs(left - right) <= ROUNDED * abs(left))
+
+
+def _for_a_case(bench: Bench, one: Claimed, said: Said) -> tuple[Finding | None, str]:
+    """What is false in general, for a condition that stands before it: true there, or perhaps meant for it."""
+    said_for = {name.base for name in t.every_name(*one.under)}
+    other = [
+        part
+        for part in one.statement.earlier
+        if said_for.isdisjoint(name.base for name in t.every_name(part))
+    ]
+    for part in other[: -MOST_EARLIER - 1 : -1] if not one.statement.doubt else ():
+        node = under(bench.exercise, said.node, (part,))
+        try:
+            again = tuple(_tried(bench, replace(said, node=node)))
+        except CANNOT:
+            again = ()
+        if proved(again) and not any(each.decision.vacuous for each in again):
+            return Finding(
+                one, node, "true", f"true for {plain(part)}", judged=again
+            ), ""
+        if not refuted(again):
+            return None, f"it is false as it stands; it may be meant for {plain(part)}"
+    return None, ""
+
+
+def _tried(bench: Bench, said: Said) -> list[Judged]:
+    """What is found of each link of a statement; nothing where it is not a statement to judge."""
+    some = [part for part in t.walk(said.node) if isinstance(part, t.Exists)]
+    if any(
+        not part.conditions
+        or not all(isinstance(one, t.Name) for one in part.conditions)
+        for part in some
+    ):
+        return []
+    match said.node:  # what is said of weights implies nothing that is not about them
+        case t.Logic("implies", (condition, body)) | t.Quantified(
+            body, (condition, *_)
+        ) if (
+            bench.exercise.keys is not None
+            and t.speaks_of(condition, "alpha")
+            and not t.speaks_of(body, "alpha")
+        ):
+            return []
+    role: Role = "step" if bench.exercise.derive else "statement"
+    found: list[Judged] = []
+    for claim in claims(said.node, role, said, whole=bench.setting.whole):
+        try:
+            found += bench.decided([claim])
+        except WrongKindError:
+            raise
+        except CANNOT as error:  # the other links of a chain are judged all the same
+            found.append(judged(claim, Decision("undecided", why(error)), why(error)))
+    return found
+
+
+def _why_not_false(
+    bench: Bench,
+    one: Claimed,
+    said: Said,
+    against: Sequence[Judged],
+    spoken: frozenset[str],
+) -> str:
+    """Why a refuted formula is not called false: it may be meant for less."""
+    statement, integers = one.statement, bench.exercise.integers
+    if one.again:
+        return "a name in it is defined twice, and which one is meant was not read"
+    if statement.doubt:
+        return f"it is false as it stands, and '{statement.doubt}' was not read"
+    if statement.picked:
+        return f"it is false as it stands; read '{statement.picked}'"
+    if any({">>", "<<"} & set(each.link.comparisons) for each in against):
+        return "how much larger is meant is not said"
+    if integers is None and about_the_given(t.unquantified(said.node), bench.exercise):
+        return "it is a case, and not always so"
+    equation = isinstance(one.node, t.Relation) and set(one.node.comparisons) == {"="}
+    if integers is not None and equation and not one.under and statement.number > 0:
+        rows = t.speaks_of(one.node, integers.rows) or any(
+            isinstance(part, t.Call) for part in t.walk(one.node)
+        )
+        if (
+            not rows
+        ):  # 'hence t = t'': of different integers it is meant under something
+            return "under which assumption it is said was not read"
+    apart = (
+        {name for pair in integers.different for name in pair}
+        if integers is not None
+        else set()
+    )
+    if integers is not None and any(full_names(part) - apart for part in one.under):
+        return "whether it is meant for all or for some was not read"  # 't - t' = 2 pi k with k != 0'
+    unsaid = _never_said(bench, one, said, against, spoken) if integers is None else ""
+    if unsaid:
+        return f"what {unsaid} is was never said"
+    if statement.kind == "worded" and statement.clouded:
+        return "it is false as it stands; a condition before it is in words"
+    return ""
+
+
+def _never_said(
+    bench: Bench,
+    one: Claimed,
+    said: Said,
+    against: Sequence[Judged],
+    spoken: frozenset[str],
+) -> str:
+    """A name of which nobody says what it is, in what is refuted or in what that is said for."""
+    labels = bench.exercise.keys.named if bench.exercise.keys is not None else ()
+    known = {"I", "e", "pi", "infinity", *labels, *spoken, *bench.answer.definitions}
+    stated = said.node.conditions if isinstance(said.node, t.Quantified) else ()
+    known_there = known | {
+        full_name(name) for node in stated for name in names_in(node)
+    }
+    links = [
+        each.link for each in against if not speaks_of_moments(each.link)
+    ]  # the laws of keys say what is known
+    letters = {
+        name
+        for each in against
+        if each.decision.example
+        for name in each.decision.example.shapes
+    }  # of a law
+    asserted = (
+        one.statement.kind == "neutral" or one.statement.display
+    )  # in words, less may be meant
+    parts = [(part, known) for part in one.under if not is_index(part)] + [
+        (link, known_there) for link in links
+    ]
+    for node, told in parts:
+        bound = {
+            part.index
+            for part in t.walk(node)
+            if isinstance(part, t.BigSum | t.BigCall)
+        }
+        for name in names_in(node):
+            full = full_name(name)
+            asked = (
+                full in bench.exercise.answer and full not in bench.answer.definitions
+            )
+            given = any(
+                map(bench.setting.gives, (name, t.Name(name.base)))
+            )  # U_k is what U is
+            if full in letters and full not in spoken and asserted:
+                continue
+            if full not in bound and (
+                asked or full in letters or not (given or full in told)
+            ):
+                return plain(name)
+    return ""

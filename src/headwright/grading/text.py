@@ -1,0 +1,1306 @@
+"""The formulas of an answer, each with the kind of its sentence and the conditions that bind it.
+
+A sentence is neutral (connectives and verbs of stating only) or worded. A clause with a turning word (not, never,
+would, ...) is quoted, and so is what follows from a hypothetical one. Brackets are sentences of their own. Words are
+never judged; sentences with words beyond connectives are listed to read.
+
+Binding words are syntax: 'for all i', 'if g > 1', 'where lambda > 0', 'Case c = 1/2:'. Where a binding word is followed
+by something that is not read, its formula carries a `doubt`: nothing is proved for a wider range than was written.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import pairwise, takewhile
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from headwright.formulas import FormulaError, goes_on, joined, macros, parse_each
+from headwright.formulas import tree as t
+from headwright.formulas.parse import Macro
+from headwright.grading.markdown import Written
+from headwright.grading.sentences import ARROW, Sentence, Token, sentences
+
+Kind = Literal["neutral", "turned", "worded"]
+Role = Literal["claim", "condition", "wanted", "size"]
+MOST_STATEMENTS = 400
+OTHERS = t.Name("others")  # 'for all other i': i is none of the things that have a name
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One formula of an answer."""
+
+    text: str
+    line: int
+    node: t.Node | None
+    kind: Kind = "neutral"
+    role: Role = "claim"
+    problem: FormulaError | None = field(default=None, compare=False)
+    display: bool = False
+    under: tuple[t.Node, ...] = ()  # what it is said for
+    doubt: str = ""  # words of a condition that was not read
+    strict: bool = False  # ... and they may narrow it: nothing is proved of it
+    binder: str = ""  # the word that made it a condition
+    lets: bool = False  # introduced by 'let', 'take', 'with', ...
+    follows: bool = False  # introduced by 'so', 'then', 'hence', ...
+    reason: bool = False  # introduced by 'since', 'because', 'as'
+    example: bool = False  # 'for instance'
+    size: str = ""  # said to be 'large' or 'small'
+    number: int = 0
+    sentence: int = 0
+    paragraph: int = 0
+    earlier: tuple[
+        t.Node, ...
+    ] = ()  # conditions that were stated before it in its paragraph
+    clouded: bool = False  # one of these is in words, or quoted
+    picked: str = ""  # words that may pick out or change what it is about
+
+
+@dataclass(frozen=True)
+class Text:
+    """What was read: the formulas in order, and the sentences that a person has to read."""
+
+    statements: tuple[Statement, ...]
+    to_read: tuple[tuple[int, str], ...] = ()
+    described: frozenset[str] = (
+        frozenset()
+    )  # names that are described in words: 'let S' be S without its last row'
+    determined: Mapping[str, tuple[int, str]] = field(
+        default_factory=dict
+    )  # ... with words that may say what it is
+
+
+def read(
+    written: Written, names: Collection[str] = (), given: Collection[str] = ()
+) -> Text:
+    """The statements of an answer; `names` are words of several letters that the exercise knows.
+
+    `given` are the numbers that the exercise leaves open: 'for n = 4, m = 3' are two conditions.
+    """
+    reader = _Reader(
+        tuple(names), frozenset(given), macros(written.macros + "\n" + written.text)
+    )
+    for number, sentence in enumerate(_without_brackets(sentences(written))):
+        reader.hear(sentence, number)
+        if len(reader.found) > MOST_STATEMENTS:
+            break
+    found = [
+        replace(one, number=number)
+        for number, one in enumerate(reader.found[:MOST_STATEMENTS])
+    ]
+    return Text(
+        tuple(found),
+        tuple(reader.to_read),
+        frozenset(reader.described),
+        reader.determined,
+    )
+
+
+# Words.
+
+
+@lru_cache(maxsize=1)
+def word_list() -> Mapping[str, frozenset[str]]:
+    """The words by their sections."""
+    given = tomllib.loads((Path(__file__).parent / "words.toml").read_text())
+    return {name: frozenset(words.split()) for name, words in given.items()}
+
+
+def turns(word: str) -> bool:
+    """Whether a word turns its clause: what stands in it is not asserted."""
+    return (
+        word in word_list()["turned"]
+        or word in word_list()["hypothetical"]
+        or word.endswith("n't")
+    )
+
+
+def is_neutral(words: Collection[str]) -> bool:
+    """Whether these words are connectives, verbs of stating and names of things only."""
+    known = frozenset[str]().union(
+        *(
+            word_list()[one]
+            for one in ("neutral", "size", "binding", "relation", "wanted")
+        )
+    )
+    return all(word in known or len(word) == 1 or word.isdigit() for word in words)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_PHRASES = {
+    "as long as": "if",
+    "as soon as": "if",
+    "so long as": "if",
+    "in the event": "if",
+    "on the event": "if",
+    "in case": "if",
+    "provided that": "if",
+    "such that": "with",
+    "for which": "with",
+    "the only": "the",
+    "its only": "its",
+    "if and only if": "iff",
+    "that is": "i.e.",
+    "at first": "naive",
+    "first idea": "naive",
+    "i thought": "naive",
+    "would like": "want",
+    "no matter": "also",
+    "not only": "also",
+    "common slip": "mistake",
+    "instead of": "not",
+    "rather than": "not",
+    "at most": "about",
+    "at least": "about",
+}
+_SIGNS = {
+    "is": "=",
+    "are": "=",
+    "equals": "=",
+    "is equal to": "=",
+    "becomes": "=",
+    "is at most": r"\le",
+    "at most": r"\le",
+    "at least": r"\ge",
+    "less than": "<",
+    "greater than": ">",
+    "larger than": ">",
+    "above": ">",
+    "equal to": "=",
+    "set to": "=",
+    "is set to": "=",
+    "fixed to": "=",
+    "is fixed to": "=",
+    "be": "=",
+    "to be": "=",
+    "is at least": r"\ge",
+    "is less than": "<",
+    "is smaller than": "<",
+    "is below": "<",
+    "is above": ">",
+    "is about": r"\approx",
+    "is close to": r"\approx",
+    "implies": r"\implies",
+    "implies that": r"\implies",
+    "tends to": r"\to",
+    "goes to": r"\to",
+    "approaches": r"\to",
+    "converges to": r"\to",
+    "tend to": r"\to",
+}
+# 'with $\\lambda$ at least $1$'
+_VERBLESS = ("at most", "at least", "less than", "greater than", "larger than", "above")
+_COMPARED = re.compile(
+    r"(?:is|are|must be|should be) (?:(?P<much>much |significantly |far )?(?:larger|greater|bigger|higher) than"
+    r"|(?P<large>(?:very )?large (?:relative|compared) to))(?P<rest>(?: \w+)*)"
+)
+_NUMBERS = {
+    "zero": "0",
+    "one": "1",
+    "unity": "1",
+    "two": "2",
+    "three": "3",
+    "ten": "10",
+}
+_NUMBER_IN_WORDS = re.compile(  # '$\beta$ is 1', '$\beta$ equal to one', 'setting $\beta$ to 1 gives ...'
+    r"(?P<verb>is|equals|be|to|being|at|(?:is )?(?:equal|set|fixed|chosen) to(?: be)?|(?:is )?(?:equal|fixed) at|to be)"
+    rf" (?P<number>\d+(?:\.\d+)?(?:/\d+)?|{'|'.join(_NUMBERS)})"
+    r"(?: (?:here|and|so|then|gives?|yields?|we|which|this|makes?|works?|suffices|throughout|for|in|as)\b.*)?"
+)
+_SETTING = _words(
+    "set setting fix fixing fixed choose choosing take taking put putting let letting"
+)
+_SCORES = _words(
+    "dot product products score scores inner scalar all any every each the that those other others of"
+)
+_NOT_SUBJECTS = _words(
+    "of in for to from by on at between than with against over key token head row column position index entry and or"
+    " times"
+)
+
+
+def _lead(tokens: Sequence[Token], at: int) -> list[str]:
+    """The words right before a place."""
+    return [
+        one.text
+        for one in takewhile(lambda one: one.kind == "word", reversed(tokens[:at]))
+    ][::-1]
+
+
+def _trail(tokens: Sequence[Token], at: int) -> list[str]:
+    """The words right after a place."""
+    return [
+        one.text for one in takewhile(lambda one: one.kind == "word", tokens[at + 1 :])
+    ]
+
+
+def _joined(tokens: Sequence[Token]) -> list[Token]:
+    """'$x$ is at most $y$' and 'A => B' as one formula, and phrases that do what one word does as that word."""
+    found: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        token, last = tokens[at], found[-1] if found else None
+        phrase = _trail(tokens, at - 1) if token.kind == "word" else []
+        stop = at + (len(phrase) or 1)
+        if last is not None and last.kind in ("term", "formula") and stop < len(tokens):
+            sign = (
+                token.text
+                if ARROW.fullmatch(token.text) and token.kind != "word"
+                else None
+            )
+            compared = _COMPARED.fullmatch(said := " ".join(phrase))
+            if said in _SIGNS:
+                sign = _SIGNS[said]
+            elif compared is not None and _words(compared["rest"]) <= _SCORES:
+                sign = r"\gg" if compared["much"] or compared["large"] else ">"
+            elif said == "to" and _SETTING & set(_lead(found, len(found) - 1)):
+                sign = "="  # 'setting $\beta$ to $1$'
+            implied = sign is not None and (sign == r"\implies" or not phrase)
+            follower, before = tokens[stop], [one.text for one in found[-3:-1]]
+            bound = said in _VERBLESS and before[-1:] in (
+                ["with"],
+                ["for"],
+                ["where"],
+                ["and"],
+            )
+            subject = (
+                before[-1:] == []
+                or before[-1] not in _NOT_SUBJECTS
+                or before == ["value", "of"]
+            )
+            subject |= implied or bound
+            fits = (
+                last.kind == follower.kind == "formula"
+                if implied
+                else last.kind == "term" or sign != "="
+            )
+            inline = (
+                follower.kind in ("term", "formula")
+                and not last.display
+                and not follower.display
+            )
+            if sign and inline and subject and fits:
+                found[-1] = Token(
+                    "formula",
+                    f"{last.text.rstrip('.,;')} {sign} {follower.text}",
+                    last.line,
+                )
+                at = stop + 1
+                continue
+        number = _number_in_words(found, phrase)
+        if number is not None and last is not None:
+            words = number["verb"].count(" ") + 2
+            value = _NUMBERS.get(number["number"], number["number"])
+            found[-1] = Token("formula", f"{last.text} = {value}", last.line)
+            at += words
+            continue
+        length = next(
+            (
+                n
+                for n in (4, 3, 2)
+                if " ".join(phrase[:n]) in _PHRASES and len(phrase) >= n
+            ),
+            0,
+        )
+        if phrase[:2] == ["that", "is"] and at and tokens[at - 1].kind != "mark":
+            length = 0  # 'a number that is large'
+        found.append(
+            replace(token, text=_PHRASES[" ".join(phrase[:length])])
+            if length
+            else token
+        )
+        at += length or 1
+    return found
+
+
+def _number_in_words(
+    found: Sequence[Token], phrase: Sequence[str]
+) -> re.Match[str] | None:
+    """'is 1' right behind a letter: the words say what number it is."""
+    last = found[-1] if found else None
+    if (
+        last is None
+        or last.kind != "term"
+        or not re.fullmatch(r"\\?[a-zA-Z]+", last.text.strip())
+    ):
+        return None
+    number = _NUMBER_IN_WORDS.fullmatch(" ".join(phrase))
+    if number is None:
+        return None
+    before = set(_lead(found, len(found) - 1))
+    if number["verb"] in ("to", "at", "to be", "be") and not before & _SETTING:
+        return None
+    return number
+
+
+# Brackets and clauses.
+
+_CASE = re.compile(
+    r"\s*\\?[a-zA-Z]+(?:_\w)?\s*(?:=|<|>|\\[lg]eq?|\\[lg]t)\s*(?:\\[td]?frac)?[\s\d./{}-]+\s*"
+)
+
+
+def _without_brackets(given: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Brackets as sentences of their own, after the one they stand in; 'x > 0 (i != a)' has a condition in them."""
+    for sentence in given:
+        outer: list[Token] = []
+        inner: list[list[Token]] = []
+        held: list[Token] | None = None
+        for at, token in enumerate(sentence.tokens):
+            mark = token.text if token.kind == "mark" else ""
+            if mark == "(" and held is None:
+                held = []
+            elif mark == ")" and held is not None:
+                bound = (
+                    held[1:] if held and held[0].text in ("for", "if", "when") else held
+                )
+                words = not bound or any(one.kind == "word" for one in bound)
+                case = [one.text for one in sentence.tokens[at + 1 : at + 2]] in (
+                    [":"],
+                    [","],
+                )
+                case |= bool(_words("if when for") & set(_lead(outer, len(outer))))
+                case &= all(
+                    one.kind == "formula" and _CASE.fullmatch(one.text) for one in bound
+                )
+                if not words and outer and (outer[-1].kind == "formula" or case):
+                    outer += [Token("word", "for", held[0].line), *bound]
+                elif held:
+                    inner.append(held)
+                held = None
+            elif mark != ")":
+                (outer if held is None else held).append(token)
+        inner += [held] if held else []
+        if outer:
+            yield replace(sentence, tokens=tuple(outer))
+        yield from (Sentence(tuple(tokens), sentence.paragraph) for tokens in inner)
+
+
+_OPENERS = _words(
+    "but however although though because since so hence thus therefore whereas while which whose yet then"
+)
+_NEGATIONS = _words(
+    "not no never neither nor cannot except unless only hardly half most few doubt would"
+)
+_THERE_IS = re.compile(r"\bthere (?:is|are|exists?)\b(?! no\b)|\bexists?\b")
+_IMPLIES = _words("imply implies force forces entail entails requires")
+
+
+@dataclass(frozen=True)
+class _Clause:
+    """A run of tokens, from one mark or connective to the next."""
+
+    start: int
+    stop: int
+    words: tuple[str, ...]
+    quoted: bool
+    wanted: bool
+    some: bool  # 'there is ...'
+
+
+def _clauses(tokens: Sequence[Token]) -> list[_Clause]:
+    """The clauses of a sentence; one that consists of formulas only belongs to the one before it."""
+    cuts = [0]
+    for at, token in enumerate(tokens):
+        opens = token.kind == "word" and token.text in _OPENERS
+        if at > cuts[-1] and (opens or (token.kind == "mark" and token.text in ",;:")):
+            cuts.append(at)
+    found: list[_Clause] = []
+    for start, stop in pairwise((*cuts, len(tokens))):
+        words = [one.text for one in tokens[start:stop] if one.kind == "word"]
+        if found:
+            last, colon = found[-1], tokens[start].text == ":"
+            listed = (
+                any(one.kind == "formula" for one in tokens[last.start : last.stop])
+                and not colon
+            )
+            judged = any(
+                turns(word) and word not in _NEGATIONS for word in last.words
+            )  # 'A wrong attempt: ...'
+            announced = colon and last.quoted and (len(last.words) < 3 or judged)
+            more = words[:1] in (["i.e."], ["namely"], ["equivalently"])
+            if (listed and set(words) <= {"and", "or"}) or more or announced:
+                found.append(replace(last, start=start, stop=stop))
+                continue
+        opening = takewhile(lambda one: one.kind != "formula", tokens[start:stop])
+        wanted = any(
+            one.text in word_list()["wanted"] for one in opening if one.kind == "word"
+        )
+        quoted = any(turns(word) for word in words if not (wanted and word == "would"))
+        some = _THERE_IS.search(" ".join(words)) is not None
+        found.append(
+            _Clause(
+                start,
+                stop,
+                tuple(words),
+                quoted or {"were", "if"} <= set(words),
+                wanted,
+                some,
+            )
+        )
+    return found
+
+
+# Binding.
+
+_BINDERS = _words(
+    "for if when whenever where with as once provided assuming given case"
+)
+_REASONS = _words("as since because")
+_EVERY = _words("all every each any both")
+_SOME = _words("some one a an")
+_LARGE, _SMALL = _words("large big huge"), _words("small tiny")
+_FILL = (
+    _words(
+        "the other others remaining index indices number numbers integer integers fixed constant scalar real positive"
+        " value values sufficiently enough parameter two three factor that of choice arbitrary different and very"
+        " arbitrarily non-negative dot product inner score scores weight weights query vector matrix ratio norm length"
+        " temperature sum"
+    )
+    | _EVERY
+    | _SOME
+    | _LARGE
+    | _SMALL
+)
+_THINGS = _words(
+    "key keys token tokens head heads values value cases positions queries others"
+)
+_CHOOSING = _words("we i one you take took choose chose set put let use used")
+_HARMLESS = _words(
+    "this these such choice choices reason same instance example our my general now here definition it its we have get"
+    " obtain find gives first second third head token part term pair take choose set"
+)
+_LETS = _words(
+    "let set take choose define put pick write call denote with where use consider propose query assume suppose"
+)
+_FOLLOWS = _words(
+    "so then hence thus therefore gives get yields follows consequently obtain"
+)
+_EXAMPLE = _words("example instance e.g. say")
+_NARROWING = _words("for if when whenever unless except otherwise only")
+_STATING = _LETS | _FOLLOWS | _words("is are have has means holds")
+_DESCRIBING = _words(
+    "is be lies depends must should has equals denotes being taken chosen set"
+)
+_APPROXIMATE = _words(
+    "about around roughly approximately near close comparable proportional like"
+)
+_HARMLESS_DESCRIPTION = (
+    _FILL
+    | _DESCRIBING
+    | _words(
+        "in to be chosen later below above determined free strictly real-valued which will we can choose specified yet"
+        " any scale scaling sharpness strength gain multiplier coefficient knob hyperparameter inverse it this not"
+        " freely as for so then and at our disposal fix is are enough"
+    )
+)
+_GROWING = _words("is are being grows chosen taken which has must be")
+_WITHDRAWN = re.compile(
+    r"\b(?:scrap|discard|retract|withdraw) (?:that|this|it|the above)\b"
+    r"|\b(?:that|this|it) (?:is|was) (?:(?:wrong|false|incorrect)(?! to| that)|a mistake|no good|not enough)\b"
+    r"|\b(?:that|this|it) (?:fails|failed|does not work|doesn't work|did not work|didn't work)\b"
+)
+
+
+def _withdrawing(tokens: Sequence[Token]) -> int:
+    """Where the words that withdraw something begin."""
+    for at in range(len(tokens)):
+        words = [one.text for one in tokens[at:] if one.kind == "word"]
+        if tokens[at].kind == "word" and _WITHDRAWN.match(" ".join(words)):
+            return at
+    return len(tokens)
+
+
+class _Bound(NamedTuple):
+    """How a formula is bound by the words before it."""
+
+    binder: str
+    some: bool = False
+    size: str = ""
+
+
+def _bound(tokens: Sequence[Token], at: int) -> tuple[_Bound | None, str]:
+    """What binds the formula at a place; else the words of a binding that was not read."""
+    lead = _lead(tokens, at)
+    places = [place for place, word in enumerate(lead) if word in _BINDERS]
+    if not places:
+        return None, ""
+    place = next((one for one in places if set(lead[one + 1 :]) <= _FILL), places[-1])
+    binder, middle = lead[place], set(lead[place + 1 :])
+    if binder == "case":
+        named = not middle and set(lead[:place]) <= {
+            "in",
+            "the",
+            "special",
+            "and",
+            "for",
+            "a",
+        }
+        return (_Bound("case"), "") if named else (None, " ".join(lead))
+    if middle <= (_FILL | _CHOOSING if binder in ("if", "when") else _FILL):
+        size = "large" if _LARGE & middle else "small" if _SMALL & middle else ""
+        return _Bound(
+            binder,
+            bool(_SOME & middle) and not _EVERY & middle and binder == "for",
+            size,
+        ), ""
+    likely = binder == "with" and not {"probability", "chance"} & middle
+    harmless = middle <= _HARMLESS | _FILL or binder in ("as", "where") or likely
+    return None, "" if harmless else " ".join(lead[place:])
+
+
+def _behind(tokens: Sequence[Token], at: int) -> str:
+    """The words of a binding right behind a formula that were not read."""
+    trail = _trail(tokens, at)
+    if trail == ["or"] and at + 2 < len(tokens) and tokens[at + 2].kind == "term":
+        return "or"
+    if not trail or trail[0] not in (*_NARROWING, "with"):
+        return ""
+    stop, rest = at + 1 + len(trail), set(trail[1:])
+    if (
+        trail[0] != "otherwise"
+        and stop < len(tokens)
+        and tokens[stop].kind in ("formula", "term")
+    ):
+        bound, unread = _bound(tokens, stop)
+        return unread if bound is None and trail[0] in _NARROWING else ""
+    if trail[0] == "with":
+        return " ".join(trail) if {"probability", "chance"} & rest else ""
+    universal = bool(_EVERY & set(trail[1:2])) and rest <= _FILL | _THINGS
+    harmless = trail[0] == "for" and bool(rest) and rest <= _HARMLESS | _FILL - _SOME
+    return "" if universal or harmless else " ".join(trail[:8])
+
+
+class _Reader:
+    """Reads one sentence after the other, and keeps what is assumed."""
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        given: frozenset[str],
+        commands: Mapping[str, Macro],
+    ) -> None:
+        self.names, self.given, self.commands = names, given, commands
+        self.found: list[Statement] = []
+        self.to_read: list[tuple[int, str]] = []
+        self.described: set[str] = set()
+        self.determined: dict[str, tuple[int, str]] = {}
+        self.paragraph = -1
+        self.supposed: tuple[
+            t.Node, ...
+        ] = ()  # 'Suppose ...', to the end of the paragraph
+        self.quoting = False  # a supposition that was not read
+        self.hypothetical = False  # whether the sentence before was
+        self.case: tuple[t.Node, ...] = ()  # 'Case c = 1/2:'
+        self.fixed: tuple[t.Node, ...] = ()  # 'Let n = 2.', to the end of the answer
+        self.earlier: list[t.Node] = []
+        self.clouded = False
+        self.chain: int | None = None  # the claim that a leading '=' goes on from
+        # Of the sentence that is heard:
+        self.tokens: list[Token] = []
+        self.sentence, self.number = Sentence((), 0), 0
+        self.kind: Kind = "neutral"
+        self.front: list[t.Node] = []  # conditions that stand before what they bind
+        self.doubt, self.strict = "", False  # a condition in words that stands there
+        self.after: list[int] = []  # the claims that a condition behind them may bind
+        self.label = ""  # words before a colon
+        self.one: t.Name | None = None  # 'for one i'
+
+    def hear(self, sentence: Sentence, number: int) -> None:
+        """One sentence, after those before it, clause by clause."""
+        self.sentence, self.number, self.tokens = (
+            sentence,
+            number,
+            _joined(sentence.tokens),
+        )
+        tokens = self.tokens
+        words = [one.text for one in tokens if one.kind == "word"]
+        new = sentence.paragraph != self.paragraph
+        if new or words[:2] == [
+            "in",
+            "general",
+        ]:  # a paragraph closes what was supposed in the one before
+            self.supposed, self.quoting, self.hypothetical = (), False, False
+            self.earlier, self.clouded, self.case = [], False, ()
+            self.fixed = self.fixed if new else ()
+        if sentence.item or sentence.heading:
+            self.case = ()
+        self.paragraph = sentence.paragraph
+        turned = any(map(turns, words))
+        self.kind = (
+            "neutral"
+            if is_neutral([word for word in words if not turns(word)])
+            else "worded"
+        )
+        if words and not sentence.heading and (self.kind == "worded" or turned):
+            self.to_read.append((sentence.tokens[0].line, sentence.text))
+        self.front, self.doubt, self.strict, self.after, self.label, self.one = (
+            [],
+            "",
+            False,
+            [],
+            "",
+            None,
+        )
+        colon = next(
+            (
+                at
+                for at, one in enumerate(tokens)
+                if one.kind == "mark" and one.text == ":"
+            ),
+            None,
+        )
+        if colon is not None and all(
+            one.kind not in ("formula", "term") for one in tokens[:colon]
+        ):
+            label = [
+                one.text for one in tokens[:colon] if one.kind == "word"
+            ]  # 'Equal keys: ...': a case, perhaps
+            announced = len(label) < 2 or label[0] in (
+                "part",
+                "step",
+                "line",
+                "claim",
+                "case",
+                "question",
+                "head",
+            )
+            worded = not is_neutral(label) and not any(map(turns, label))
+            if len(label) <= 5 and (worded or not (announced or _STATING & set(label))):
+                self.label = " ".join(label)
+        pronouns = {"then", "this", "that", "it", "here"}
+        continues = self.hypothetical and bool(
+            pronouns & {one.text for one in tokens[:2]}
+        )
+        self._clauses(continues or sentence.end in ("?", "|"))
+        if self.one is not None:  # it narrows what is said, unless for all j != i
+            for at in self.after:
+                said = self.found[at]
+                if any(
+                    isinstance(part, t.Relation) and part.terms[1] == self.one
+                    for part in said.under
+                ):
+                    self.found[at] = replace(
+                        said,
+                        under=tuple(part for part in said.under if part != self.one),
+                    )
+                else:
+                    self.found[at] = replace(said, doubt="for some", strict=True)
+        if (
+            words
+            and _WITHDRAWN.search(text := " ".join(words))
+            and not _BINDERS & _words(text)
+        ):
+            own = tokens[0].kind == "word" and any(
+                one.kind == "formula" for one in tokens[: _withdrawing(tokens)]
+            )
+            last = max(
+                (one.sentence for one in self.found if one.sentence < number),
+                default=-1,
+            )
+            last = (
+                number if own else last
+            )  # 'one would try F, but that is not enough' is about F
+            self.found = [
+                replace(one, kind="turned") if one.sentence == last else one
+                for one in self.found
+            ]
+        if {"contradiction", "absurd"} & set(words):
+            self.supposed, self.quoting = (), False
+        goes_on_so = self.hypothetical and words[:1] != [] and words[0] in pronouns
+        self.hypothetical = (
+            bool(word_list()["hypothetical"] & set(words))
+            or goes_on_so
+            or sentence.end == "?"
+        )
+
+    def _clauses(self, all_quoted: bool) -> None:
+        tokens = self.tokens
+        supposed_at = next(
+            (
+                at
+                for at, one in enumerate(tokens)
+                if one.text in ("suppose", "assume", "assuming")
+            ),
+            None,
+        )
+        before_quoted, clauses = False, _clauses(tokens)
+        some = any(clause.some for clause in clauses)
+        for clause in clauses:
+            then = before_quoted and "then" in [
+                one.text for one in tokens[clause.start : clause.start + 3]
+            ]
+            quoted = clause.quoted or all_quoted or then or self.quoting
+            places = [
+                at
+                for at in range(clause.start, clause.stop)
+                if tokens[at].kind in ("formula", "term")
+            ]
+            before = len(self.found)
+            words = [
+                word
+                for word in clause.words
+                if word not in ("and", "but", "so", "then", "also")
+            ]
+            binds = words[:1] in (
+                ["for"],
+                ["if"],
+                ["when"],
+                ["whenever"],
+                ["unless"],
+                ["once"],
+            )
+            if binds and not places and not set(words[1:]) <= _HARMLESS | _FILL:
+                self.doubt, self.clouded = (
+                    " ".join(words[:8]),
+                    True,
+                )  # 'If the key is too short, ...'
+            for at in places:
+                bound, unread = _bound(tokens, at)
+                if tokens[at].kind == "term":
+                    self._term(tokens[at], at, bound, unread, quoted)
+                    continue
+                made = self._parsed(tokens[at], at, quoted)
+                supposes = (
+                    supposed_at is not None
+                    and supposed_at < at
+                    and not self.supposed
+                    and bound is None
+                )
+                if supposes and made and not some:
+                    kind: Kind = "turned" if quoted else self.kind
+                    self.found += [
+                        replace(one, role="condition", binder="suppose", kind=kind)
+                        for one in made
+                    ]
+                    self.supposed = tuple(
+                        one.node for one in made if one.node is not None
+                    )
+                else:
+                    self._formula(made, at, bound, unread, quoted, clause)
+            if quoted and len(self.found) > before:
+                self.clouded = True
+            before_quoted = quoted
+        if supposed_at is not None and (
+            some or all(one.kind in ("word", "mark") for one in tokens[supposed_at:])
+        ):
+            self.quoting = True
+        if not self.front or self.after:
+            return
+        if (
+            self.sentence.end == ":"
+            or tokens[-1].text == ":"
+            or self.sentence.item
+            or self.sentence.heading
+        ):
+            self.case = (*self.case, *self.front)
+        elif {"let", "fix", "set", "assume", "consider"} & {one.text for one in tokens}:
+            self.fixed = tuple(self.front)
+
+    # Formulas.
+
+    def _parsed(self, token: Token, at: int, quoted: bool) -> list[Statement]:
+        """A formula as its statements; one that begins with a relation goes on from the claim before."""
+        found: list[Statement] = []
+        base = Statement(
+            token.text,
+            token.line,
+            None,
+            display=token.display,
+            sentence=self.number,
+            paragraph=self.paragraph,
+        )
+        subject = set(_lead(self.tokens, at)) - _words(
+            "and so or which is hence thus then finally"
+        )
+        said = None if self.chain is None else self.found[self.chain]
+        for node in parse_each(
+            tidy(token.text), names=self.names, macros=self.commands
+        ):
+            if isinstance(node, FormulaError):
+                found.append(replace(base, problem=node))
+            elif not goes_on(node):
+                span = node.span
+                text = (
+                    span.source[span.start : span.stop].strip(" ,;.&\n") or token.text
+                )
+                line = token.line + token.text.count("\n", 0, max(0, span.start))
+                found.append(replace(base, node=node, text=text, line=line))
+            elif found and found[-1].node is not None:
+                found[-1] = replace(found[-1], node=joined(found[-1].node, node))
+            elif (
+                said is not None
+                and said.node is not None
+                and not quoted
+                and not subject
+                and self.chain is not None
+            ):
+                whole = joined(said.node, node)
+                kind = self.kind if said.kind == "neutral" else said.kind
+                self.found[self.chain] = replace(
+                    said, node=whole, text=f"{said.text} {tidy(token.text)}", kind=kind
+                )
+                self.after.append(self.chain)
+            elif (
+                isinstance(node, t.Relation) and len(node.terms) > 2
+            ):  # what it goes on from was not read
+                found.append(
+                    replace(
+                        base,
+                        node=t.Relation(
+                            node.terms[1:], node.comparisons[1:], span=node.span
+                        ),
+                    )
+                )
+        return found
+
+    def _formula(
+        self,
+        made: list[Statement],
+        at: int,
+        bound: _Bound | None,
+        unread: str,
+        quoted: bool,
+        clause: _Clause,
+    ) -> None:
+        """One formula: a condition, a case, or a claim."""
+        limit = any(
+            isinstance(one.node, t.Relation) and "->" in one.node.comparisons
+            for one in made
+        )
+        if bound is not None and bound.binder in _REASONS and not limit:
+            bound = None
+        if (
+            bound is not None and clause.some
+        ):  # 'there is an i with F': neither F nor what it is said of is claimed for all
+            bound, unread = None, "there is"
+        spoken = {name.base for one in made for name in t.every_name(one.node)}
+        given = (
+            bool(spoken)
+            and spoken <= self.given
+            and all(_plain_condition(one.node) for one in made)
+        )
+        verbs = [
+            n for n in range(at + 1, clause.stop) if self.tokens[n].text in _IMPLIES
+        ]
+        implying = bool(verbs) and any(
+            one.kind == "formula" for one in self.tokens[verbs[0] : clause.stop]
+        )
+        if made and bound is None and implying:  # 'A implies B' claims neither
+            bound = _Bound("if")
+        if made and (bound is not None or self._conjoined(at, made, given)):
+            self._conditions(made, bound, at, quoted)
+        elif made and given and not _FOLLOWS & set(_lead(self.tokens, at)):
+            # 'g > 1: ...', 'Say g > 1.': what is given, and not always so, is a case and no claim
+            if self._is_announced(at):
+                self._conditions(made, _Bound("case"), at, quoted)
+            else:  # 'we must survive c = 1/2': neither claimed nor a condition
+                self.earlier += [one.node for one in made if one.node is not None]
+        else:
+            self._claims(made, at, unread, quoted, clause)
+
+    def _claims(
+        self,
+        made: Sequence[Statement],
+        at: int,
+        unread: str,
+        quoted: bool,
+        clause: _Clause,
+    ) -> None:
+        lead = _lead(self.tokens, at)
+        if unread:
+            self.doubt = self.doubt or unread
+            self.clouded = True
+        behind = _behind(self.tokens, at) or next(
+            (word for word in ("otherwise", "or") if word in lead[:2]), ""
+        )
+        behind = "there is" if clause.some else behind
+        if (
+            lead[:1] == ["or"]
+            and self.after
+            and self.found[self.after[-1]].node is not None
+        ):
+            self.found[self.after[-1]] = replace(
+                self.found[self.after[-1]], doubt="or", strict=True
+            )
+        before = {
+            one.text for one in self.tokens[clause.start : at] if one.kind == "word"
+        }
+        other = {"a", "an"} & set(clause.words[:1])  # 'a longer query has ...'
+        picked = (word_list()["picking"] & before) | other | ({self.label} - {""})
+        reason = bool(_REASONS & set(lead[:1] + lead[-1:]))
+        for one in made:
+            self.after.append(len(self.found))
+            self.found.append(
+                replace(
+                    one,
+                    kind="turned" if quoted else self.kind,
+                    role="wanted" if clause.wanted else "claim",
+                    doubt=behind or self.doubt,
+                    strict=bool(behind) or self.strict,
+                    lets=bool(_LETS & before),
+                    under=(*self.supposed, *self.fixed, *self.case, *self.front),
+                    reason=reason,
+                    follows=bool(_FOLLOWS & before),
+                    example=bool(_EXAMPLE & before),
+                    size=self._size(at, lead),
+                    earlier=tuple(self.earlier),
+                    clouded=self.clouded,
+                    picked=" ".join(sorted(picked)),
+                )
+            )
+            if not reason:
+                self.chain = self.after[-1]
+
+    # Conditions.
+
+    def _conjoined(self, at: int, made: Sequence[Statement], given: bool) -> bool:
+        """'for m = 1 and n = 2': a further condition; 'F, i != j': a range."""
+        lead = _lead(self.tokens, at)
+        before = at - 1 - len(lead)
+        if before < 0 or any(one.node is None for one in made):
+            return False
+        ranges = all(
+            isinstance(one.node, t.Relation | t.Bond | t.Logic) and is_index(one.node)
+            for one in made
+        )
+        if ranges and not lead and bool(self.after):
+            return True
+        last = self.found[-1] if self.found else None
+        if last is None or last.role != "condition" or last.sentence != self.number:
+            return False
+        bound_itself = _trail(self.tokens, at)[:1] in (
+            ["for"],
+            ["if"],
+            ["when"],
+        )  # 'x = 1 for n = 2 and x = 2 for ...'
+        if (
+            lead == ["and"]
+            and self.tokens[before].kind == "formula"
+            and not bound_itself
+        ):
+            return given or (
+                not self.after and all(_plain_condition(one.node) for one in made)
+            )
+        return not lead and self.tokens[before].text == "," and given
+
+    def _is_announced(self, at: int) -> bool:
+        """Whether a case opens a sentence or a clause, or is followed by what holds in it."""
+        lead, follower = _lead(self.tokens, at), self.tokens[at + 1 : at + 2]
+        words = _words("say let fix either or and set take consider assume for")
+        opens = at == len(lead) or self.tokens[at - 1].kind == "mark"
+        holds = bool(follower) and follower[0].text in (
+            ":",
+            "gives",
+            "yields",
+            "means",
+            "we",
+        )
+        return (
+            holds or (opens and set(lead) <= words) or bool(lead and lead[-1] in words)
+        )
+
+    def _conditions(
+        self, made: Sequence[Statement], bound: _Bound | None, at: int, quoted: bool
+    ) -> None:
+        """Formulas that a binding word makes conditions: of what stands before them, or of what follows."""
+        binder = bound.binder if bound is not None else "and"
+        kind: Kind = "turned" if quoted else self.kind
+        for one in made:
+            size = (bound.size if bound is not None else "") or self._size(at, [])
+            under = (*self.supposed, *self.case, *self.front)
+            lets = binder in ("with", "where")
+            made_so = replace(
+                one,
+                role="condition",
+                binder=binder,
+                kind=kind,
+                size=size,
+                under=under,
+                lets=lets,
+            )
+            self.found.append(made_so)
+            if one.node is None:
+                self._narrow(at, f"{binder} ${one.text}$")
+                continue
+            apart = (
+                isinstance(one.node, t.Relation) and "!=" in one.node.comparisons
+            )  # 'for some t != t''
+            some = (
+                bound is not None
+                and bound.some
+                and (is_index(one.node) or apart)
+                and not size
+            )
+            self._bind(one.node, some, at, binder)
+            self.earlier.append(one.node)
+
+    def _bind(self, node: t.Node, some: bool, at: int, binder: str) -> None:
+        """A condition bound to what it stands beside."""
+        opens = not self.after or self._opens(at)
+        if some and opens and isinstance(node, t.Name):
+            self.one = node
+        elif some:
+            self._narrow(at, "for some", strict=True)
+        if opens:
+            if binder != "and" and self.after:
+                self.front.clear()
+            self.front.append(node)
+            return
+        places = [
+            n
+            for n in range(at - len(_lead(self.tokens, at)))
+            if self.tokens[n].kind in ("formula", "term")
+        ]
+        last = self.tokens[places[-1]] if places else None
+        value = places != [] and _lead(self.tokens, places[-1]) in (["and"], ["i.e."])
+        if (
+            last is not None
+            and last.kind == "term"
+            and (value or not re.fullmatch(r"\\?[a-zA-Z]+", last.text))
+        ):
+            return  # 'F, that is $x$ for n = 2 and $y$ for n = 3': the conditions are those of x and y
+        about = t.listed(node.terms[0] if isinstance(node, t.Relation) else node)
+        letters = (
+            [item.base for item in about if isinstance(item, t.Name)]
+            if is_index(node)
+            else []
+        )
+        for place in reversed(self.after):
+            self.found[place] = replace(
+                self.found[place], under=(*self.found[place].under, node)
+            )
+            earlier = self.found[place - 1].node if place - 1 in self.after else None
+            if earlier is None or not t.speaks_of(earlier, *letters):
+                break
+
+    def _opens(self, at: int) -> bool:
+        """Whether a condition opens a clause and something follows it: it binds that, and not what stands before."""
+        lead, trail = _lead(self.tokens, at), _trail(self.tokens, at)
+        place = at - 1 - len(lead)
+        before = self.tokens[place] if place >= 0 else None
+        mark = before.text if before is not None and before.kind == "mark" else ""
+        opens = (
+            before is None
+            or mark in (";", ":")
+            or (mark == "," and lead[:1] in (["if"], ["when"]))
+        )
+        opens |= (
+            lead[:1] in (["and"], ["then"], ["so"], ["but"], ["hence"], ["while"])
+            and lead[1:] != []
+        )
+        following = self.tokens[at + 1 :]
+        if (
+            mark == ","
+            and trail[1:]
+            and not _BINDERS & set(trail)
+            and trail[0] not in ("and", "or")
+        ):
+            opens |= (
+                following[len(trail) : len(trail) + 1] != []
+                and following[len(trail)].kind == "formula"
+            )
+        return (opens or lead[:1] == ["or"]) and any(
+            one.kind == "formula" for one in following
+        )
+
+    def _narrow(self, at: int, words: str, *, strict: bool = False) -> None:
+        """A binding that was not read: it may narrow what stands before it, or what follows."""
+        if self.after and not self._opens(at):
+            last = self.found[self.after[-1]]
+            strict = strict or words.split()[0] in _NARROWING
+            self.found[self.after[-1]] = replace(
+                last, doubt=last.doubt or words, strict=last.strict or strict
+            )
+        else:
+            self.doubt, self.strict = self.doubt or words, self.strict or strict
+        self.clouded |= words != "for some"
+
+    # Terms and sizes.
+
+    def _term(
+        self, token: Token, at: int, bound: _Bound | None, unread: str, quoted: bool
+    ) -> None:
+        """A term: 'for all $i$', 'for some $k$', 'a large $lambda$'."""
+        if unread:
+            self._narrow(at, unread)
+            return
+        lead, trail = _lead(self.tokens, at), _trail(self.tokens, at)
+        size = (bound.size if bound is not None else "") or self._size(at, lead)
+        nodes = parse_each(tidy(token.text), names=self.names, macros=self.commands)
+        names = [
+            item
+            for node in nodes
+            if isinstance(node, t.Node)
+            for item in t.listed(node)
+        ]
+        named = bool({"let", "where", "with", "call", "denote"} & set(lead)) or lead[
+            -1:
+        ] == ["and"]
+        follows = bool(trail[1:]) or self.tokens[at + 1 + len(trail) :][:1] != []
+        if (
+            named
+            and trail[:1] in (["be"], ["is"], ["denotes"])
+            and follows
+            and not size
+        ):
+            self.described.add(re.sub(r"[\\{}\s]", "", token.text))
+        plain_size = size and not any(turns(word) or word == "too" for word in trail)
+        describes = trail != [] and trail[0] in _DESCRIBING | _APPROXIMATE
+        if describes and not plain_size and not set(trail) <= _HARMLESS_DESCRIPTION:
+            self.determined.setdefault(
+                re.sub(r"[\\{}\s]", "", token.text), (token.line, " ".join(trail[:8]))
+            )
+        conditional = bound is not None and bound.binder in (
+            "if",
+            "when",
+            "whenever",
+            "provided",
+            "assuming",
+            "case",
+        )
+        if (
+            not names
+            or not all(isinstance(item, t.Name) for item in names)
+            or (conditional and not size)
+        ):
+            if conditional:
+                self._narrow(at, " ".join([*lead, f"${token.text}$", *trail][:9]))
+            return
+        if size and not quoted:
+            for name in names:
+                node = t.Relation(
+                    (name, t.INFINITY if size == "large" else t.ZERO),
+                    ("->",),
+                    span=name.span,
+                )
+                one = Statement(
+                    token.text, token.line, node, role="size", size=size, lets=True
+                )
+                self.found.append(
+                    replace(one, sentence=self.number, paragraph=self.paragraph)
+                )
+        elif (
+            bound is not None
+            and bound.binder in ("for", "whenever")
+            and all(map(t.is_letter, names))
+        ):
+            every = bool(_EVERY & set(lead))
+            others = bool({"other", "others", "remaining"} & set(lead))
+            for name in names if bound.some or every or others else ():
+                bound_to: t.Node = (
+                    t.Relation((name, OTHERS), ("!=",), span=name.span)
+                    if others
+                    else name
+                )
+                self._bind(bound_to, bound.some and not others, at, "for")
+
+    def _size(self, at: int, lead: Sequence[str]) -> str:
+        """'large' or 'small', where words beside a formula say so."""
+        trail = _trail(self.tokens, at)
+        after = self.tokens[at + 1 : at + 3]
+        if (
+            not trail
+            and len(after) == 2
+            and after[0].text == ","
+            and after[1].kind == "word"
+        ):
+            trail = _trail(self.tokens, at + 1)
+            trail = trail if trail[0] in (*word_list()["size"], "which") else []
+        stop = next(
+            (
+                n
+                for n, word in enumerate(trail)
+                if word in ("and", "so", "then", "we", "for", "if", "in")
+            ),
+            6,
+        )
+        trail = (
+            trail[:stop] if trail and trail[0] in _GROWING | word_list()["size"] else []
+        )
+        words = {*lead[-3:], *trail}
+        return (
+            "large"
+            if words & _LARGE or trail[:1] == ["grows"]
+            else "small"
+            if words & _SMALL
+            else ""
+        )
+
+
+# Nodes.
+
+
+def is_index(node: t.Node | None) -> bool:
+    """Whether a condition speaks of indices: i != a, b; i in S; or for all i."""
+    match node:
+        case t.Name(base, None, _):
+            return len(base) == 1
+        case t.Listing(items):
+            return all(map(is_index, items))
+        case t.Relation((t.Name(("i" | "j" | "l"), None, _), *others), _) | t.Relation(
+            (_, t.Name(("i" | "j" | "l"), None, _), *others), _
+        ):
+            parts = [part for term in (node.terms[0], *others) for part in t.walk(term)]
+            plain = t.Name | t.Number | t.Listing | t.Sum | t.Negative | t.Dots
+            return all(
+                isinstance(part, plain) and getattr(part, "index", None) is None
+                for part in parts
+            )
+        case t.Bond("in", left, _) | t.Logic("not", (t.Bond("in", left, _),)):
+            return is_index(left)
+        case _:
+            return False
+
+
+def _plain_condition(node: t.Node | None) -> bool:
+    """Whether names and numbers alone are compared: n = 4."""
+    terms = node.terms if isinstance(node, t.Relation) else ()
+    flat = [item for term in terms for item in t.listed(term)]
+    return bool(flat) and all(
+        t.is_letter(item) or not list(t.every_name(item)) for item in flat
+    )
+
+
+_REASON = r"\\(?:text|textrm|mbox)\{\s*\(?\s*(?:by|using|since|because|def|definition|from|see)\b"
+_RESTRICTING = "for|if|when|whenever|where|unless|except|otherwise|only|some|one|with|provided|most|half|as|not|or"
+_TIDY = (  # what is left out, or spelled out, before a formula is parsed
+    (
+        r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z]?\)|\{\d{1,3}[a-z]?\})\s*$",
+        "",
+    ),  # a number: (3)
+    (
+        rf"\s*(?:&&?|\\q?quad)\s*\(\s*{_REASON}[^{{}}]*\}}(?:[^()]|\([^()]*\))*\)\s*(?=\\\\|$)",
+        "",
+    ),  # reasons
+    (rf"\s*(?:&&?|\\q?quad)\s*{_REASON}[^{{}}$]*\}}\s*(?=\\\\|$)", ""),
+    (
+        rf"\s*&&\s*\\text\{{(?![^{{}}]*\b(?:{_RESTRICTING})\b)[^{{}}$]*\}}\s*(?=\\\\|$)",
+        "",
+    ),
+    (
+        r"^\s*\\text\{\s*(?:[tT]hen|[sS]o|[hH]ence|[tT]hus|[tT]herefore)\s*,?\s*\}\s*",
+        "",
+    ),
+    (r"[.,;:]\s*$", ""),
+    (
+        r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:[\^_]\s*\{?\s*\+\s*\}?|_\s*\{\s*>\s*0\s*\})",
+        "> 0",
+    ),
+    (r"\\Delta\s+([a-z])(?![a-zA-Z])", r"\\Delta_{\1}"),
+)
+
+
+def tidy(text: str) -> str:
+    """Without the mark that ends a sentence and without a number, and with two habits spelled out."""
+    for pattern, instead in _TIDY:
+        text = re.sub(pattern, instead, text)
+    return text.strip()

@@ -1,0 +1,170 @@
+"""QueryKeyFactors of the matrix of scores and W_V rounded to a number type, so that the rules still hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import ml_dtypes
+import numpy as np
+from jaxtyping import Float
+
+from headwright.head_design.attention_plan import (
+    AttentionPlan,
+    error,
+    pattern_below,
+    weight_above,
+)
+from headwright.head_design.head import Head
+from headwright.head_design.rules import Rules
+
+TYPES = {"float64": np.float64, "float32": np.float32, "bfloat16": ml_dtypes.bfloat16}
+TRIES = 48  # other factors of the same M, which are rounded otherwise
+
+
+def rounded(matrix: Float[np.ndarray, "n d"], dtype: str) -> Float[np.ndarray, "n d"]:
+    """The nearest numbers of a type, as float64."""
+    return matrix.astype(TYPES[dtype]).astype(np.float64)
+
+
+def factors(
+    M: Float[np.ndarray, "D D"], head_dim: int | None = None
+) -> tuple[Float[np.ndarray, "r D"], Float[np.ndarray, "r D"]]:
+    """W_Q and W_K with W_K^T W_Q = M, of equal size, with as many rows as M has rank (one at least)."""
+    U, sizes, V = np.linalg.svd(M)
+    rank = max(1, int((sizes > 1e-11 * sizes[0]).sum()))
+    rank = rank if head_dim is None else min(rank, head_dim)
+    roots = np.sqrt(sizes[:rank, None])
+    signs = np.where(
+        V[:rank].sum(axis=1, keepdims=True) < 0, -1.0, 1.0
+    )  # a choice, so that results do not flicker
+    return _clean(V[:rank] * roots * signs), _clean(U[:, :rank].T * roots * signs)
+
+
+def deployed(
+    rules: Rules,
+    plans: tuple[AttentionPlan, ...],
+    M: Float[np.ndarray, "D D"],
+    W_V: Float[np.ndarray, "m D"],
+    dtype: str,
+    head_dim: int | None,
+) -> Head | None:
+    """The head in numbers of the type, if it still keeps the rules in floating point; W_V is of the type already."""
+    for W_Q, W_K in _ways(M, dtype, head_dim):
+        Q, K = rounded(W_Q, dtype), rounded(W_K, dtype)
+        if (
+            np.isfinite(Q).all()
+            and np.isfinite(K).all()
+            and _keeps(rules, plans, K.T @ Q, W_V)
+        ):
+            D = rules.dimension
+            b_Q, b_V = (Q[:, D], W_V[:, D]) if rules.biases else (None, None)
+            return Head(
+                np.ascontiguousarray(Q[:, :D]),
+                K,
+                np.ascontiguousarray(W_V[:, :D]),
+                b_Q,
+                b_V,
+            )
+    return None
+
+
+def _keeps(
+    rules: Rules,
+    plans: tuple[AttentionPlan, ...],
+    M: Float[np.ndarray, "D D"],
+    W_V: Float[np.ndarray, "m D"],
+) -> bool:
+    """All floors and tolerances are kept, as far as floating point can tell."""
+    for plan in plans:
+        below = pattern_below(rules, plan.rule, M)
+        if any(below[a] < float(p) * (1 - 1e-14) for a, p in plan.floors.items()):
+            return False
+        if any(
+            weight_above(rules, plan.rule, M, a) > float(q)
+            for a, q in (plan.rule.at_most or {}).items()
+        ):
+            return False
+        if plan.rule.output is not None and error(rules, plan.rule, M, W_V) > float(
+            plan.rule.tolerance
+        ):
+            return False
+    return True
+
+
+def _ways(
+    M: Float[np.ndarray, "D D"], dtype: str, head_dim: int | None
+) -> Iterator[tuple[Float[np.ndarray, "r D"], Float[np.ndarray, "r D"]]]:
+    """QueryKeyFactors of M: the balanced ones; turned and stretched; and, with room for more rows, in two parts each.
+
+    Two parts, what rounding keeps and what it loses, hold twice as many digits: M = K1'Q1 + K2'Q1 + K1'Q2, nearly.
+    """
+    Q, K = factors(M, head_dim)
+    yield Q, K
+    if dtype == "float64":
+        return
+    rng = np.random.default_rng(0)
+    for _ in range(TRIES):
+        turn = np.linalg.qr(rng.normal(size=(len(Q), len(Q))))[0]
+        stretch = 2.0 ** rng.uniform(-0.5, 0.5)
+        yield turn @ Q * stretch, turn @ K / stretch
+    if head_dim is None or head_dim >= 3 * len(Q):
+        Q1, K1 = rounded(Q, dtype), rounded(K, dtype)
+        yield np.vstack([Q1, Q1, Q - Q1]), np.vstack([K1, K - K1, K1])
+
+
+def nearest_values(
+    W: Float[np.ndarray, "m D"],
+    Y: Float[np.ndarray, "k D"],
+    wanted: Float[np.ndarray, "k m"],
+    dtype: str,
+) -> Float[np.ndarray, "m D"]:
+    """W in numbers of the type, with W y near what is wanted: single entries are moved by a unit while that helps."""
+    found = rounded(W, dtype)
+    if dtype == "float64" or not len(Y):
+        return found
+    columns = np.flatnonzero(np.abs(Y).max(axis=0))
+    columns = columns[np.argsort(-np.abs(Y).max(axis=0)[columns])][:64]
+    for row, goal in zip(found, wanted.T, strict=True):
+        _nearer(row, Y, goal, columns, dtype)
+    return found
+
+
+def _nearer(
+    row: Float[np.ndarray, " D"],
+    Y: Float[np.ndarray, "k D"],
+    goal: Float[np.ndarray, " k"],
+    columns: np.ndarray,
+    dtype: str,
+) -> None:
+    kind = TYPES[dtype]
+    for _ in range(200):
+        off = Y @ row - goal
+        now = float(off @ off)
+        best: tuple[float, list[tuple[int, float]]] = (now * (1 - 1e-12), [])
+        moves = [
+            (j, float(np.nextafter(kind(row[j]), kind(np.inf * s))))
+            for j in columns
+            for s in (-1, 1)
+        ]
+        shifts = [(j, to, off + Y[:, j] * (to - row[j])) for j, to in moves]
+        for n, (j, to, one) in enumerate(shifts):
+            best = min(best, (float(one @ one), [(j, to)]), key=lambda pair: pair[0])
+            for i, also, other in shifts[n + 1 :]:
+                if i != j:
+                    both = one + other - off
+                    best = min(
+                        best,
+                        (float(both @ both), [(j, to), (i, also)]),
+                        key=lambda pair: pair[0],
+                    )
+        if not best[1]:
+            return
+        for j, to in best[1]:
+            row[j] = to
+
+
+def _clean(matrix: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    """Without the dust that a decomposition leaves where there is nothing."""
+    return np.where(
+        np.abs(matrix) > 1e-15 * np.abs(matrix).max(initial=0.0), matrix, 0.0
+    )

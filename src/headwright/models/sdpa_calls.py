@@ -1,0 +1,93 @@
+"""The calls of torch's scaled_dot_product_attention in any code of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from headwright.models.attention_calls import AttentionCall, CallVisitor
+
+PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
+
+
+@contextmanager
+def sdpa_calls(model: nn.Module, visit: CallVisitor) -> Iterator[None]:
+    """While it lasts, the calls of this thread are visited."""
+    with modules_that_run(model) as running, SdpaMode(visit, running):
+        yield
+
+
+@contextmanager
+def modules_that_run(model: nn.Module) -> Iterator[list[nn.Module]]:
+    """While it lasts, the modules whose forward runs, the innermost last."""
+    running: list[nn.Module] = []
+
+    def enter(module: nn.Module, _: Any) -> None:
+        running.append(module)
+
+    def leave(_: nn.Module, __: Any, ___: Any) -> None:
+        if running:
+            running.pop()
+
+    with ExitStack() as undo:
+        for module in model.modules():
+            before = module.register_forward_pre_hook(enter)
+            undo.callback(before.remove)
+            after = module.register_forward_hook(leave, always_call=True)
+            undo.callback(after.remove)
+        yield running
+
+
+class SdpaMode(TorchFunctionMode):
+    """Hands each call of scaled_dot_product_attention to a visitor."""
+
+    def __init__(self, visit: CallVisitor, running: Sequence[nn.Module]) -> None:
+        """The last module of `running` makes the calls."""
+        super().__init__()
+        self.visit, self.running = visit, running
+
+    def __torch_function__(
+        self,
+        func: Any,
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Call the function; if it is attention, visit the call."""
+        del types
+        arguments = dict(kwargs or {})
+        output = func(*args, **arguments)
+        if func is not nn.functional.scaled_dot_product_attention:
+            return output
+        if torch.compiler.is_compiling():
+            return output
+        arguments |= dict(zip(PARAMETERS, args, strict=False))
+        module = self.running[-1] if self.running else None
+        with torch.no_grad(), torch._C.DisableTorchFunction():
+            self.visit(_describe(module, arguments, output))
+        return output
+
+
+def _describe(
+    module: nn.Module | None, arguments: Mapping[str, Any], output: Tensor
+) -> AttentionCall:
+    query, scale = arguments["query"].detach(), arguments.get("scale")
+    causal = bool(arguments.get("is_causal"))
+    mask = arguments.get("attn_mask")
+    return AttentionCall(
+        module,
+        query,
+        arguments["key"].detach(),
+        arguments["value"].detach(),
+        scale=query.shape[-1] ** -0.5 if scale is None else float(scale),
+        mask=None if mask is None else mask.detach(),
+        causal=causal,
+        from_first_key=causal,
+        dropout=float(arguments.get("dropout_p") or 0.0),
+        output=output.detach(),
+    )

@@ -1,0 +1,29 @@
+from .conformance import conformance_picture
+from .curve import curve_picture
+from .every_text import length_picture
+from .head import head_picture
+from .head_maps import head_map, maps_chart
+from .noise import noise_picture
+from .pattern import pattern_bars
+from .plane import plane_picture
+from .positions import position_picture
+from .spectrum import spectrum
+from .style import Chart, render, stacked, told
+
+__all__ = [
+    "Chart",
+    "conformance_picture",
+    "curve_picture",
+    "head_map",
+    "head_picture",
+    "length_picture",
+    "maps_chart",
+    "noise_picture",
+    "pattern_bars",
+    "plane_picture",
+    "position_picture",
+    "render",
+    "spectrum",
+    "stacked",
+    "told",
+]

@@ -1,0 +1,250 @@
+"""Evidence as data, written as a certificate that the checkers read, and the checkers' verdict on it.
+
+Where keys are random, a guard says how many standard deviations z a design withstands. Key by key, every random rival
+may rise and every random target may fall by z of its own deviations. Pair by pair, the difference of two independent
+scores may grow by z deviations sqrt(v_i + v_a), which is less than sqrt(v_i) + sqrt(v_a); but there are more pairs than
+keys. Either is safe, by the union bound.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.certificates.checkers import CertificateVerdict, run_checkers, which
+from headwright.certificates.exact.certificate import FORMAT, VERSION
+from headwright.errors import ContradictionError
+from headwright.query_design.statement import (
+    INLINE_NUMBERS,
+    Question,
+    hex_floats,
+    statement,
+)
+
+QUANTILE_ERROR = 1e-13  # of the deviations: more than rounding in them
+Exact = Fraction | float
+NOTHING = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """How chance is dealt with: 'keys' or 'pairs', and how many standard deviations are guarded against."""
+
+    kind: str
+    deviations: Fraction
+
+
+def guards(question: Question) -> tuple[Guard, ...]:
+    """Both guards that make the targets as probable as asked, or none if nothing is random."""
+    if not question.random:
+        return ()
+    keys, pairs = ways_to_fail(question, "keys"), ways_to_fail(question, "pairs")
+    exact = Guard("keys", _deviations(question, keys))
+    if pairs == keys == 1:  # one random key is guarded alike
+        return (exact,)
+    return exact, Guard("pairs", _deviations(question, pairs))
+
+
+def ways_to_fail(question: Question, kind: str) -> int:
+    """How many one-sided failures of a normal variable there are, over all heads."""
+    random, targets = question.random_keys, set(question.targets.indices)
+    if kind == "keys":
+        return question.heads * sum(
+            2 if len(targets) > 1 and i in targets else 1 for i in random
+        )
+    certain = question.n - len(random)
+    return question.heads * sum(
+        len(random) - (a in random) + (a in random and certain > 0) for a in targets
+    )
+
+
+def deviations_of_any(question: Question) -> Fraction:
+    """The deviations that every query withstands which succeeds as often as asked: P(N(0, 1) > z) = 1 - confidence."""
+    if not question.random:
+        return Fraction(0)
+    z = _quantile(float(1 - question.confidence)) * (1 - QUANTILE_ERROR)
+    return Fraction(f"{max(z, 0.0):.15g}")
+
+
+def _deviations(question: Question, ways: int) -> Fraction:
+    if ways == 0:  # one key has no rival
+        return Fraction(0)
+    z = _quantile(float(1 - question.confidence) / ways) * (1 + QUANTILE_ERROR)
+    return Fraction(f"{max(z, 0.0):.15g}")
+
+
+def _quantile(tail: float) -> float:
+    from scipy.special import ndtri
+
+    return -float(ndtri(tail))
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """One target in one scenario, with its multiplier and its distribution over the keys."""
+
+    scenario: int
+    target: int
+    multiplier: Exact
+    distribution: Mapping[int, Exact] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Constraints that are combined at one query; the lifts, moves and push say where the keys stand."""
+
+    query: Float[np.ndarray, " d"]
+    constraints: tuple[Constraint, ...]
+    lifts: Sequence[Exact] | None = (
+        None  # one for each entry of the uncertainty; None: 0
+    )
+    moves: Sequence[Sequence[Exact]] | None = (
+        None  # the same, with a number for each column of its factor; None: 0
+    )
+    push: Sequence[Exact] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """Why no query is shorter, or why there is none: one part for one head, one for each target `among` for several."""
+
+    parts: tuple[Part, ...]
+    among: tuple[int, ...] | None = None
+    deviations: Fraction = NOTHING
+    scales: Mapping[int, Exact] = field(default_factory=dict)
+    own_scales: Mapping[int, Exact] = field(default_factory=dict)
+
+
+def certificate(
+    question: Question,
+    claim: str,
+    bound: Bound | None = None,
+    *,
+    queries: Float[np.ndarray, "heads d"] | None = None,
+    none_shorter: Fraction = NOTHING,
+    guard: Guard | None = None,
+) -> str:
+    """The document: that these queries meet the targets (and why none is shorter), or that none does."""
+    said = statement(question, claim, queries, none_shorter)
+    widths = [
+        len(entry["factor"]) if not entry["random"] else 0
+        for entry in said["uncertainty"]
+    ]
+    evidence = {
+        "guard": None
+        if guard is None
+        else {"kind": guard.kind, "deviations": str(guard.deviations)},
+        "bound": None if bound is None else _bound(bound, widths),
+    }
+    return (
+        json.dumps(
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "statement": said,
+                "evidence": evidence,
+            },
+            indent=1,
+        )
+        + "\n"
+    )
+
+
+def number(x: Exact) -> str:
+    """Written exactly: a float as a float, a fraction as a ratio.
+
+    >>> number(0.5), number(Fraction(1, 3))
+    ('0x1.0000000000000p-1', '0x1/0x3')
+    """
+    return (
+        f"{hex(x.numerator)}/{hex(x.denominator)}"
+        if isinstance(x, Fraction)
+        else float(x).hex()
+    )
+
+
+def _bound(bound: Bound, widths: list[int]) -> dict[str, Any]:
+    return {
+        "among": None if bound.among is None else list(bound.among),
+        "deviations": str(bound.deviations),
+        "scales": _table(bound.scales),
+        "own_scales": _table(bound.own_scales),
+        "parts": [_part(part, widths) for part in bound.parts],
+    }
+
+
+def _part(part: Part, widths: list[int]) -> dict[str, Any]:
+    lifts = [0.0] * len(widths) if part.lifts is None else part.lifts
+    moves = [[0.0] * width for width in widths] if part.moves is None else part.moves
+    return {
+        "query": hex_floats(part.query),
+        "lifts": [number(x) for x in lifts],
+        "moves": [[number(x) for x in move] for move in moves],
+        "push": None if part.push is None else [number(x) for x in part.push],
+        "constraints": [
+            {
+                "scenario": c.scenario,
+                "target": c.target,
+                "multiplier": number(c.multiplier),
+                "distribution": None
+                if c.distribution is None
+                else _table(c.distribution),
+            }
+            for c in part.constraints
+        ],
+    }
+
+
+def _table(numbers: Mapping[int, Exact]) -> dict[str, str]:
+    return {str(key): number(x) for key, x in numbers.items()}
+
+
+@dataclass(frozen=True)
+class Checker:
+    """The checkers that must all accept a certificate about a question, as `verification` chooses them."""
+
+    question: Question
+    choice: str | None = (
+        None  # 'both', 'exact', 'float', 'proved'; None: by the size of the keys
+    )
+    unconfirmed: list[str] = field(
+        default_factory=list
+    )  # why certificates that one checker accepts were not confirmed
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The checkers that run."""
+        return which(self.choice, sum(keys.size for keys in self.question.keys))
+
+    @cached_property
+    def contents(self) -> list[bytes]:
+        """A .npy file for each scenario; none where the keys are written into the certificate."""
+        return [
+            as_npy(keys) for keys in self.question.keys if keys.size > INLINE_NUMBERS
+        ]
+
+    def verify(
+        self, text: str, progress: Callable[[float], None] | None = None
+    ) -> CertificateVerdict:
+        """The verdict on a certificate about these keys."""
+        verdict = run_checkers(text, self.contents, self.choice, progress)
+        if verdict.word == "internal error":
+            raise ContradictionError(verdict.words)
+        if verdict.word == "not confirmed":
+            self.unconfirmed.append(verdict.words)
+        return verdict
+
+
+def as_npy(matrix: Float[np.ndarray, "n d"]) -> bytes:
+    """The content of a .npy file, which is how the checkers take keys."""
+    content = io.BytesIO()
+    np.save(content, np.ascontiguousarray(matrix, "<f8"))
+    return content.getvalue()

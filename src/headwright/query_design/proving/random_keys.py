@@ -1,0 +1,550 @@
+"""Lower bounds on the length of any query where keys are random, whatever guard it uses.
+
+A query that succeeds with probability Phi(z) or more meets, for each target a and every distribution pi over the keys,
+
+    s <V, q> + z |s| sqrt(q^T C q) <= -right,      C = sum_j w_j^2 C_j,    w_j = pi_j - [j = a]:
+
+the realizations in which it gives a its weight lie in a half space of a Gaussian vector. Such inequalities can be
+averaged, with multipliers lambda_c. The shortest q that meets the average is -y, up to its length, for the shortest
+vector y = sum_c lambda_c (V_c + C_c p_c) with p_c^T C_c p_c <= z^2: so shares have a bound. The best shares are sought
+by turns: shares to those that the query asks for, the query to the shortest, as long as it gains. All are valid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from headwright.optimisation.newton import minimise_smooth
+from headwright.query_design.certify import (
+    Bound,
+    Constraint,
+    Guard,
+    Part,
+    deviations_of_any,
+)
+from headwright.query_design.program import program, solved
+from headwright.query_design.proving.key_placement import WorstPlaces, places
+from headwright.query_design.proving.least_violation import nearest
+from headwright.query_design.statement import Question
+
+Vector = Float[np.ndarray, " d"]
+Matrix = Float[np.ndarray, "d d"]
+SMOOTHINGS = (1e-1, 1e-3, 1e-5, 1e-7)  # of the roots, next to their size
+MAX_STEPS = 20
+CLOSE = 1e-12  # a slope so small next to V is rounding
+ROUNDS, FEW_ROUNDS, HALVINGS = 60, 5, 12
+NOTHING = (
+    1e-6  # a vector this much shorter than it was is 0; the proof makes it so exactly
+)
+LEVELS = (
+    1e-2,
+    1e-4,
+    1e-6,
+)  # how much kinks are smoothed on the way to the nearest query
+FAR = 1e3  # scores beyond this are no good start
+ENOUGH = 1e-10  # a round that gains less than this is the last
+MOST_SHARES = 4000  # numbers in the distributions that are written out
+HAIR = (
+    1e-13  # the push is shorter by this, so that it stays within z in spite of rounding
+)
+
+
+def _shortest(
+    V: Vector, C: Sequence[Matrix], multipliers: Float[np.ndarray, " c"], z: float
+) -> tuple[Vector, Float[np.ndarray, "c d"]]:
+    """The vector and the pushes that make it."""
+    if len(C) == 1:
+        y, p = _by_one(V, C[0], z)
+        return y, p[None]
+    if z == 0 or not any(one.any() for one in C):
+        return V, np.zeros((len(C), len(V)))
+    return _by_several(V, np.stack(C), multipliers, z)
+
+
+def _by_one(V: Vector, C: Matrix, z: float) -> tuple[Vector, Vector]:
+    from scipy.optimize import brentq
+
+    c, axes = np.linalg.eigh(C)
+    c = np.where(c > 1e-15 * max(float(c.max()), 0.0), c, 0.0)
+    v = axes.T @ V
+    moving = c > 0
+    if z == 0 or not moving.any():
+        return V, np.zeros_like(V)
+    inside, spread = v[moving], c[moving]
+    if float((inside**2 / spread).sum()) <= z * z:
+        y, p = np.where(moving, 0.0, v), np.zeros_like(v)
+        p[moving] = -inside / spread
+        return axes @ y, axes @ p
+
+    def beyond(log_theta: float) -> float:
+        share = spread * math.exp(log_theta)
+        return float(((share / (1 + share)) ** 2 * (inside**2 / spread)).sum()) - z * z
+
+    low, high = -math.log(float(spread.max())) - 60, -math.log(float(spread.min())) + 60
+    if beyond(low) > 0 or beyond(high) < 0:  # beyond what floats can tell
+        theta = math.exp(low if beyond(low) > 0 else high)
+    else:
+        theta = math.exp(float(brentq(beyond, low, high, xtol=1e-14, rtol=1e-15)))
+    y = v / (1 + theta * c)
+    used = float((theta * theta * c * y * y).sum())
+    p = -theta * y * min(1.0, z / math.sqrt(used)) if used > 0 else np.zeros_like(v)
+    return axes @ y, axes @ p
+
+
+@dataclass(frozen=True, eq=False)
+class _SmoothedRoots:
+    """|q|^2 / 2 + <V, q> + sum_c prices_c sqrt(q^T C_c q + tau^2) at a point q."""
+
+    point: Vector
+    V: Vector
+    C: Float[np.ndarray, "c d d"]
+    prices: Float[np.ndarray, " c"]
+    tau: float
+
+    @cached_property
+    def images(self) -> Float[np.ndarray, "c d"]:
+        """C_c q."""
+        images: Float[np.ndarray, "c d"] = self.C @ self.point
+        return images
+
+    @cached_property
+    def roots(self) -> Float[np.ndarray, " c"]:
+        """The square roots."""
+        squares = np.maximum(self.images @ self.point, 0.0)
+        roots: Float[np.ndarray, " c"] = np.sqrt(squares + self.tau**2)
+        return roots
+
+    @property
+    def value(self) -> float:
+        """Of the function."""
+        q = self.point
+        return float(q @ q) / 2 + float(self.V @ q) + float(self.prices @ self.roots)
+
+    @cached_property
+    def slope(self) -> Vector:
+        """Its gradient."""
+        slope: Vector = self.point + self.V + (self.prices / self.roots) @ self.images
+        return slope
+
+    @cached_property
+    def hessian(self) -> Matrix:
+        """Its second derivatives: those of a root are C / root - C q q^T C / root^3."""
+        bent = self.images * np.sqrt(self.prices / self.roots**3)[:, None]
+        hessian: Matrix = np.tensordot(self.prices / self.roots, self.C, axes=1)
+        hessian = hessian - bent.T @ bent
+        hessian[np.diag_indices_from(hessian)] += 1.0
+        return hessian
+
+
+def _by_several(
+    V: Vector,
+    C: Float[np.ndarray, "c d d"],
+    multipliers: Float[np.ndarray, " c"],
+    z: float,
+) -> tuple[Vector, Float[np.ndarray, "c d"]]:
+    """The dual: the shortest vector is -q for the minimum q of |q|^2 / 2 + <V, q> + z sum_c lambda_c |C_c^(1/2) q|.
+
+    The roots are smoothed, less and less, since they have kinks where V can be pushed to 0.
+    """
+    length = float(np.linalg.norm(V)) or 1.0
+    size = math.sqrt(float(np.trace(C, axis1=1, axis2=2).max())) * length
+    q = -V
+    previous = math.inf
+    for smoothing in SMOOTHINGS:
+        function = partial(
+            _SmoothedRoots, V=V, C=C, prices=z * multipliers, tau=smoothing * size
+        )
+        # where V can be pushed to 0, q goes down with the smoothing
+        shorter = q * min(1.0, smoothing / previous)
+        start = min(q, shorter, key=lambda x: function(x).value)
+        lowest = minimise_smooth(
+            function,
+            start,
+            lambda at: float(np.linalg.norm(at.slope)) <= CLOSE * length,
+            MAX_STEPS,
+        )
+        q = lowest.point
+        previous = smoothing
+    pushes = z * q / lowest.roots[:, None]
+    y = V + np.einsum("c,cij,cj->i", multipliers, C, pushes)
+    return y, pushes
+
+
+@dataclass(frozen=True, eq=False)
+class OutputLaw:
+    """The Gaussian part of an uncertainty: the covariance of key j is ball_j^2 I + stretch_j^2 mu_j mu_j^T + E E^T."""
+
+    keys: Float[np.ndarray, "n d"]
+    ball: Float[np.ndarray, " n"]
+    stretch: Float[np.ndarray, " n"]
+    factors: tuple[
+        tuple[Float[np.ndarray, " n"], Float[np.ndarray, "d width"]], ...
+    ]  # 1 for the keys that have it
+
+    @classmethod
+    def of(cls, question: Question) -> OutputLaw:
+        """The random entries of the uncertainty of a question."""
+        n = question.n
+        ball, stretch, factors = np.zeros(n), np.zeros(n), []
+        for entry in question.entries:
+            if entry.random:
+                ball[entry.keys], stretch[entry.keys] = entry.ball, entry.stretch
+                if entry.width:
+                    inside = np.zeros(n)
+                    inside[entry.keys] = 1.0
+                    factors.append((inside, entry.factor))
+        return cls(question.keys[0], ball, stretch, tuple(factors))
+
+    def covariance(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "d d"]:
+        """sum_j weights_j^2 C_j."""
+        squares = weights**2
+        moving = np.flatnonzero(self.stretch * weights)
+        rows = self.keys[moving] * (self.stretch * weights)[moving, None]
+        total: Float[np.ndarray, "d d"] = rows.T @ rows
+        total[np.diag_indices_from(total)] += float(squares @ self.ball**2)
+        for inside, E in self.factors:
+            total += float(squares @ inside) * (E @ E.T)
+        return total
+
+    def along(self, p: Vector, q: Vector) -> Float[np.ndarray, " n"]:
+        """p^T C_j q for every key."""
+        found: Float[np.ndarray, " n"] = self.ball**2 * float(p @ q)
+        found = found + self.stretch**2 * (self.keys @ p) * (self.keys @ q)
+        for inside, E in self.factors:
+            found = found + inside * float((E.T @ p) @ (E.T @ q))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintShares:
+    """Multipliers and distributions, one for each constraint, and where the sets of the uncertainty stand."""
+
+    targets: tuple[int, ...]
+    multipliers: Float[np.ndarray, " c"]
+    pi: Float[np.ndarray, "c n"]
+    stand: WorstPlaces
+
+
+@dataclass(frozen=True, eq=False)
+class ShareBound:
+    """What shares prove: no query is shorter than `least` (inf: there is none), and the query where that is tight."""
+
+    shares: ConstraintShares
+    least: float
+    query: Vector
+    pushes: Float[np.ndarray, "c d"]
+
+
+class BoundSearch:
+    """The best bound for one question, from a start."""
+
+    def __init__(self, question: Question, shrink: float = 0.0) -> None:
+        """All that does not change on the way; with a shrink, as if there were fewer deviations and smaller sets."""
+        self.question, self.chances, self.shrink = (
+            question,
+            OutputLaw.of(question),
+            shrink,
+        )
+        self.z = float(deviations_of_any(question)) * (1 - shrink)
+        self.scale, self.sign = (
+            abs(float(question.scale)),
+            math.copysign(1.0, question.scale),
+        )
+        self.log_floors = {
+            a: math.log(p.numerator) - math.log(p.denominator)
+            for a, p in question.targets.least.items()
+        }
+        self.balls = np.zeros(question.n)
+        for entry in question.entries:
+            if not entry.random:
+                self.balls[entry.keys] = entry.ball * (1 - shrink)
+
+    def best(
+        self,
+        start: Vector,
+        multipliers: Float[np.ndarray, " m"],
+        smoothing: float = 0.0,
+        enough: float = math.inf,
+    ) -> ShareBound:
+        """The best of all targets together and each target alone, from the start and from what every query must meet.
+
+        A bound that is as good as `enough` ends the search.
+        """
+        targets = tuple(self.question.targets.indices)
+        found = max(
+            (self._improved((a,), np.ones(1), start, smoothing) for a in targets),
+            key=_least,
+        )
+        for relaxed in (False, True):
+            if found.least >= enough * (1 - NOTHING):
+                break
+            q, lam, tau = (
+                self._relaxed(start) if relaxed else (start, multipliers, smoothing)
+            )
+            ways: list[tuple[tuple[int, ...], Vector]] = [
+                ((a,), np.ones(1)) for a in targets
+            ]
+            if len(targets) > 1:
+                even = np.full(len(targets), 1 / len(targets))
+                ways += [(targets, 0.9 * lam / lam.sum() + 0.1 * even), (targets, even)]
+            found = max(
+                found, *(self._improved(way, x, q, tau) for way, x in ways), key=_least
+            )
+        return found
+
+    def _relaxed(self, start: Vector) -> tuple[Vector, Float[np.ndarray, " m"], float]:
+        """The shortest query that withstands these deviations in each pair, which every query must; or the nearest."""
+        guard = Guard("pairs", Fraction(self.z))
+        problem = program(self.question, guard)
+        solution = solved(problem)
+        if solution.status != "impossible":
+            return solution.witness, solution.multipliers[0], solution.smoothing
+        q = (
+            start
+            if float(np.abs(start).max()) * self.scale < FAR
+            else np.zeros_like(start)
+        )
+        for level in LEVELS:
+            close = nearest(problem, q, level, 1 / level)
+            q = close.query
+        return close.query, close.multipliers, close.smoothing
+
+    def _improved(
+        self,
+        targets: tuple[int, ...],
+        multipliers: Vector,
+        start: Vector,
+        smoothing: float,
+    ) -> ShareBound:
+        for shorter in (1.0, 0.7, 0.4, 0.2, 0.1):
+            now = self._at(targets, multipliers, start * shorter, smoothing)
+            if now.least > 0:
+                break
+        for _ in range(ROUNDS if self.question.n <= MOST_SHARES else FEW_ROUNDS):
+            if not 0 < now.least < math.inf:
+                break
+            better = self._step(now, smoothing)
+            enough = better.least <= now.least * (1 + ENOUGH)
+            now = better
+            if enough:
+                break
+        return now
+
+    def _at(
+        self,
+        targets: tuple[int, ...],
+        multipliers: Vector,
+        query: Vector,
+        smoothing: float,
+    ) -> ShareBound:
+        """The better of the shares that random keys have at a query, each guarded against alone, or pair by pair."""
+        variances = self.scale**2 * np.maximum(self.chances.along(query, query), 0.0)
+        stand = places(self.question, query, smoothing, self.shrink)
+        scores = [self._scores(a, query, stand) for a in targets]
+        apart = [
+            self.z * (np.sqrt(variances) + math.sqrt(variances[a])) for a in targets
+        ]
+        paired = [self.z * np.sqrt(variances + variances[a]) for a in targets]
+        values = []
+        for lifts in (apart, paired):
+            pi = [
+                _softmax(x + np.where(self._is(a), 0.0, lift))
+                for a, x, lift in zip(targets, scores, lifts, strict=True)
+            ]
+            values.append(
+                self._value(ConstraintShares(targets, multipliers, np.stack(pi), stand))
+            )
+        return max(values, key=_least)
+
+    def _is(self, target: int) -> Bool[np.ndarray, " n"]:
+        found: Bool[np.ndarray, " n"] = np.arange(self.question.n) == target
+        return found
+
+    def _step(self, now: ShareBound, smoothing: float) -> ShareBound:
+        """Towards the shares that the query asks for, half as far until the bound gains."""
+        shares = now.shares
+        stand = places(self.question, now.query, smoothing, self.shrink)
+        scores = np.stack(
+            [
+                self._scores(a, now.query, stand)
+                + (pi - self._is(a))
+                * self.scale
+                * self.chances.along(p, now.query * self.sign)
+                for a, pi, p in zip(shares.targets, shares.pi, now.pushes, strict=True)
+            ]
+        )
+        logs = np.log(np.maximum(shares.pi, 1e-300))
+        values = self._constraint_values(shares, scores)
+        for halving in range(HALVINGS):
+            t = 0.5**halving
+            pi = np.stack([_softmax(row) for row in (1 - t) * logs + t * scores])
+            lam = shares.multipliers * np.exp(
+                np.clip(t * (values - values.max()), -700, 0)
+            )
+            value = self._value(
+                ConstraintShares(shares.targets, lam / lam.sum(), pi, stand)
+            )
+            if value.least > now.least:
+                return value
+        return now
+
+    def _constraint_values(
+        self, shares: ConstraintShares, scores: Float[np.ndarray, "c n"]
+    ) -> Float[np.ndarray, " c"]:
+        """How much each constraint asks for at the query: the multipliers lean to those that ask for more."""
+        tops = scores.max(axis=1)
+        sums = tops + np.log(np.exp(scores - tops[:, None]).sum(axis=1))
+        own = scores[np.arange(len(shares.targets)), list(shares.targets)]
+        values: Float[np.ndarray, " c"] = (
+            sums - own + [self.log_floors[a] for a in shares.targets]
+        )
+        return values
+
+    def _scores(
+        self, target: int, q: Vector, stand: WorstPlaces
+    ) -> Float[np.ndarray, " n"]:
+        """Scores at the places where the sets stand, in the constraint of a target."""
+        found: Float[np.ndarray, " n"] = float(self.question.scale) * (
+            self.question.keys[0] @ q
+        )
+        found = found * self._scales(stand, target)
+        for number, entry in enumerate(self.question.entries):
+            found[entry.keys] += (
+                np.where(entry.keys == target, -1, 1) * stand.lifts[number]
+            )
+        return found
+
+    def _scales(self, stand: WorstPlaces, target: int) -> Float[np.ndarray, " n"]:
+        scales = np.ones(self.question.n)
+        for entry in self.question.entries:
+            scales[entry.keys] = entry.scale[0]
+        scales[list(stand.scales)] = list(stand.scales.values())
+        if target in stand.own_scales:
+            scales[target] = stand.own_scales[target]
+        return scales
+
+    def _value(self, shares: ConstraintShares) -> ShareBound:
+        """The bound that shares prove."""
+        right, V, room, size = 0.0, np.zeros(self.question.keys[0].shape[1]), 0.0, 0.0
+        C = []
+        for a, lam, pi in zip(
+            shares.targets, shares.multipliers, shares.pi, strict=True
+        ):
+            some = pi[pi > 0]
+            right += lam * (self.log_floors[a] - float(some @ np.log(some)))
+            w = pi.copy()
+            w[a] = -float(pi[~self._is(a)].sum())
+            mine = (w * self._scales(shares.stand, a)) @ self.question.keys[0]
+            V, size = V + lam * mine, size + lam * float(np.linalg.norm(mine))
+            C.append(self.chances.covariance(w))
+            room += lam * float(np.abs(w) @ self.balls)
+            for entry, move in zip(
+                self.question.entries, shares.stand.moves, strict=True
+            ):
+                if entry.width and not entry.random:
+                    V = V + lam * float(np.abs(w[entry.keys]).sum()) * (
+                        entry.factor @ move
+                    )
+        none = np.zeros((len(C), len(V)))
+        if right <= 0:
+            return ShareBound(shares, 0.0, np.zeros_like(V), none)
+        y, pushes = _shortest(V, C, shares.multipliers, self.z)
+        length = float(np.linalg.norm(y))
+        if length - room <= NOTHING * size:
+            return ShareBound(shares, math.inf, np.zeros_like(V), pushes)
+        least = right / (self.scale * (length - room))
+        return ShareBound(shares, least, -self.sign * y * (least / length), pushes)
+
+    def evidence(self, value: ShareBound) -> tuple[Bound, float]:
+        """A part for each target, and what they prove; distributions are written out where they are short."""
+        if value.shares.pi.size > MOST_SHARES and 0 < value.least < math.inf:
+            return max(
+                (self._by_scores(value, size) for size in (1.0, 0.5, 0.0)),
+                key=lambda found: found[1],
+            )
+        tables = [
+            {int(i): float(pi[i]) for i in np.flatnonzero(pi)} for pi in value.shares.pi
+        ]
+        return self._bound(
+            value, value.query, tables, [None] * len(tables)
+        ), value.least
+
+    def _by_scores(self, value: ShareBound, size: float) -> tuple[Bound, float]:
+        """Distributions by the scores at the query, with lifts in place of what the push does to the targets."""
+        shares, lifted, pi = value.shares, [], []
+        variances = self.scale**2 * np.maximum(
+            self.chances.along(value.query, value.query), 0.0
+        )
+        for a, row in zip(shares.targets, shares.pi, strict=True):
+            w = row - self._is(a)
+            deviation = math.sqrt(float(w * w @ variances))
+            lift = (
+                size * self.z * abs(float(w[a] * variances[a])) / deviation
+                if deviation > 0
+                else 0.0
+            )
+            lifts = tuple(
+                x + lift * (entry.random and bool(np.any(entry.keys == a)))
+                for x, entry in zip(
+                    shares.stand.lifts, self.question.entries, strict=True
+                )
+            )
+            lifted.append(lifts)
+            pi.append(
+                _softmax(
+                    self._scores(a, value.query, replace(shares.stand, lifts=lifts))
+                )
+            )
+        found = self._value(replace(shares, pi=np.stack(pi)))
+        return self._bound(found, value.query, [None] * len(pi), lifted), found.least
+
+    def _bound(
+        self,
+        value: ShareBound,
+        query: Vector,
+        tables: Sequence[dict[int, float] | None],
+        lifts: Sequence[tuple[float, ...] | None],
+    ) -> Bound:
+        shares, stand = value.shares, value.shares.stand
+        moves = [move.tolist() for move in stand.moves]
+        parts = tuple(
+            Part(
+                query,
+                (Constraint(0, a, float(x), table),),
+                lift,
+                moves,
+                (push * (1 - HAIR)).tolist(),
+            )
+            for a, x, table, lift, push in zip(
+                shares.targets,
+                shares.multipliers,
+                tables,
+                lifts,
+                value.pushes,
+                strict=True,
+            )
+        )
+        return Bound(
+            parts,
+            None,
+            deviations_of_any(self.question),
+            stand.scales,
+            stand.own_scales,
+        )
+
+
+def _softmax(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    e = np.exp(x - x.max())
+    shares: Float[np.ndarray, " n"] = e / e.sum()
+    return shares
+
+
+def _least(value: ShareBound) -> float:
+    return value.least

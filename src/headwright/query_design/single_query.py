@@ -1,0 +1,423 @@
+"""One query for one question: solved in floating point, certified, and checked.
+
+Where no query is found, `prove_longer` bounds the length of every query that meets the targets from below, and
+`best_eps` finds the smallest tolerance that an impossible target can be given, with bounds from both sides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.errors import ContradictionError
+from headwright.numerics.enclosure import float_below, shown_above, shown_below
+from headwright.query_design.certify import Bound, Checker, Guard, certificate, guards
+from headwright.query_design.program import program, solved
+from headwright.query_design.proving.impossible import prove_impossible
+from headwright.query_design.proving.key_placement import Table, bound_at
+from headwright.query_design.proving.least_violation import nearest
+from headwright.query_design.proving.random_keys import BoundSearch
+from headwright.query_design.solving.problem import QueryProblem, QuerySolution
+from headwright.query_design.solving.solver import dual_bound, violation
+from headwright.query_design.statement import Question
+from headwright.query_design.targets import Targets
+
+# The part of the time that solving takes, measured at 2e4, 1e5 and 3e5 keys; checking takes the rest.
+SOLVED, SOLVED_FAST = 0.1, 0.5
+BEYOND_USE = 1e6  # the proven length times the spread of the keys: a key that moves by its inverse changes a score by 1
+LENGTH_SHRINKS = (
+    1e-9,
+    1e-6,
+    1e-3,
+    0.1,
+    0.5,
+    0.9,
+    0.99,
+    0.999,
+)  # of a bound, until the checker takes it
+MORE, LESS = (
+    (9, 7, 5, 3, 2),
+    (8, 6, 4, 3, 2, 1),
+)  # digits to which a guess at the least slack is tried
+HALVINGS = 6
+
+
+class Phases:
+    """Tells progress as a number from 0 to 1 that never goes back."""
+
+    def __init__(
+        self, progress: Callable[[float], None] | None = None, solved: float = SOLVED
+    ) -> None:
+        """Solving is done at the fraction `solved`. Without a function nothing is reported."""
+        self.progress, self.solved, self.reached = progress, solved, 0.0
+
+    def solving(self, part: float) -> None:
+        """So much of the solving is done."""
+        self._tell(self.solved * part)
+
+    def checking(self, part: float) -> None:
+        """So much of the checking is done."""
+        self._tell(self.solved + (1 - self.solved) * part * 0.999)
+
+    def done(self) -> None:
+        """All of it."""
+        self._tell(1.0)
+
+    def _tell(self, reached: float) -> None:
+        if self.progress is not None and reached > self.reached:
+            self.reached = reached
+            self.progress(reached)
+
+
+ROOM = (
+    1e-11,
+    1e-10,
+    1e-9,
+    1e-8,
+    1e-7,
+)  # what is given away, until rounding does no harm
+SHRINKS = (
+    1e-9,
+    1e-7,
+    1e-5,
+    1e-3,
+    0.1,
+    1.0,
+)  # of a bound, until the checker takes it; 1: nothing is claimed
+SILENT = Phases()
+CLOSE = 1e-6  # how far a query may miss the targets in floating point and still be worth a try
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What the solver says of a question, with the guard that leads to the shortest query."""
+
+    guard: Guard | None
+    problem: QueryProblem
+    solution: QuerySolution
+
+    @property
+    def violation(self) -> float:
+        """Floating-point: ln of how far the best query misses the slack."""
+        return violation(self.problem, self.solution.best)
+
+
+@dataclass(frozen=True, eq=False)
+class QueryResult:
+    """The attempt, and the certificate if the checker accepted one."""
+
+    attempt: Attempt
+    lower_bound: float = 0.0  # proven, about any query
+    certificate: str | None = None
+    words: str = ""
+
+
+def shortest_query(
+    question: Question, checker: Checker, phases: Phases = SILENT
+) -> QueryResult:
+    """The shortest query, verified, with the best bound that can be; or what the solver had, without a certificate."""
+    for room in ROOM:
+        found = attempt(question, room, phases.solving)
+        if found.solution.status == "impossible" and found.violation > CLOSE:
+            break
+        bound, least = _best_bound(question, found)
+        if least == math.inf:
+            break
+        least = 0.0 if question.wider else least * (1 - room)
+        verified = _verified(question, checker, phases, found, bound, least)
+        if verified is not None:
+            return verified
+    return QueryResult(found)
+
+
+def attempt(
+    question: Question,
+    room: float = 0.0,
+    progress: Callable[[float], None] | None = None,
+) -> Attempt:
+    """The solver's best, with either guard where keys are random; a little more is asked for than need be."""
+    found = []
+    for guard in guards(question) or (None,):
+        problem = program(question, guard)
+        asked = problem if question.met_by_nothing else problem.tightened(room)
+        found.append(Attempt(guard, problem, solved(asked, progress)))
+    return min(
+        found,
+        key=lambda one: (
+            one.solution.status == "impossible",
+            math.hypot(*one.solution.query.tolist()),
+        ),
+    )
+
+
+def _best_bound(question: Question, found: Attempt) -> tuple[Bound, float]:
+    """Evidence that no query is shorter, and its bound in floating point; inf if it says that there is none."""
+    solution = found.solution
+    if question.random:
+        search = BoundSearch(question)
+        enough = (
+            float(np.linalg.norm(solution.query))
+            if solution.status == "solved"
+            else math.inf
+        )
+        value = search.best(
+            solution.witness, solution.multipliers[0], solution.smoothing, enough
+        )
+        return search.evidence(value)
+    # Where keys are certain the query is its own witness, and the checker needs each exponential only once.
+    witness = solution.query if solution.smoothing == 0 else solution.witness
+    return bound_at(
+        question, witness, _multipliers(question, solution), solution.smoothing
+    ), dual_bound(found.problem, solution)
+
+
+def _verified(
+    question: Question,
+    checker: Checker,
+    phases: Phases,
+    found: Attempt,
+    bound: Bound,
+    least: float,
+) -> QueryResult | None:
+    """With the bound if the checker takes it; a query that meets the targets are not given up for its bound."""
+    queries, guard = found.solution.query[None], found.guard
+    for shrink in (0.0, *SHRINKS):
+        claimed = _fraction(least * (1 - shrink))
+        text = certificate(
+            question,
+            "designed",
+            bound if claimed else None,
+            queries=queries,
+            none_shorter=claimed,
+            guard=guard,
+        )
+        verdict = checker.verify(text, phases.checking)
+        if verdict.word == "verified":
+            return QueryResult(found, float_below(claimed), text, verdict.words)
+        if shrink == 0.0 and claimed and not met(question, checker, queries, guard):
+            return None
+    return None
+
+
+def _multipliers(question: Question, solution: QuerySolution) -> Table:
+    """The solver's multipliers that are above 0, by scenario and target."""
+    places = [
+        (w, a) for w in range(len(question.keys)) for a in question.targets.indices
+    ]
+    return {
+        place: x
+        for place, x in zip(places, solution.multipliers.ravel().tolist(), strict=True)
+        if x > 0
+    }
+
+
+def met(
+    question: Question,
+    checker: Checker,
+    queries: Float[np.ndarray, "heads d"],
+    guard: Guard | None = None,
+) -> bool:
+    """These queries meet this target: verified.
+
+    >>> from headwright.query_design.targets import copy
+    >>> from headwright.uncertainty import Uncertainty
+    >>> question = Question((np.eye(2),), copy(0, eps=0.5), Uncertainty(), Fraction(1), Fraction(1))
+    >>> met(question, Checker(question), np.array([[9.0, 0.0]]))
+    True
+    """
+    return (
+        checker.verify(
+            certificate(question, "designed", queries=queries, guard=guard)
+        ).word
+        == "verified"
+    )
+
+
+def _fraction(least: float) -> Fraction:
+    return Fraction(f"{least:.15g}") if 0 < least < math.inf else Fraction(0)
+
+
+@dataclass(frozen=True)
+class Longer:
+    """Verified: no query shorter than this meets the targets.
+
+    Useless: a key that moves by a millionth of the keys' spread, along the query, changes its score by more than 1.
+    """
+
+    certificate: str
+    words: str
+    least: float
+    useless: bool
+
+
+def prove_longer(
+    question: Question, checker: Checker, attempt: Attempt
+) -> Longer | None:
+    """The best such bound that was verified, or None."""
+    return first_verified_length(question, checker, length_bounds(question, attempt))
+
+
+def first_verified_length(
+    question: Question, checker: Checker, candidates: Iterable[tuple[Bound, float]]
+) -> Longer | None:
+    """The largest of these bounds that the checker takes, made a little smaller where that helps; or None."""
+    for bound, least in sorted(candidates, key=lambda candidate: -candidate[1]):
+        for shrink in LENGTH_SHRINKS if least > 0 else ():
+            claimed = Fraction(f"{min(least, 1e300) * (1 - shrink):.15g}")
+            text = certificate(question, "longer", bound, none_shorter=claimed)
+            verdict = checker.verify(text)
+            if verdict.word == "verified":
+                proven = float_below(claimed)
+                return Longer(
+                    text,
+                    verdict.words,
+                    proven,
+                    useless=proven * _spread(question) > BEYOND_USE,
+                )
+    return None
+
+
+def length_bounds(question: Question, attempt: Attempt) -> list[tuple[Bound, float]]:
+    """Evidence that every query is long, with its bound in floating point: nothing is verified yet."""
+    solution, problem = attempt.solution, attempt.problem
+    if question.random:
+        search = BoundSearch(question)
+        value = search.best(
+            solution.witness, solution.multipliers[0], solution.smoothing
+        )
+        return [search.evidence(value)]
+    found = []
+    size = (
+        max(float(np.abs(keys).max()) for keys in question.keys)
+        * abs(float(question.scale))
+        or 1.0
+    )
+    smoothing = 0.0 if problem.certain else 1e-7
+    start = (
+        solution.best
+        if float(np.abs(solution.best).max()) * size < 1e3
+        else 0 * solution.best
+    )
+    close = nearest(problem, start, smoothing, 1e3)
+    lam = close.multipliers.reshape(solution.multipliers.shape)
+    there = QuerySolution(
+        close.query,
+        lam,
+        "stalled",
+        0,
+        witness=close.query,
+        best=close.query,
+        smoothing=smoothing,
+    )
+    for at in (solution, there):
+        least = dual_bound(problem, at)
+        bound = bound_at(question, at.witness, _multipliers(question, at), at.smoothing)
+        # where the slopes cancel but for rounding, the exact sum is about as small as rounding
+        found.append((bound, least if math.isfinite(least) else 1e17 / size))
+    return found
+
+
+def _spread(question: Question) -> float:
+    """How far a key is from the first target at most, times the scale."""
+    a = question.targets.indices[0]
+    far = max(float(np.abs(keys - keys[a]).max()) for keys in question.keys)
+    return far * abs(float(question.scale))
+
+
+def best_eps(
+    question: Question, checker: Checker, attempt: Attempt
+) -> tuple[float, float] | None:
+    """The least eps that can be met lies between; None for a target that does not treat its targets alike.
+
+    Both are verified: a query that meets the upper one, and a proof that no query whatever meets the lower one.
+    """
+    slacks = {1 / p - 1 for p in question.targets.least.values()}
+    if len(slacks) > 1:
+        return None
+    asked, others = slacks.pop(), len(question.targets.least) - 1
+    close = _closest(attempt)
+    high = _targets_met_above(question, checker, attempt, close, asked)
+    if high is None:
+        return None
+    low = _impossible_below(question, checker, attempt, high, asked)
+    if high <= low:
+        raise ContradictionError(
+            f"{shown_above(high)} is met by a query that was verified, and {shown_below(low)} by none, "
+            "as was proved"
+        )
+    return math.nextafter(float(low - others), -math.inf), math.nextafter(
+        float(high - others), math.inf
+    )
+
+
+def _with_slack(question: Question, slack: Fraction) -> Question:
+    """The same targets with 1/(1 + slack) for each target."""
+    return replace(
+        question,
+        targets=Targets(dict.fromkeys(question.targets.indices, 1 / (1 + slack))),
+    )
+
+
+def _closest(attempt: Attempt) -> np.ndarray:
+    """The query that misses the targets least, of those that were found."""
+    problem, best = attempt.problem, attempt.solution.best
+    found = [best]
+    start = (
+        best
+        if float(np.abs(best).max()) * abs(problem.scale) < 1e3
+        else np.zeros_like(best)
+    )
+    for level in (0.0,) if problem.certain else (1e-3, 1e-6, 1e-9):
+        start = nearest(problem, start, level, 100.0 if level == 0 else 1 / level).query
+        found.append(start)
+    return min(found, key=lambda query: violation(problem, query))
+
+
+def _targets_met_above(
+    question: Question,
+    checker: Checker,
+    attempt: Attempt,
+    close: np.ndarray,
+    asked: Fraction,
+) -> Fraction | None:
+    guess = asked * Fraction(math.exp(min(violation(attempt.problem, close), 700.0)))
+    for digits in MORE:
+        slack = guess * (1 + Fraction(1, 10**digits))
+        if met(_with_slack(question, slack), checker, close[None], attempt.guard):
+            return slack
+    return None
+
+
+def _impossible_below(
+    question: Question,
+    checker: Checker,
+    attempt: Attempt,
+    high: Fraction,
+    asked: Fraction,
+) -> Fraction:
+    """The largest slack that a proof was verified for; at least the one asked for, which is known to be impossible."""
+
+    def impossible(slack: Fraction) -> bool:
+        less = _with_slack(question, slack)
+        return (
+            prove_impossible(
+                less, checker, program(less, attempt.guard), attempt.solution
+            )
+            is not None
+        )
+
+    if not question.random:  # what is met and what is impossible meet
+        for digits in LESS:
+            slack = high * (1 - Fraction(1, 10**digits))
+            if slack > asked and impossible(slack):
+                return slack
+    low, above = asked, high
+    for _ in range(HALVINGS):
+        middle = Fraction(math.sqrt(float(low) * float(above)))
+        low, above = (middle, above) if impossible(middle) else (low, middle)
+    return low

@@ -1,0 +1,1058 @@
+"""Row statistics on a GPU: Triton kernels that read Q and K and write a few numbers a row.
+
+`_sum_rows` is an online softmax without the values: over tiles of keys, the largest score, the mass and the energy
+sum e s. What costs is the exponential of every score, so nothing else may cost much. Which key won, and the runner-up,
+would: instead the maxima of groups of scores, which a thread holds anyway on the way to the row's maximum, compete for
+first and second place, and `_score_winners` scores the keys of the winning group again. A group's number is written
+into the last bits of its maximum, so that one maximum finds both. The runner-up is known up to 2^-18 of its size, where
+it lies in another group than the winner; all else up to float32.
+
+`_sum_columns` and `_sum_cells` are second passes, which need the rows' lse: what each key receives, and the map of a
+pattern. All of them honour scale, causal masks, windows, softcap, sinks and key masks, queries and keys of different
+lengths, and heads that share keys. Tiles that every row sees whole take a shorter way than those at an edge.
+
+A score that is NaN or +inf makes the mass of its row NaN or +inf: then lse is NaN, and all else follows it. A score of
+-inf is that of a key that is not seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+# Rows, keys, warps and stages of a tile, by the bytes of a key; of those tried on an H200 the fastest.
+TILES = {
+    64: (64, 128, 4, 3),
+    128: (64, 128, 4, 3),
+    256: (64, 128, 4, 3),
+    512: (64, 64, 4, 2),
+}
+WIDEST = (32, 32, 4, 2)
+GROUPS = 32  # of the scores of a row in a tile
+AGAIN = 16  # rows of a program that scores the winning groups again
+NARROWEST, WIDEST_HEAD = 16, 256
+UNSEEN = tl.constexpr(
+    -3.4028234663852886e38
+)  # the least float32: -inf would be NaN with a group's number in its bits
+BELOW_ALL = tl.constexpr(
+    -3.4028e38
+)  # UNSEEN, whatever group's number it holds, is below this
+FARTHEST = tl.constexpr(
+    -1000.0
+)  # 2^-1000 is 0 in float32; finite, so that 0 times it is 0
+LOG2E = tl.constexpr(1.4426950408889634)
+
+
+@triton.jit
+def _capped(s, scale, softcap):
+    x = s * (scale / softcap)
+    square = x * x
+    near = x * (
+        1 - square * (1 / 3 - square * (2 / 15 - square * (17 / 315)))
+    )  # where 2 sigmoid - 1 loses digits
+    return softcap * tl.where(tl.abs(x) < 0.1, near, 2 * tl.sigmoid(2 * x) - 1)
+
+
+@triton.jit
+def _scores(
+    a,
+    b,
+    row,
+    column,
+    allowed,
+    keys,
+    shift,
+    window,
+    scale,
+    softcap,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+    SOFTCAP: tl.constexpr,
+    EDGE: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
+    """The products a b^T (before the scale; or after it, if there is a softcap); UNSEEN where a key is not seen."""
+    s = tl.dot(a, tl.trans(b), input_precision=PRECISION)
+    if SOFTCAP:
+        s = _capped(s, scale, softcap)
+    if EDGE:
+        seen = allowed & (column < keys)
+        apart = row + shift - column
+        if CAUSAL:
+            seen = seen & (apart >= 0)
+        if WINDOW:
+            seen = seen & (apart < window) & (apart > -window)
+        s = tl.where(seen, s, UNSEEN)
+    return s
+
+
+@triton.jit
+def _folded(x, A: tl.constexpr, B: tl.constexpr):
+    """Sums over the columns 8 a + 2 l + c with the same l: a thread holds all of them, and no other thread is asked."""
+    return tl.sum(tl.sum(tl.reshape(x, (A, B // 8, 4, 2)), axis=3), axis=1)
+
+
+@triton.jit
+def _range(
+    block,
+    rows,
+    keys,
+    shift,
+    window,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+    MASK: tl.constexpr,
+):
+    """The tiles of a block of rows: where they begin, from where to where every row sees them whole, where they end."""
+    top = block * BM + shift
+    bottom = tl.minimum(top + BM, rows + shift) - 1
+    begin = 0
+    whole = 0
+    last = keys
+    until = keys // BN * BN
+    if WINDOW:
+        begin = tl.maximum(0, top - window + 1) // BN * BN
+        whole = (tl.maximum(0, bottom - window + 1) + BN - 1) // BN * BN
+        last = tl.minimum(keys, bottom + window)
+        until = tl.minimum(keys, top + window) // BN * BN
+    if CAUSAL:
+        last = tl.minimum(keys, bottom + 1)
+        until = (top + 1) // BN * BN
+    if MASK:
+        until = begin
+    whole = tl.minimum(whole, last)
+    return begin, whole, tl.maximum(whole, tl.minimum(until, last)), last
+
+
+@triton.jit
+def _sum_rows(
+    Q,
+    K,
+    SINKS,
+    ALLOWED,
+    START,
+    LSE,
+    ENTROPY,
+    FIRST,
+    BEST,
+    SECOND,
+    TILE,
+    DISTANCE,
+    rows,
+    keys,
+    heads,
+    scale,
+    softcap,
+    window,
+    group: tl.constexpr,
+    D: tl.constexpr,
+    DP: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+    SOFTCAP: tl.constexpr,
+    SINK: tl.constexpr,
+    MASK: tl.constexpr,
+    TRACK: tl.constexpr,
+    GROUPS: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
+    block = tl.num_programs(0) - 1 - tl.program_id(0)  # the longest rows first
+    head = tl.program_id(1)
+    batch = head // heads
+    row = block * BM + tl.arange(0, BM)
+    within = tl.arange(0, BN)
+    depth = tl.arange(0, DP)
+    deep = depth[None, :] < D
+    base = head.to(tl.int64) * rows
+    shift = keys - rows
+    q = tl.load(
+        Q + (base + row[:, None]) * D + depth[None, :],
+        mask=(row[:, None] < rows) & deep,
+        other=0.0,
+    )
+    head_keys = K + (head // group).to(tl.int64) * keys * D
+    unit = scale
+    if SOFTCAP:
+        unit = 1.0
+    step = unit * LOG2E
+    farthest = FARTHEST / step
+    start = 0
+    if MASK:
+        start = tl.load(START + batch)
+    key = tl.load(head_keys + start * D + depth, mask=depth < D, other=0.0).to(
+        tl.float32
+    )
+    initial = tl.sum(q.to(tl.float32) * key[None, :], axis=1)  # of the first key
+    if SOFTCAP:
+        initial = _capped(initial, scale, softcap)
+    m = tl.full((BM,), UNSEEN, tl.float32)  # of the products; the scale is above 0
+    mass = tl.zeros((BM,), tl.float32)
+    energy = tl.zeros((BM,), tl.float32)
+    place = tl.zeros((BM,), tl.float32)
+    if SINK:
+        sink = tl.load(SINKS + head % heads)
+        none = sink == float("-inf")
+        m = tl.full((BM,), 0.0, tl.float32) + tl.where(none, UNSEEN, sink / unit)
+        mass = tl.full((BM,), 0.0, tl.float32) + tl.where(none, 0.0, 1.0)
+    first = tl.full((BM,), UNSEEN, tl.float32)
+    second = tl.full((BM,), UNSEEN, tl.float32)
+    tile = tl.zeros((BM,), tl.int32)
+    begin, whole, until, last = _range(
+        block, rows, keys, shift, window, BM, BN, CAUSAL, WINDOW, MASK
+    )
+    for part in tl.static_range(
+        3
+    ):  # an edge (of a window, or of what is masked), what is seen whole, an edge
+        if part != 0 or WINDOW:
+            low = begin if part == 0 else (whole if part == 1 else until)
+            high = whole if part == 0 else (until if part == 1 else last)
+            for at in range(low, high, BN):
+                column = at + within
+                if part == 1 and D == DP:
+                    k = tl.load(head_keys + column[:, None] * D + depth[None, :])
+                else:
+                    k = tl.load(
+                        head_keys + column[:, None] * D + depth[None, :],
+                        mask=(column[:, None] < keys) & deep,
+                        other=0.0,
+                    )
+                allowed = column[None, :] >= 0
+                if MASK:
+                    allowed = (
+                        tl.load(
+                            ALLOWED + batch * keys + column, mask=column < keys, other=0
+                        )[None, :]
+                        != 0
+                    )
+                s = _scores(
+                    q,
+                    k,
+                    row[:, None],
+                    column[None, :],
+                    allowed,
+                    keys,
+                    shift,
+                    window,
+                    scale,
+                    softcap,
+                    CAUSAL,
+                    WINDOW,
+                    SOFTCAP,
+                    part != 1,
+                    PRECISION,
+                )
+                if TRACK:
+                    # Column 8 a + 2 l + c of a part of the tile is in the group l of that part: a thread has all of it.
+                    parts = tl.reshape(s, (BM, GROUPS // 4, BN // GROUPS // 2, 4, 2))
+                    maxima = tl.reshape(
+                        tl.max(tl.max(parts, axis=4), axis=2), (BM, GROUPS)
+                    )
+                    highest = tl.max(maxima, axis=1)
+                    bits = (maxima.to(tl.int32, bitcast=True) & -GROUPS) | tl.arange(
+                        0, GROUPS
+                    )[None, :]
+                    maxima = bits.to(tl.float32, bitcast=True)
+                    high1 = tl.max(maxima, axis=1)
+                    high2 = tl.max(
+                        tl.where(maxima == high1[:, None], UNSEEN, maxima), axis=1
+                    )
+                    tile = tl.where(high1 > first, at, tile)
+                    second = tl.maximum(
+                        tl.minimum(first, high1), tl.maximum(second, high2)
+                    )
+                    first = tl.maximum(first, high1)
+                else:
+                    highest = tl.max(s, axis=1)
+                    first = tl.maximum(first, highest)
+                new = tl.maximum(m, highest)
+                # Rows that have seen nothing yet are subtracted 0, so that what they do not see has weight 0.
+                less = tl.where(new < BELOW_ALL, 0.0, new)
+                x = (
+                    tl.maximum(
+                        s - less[:, None], farthest, propagate_nan=tl.PropagateNan.ALL
+                    )
+                    * step
+                )
+                p = tl.math.exp2(x)
+                drop = (
+                    tl.maximum(m - new, farthest, propagate_nan=tl.PropagateNan.ALL)
+                    * step
+                )
+                shrink = tl.math.exp2(drop)
+                here = tl.sum(p, axis=1)
+                energy = (energy + mass * drop) * shrink + tl.sum(p * x, axis=1)
+                mass = mass * shrink + here
+                if TRACK:
+                    place = place * shrink + (
+                        at * here + tl.sum(p * within.to(tl.float32)[None, :], axis=1)
+                    )
+                m = new
+    inside = row < rows
+    at = base + row
+    sees = first > BELOW_ALL
+    spoilt = (
+        (mass != mass) | (mass == float("inf")) | (m != m) | (tl.abs(m) == float("inf"))
+    )
+    some = mass > 0.0  # of a key or of the sink
+    mass = tl.where(some, mass, 1.0)
+    reference = tl.where(some, m, 0.0) * unit
+    lse = tl.where(
+        spoilt, float("nan"), tl.where(some, reference + tl.log(mass), float("-inf"))
+    )
+    apart = row + shift - start
+    known = sees & (start < keys)
+    if CAUSAL:
+        known = known & (apart >= 0)
+    if WINDOW:
+        known = known & (apart < window) & (apart > -window)
+    keys_mass = mass
+    if SINK:
+        keys_mass = mass - tl.exp(sink - reference)
+    entropy = tl.log(mass) - energy / mass / LOG2E
+    weight = tl.where(known, tl.exp(tl.minimum(initial * unit - lse, 0.0)), 0.0)
+    tl.store(LSE + at, lse, mask=inside)
+    tl.store(
+        ENTROPY + at,
+        tl.where(spoilt, float("nan"), tl.where(some, entropy, 0.0)),
+        mask=inside,
+    )
+    tl.store(FIRST + at, tl.where(spoilt, float("nan"), weight), mask=inside)
+    if TRACK:
+        tl.store(BEST + at, first, mask=inside)
+        tl.store(SECOND + at, second, mask=inside)
+        tl.store(TILE + at, tile, mask=inside)
+        distance = ((row + shift) * keys_mass - place) / mass
+        tl.store(
+            DISTANCE + at,
+            tl.where(spoilt, float("nan"), tl.where(sees, distance, 0.0)),
+            mask=inside,
+        )
+    else:
+        largest = tl.where(sees, tl.exp(first * unit - lse), 0.0)
+        tl.store(BEST + at, tl.where(spoilt, float("nan"), largest), mask=inside)
+
+
+@triton.jit
+def _one_key(
+    q,
+    K,
+    ALLOWED,
+    row,
+    column,
+    inside,
+    keys,
+    shift,
+    window,
+    scale,
+    softcap,
+    D: tl.constexpr,
+    DP: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+    SOFTCAP: tl.constexpr,
+    MASK: tl.constexpr,
+):
+    """The score of one key for each row, as in `_scores`."""
+    apart = row + shift - column
+    seen = inside & (column >= 0) & (column < keys)
+    if CAUSAL:
+        seen = seen & (apart >= 0)
+    if WINDOW:
+        seen = seen & (apart < window) & (apart > -window)
+    if MASK:
+        seen = seen & (tl.load(ALLOWED + column, mask=seen, other=0) != 0)
+    depth = tl.arange(0, DP)
+    k = tl.load(
+        K + column[:, None] * D + depth[None, :],
+        mask=seen[:, None] & (depth[None, :] < D),
+        other=0.0,
+    )
+    s = tl.sum(q * k.to(tl.float32), axis=1)
+    if SOFTCAP:
+        s = _capped(s, scale, softcap)
+    return tl.where(seen, s, UNSEEN)
+
+
+@triton.jit
+def _score_winners(
+    Q,
+    K,
+    ALLOWED,
+    LSE,
+    BEST,
+    SECOND,
+    TILE,
+    LARGEST,
+    MARGIN,
+    WINNER,
+    SCORE,
+    SENSITIVITY,
+    WEIGHTS,
+    rows,
+    keys,
+    heads,
+    scale,
+    softcap,
+    window,
+    stride,
+    group: tl.constexpr,
+    D: tl.constexpr,
+    DP: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+    SOFTCAP: tl.constexpr,
+    MASK: tl.constexpr,
+    GROUPS: tl.constexpr,
+    OFFSETS: tl.constexpr,
+):
+    """The keys of the winning group, and those at known offsets, scored again: few products for each row."""
+    head = tl.program_id(1)
+    row = tl.program_id(0) * BM + tl.arange(0, BM)
+    inside = row < rows
+    at = head.to(tl.int64) * rows + row
+    shift = keys - rows
+    depth = tl.arange(0, DP)
+    q = tl.load(
+        Q + at[:, None] * D + depth[None, :],
+        mask=inside[:, None] & (depth[None, :] < D),
+        other=0.0,
+    )
+    q = q.to(tl.float32)
+    head_keys = K + (head // group).to(tl.int64) * keys * D
+    mask = ALLOWED + head // heads * keys
+    unit = scale
+    if SOFTCAP:
+        unit = 1.0
+    best = tl.load(BEST + at, mask=inside, other=UNSEEN)
+    lse = tl.load(LSE + at, mask=inside, other=0.0)
+    second = tl.load(SECOND + at, mask=inside, other=UNSEEN)
+    spoilt = lse != lse
+    sees = (best > BELOW_ALL) & (lse == lse)
+    number = best.to(tl.int32, bitcast=True) & (GROUPS - 1)
+    start = (
+        tl.load(TILE + at, mask=inside, other=0)
+        + number // 4 * (4 * BN // GROUPS)
+        + number % 4 * 2
+    )
+    high = tl.full((BM,), UNSEEN, tl.float32)
+    winner = tl.full((BM,), -1, tl.int32)
+    for j in tl.static_range(BN // GROUPS):
+        column = start + (j // 2 * 8 + j % 2)
+        s = _one_key(
+            q,
+            head_keys,
+            mask,
+            row,
+            column,
+            inside & sees,
+            keys,
+            shift,
+            window,
+            scale,
+            softcap,
+            D,
+            DP,
+            CAUSAL,
+            WINDOW,
+            SOFTCAP,
+            MASK,
+        )
+        second = tl.maximum(second, tl.minimum(high, s))
+        winner = tl.where(s > high, column, winner)
+        high = tl.maximum(high, s)
+    second = tl.minimum(second, high)  # it may have lost its last bits
+    largest = tl.where(sees, tl.exp(tl.minimum(high * unit - lse, 0.0)), 0.0)
+    high = tl.where(sees, high, 0.0)
+    alone = second < BELOW_ALL
+    second = tl.where(alone, high, second)
+    slope = high * unit
+    if SOFTCAP:
+        part = tl.minimum(tl.maximum(high / softcap, -1 + 6e-8), 1 - 6e-8)
+        slope = softcap * 0.5 * tl.log((1 + part) / (1 - part)) * (1 - part * part)
+    margin = tl.where(alone, float("inf"), (high - second) * unit)
+    sensitivity = tl.where(sees, largest * (1 - largest) * slope, 0.0)
+    score = tl.where(sees, high * unit, float("-inf"))
+    tl.store(WINNER + at, tl.where(sees, winner, -1), mask=inside)
+    tl.store(LARGEST + at, tl.where(spoilt, float("nan"), largest), mask=inside)
+    tl.store(
+        MARGIN + at,
+        tl.where(spoilt, float("nan"), tl.where(sees, margin, 0.0)),
+        mask=inside,
+    )
+    tl.store(SCORE + at, tl.where(spoilt, float("nan"), score), mask=inside)
+    tl.store(SENSITIVITY + at, tl.where(spoilt, float("nan"), sensitivity), mask=inside)
+    for n in tl.static_range(len(OFFSETS)):
+        s = _one_key(
+            q,
+            head_keys,
+            mask,
+            row,
+            row + shift - OFFSETS[n],
+            inside & sees,
+            keys,
+            shift,
+            window,
+            scale,
+            softcap,
+            D,
+            DP,
+            CAUSAL,
+            WINDOW,
+            SOFTCAP,
+            MASK,
+        )
+        weight = tl.where(s > BELOW_ALL, tl.exp(tl.minimum(s * unit - lse, 0.0)), 0.0)
+        tl.store(
+            WEIGHTS + n * stride + at,
+            tl.where(spoilt, float("nan"), weight),
+            mask=inside,
+        )
+
+
+@triton.jit
+def _sum_columns(
+    Q,
+    K,
+    ALLOWED,
+    LSE,
+    SUM,
+    LATE,
+    MOST,
+    rows,
+    keys,
+    heads,
+    scale,
+    softcap,
+    window,
+    late,
+    group: tl.constexpr,
+    D: tl.constexpr,
+    DP: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+    SOFTCAP: tl.constexpr,
+    MASK: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
+    """What a tile of keys receives: over all rows, over those from `late` on, and at most. No two programs share it."""
+    head = tl.program_id(1)
+    column = tl.program_id(0) * BN + tl.arange(0, BN)
+    depth = tl.arange(0, DP)
+    deep = depth[None, :] < D
+    base = head.to(tl.int64) * rows
+    shift = keys - rows
+    head_keys = K + (head // group).to(tl.int64) * keys * D
+    k = tl.load(
+        head_keys + column[:, None] * D + depth[None, :],
+        mask=(column[:, None] < keys) & deep,
+        other=0.0,
+    )
+    allowed = column[:, None] >= 0
+    if MASK:
+        allowed = (
+            tl.load(
+                ALLOWED + head // heads * keys + column, mask=column < keys, other=0
+            )[:, None]
+            != 0
+        )
+    unit = scale
+    if SOFTCAP:
+        unit = 1.0
+    step = unit * LOG2E
+    top = tl.program_id(0) * BN  # the first key, and the last
+    bottom = top + BN - 1
+    begin = 0
+    whole = 0
+    last = rows
+    until = rows // BM * BM
+    if WINDOW:
+        begin = tl.maximum(0, top - shift - window + 1) // BM * BM
+        whole = (tl.maximum(0, bottom - shift - window + 1) + BM - 1) // BM * BM
+        last = tl.minimum(rows, bottom - shift + window)
+        until = tl.maximum(0, tl.minimum(rows, top - shift + window)) // BM * BM
+    if CAUSAL:
+        begin = tl.maximum(0, top - shift) // BM * BM
+        whole = (tl.maximum(0, bottom - shift) + BM - 1) // BM * BM
+    if MASK or D != DP:
+        until = begin
+    whole = tl.minimum(whole, tl.maximum(last, begin))
+    until = tl.maximum(
+        whole, tl.minimum(tl.minimum(until, last), tl.maximum(0, late) // BM * BM)
+    )
+    total = tl.zeros((BN, 4), tl.float32)
+    recent = tl.zeros((BN,), tl.float32)
+    most = tl.zeros((BN, 4), tl.float32)
+    for part in tl.static_range(3):
+        low = begin if part == 0 else (whole if part == 1 else until)
+        high = whole if part == 0 else (until if part == 1 else last)
+        for at in range(low, high, BM):
+            row = at + tl.arange(0, BM)
+            if part == 1:
+                q = tl.load(Q + (base + row[:, None]) * D + depth[None, :])
+                lse = tl.load(LSE + base + row)
+            else:
+                q = tl.load(
+                    Q + (base + row[:, None]) * D + depth[None, :],
+                    mask=(row[:, None] < rows) & deep,
+                    other=0.0,
+                )
+                lse = tl.load(LSE + base + row, mask=row < rows, other=float("inf"))
+            lse = tl.where(lse == float("-inf"), float("inf"), lse * LOG2E)
+            s = _scores(
+                k,
+                q,
+                row[None, :],
+                column[:, None],
+                allowed,
+                keys,
+                shift,
+                window,
+                scale,
+                softcap,
+                CAUSAL,
+                WINDOW,
+                SOFTCAP,
+                part != 1,
+                PRECISION,
+            )
+            if part == 1:
+                p = tl.math.exp2(s * step - lse[None, :])
+            else:  # a row that is NaN gives NaN to the keys that it sees, and to no others
+                unseen = s < BELOW_ALL
+                p = tl.where(
+                    unseen,
+                    0.0,
+                    tl.math.exp2(tl.where(unseen, 0.0, s) * step - lse[None, :]),
+                )
+            total += _folded(p, BN, BM)
+            most = tl.maximum(
+                most, tl.max(tl.max(tl.reshape(p, (BN, BM // 8, 4, 2)), axis=3), axis=1)
+            )
+            if part != 1:
+                recent += tl.sum(tl.where(row[None, :] >= late, p, 0.0), axis=1)
+    there = head.to(tl.int64) * keys + column
+    received = tl.sum(total, axis=1)
+    highest = tl.minimum(tl.max(most, axis=1), 1.0)
+    tl.store(SUM + there, received, mask=column < keys)
+    tl.store(LATE + there, recent, mask=column < keys)
+    tl.store(
+        MOST + there,
+        tl.where(received != received, received, highest),
+        mask=column < keys,
+    )
+
+
+@triton.jit
+def _sum_cells(
+    Q,
+    K,
+    ALLOWED,
+    LSE,
+    MAP,
+    rows,
+    keys,
+    heads,
+    scale,
+    softcap,
+    window,
+    share,
+    group: tl.constexpr,
+    D: tl.constexpr,
+    DP: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+    SOFTCAP: tl.constexpr,
+    MASK: tl.constexpr,
+    PRECISION: tl.constexpr,
+    HIGH: tl.constexpr,
+    WIDE: tl.constexpr,
+):
+    """Sums of the weights in cells of HIGH rows and WIDE keys, both powers of two, times `share`, in MAP."""
+    block = tl.num_programs(0) - 1 - tl.program_id(0)
+    head = tl.program_id(1)
+    row = block * BM + tl.arange(0, BM)
+    within = tl.arange(0, BN)
+    depth = tl.arange(0, DP)
+    deep = depth[None, :] < D
+    base = head.to(tl.int64) * rows
+    shift = keys - rows
+    q = tl.load(
+        Q + (base + row[:, None]) * D + depth[None, :],
+        mask=(row[:, None] < rows) & deep,
+        other=0.0,
+    )
+    lse = tl.load(LSE + base + row, mask=row < rows, other=float("inf"))
+    lse = tl.where(lse == float("-inf"), float("inf"), lse * LOG2E)
+    head_keys = K + (head // group).to(tl.int64) * keys * D
+    unit = scale
+    if SOFTCAP:
+        unit = 1.0
+    step = unit * LOG2E
+    high: tl.constexpr = min(
+        HIGH, 16
+    )  # a warp has 16 rows, and adds them up without the others
+    down = (block * BM + tl.arange(0, BM // high) * high) // HIGH
+    # In a tile, column 8 a + 2 l + c is the key l BN / 4 + 2 a + c: a thread holds BN / 4 keys in a row, and adds up
+    # cells of up to so many by itself.
+    per: tl.constexpr = BN // 4
+    within = within % 8 // 2 * per + within // 8 * 2 + within % 2
+    wide: tl.constexpr = min(WIDE, per)
+    begin, whole, until, last = _range(
+        block, rows, keys, shift, window, BM, BN, CAUSAL, WINDOW, MASK
+    )
+    cells = MAP + head.to(tl.int64) * (rows // HIGH) * (keys // WIDE)
+    sums = tl.zeros((BM, 4), tl.float32)
+    for part in tl.static_range(3):
+        if part != 0 or WINDOW:
+            low = begin if part == 0 else (whole if part == 1 else until)
+            end = whole if part == 0 else (until if part == 1 else last)
+            for at in range(low, end, BN):
+                column = at + within
+                if part == 1 and D == DP:
+                    k = tl.load(head_keys + column[:, None] * D + depth[None, :])
+                else:
+                    k = tl.load(
+                        head_keys + column[:, None] * D + depth[None, :],
+                        mask=(column[:, None] < keys) & deep,
+                        other=0.0,
+                    )
+                allowed = column[None, :] >= 0
+                if MASK:
+                    allowed = (
+                        tl.load(
+                            ALLOWED + head // heads * keys + column,
+                            mask=column < keys,
+                            other=0,
+                        )[None, :]
+                        != 0
+                    )
+                s = _scores(
+                    q,
+                    k,
+                    row[:, None],
+                    column[None, :],
+                    allowed,
+                    keys,
+                    shift,
+                    window,
+                    scale,
+                    softcap,
+                    CAUSAL,
+                    WINDOW,
+                    SOFTCAP,
+                    part != 1,
+                    PRECISION,
+                )
+                if part == 1:
+                    p = tl.math.exp2(s * step - lse[:, None])
+                else:
+                    unseen = s < BELOW_ALL
+                    p = tl.where(
+                        unseen,
+                        0.0,
+                        tl.math.exp2(tl.where(unseen, 0.0, s) * step - lse[:, None]),
+                    )
+                if WIDE >= BN:
+                    sums += _folded(p, BM, BN)
+                    if WIDE == BN or (at + BN) % WIDE == 0 or at + BN >= last:
+                        of_cells = (
+                            tl.sum(
+                                tl.reshape(tl.sum(sums, axis=1), (BM // high, high)),
+                                axis=1,
+                            )
+                            * share
+                        )
+                        tl.atomic_add(
+                            cells + down * (keys // WIDE) + at // WIDE,
+                            of_cells,
+                            mask=down < rows // HIGH,
+                        )
+                        sums = tl.zeros((BM, 4), tl.float32)
+                else:
+                    if WIDE == 1:
+                        line = tl.permute(
+                            tl.reshape(p, (BM, per // 2, 4, 2)), (0, 2, 1, 3)
+                        )
+                    else:
+                        line = tl.reshape(p, (BM, per // wide, wide // 2, 4, 2))
+                        line = tl.permute(
+                            tl.sum(tl.sum(line, axis=4), axis=2), (0, 2, 1)
+                        )  # l, then the cell in it
+                    if per < WIDE:
+                        line = tl.sum(
+                            tl.reshape(line, (BM, BN // WIDE, WIDE // per)), axis=2
+                        )
+                    line = tl.reshape(line, (BM // high, high, BN // WIDE))
+                    of_cells = tl.sum(line, axis=1) * share
+                    across = at // WIDE + tl.arange(0, BN // WIDE)
+                    there = (down[:, None] < rows // HIGH) & (
+                        across[None, :] < keys // WIDE
+                    )
+                    where = cells + down[:, None] * (keys // WIDE) + across[None, :]
+                    if high >= HIGH:  # no other program adds to it
+                        tl.store(where, of_cells, mask=there)
+                    else:
+                        tl.atomic_add(where, of_cells, mask=there)
+
+
+class KernelInputs:
+    """Queries (..., heads, rows, d) and keys (..., key heads, keys, d) made ready for the kernels."""
+
+    def __init__(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        *,
+        scale: float,
+        causal: bool = True,
+        window: int | None = None,
+        softcap: float | None = None,
+        sinks: torch.Tensor | None = None,
+        key_mask: torch.Tensor | None = None,
+        tile: tuple[int, int, int, int] | None = None,
+    ) -> None:
+        """The scoring is that of `row_statistics`; rows, keys, warps and stages of a tile are chosen here."""
+        *self.batch, self.heads, self.rows, d = queries.shape
+        self.keys = keys.shape[-2]
+        device = queries.device
+        # The kernels divide by the scale, and take the largest product for the largest score.
+        if scale < 0:
+            queries, scale = -queries, -scale
+        elif scale == 0:
+            queries, scale = 0.0 * queries, 1.0
+        self.q, self.k = queries.contiguous(), keys.to(queries.dtype).contiguous()
+        self.programs = self.q.numel() // max(1, self.rows * d)  # one for each head
+        nothing = torch.zeros(1, device=device)
+        self.sinks = nothing
+        if sinks is not None:
+            self.sinks = torch.as_tensor(sinks, device=device).float().contiguous()
+        # Which keys are seen, and the first of them, text by text.
+        self.allowed, self.start = nothing, nothing
+        if key_mask is not None:
+            mask = torch.as_tensor(key_mask, device=device).bool()
+            mask = mask.expand(self.programs // self.heads, self.keys).contiguous()
+            self.allowed, self.start = mask.to(torch.int8), mask.int().argmax(-1).int()
+        # Heads are padded to a power of two; rows and keys of a tile depend on how many bytes that is.
+        wide = max(NARROWEST, triton.next_power_of_2(d))
+        bytes_of_a_key = max(64, wide * queries.element_size())
+        chosen = tile or TILES.get(bytes_of_a_key, WIDEST)
+        self.tile_rows, self.tile_keys, warps, stages = chosen
+        self.groups = min(GROUPS, self.tile_keys // 2)
+        self.launch = {"num_warps": warps, "num_stages": stages}
+        # What every kernel gets: numbers that change from call to call, and settings that it is compiled for.
+        self.numbers = (
+            self.rows,
+            self.keys,
+            self.heads,
+            float(scale),
+            float(softcap or 1.0),
+            int(window or 0),
+        )
+        self.settings: dict[str, Any] = {
+            "group": self.heads // keys.shape[-3],
+            "D": d,
+            "DP": wide,
+            "CAUSAL": causal,
+            "WINDOW": window is not None,
+            "SOFTCAP": softcap is not None,
+            "MASK": key_mask is not None,
+        }
+        self.tiles: dict[str, Any] = {
+            "BM": self.tile_rows,
+            "BN": self.tile_keys,
+            "PRECISION": "tf32x3" if queries.dtype == torch.float32 else "tf32",
+        }
+
+    def grid(self, count: int, step: int) -> tuple[int, int]:
+        """A program for each so many rows or keys of each head."""
+        return triton.cdiv(count, step), self.programs
+
+    def new(
+        self, count: int, wide: int, dtype: torch.dtype = torch.float32
+    ) -> tuple[torch.Tensor, ...]:
+        """Arrays of the batch and the heads."""
+        return tuple(
+            torch.empty(
+                (count, *self.batch, self.heads, wide),
+                device=self.q.device,
+                dtype=dtype,
+            )
+        )
+
+
+def statistics(
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    *,
+    track: bool = True,
+    offsets: tuple[int, ...] = (),
+    received: bool = False,
+    last_rows: int = 64,
+    **scoring: Any,
+) -> dict[str, torch.Tensor]:
+    """lse, entropy, largest, first; with `track` also winner, margin, distance and others. float32, (..., heads, rows).
+
+    Queries are (..., heads, rows, d), keys (..., key heads, keys, d), on one device and of one type, d at most 256;
+    the scoring is that of `row_statistics`, with a key mask for all texts or one for each. With `track` come the
+    largest score, the sensitivity, and the weights at the offsets, under "offset N"; with `received` what keys receive.
+    """
+    inputs = KernelInputs(queries, keys, **scoring)
+    lse, entropy, first, best, second, distance = inputs.new(6, inputs.rows)
+    (tile,) = inputs.new(1, inputs.rows, torch.int32)
+    _sum_rows[inputs.grid(inputs.rows, inputs.tile_rows)](
+        inputs.q,
+        inputs.k,
+        inputs.sinks,
+        inputs.allowed,
+        inputs.start,
+        lse,
+        entropy,
+        first,
+        best,
+        second,
+        tile,
+        distance,
+        *inputs.numbers,
+        **inputs.settings,
+        **inputs.tiles,
+        SINK=scoring.get("sinks") is not None,
+        TRACK=track,
+        GROUPS=inputs.groups,
+        **inputs.launch,
+    )
+    computed = {"lse": lse, "entropy": entropy, "first": first}
+    if track:
+        computed["distance"] = distance
+        computed |= _score_again(inputs, lse, best, second, tile, offsets)
+    else:
+        computed["largest"] = best  # the kernel has made weights of the largest scores
+    if received:
+        computed |= _received(inputs, lse, last_rows)
+    return computed
+
+
+def _score_again(
+    inputs: KernelInputs,
+    lse: torch.Tensor,
+    best: torch.Tensor,
+    second: torch.Tensor,
+    tile: torch.Tensor,
+    offsets: tuple[int, ...],
+) -> dict[str, torch.Tensor]:
+    """What depends on which key won, and the weights at the offsets."""
+    largest, margin, score, sensitivity, *weights = inputs.new(
+        4 + len(offsets), inputs.rows
+    )
+    (winner,) = inputs.new(1, inputs.rows, torch.int32)
+    _score_winners[inputs.grid(inputs.rows, AGAIN)](
+        inputs.q,
+        inputs.k,
+        inputs.allowed,
+        lse,
+        best,
+        second,
+        tile,
+        largest,
+        margin,
+        winner,
+        score,
+        sensitivity,
+        weights[0] if weights else lse,
+        *inputs.numbers,
+        lse.numel(),
+        **inputs.settings,
+        BM=AGAIN,
+        BN=inputs.tile_keys,
+        GROUPS=inputs.groups,
+        OFFSETS=offsets,
+    )
+    computed = {
+        "largest": largest,
+        "winner": winner,
+        "margin": margin,
+        "largest_score": score,
+        "sensitivity": sensitivity,
+    }
+    for offset, weight in zip(offsets, weights, strict=True):
+        computed[f"offset {offset}"] = weight
+    return computed
+
+
+def _received(
+    inputs: KernelInputs, lse: torch.Tensor, last_rows: int
+) -> dict[str, torch.Tensor]:
+    total, late, most = inputs.new(3, inputs.keys)
+    _sum_columns[inputs.grid(inputs.keys, inputs.tile_keys)](
+        inputs.q,
+        inputs.k,
+        inputs.allowed,
+        lse,
+        total,
+        late,
+        most,
+        *inputs.numbers,
+        inputs.rows - last_rows,
+        **inputs.settings,
+        **inputs.tiles,
+        **inputs.launch,
+    )
+    return {"received": total, "received_last": late, "received_most": most}
+
+
+def received(
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    lse: torch.Tensor,
+    *,
+    last_rows: int = 64,
+    **scoring: Any,
+) -> dict[str, torch.Tensor]:
+    """What each key receives from all rows, from the last ones, and at most; rows whose lse is +inf give nothing."""
+    inputs = KernelInputs(queries, keys, **scoring)
+    return _received(inputs, lse.float().contiguous(), last_rows)
+
+
+def cells(
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    high: int,
+    wide: int,
+    lse: torch.Tensor | None = None,
+    **scoring: Any,
+) -> torch.Tensor:
+    """The mean weight in each cell of `high` rows and `wide` keys: powers of two that divide rows and keys."""
+    if lse is None:
+        lse = statistics(queries, keys, track=False, **scoring)["lse"]
+    inputs = KernelInputs(queries, keys, **scoring)
+    means = torch.zeros(
+        (*inputs.batch, inputs.heads, inputs.rows // high, inputs.keys // wide),
+        device=lse.device,
+    )
+    _sum_cells[inputs.grid(inputs.rows, inputs.tile_rows)](
+        inputs.q,
+        inputs.k,
+        inputs.allowed,
+        lse.float().contiguous(),
+        means,
+        *inputs.numbers,
+        1 / (high * wide),
+        **inputs.settings,
+        **inputs.tiles,
+        HIGH=high,
+        WIDE=wide,
+        **inputs.launch,
+    )
+    return means

@@ -1,0 +1,112 @@
+"""Row statistics by Triton's kernels: which calls they know, and their results under the names of the table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headwright.statistics.arrays import Array
+from headwright.statistics.attention_rows import AttentionRows
+from headwright.statistics.request import StatisticsRequest
+from headwright.statistics.table import RECEIVED, offset_name
+
+WIDEST_HEAD = 256  # numbers of a query, for which the kernel's tiles fit
+KERNEL_TYPES = ("torch.bfloat16", "torch.float16", "torch.float32")
+OFFSETS = {"self": 0, "previous": 1}  # places back
+KNOWN = {
+    "lse",
+    "largest",
+    "winner",
+    "margin",
+    "entropy",
+    "first",
+    "distance",
+    "sensitivity",
+    "largest_score",
+    *OFFSETS,
+    *RECEIVED,
+}
+
+
+def kernel_fits(call: AttentionRows, request: StatisticsRequest) -> bool:
+    """Whether the kernels know these statistics and scores, and Triton is installed.
+
+    They know neither masks that are arrays nor padded rows among the last ones of a text; and positions are those of a
+    text's last rows.
+    """
+    received = request.asks(RECEIVED)
+    positions = call.cross or (
+        call.row_position + call.rows == call.key_position + call.keys
+    )
+    return (
+        not request.sets
+        and KNOWN.issuperset(request.names)
+        and kernel_takes(call.query)
+        and kernel_takes(call.key)
+        and call.mask is None
+        and call.bias is None
+        and not (call.causal and call.rows > call.keys)
+        and not (received and call.counted is not None)
+        and positions
+        and _is_installed()
+    )
+
+
+def kernel_takes(array: Array) -> bool:
+    """Whether this is a tensor on a GPU of a type and width that the kernels know."""
+    return (
+        bool(getattr(array, "is_cuda", False))
+        and str(array.dtype) in KERNEL_TYPES
+        and array.shape[-1] <= WIDEST_HEAD
+    )
+
+
+def _is_installed() -> bool:
+    try:
+        from headwright.statistics import gpu_kernel
+    except ModuleNotFoundError:
+        return False
+    return gpu_kernel is not None
+
+
+def compute_by_kernel(
+    call: AttentionRows, request: StatisticsRequest
+) -> tuple[dict[str, Array], Array, Array]:
+    """Statistics by name, which rows see keys, and which are spoilt; nothing waits for the GPU.
+
+    Queries and keys of float32 are multiplied in three parts, so that products stay of float32.
+    """
+    from headwright.statistics import gpu_kernel
+
+    scoring: dict[str, Any] = {
+        "scale": call.scale,
+        "causal": call.causal,
+        "window": call.window,
+        "softcap": call.softcap,
+        "sinks": call.sinks,
+        "key_mask": call.key_mask,
+    }
+    named_offsets = {name: OFFSETS[name] for name in OFFSETS if name in request.names}
+    all_offsets = (*named_offsets.values(), *request.offsets)
+    offsets = tuple(dict.fromkeys(all_offsets))
+    query, key = call.query.detach(), call.key.detach()
+    values: dict[str, Any] = gpu_kernel.statistics(
+        query, key, offsets=offsets, **scoring
+    )
+    for name, offset in named_offsets.items():
+        values[name] = values[offset_name(offset)]
+    if call.key_position:  # the first token is not among the keys any more
+        values["first"] = 0.0 * values["first"]
+    spoilt = values["lse"].isnan()
+    sees = (values["winner"] >= 0) | spoilt
+    if call.counted is not None:
+        sees = sees & call.counted[:, None]
+    values["winner"] = values["winner"].long()
+    values["winner"] += call.key_position * sees
+    if request.asks(RECEIVED):
+        # Rows whose lse is infinite give nothing.
+        lse = values["lse"].masked_fill(~sees, float("inf"))
+        values |= gpu_kernel.received(
+            query, key, lse, last_rows=request.last_rows, **scoring
+        )
+    names = [*request.names, *(offset_name(offset) for offset in request.offsets)]
+    return {name: values[name] for name in names}, sees, spoilt

@@ -1,0 +1,95 @@
+"""`watch` and `seen`, for those who call them. Torch and transformers are loaded with the first call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from headwright.errors import typed_errors
+from headwright.extras import require
+from headwright.statistics.request import StatisticsRequest
+from headwright.watching.names import DEFAULT
+
+if TYPE_CHECKING:
+    from headwright.watching.recorded import Recording
+
+
+@typed_errors
+def watch(
+    model: Any,
+    statistics: Sequence[str] = DEFAULT,
+    *,
+    keep: str = "rows",
+    top: int = 8,
+    ends: tuple[int, int] = (4, 64),
+    last_rows: int = 64,
+    special: Sequence[int] | None = None,
+    keys: Sequence[int] = (),
+    memory: int | None = None,
+) -> AbstractContextManager[Recording]:
+    """While it lasts, statistics of every row of every head of a transformers model are kept as the model runs.
+
+    Args:
+        model: in memory, on any device; it is restored on exit. Its output is what it was, to the last bit.
+        statistics: names of statistics; docs/guides/watch.md defines each.
+        keep: `rows` for every row of every run, `means` for running means alone, `both` for running means over all runs
+            and the rows of the last one.
+        top: how many keys `top`, `top_keys` and `top_weights` have.
+        ends: how many keys at each end `start` and `recent` have.
+        last_rows: how many rows `received_last` has.
+        special: the ids of special tokens; those that the model's configuration names unless given.
+        keys: the positions that `keys` is about.
+        memory: bytes that the rows of one call may take; what is free unless given.
+
+    >>> import torch, transformers as hf
+    >>> config = hf.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=9)
+    >>> model = hf.GPT2LMHeadModel(config)
+    >>> with watch(model) as seen_there:
+    ...     logits = model(input_ids=torch.tensor([[1, 2, 3]])).logits
+    >>> seen_there.layer(0).largest.shape
+    (1, 2, 3)
+    """
+    wanted = StatisticsRequest.of(statistics, top, ends, last_rows)
+    block: AbstractContextManager[Recording] = _hook().watching(
+        model, wanted, keep, special, keys, memory
+    )
+    return block
+
+
+@typed_errors
+def seen(model: Any) -> Recording:
+    """What was seen of a model that was loaded with attn_implementation="headwright": running means, and the last run.
+
+    That implementation is there once `register` or `watch` was called. Models of an encoder and a decoder, and other
+    statistics, need `watch`.
+
+    >>> import torch, transformers as hf
+    >>> config = hf.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=9)
+    >>> register()
+    >>> model = hf.GPT2LMHeadModel._from_config(config, attn_implementation="headwright")
+    >>> logits = model(input_ids=torch.tensor([[1, 2, 3]])).logits
+    >>> seen(model).layer(0).largest.shape
+    (1, 2, 3)
+    """
+    recorded: Recording = _hook().standing(model)
+    return recorded
+
+
+def register() -> None:
+    """Make attn_implementation="headwright" known to transformers.
+
+    >>> register()
+    >>> from transformers import AttentionInterface
+    >>> "headwright" in AttentionInterface().valid_keys()
+    True
+    """
+    _hook()
+
+
+def _hook() -> ModuleType:
+    require("audit", "watch", "transformers", "torch")
+    from headwright.watching import hook
+
+    return hook

@@ -1,0 +1,256 @@
+"""Watch a model of the transformers library: who visits its attention calls, and from when until when.
+
+A recorder visits the calls, whatever thread the model runs in, and learns from hooks on
+stacks of layers what they are called with. In the end the model is as it was.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+from torch.nn.parallel import DataParallel, DistributedDataParallel
+from torch.utils.weak import WeakIdKeyDictionary
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+
+from headwright.errors import InputError
+from headwright.models.transformers_calls import (
+    ObservedAttention,
+    kernels_behind,
+    transformers_calls,
+)
+from headwright.statistics.request import StatisticsRequest
+from headwright.watching.names import DEFAULT
+from headwright.watching.recorded import KEEP, Recording
+from headwright.watching.recorder import Recorder, StackInputs
+from headwright.watching.statistics_queue import KeySets, StatisticsQueue
+
+NAME = "headwright"  # of the implementation that `seen` is about
+QUANTISED_MODULES = ("torch.ao.nn.quantized", "bitsandbytes", "torchao")
+SPECIAL_TOKENS = (
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "cls_token_id",
+    "sep_token_id",
+)
+
+
+class BeforeHook:
+    """Tells the recorder what a stack is called with. A copy of it does nothing."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        """For one recorder."""
+        self.recorder = recorder
+
+    def __call__(
+        self, stack: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Called by torch."""
+        self.recorder.before(stack, args, kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and files: a function of the standard library that takes three arguments and does nothing."""
+        return getattr, (nullcontext(), "__exit__")
+
+
+@contextmanager
+def watching(
+    model: Any,
+    wanted: StatisticsRequest,
+    keep: str,
+    special: Sequence[int] | None,
+    keys: Sequence[int],
+    memory: int | None,
+) -> Iterator[Recording]:
+    """`watch`, with the statistics as one thing."""
+    if keep not in KEEP:
+        raise InputError(f"keep = {keep}: expected one of {', '.join(KEEP)}")
+    model = unwrapped(model)
+    _check_model(model)
+    token_ids = _special_tokens(model) if special is None else special
+    queue = StatisticsQueue(wanted, KeySets(tuple(token_ids), tuple(keys)))
+    seen = Recording(queue, keep, _main_part(model))
+    recorder = Recorder(model, seen, memory)
+    with ExitStack() as undo:
+        undo.callback(queue.close)
+        before = BeforeHook(recorder)
+        for stack in recorder.stacks:
+            hook = stack.register_forward_pre_hook(before, with_kwargs=True)
+            undo.callback(hook.remove)
+        undo.enter_context(transformers_calls(model, recorder.record))
+        try:
+            yield seen
+        finally:
+            seen.unseen = recorder.unseen()
+    if seen.unseen:
+        names = " and ".join(seen.unseen)
+        warnings.warn(
+            f"the attention of {names} of {type(model).__name__} was not seen, since it is computed in a way "
+            "of its own: the summary is of the other parts alone",
+            stacklevel=4,
+        )
+
+
+def unwrapped(model: Any) -> Any:
+    """The model inside of what torch.compile, DistributedDataParallel and DataParallel make of it."""
+    while True:
+        if type(model).__name__ == "OptimizedModule":
+            model = model._orig_mod
+        elif isinstance(model, DataParallel) and len(model.device_ids) > 1:
+            raise InputError(
+                "the model is a DataParallel on several GPUs, which runs copies of the model: watch it in "
+                "DistributedDataParallel, or on one GPU"
+            )
+        elif isinstance(model, DistributedDataParallel | DataParallel):
+            model = model.module
+        else:
+            return model
+
+
+def _check_model(model: Any) -> None:
+    """Refuse by name what cannot be watched."""
+    if not isinstance(model, PreTrainedModel):
+        if callable(getattr(model, "get_base_model", None)):
+            raise InputError(
+                f"the model is {type(model).__name__}, which holds a model of the transformers library: "
+                "watch(model.get_base_model()), and run the model as before"
+            )
+        raise InputError(
+            f"the model is {type(model).__name__}: expected a model of the transformers library, alone or "
+            "in torch.compile, DistributedDataParallel or DataParallel"
+        )
+    family = type(model).__name__
+    for module in model.modules():
+        compiled = getattr(module, "_compiled_call_impl", None) is not None
+        if compiled or type(module).__name__ == "OptimizedModule":
+            raise InputError(
+                f"{family} holds a compiled module, which does not call its attention: watch the model "
+                "before it is compiled"
+            )
+        if type(module).__module__.startswith(QUANTISED_MODULES):
+            raise InputError(
+                f"{family} holds a quantised module ({type(module).__name__}): expected floating-point "
+                "weights"
+            )
+    if _is_quantised(model):
+        raise InputError(f"{family} is quantised: expected floating-point weights")
+    own_attention = getattr(model.config, "reorder_and_upcast_attn", False)
+    if own_attention or not model._can_set_attn_implementation():
+        raise InputError(
+            f"{family} computes its attention in a way of its own, which transformers cannot exchange"
+        )
+
+
+def _is_quantised(model: Any) -> bool:
+    for parameter in model.parameters():
+        if not parameter.is_floating_point() or parameter.element_size() == 1:
+            return True
+    # The numbers of a GGUF file were read out of their quantised blocks.
+    config = getattr(model.config, "quantization_config", None)
+    if "gguf" in str(getattr(config, "quant_method", "")).lower():
+        return False
+    return bool(
+        getattr(model, "is_quantized", False) or getattr(model, "hf_quantizer", None)
+    )
+
+
+def _main_part(model: Any) -> str | None:
+    """The name of the part that reads text, of a model with several parts; None where none is the main one."""
+    if model.config.is_encoder_decoder or not hasattr(model, "get_decoder"):
+        return None
+    decoder = model.get_decoder()
+    for name, module in model.named_modules():
+        if module is decoder:
+            return name.rpartition(".")[2] or "model"
+    return None
+
+
+def _special_tokens(model: Any) -> list[int]:
+    """The ids that the configurations give to special tokens."""
+    token_ids: set[int] = set()
+    for config in (model.config, getattr(model, "generation_config", None)):
+        for name in SPECIAL_TOKENS:
+            token_id = getattr(config, name, None)
+            if isinstance(token_id, list | tuple):
+                token_ids.update(token_id)
+            elif token_id is not None:
+                token_ids.add(token_id)
+    return sorted(token_ids)
+
+
+class _Cache:
+    """Stands for the cache where it is not known."""
+
+
+_ANY_CACHE = _Cache()
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, eq=False)
+class StandingWatch:
+    """What watches a model that was loaded with the implementation NAME."""
+
+    observed: ObservedAttention
+    recorder: Recorder
+
+
+# By the configuration of the model.
+_standing: WeakIdKeyDictionary = WeakIdKeyDictionary()
+
+
+def standing(model: Any) -> Recording:
+    """What `seen` gives."""
+    return _standing_of(model.config).recorder.seen
+
+
+def _standing_of(config: Any) -> StandingWatch:
+    with _lock:
+        watch: StandingWatch | None = _standing.get(config, None)  # type: ignore[no-untyped-call]
+        if watch is None:
+            if config._attn_implementation != NAME or config.is_encoder_decoder:
+                raise InputError(
+                    f"the model was not loaded with attn_implementation={NAME!r}, or has an encoder and a "
+                    "decoder: use watch(model)"
+                )
+            queue = StatisticsQueue(StatisticsRequest.of(DEFAULT), KeySets())
+            recorder = Recorder(nn.Module(), Recording(queue, "both", None))
+            kernel = _kernel_for(config)
+            observed = ObservedAttention(kernel, kernel, [recorder.record])
+            watch = _standing[config] = StandingWatch(observed, recorder)
+        return watch
+
+
+def _kernel_for(config: Any) -> str:
+    """SDPA, unless it does not know what the model asks for: softcaps and sinks."""
+    softcap = getattr(config, "attn_logit_softcapping", None)
+    return "sdpa" if softcap is None and config.model_type != "gpt_oss" else "eager"
+
+
+def _standing_kernel(config: Any) -> str:
+    return _standing_of(config).observed.kernel
+
+
+def _standing_mask(**arguments: Any) -> Any:
+    watch = _standing_of(arguments["config"])
+    watch.recorder.inputs[""] = StackInputs(
+        padding=arguments.get("attention_mask"),
+        cache=_ANY_CACHE,
+        past=int(arguments.get("q_offset", 0)),
+    )
+    return watch.observed.mask(**arguments)
+
+
+def _standing_attention(module: nn.Module, *tensors: Any, **arguments: Any) -> Any:
+    watch = _standing_of(module.config)
+    return watch.observed.attention(module, *tensors, **arguments)
+
+
+AttentionInterface.register(NAME, _standing_attention)
+AttentionMaskInterface.register(NAME, _standing_mask)
+kernels_behind[NAME] = _standing_kernel

@@ -1,0 +1,475 @@
+"""What was seen of a model while it was watched: by part (encoder, decoder, cross), layer and run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headwright.errors import InputError
+from headwright.statistics.request import StatisticsRequest
+from headwright.statistics.table import (
+    RECEIVED,
+    TABLE,
+    OverBlocks,
+    OverRows,
+    PerWhat,
+)
+from headwright.watching.names import SPOILT
+
+if TYPE_CHECKING:
+    from headwright.watching.statistics_queue import StatisticsQueue
+
+KEEP = ("rows", "means", "both")
+# Bytes that are asked for at once to keep rows in.
+SMALLEST_PIECE = 2**16
+LARGEST_PIECE = 2**24
+ALIGNED = 64  # bytes
+ROW_COUNT = "rows"  # beside the names of statistics
+
+
+@dataclass(eq=False)
+class Run:
+    """One text of each place of the batch: a first call, and the calls that extend it by way of a cache."""
+
+    batch: int
+    start: int  # the position of its first row; above 0 if the cache was filled before
+    end: int  # behind its last row
+    cache: Any = None  # a weak reference to the cache
+    tokens: Tensor | None = None  # batch, positions; -1 where it was not told
+    padding: Tensor | None = None  # batch, positions: False for padding
+    held: Any = None  # the keys of a layer that the cache held after the last call
+    thread: int = field(default_factory=threading.get_ident)  # in which it began
+
+
+class KeptArray:
+    """An array in a piece of memory of `RowStorage`: where it lies, and no tensor or array of its own."""
+
+    __slots__ = ("dtype", "piece", "shape", "start", "stop")
+
+    def __init__(
+        self, piece: np.ndarray, start: int, stop: int, array: np.ndarray
+    ) -> None:
+        """A copy of an array, in the bytes from `start` to before `stop` of a piece."""
+        self.piece, self.start, self.stop = piece, start, stop
+        self.dtype, self.shape = array.dtype, array.shape
+        self._view()[...] = array
+
+    def _view(self) -> np.ndarray:
+        return self.piece[self.start : self.stop].view(self.dtype).reshape(self.shape)
+
+    def tensor(self) -> Tensor:
+        """The array, as a tensor that shares its memory."""
+        return torch.from_numpy(self._view())
+
+
+class RowStorage:
+    """Memory for what is kept, in few large pieces.
+
+    A model asks for large arrays in each layer, and frees them. Whatever is kept in between, be it the few bytes of a
+    tensor's description, would lie in the gaps; the next large array would not fit there any more, and the memory of
+    the process would grow by such arrays in each layer.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is asked for before something is kept."""
+        self.piece = np.empty(0, dtype=np.uint8)
+        self.used = 0
+
+    def keep(self, value: Tensor) -> KeptArray | Tensor:
+        """A copy of a tensor; one on a GPU, which has a storage of its own, is kept as it is."""
+        if value.device.type != "cpu":
+            return value
+        array = value.numpy()
+        start = -(-self.used // ALIGNED) * ALIGNED
+        if start + array.nbytes > len(self.piece):
+            next_size = min(max(2 * len(self.piece), SMALLEST_PIECE), LARGEST_PIECE)
+            self.piece = np.empty(max(next_size, array.nbytes), dtype=np.uint8)
+            start = 0
+        self.used = start + array.nbytes
+        return KeptArray(self.piece, start, self.used, array)
+
+
+def tensor_of(kept: KeptArray | Tensor) -> Tensor:
+    """What was kept, as a tensor."""
+    return kept.tensor() if isinstance(kept, KeptArray) else kept
+
+
+@dataclass(eq=False)
+class LayerRun:
+    """What is kept of one layer in one run."""
+
+    # Statistics of rows, one call after the other.
+    rows: list[dict[str, KeptArray | Tensor]] = field(default_factory=list)
+    # Statistics of keys, by the position of the key.
+    keys: dict[str, Tensor] = field(default_factory=dict)
+
+    def back_to(self, count: int) -> None:
+        """Only the first so many rows: a cache was cropped, and what comes next stands in their place."""
+        self.join()
+        cut: dict[str, KeptArray | Tensor] = {}
+        for name, value in self.rows[0].items():
+            cut[name] = tensor_of(value)[:, :, :count]
+        self.rows[:] = [cut]
+
+    def join(self) -> None:
+        """Make one part of all."""
+        count = len(self.rows)  # another thread may add to them
+        if count > 1:
+            parts = self.rows[:count]
+            joined: dict[str, KeptArray | Tensor] = {}
+            for name in parts[0]:
+                joined[name] = torch.cat(
+                    [tensor_of(part[name]) for part in parts], dim=2
+                )
+            self.rows[:count] = [joined]
+
+    def receive(self, found: dict[str, Tensor], start: int, rows: int) -> None:
+        """Add what keys from position `start` on received. The last rows are those of the last call of several rows."""
+        pad = torch.nn.functional.pad
+        for name in RECEIVED:
+            of_last_rows = name == "received_last"
+            if name not in found or (of_last_rows and name in self.keys and rows == 1):
+                continue
+            new = pad(found[name], (start, 0))
+            old = self.keys.get(name)
+            if old is not None and not of_last_rows:
+                wide = max(old.shape[2], new.shape[2])
+                old = pad(old, (0, wide - old.shape[2]))
+                new = pad(new, (0, wide - new.shape[2]))
+                largest = TABLE[name].over_blocks is OverBlocks.LARGEST
+                new = torch.maximum(old, new) if largest else old + new
+            self.keys[name] = new
+
+
+@dataclass(eq=False)
+class RunningMeans:
+    """Running sums of one layer: constant memory for each head."""
+
+    storage: RowStorage = field(default_factory=RowStorage)
+    total: dict[str, KeptArray | Tensor] = field(default_factory=dict)
+    count: dict[str, KeptArray | Tensor] = field(default_factory=dict)
+
+    def add(self, found: dict[str, Tensor]) -> None:
+        """Take some rows in. Rows without a number (padding) do not count; of the largest score the largest is kept.
+
+        A row of text whose scores are NaN or +inf makes the mean NaN, and the largest score too.
+        """
+        spoilt = found[SPOILT]
+        spoilt_heads = spoilt.any(2).any(0)
+        for name, value in found.items():
+            if name == SPOILT or TABLE[name].over_rows is OverRows.NOTHING:
+                continue
+            if TABLE[name].over_rows is OverRows.LARGEST:
+                self._add_largest(name, value, spoilt)
+            else:
+                self._add_to_mean(name, value, spoilt_heads)
+        self._add_rows(found, spoilt)
+
+    def _add_largest(self, name: str, value: Tensor, spoilt: Tensor) -> None:
+        without_padding = value.masked_fill(value.isnan() & ~spoilt, -torch.inf)
+        most = without_padding.amax((0, 2)).double()
+        if name in self.total:
+            most = torch.maximum(tensor_of(self.total[name]), most)
+        self._write(self.total, name, most)
+        self._write(self.count, name, torch.ones_like(most))
+
+    def _add_to_mean(self, name: str, value: Tensor, spoilt_heads: Tensor) -> None:
+        finite = torch.isfinite(value)
+        sums = value.masked_fill(~finite, 0.0).sum((0, 2), dtype=torch.float64)
+        sums = sums.masked_fill(spoilt_heads, torch.nan)
+        count = finite.sum((0, 2))
+        if name in self.total:
+            sums = sums + tensor_of(self.total[name])
+            count = count + tensor_of(self.count[name])
+        self._write(self.total, name, sums)
+        self._write(self.count, name, count)
+
+    def _add_rows(self, found: dict[str, Tensor], spoilt: Tensor) -> None:
+        """How many rows there were, without padding, by any statistic of rows."""
+        of_rows = [
+            value
+            for name, value in found.items()
+            if name != SPOILT and TABLE[name].per is not PerWhat.KEY
+        ]
+        if not of_rows:
+            return
+        shown = of_rows[0][..., 0] if of_rows[0].ndim == 4 else of_rows[0]
+        counted = ~shown.isnan() if shown.is_floating_point() else shown != -1
+        rows = (counted | spoilt)[:, 0].sum()
+        if ROW_COUNT in self.count:
+            rows = rows + tensor_of(self.count[ROW_COUNT])
+        self._write(self.count, ROW_COUNT, rows)
+
+    @property
+    def heads(self) -> int:
+        """How many heads there are means of."""
+        any_total = next(iter(self.total.values()), None)
+        return 0 if any_total is None else len(tensor_of(any_total))
+
+    @property
+    def rows(self) -> int:
+        """How many rows the means are over."""
+        return int(tensor_of(self.count[ROW_COUNT])) if ROW_COUNT in self.count else 0
+
+    def mean(self, name: str) -> list[float]:
+        """The mean of a statistic, or its largest, for each head; NaN over no rows."""
+        if name not in self.total:
+            return [np.nan] * self.heads
+        mean = tensor_of(self.total[name]) / tensor_of(self.count[name])
+        numbers: list[float] = mean.masked_fill(
+            torch.isneginf(mean), torch.nan
+        ).tolist()
+        return numbers
+
+    def _write(
+        self, where: dict[str, KeptArray | Tensor], name: str, value: Tensor
+    ) -> None:
+        old = where.get(name)
+        if isinstance(old, KeptArray):
+            old.tensor().copy_(value)
+        else:
+            where[name] = self.storage.keep(value)
+
+
+class LayerSeen:
+    """One layer in one run. Each statistic is an attribute: an array (batch, heads, rows), or of keys or the top k."""
+
+    def __init__(self, kept: LayerRun, run: Run, keys: int | None) -> None:
+        """Of a run; it has so many keys, or as many as were seen."""
+        self._kept, self._keys = kept, keys
+        self.first_position = run.start
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        kept = self.__dict__["_kept"] if "_kept" in self.__dict__ else LayerRun()
+        if name in kept.keys:
+            return _array(kept.keys[name][:, :, : self._keys])
+        if kept.rows and name in kept.rows[0] and name != SPOILT:
+            kept.join()
+            return _array(tensor_of(kept.rows[0][name]))
+        raise AttributeError(
+            f"{name} was not kept: {', '.join(self.names) or 'no statistic'} was"
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The statistics that were kept."""
+        rows = self._kept.rows[0] if self._kept.rows else {}
+        return (*(name for name in rows if name != SPOILT), *self._kept.keys)
+
+
+@dataclass(eq=False)
+class Part:
+    """The layers of one stack: of the model, or its encoder, its decoder, or the attention from one to the other."""
+
+    name: str
+    wanted: StatisticsRequest
+    keep: str
+    storage: RowStorage = field(default_factory=RowStorage)
+    runs: list[Run] = field(default_factory=list)
+    layers: dict[int, list[LayerRun]] = field(default_factory=dict)  # as many as runs
+    means: dict[int, RunningMeans] = field(default_factory=dict)
+
+    def at(self, run: Run) -> int:
+        """Which of the runs it is, -1 if it is not there; late ones are looked at first."""
+        return next(
+            (at for at in range(len(self.runs) - 1, -1, -1) if self.runs[at] is run), -1
+        )
+
+    def open(self, run: Run) -> None:
+        """A new run; without rows of all runs to keep, it takes the place of the last one of its thread."""
+        if self.keep != "rows":
+            alive = {thread.ident for thread in threading.enumerate()}
+            for at in range(len(self.runs) - 1, -1, -1):
+                if (
+                    self.runs[at].thread == run.thread
+                    or self.runs[at].thread not in alive
+                ):
+                    self._drop(at)
+        self.runs.append(run)
+
+    def _drop(self, at: int) -> None:
+        del self.runs[at]
+        for index, runs in list(self.layers.items()):
+            del runs[
+                at : at + 1
+            ]  # a layer that was not called yet in that run has none
+            if not runs:
+                del self.layers[index]
+
+    def add(
+        self,
+        run: Run,
+        index: int,
+        found: dict[str, Tensor],
+        key_position: int,
+        count: int,
+    ) -> None:
+        """The statistics of the attention in a run, where each call had `count` rows."""
+        layer_runs = self.layers.setdefault(index, [])
+        while len(layer_runs) < len(self.runs):
+            layer_runs.append(LayerRun())
+        layer_run = layer_runs[self.at(run)]
+        self.means.setdefault(index, RunningMeans(self.storage))
+        if self.keep != "rows":
+            self.means[index].add(found)
+        if self.keep != "means" and self.wanted.rows:
+            of_rows = {
+                name: self.storage.keep(value)
+                for name, value in found.items()
+                if name not in RECEIVED
+            }
+            layer_run.rows.append(of_rows)
+        layer_run.receive(found, key_position, count)
+
+    def layer(self, index: int, run: int = -1) -> LayerSeen:
+        """What was kept of a layer, in the last run unless another one is asked for by its number."""
+        if index not in self.layers:
+            known = (
+                f"{min(self.layers)} to {max(self.layers)}"
+                if self.layers
+                else "none: nothing was run"
+            )
+            raise InputError(
+                f"layer {index} of {self.name} was not seen: expected {known}"
+            )
+        if not -len(self.runs) <= run < len(self.runs):
+            raise InputError(
+                f"run {run}: expected a number from 0 to {len(self.runs) - 1}"
+            )
+        held = self.runs[run]  # a static cache has more keys than were seen
+        return LayerSeen(
+            self.layers[index][run], held, None if self.name == "cross" else held.end
+        )
+
+    def summaries(self) -> Iterator[tuple[int, RunningMeans]]:
+        """The means of each layer: those kept, or of the rows kept."""
+        for index in sorted(self.layers):
+            means = self.means[index]
+            if self.keep == "rows":
+                means = RunningMeans()
+                for run in self.layers[index]:
+                    for kept in run.rows:
+                        rows = {name: tensor_of(value) for name, value in kept.items()}
+                        means.add(rows)
+            yield index, means
+
+
+class Recording:
+    """What was seen of a model."""
+
+    def __init__(self, queue: StatisticsQueue, keep: str, main: str | None) -> None:
+        """What computes them, how they are kept, and the part that `layer` is about."""
+        self.queue, self.keep, self._main = queue, keep, main
+        self.wanted = queue.wanted
+        self.computed: dict[
+            str, Part
+        ] = {}  # without the decode steps that wait to be computed together
+        self.storage = RowStorage()
+        self.unseen: tuple[
+            str, ...
+        ] = ()  # stacks that ran, and whose attention cannot be seen
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """All that was seen so far, by the name of the part."""
+        self.queue.finish()
+        return self.computed
+
+    def reset(self) -> None:
+        """Forget all that was seen so far: running means start anew, and rows are given back.
+
+        A text that is being generated goes on as a run whose `first_position` is above 0.
+        """
+        with self.queue.lock:
+            self.queue.finish()
+            self.computed.clear()
+            self.storage = RowStorage()
+
+    def __repr__(self) -> str:
+        """The parts, their layers and runs."""
+        told = [
+            f"{name}: {len(part.layers)} layers, {len(part.runs)} runs"
+            for name, part in self.parts.items()
+        ]
+        told += [f"{name}: cannot be seen" for name in self.unseen]
+        return f"Recording({'; '.join(told) or 'nothing yet'})"
+
+    def part(self, name: str) -> Part:
+        """A part by its name: `encoder`, `decoder`, `cross`, or the name of the module."""
+        if name in self.unseen:
+            raise InputError(
+                f"{name} computes its attention in a way of its own, which cannot be seen: expected "
+                f"{' or '.join(self.parts) or 'another model'}"
+            )
+        if name not in self.parts:
+            raise InputError(
+                f"{name} was not seen: expected {' or '.join(self.parts) or 'a run of the model first'}"
+            )
+        return self.parts[name]
+
+    @property
+    def encoder(self) -> Part:
+        """The encoder of a model that has one."""
+        return self.part("encoder")
+
+    @property
+    def decoder(self) -> Part:
+        """The decoder's attention to its own text."""
+        return self.part("decoder")
+
+    @property
+    def cross(self) -> Part:
+        """The decoder's attention to the encoder's text."""
+        return self.part("cross")
+
+    def layer(self, index: int, run: int = -1) -> LayerSeen:
+        """A layer of the only part, or of the one that reads text."""
+        if len(self.parts) == 1:
+            return next(iter(self.parts.values())).layer(index, run)
+        if self._main in self.parts:
+            return self.parts[self._main].layer(index, run)
+        raise InputError(
+            f"layer {index}: expected {' or '.join(f'{name}.layer({index})' for name in self.parts)}"
+            if self.parts
+            else f"layer {index} was not seen: nothing was run"
+        )
+
+    def summary(self) -> dict[str, np.ndarray]:
+        """Columns with one entry for each head: its place, the number of rows, and the mean of each statistic.
+
+        The mean is over rows where the statistic is a finite number; of the largest score it is the largest. If a row
+        of text has scores that are NaN or +inf, both are NaN.
+        """
+        with self.queue.lock:
+            return self._summary()
+
+    def _summary(self) -> dict[str, np.ndarray]:
+        columns: dict[str, list[Any]] = {
+            "part": [],
+            "layer": [],
+            "head": [],
+            "rows": [],
+        }
+        means: dict[str, list[Any]] = {}
+        for name, part in self.parts.items():
+            for index, of_layer in part.summaries():
+                heads = of_layer.heads
+                columns["part"] += [name] * heads
+                columns["layer"] += [index] * heads
+                columns["head"] += range(heads)
+                columns["rows"] += [of_layer.rows] * heads
+                for statistic in self.wanted.rows:
+                    if TABLE[statistic].over_rows is not OverRows.NOTHING:
+                        mean = of_layer.mean(statistic)
+                        means.setdefault(statistic, []).extend(mean)
+        return {name: np.array(values) for name, values in (columns | means).items()}
+
+
+def _array(value: Tensor) -> np.ndarray:
+    return value.detach().cpu().numpy()

@@ -1,0 +1,387 @@
+"""Tells which run of a watched model each call of its attention belongs to.
+
+A run is a call of the model and the calls that extend it by way of a cache. Before a stack
+of layers runs, the recorder notes its tokens, padding and cache; then it visits the calls
+of attention of the stack, and hands what their statistics need to the queue.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import threading
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from headwright.errors import InputError
+from headwright.models.attention_calls import AttentionCall
+from headwright.models.transformers_calls import padding_of
+from headwright.statistics.attention_rows import AttentionRows
+from headwright.statistics.table import RECEIVED, TOP
+from headwright.watching.recorded import Part, Recording, Run
+from headwright.watching.statistics_queue import HeldKeys, Steps, only_grows
+
+CROSS = (
+    "encoder_attn",
+    "crossattention",
+    "encdecattention",
+    "cross_attn",
+    "encoder_attention",
+    "cross_attention",
+)
+RECENT = 8  # runs that a call may go on with: caches that are used in turn
+
+
+@dataclass(eq=False)
+class StackInputs:
+    """What a stack of layers was called with."""
+
+    tokens: Tensor | None = None
+    padding: Tensor | None = None  # batch, positions: False for padding
+    encoder_padding: Tensor | None = None
+    cache: Any = None
+    past: int = 0
+    moved: bool = False  # whether texts have changed places in the cache (beam search)
+    run: Run | None = None  # once a layer has been called
+    calls: dict[str, int] = field(default_factory=dict)  # how many, by part
+    layers: set[tuple[str, int]] = field(default_factory=set)  # that have been called
+
+
+class Recorder:
+    """Visits the calls of one model; their statistics come to be in `seen`."""
+
+    def __init__(
+        self, model: nn.Module, seen: Recording, free: int | None = None
+    ) -> None:
+        """For a model, or a module without stacks if the model is not known."""
+        self.seen, self.queue, self.free = seen, seen.queue, free
+        self.stacks = {
+            module: name
+            for name, module in model.named_modules()
+            if isinstance(module, PreTrainedModel)
+        }
+        self.local = threading.local()  # what the stacks of a thread were called with
+        self.ran: set[str] = set()  # stacks that were called
+        self.recorded: set[str] = set()  # stacks whose attention was
+        self.owner: dict[nn.Module, str] = {}  # the stack that a module is in
+        self.cross: dict[nn.Module, bool] = {}
+        self.signatures = {
+            stack: inspect.signature(stack.forward) for stack in self.stacks
+        }
+        self.layers = {
+            stack: getattr(stack.config, "num_hidden_layers", None)
+            for stack in self.stacks
+        }
+        for path, module in model.named_modules():
+            name = path.lower()
+            around = [
+                stack
+                for stack in self.stacks.values()
+                if not stack or (name + ".").startswith(stack.lower() + ".")
+            ]
+            self.owner[module] = max(around, key=len, default="")
+            self.cross[module] = any(word in name for word in CROSS)
+
+    @property
+    def inputs(self) -> dict[str, StackInputs]:
+        """What the stacks were called with last, in this thread: the model may run in several at once."""
+        if not hasattr(self.local, "inputs"):
+            self.local.inputs = {}
+        inputs: dict[str, StackInputs] = self.local.inputs
+        return inputs
+
+    def unseen(self) -> tuple[str, ...]:
+        """The stacks that ran and have attention of their own, none of which came by here."""
+        with_attention = {
+            self.owner[module] for module in self.owner if _is_attention(module)
+        }
+        paths = sorted((self.ran & with_attention) - self.recorded)
+        return tuple(path.rpartition(".")[2] or "model" for path in paths)
+
+    def before(
+        self, stack: PreTrainedModel, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Called before a stack runs: which tokens, which padding, which cache."""
+        arguments = self.signatures[stack].bind_partial(*args, **kwargs).arguments
+        arguments = arguments | arguments.pop("kwargs", {})
+        self._refuse_inputs(stack, arguments)
+        cache = arguments.get("past_key_values")
+        path = self.stacks[stack]
+        with self.queue.lock:
+            self.ran.add(path)
+            self.queue.finish_unless_kept(path, cache)
+        past = 0
+        if hasattr(cache, "get_seq_length"):
+            past = int(cache.get_seq_length())
+        padding = _padding_in(arguments.get("attention_mask"))
+        self.inputs[path] = StackInputs(
+            tokens=_of_two_axes(arguments.get("input_ids")),
+            padding=None if padding is None else padding.bool(),
+            encoder_padding=_booleans(arguments.get("encoder_attention_mask")),
+            cache=cache,
+            past=past,
+            moved=self._texts_moved(cache, past),
+        )
+
+    def _refuse_inputs(
+        self, stack: PreTrainedModel, arguments: Mapping[str, Any]
+    ) -> None:
+        config = stack.config
+        if arguments.get("output_attentions") or getattr(
+            config, "output_attentions", False
+        ):
+            raise InputError(
+                "output_attentions=True stores every pattern, and a watched model does not: expected one "
+                "of them"
+            )
+        if getattr(config, "num_hidden_layers", None) != self.layers[stack]:
+            raise InputError(
+                "the model runs with fewer layers (assistant_early_exit), which is not known here: give "
+                "another model as the assistant"
+            )
+
+    def _texts_moved(self, cache: Any, past: int) -> bool:
+        """Whether a cache that a run was to go on with holds other keys than after its last call."""
+        if "special" not in self.seen.wanted.names:
+            return False
+        with self.queue.lock:
+            for part in self.seen.computed.values():
+                for run in part.runs[-RECENT:]:
+                    goes_on = run.cache and run.cache() is cache and past == run.end
+                    if goes_on and run.held and not run.held.same(cache):
+                        return True
+        return False
+
+    def record(self, call: AttentionCall) -> None:
+        """Visit a call: its statistics are added now, or later if it is a decode step."""
+        call = call.to_last_key()
+        module = call.module
+        path = self.owner.get(module, "")
+        inputs = self.inputs.setdefault(path, StackInputs())
+        cross = self.cross.get(module, False) or bool(
+            getattr(module, "is_cross_attention", False)
+        )
+        stack = path.rpartition(".")[2] or "model"
+        name = "cross" if cross else stack
+        with self.queue.lock:
+            self.recorded.add(path)
+            run = self._run_of(inputs, stack, call)
+            index = self._layer_of(inputs, name, call)
+            part = self._part_of(name, run)
+            if "special" in self.seen.wanted.names and len(inputs.layers) == 1:
+                run.held = HeldKeys.of(inputs.cache, index)
+            rows = call.queries.shape[2]
+            attention = _attention(call, run, cross, inputs)
+            held = None
+            if rows == 1 and inputs.past and not cross:
+                held = HeldKeys.of(inputs.cache, index)
+            if held is not None and only_grows(inputs.cache, held, attention):
+                step = attention.query, attention.mask, attention.counted
+                self.queue.add_step(
+                    Steps(
+                        *(path, part, run, index, inputs.cache),
+                        start=attention.row_position,
+                        last=attention,
+                        held=held,
+                        rows=[step],
+                    )
+                )
+                return
+            self.queue.finish()
+            key_run = self._run_of_encoder() if cross else run
+            self.queue.compute(part, run, index, attention, key_run, rows)
+
+    def _run_of(self, inputs: StackInputs, stack: str, call: AttentionCall) -> Run:
+        """The run of a call: begun by the first layer that is called."""
+        if inputs.run is None:
+            batch, _, rows, _ = call.queries.shape
+            part = self.seen.computed.get(stack)
+            inputs.run = self._begin(inputs, part, batch, rows)
+            if rows > 1:
+                self._check_memory(call)
+        return inputs.run
+
+    def _layer_of(self, inputs: StackInputs, name: str, call: AttentionCall) -> int:
+        """The layer of a call: the number that its module has, or else that of the call."""
+        order = inputs.calls.get(name, 0)
+        inputs.calls[name] = order + 1
+        index = order if call.layer_index is None else call.layer_index
+        if self.stacks and (name, index) in inputs.layers:
+            raise InputError(
+                f"{type(call.module).__name__} calls its attention more than once a layer, which is not "
+                "known here"
+            )
+        inputs.layers.add((name, index))
+        return index
+
+    def _part_of(self, name: str, run: Run) -> Part:
+        part = self.seen.computed.get(name)
+        if part is None:
+            part = Part(name, self.seen.wanted, self.seen.keep, self.seen.storage)
+            self.seen.computed[name] = part
+        if part.at(run) < 0:
+            self.queue.finish()
+            part.open(run)
+        return part
+
+    def _begin(
+        self, inputs: StackInputs, part: Part | None, batch: int, rows: int
+    ) -> Run:
+        """The run that a call belongs to: the last one, if it goes on with the same cache, else a new one."""
+        end = inputs.past + rows
+        run = None if part is None else _run_with_cache(part, inputs.cache)
+        goes_on = run is not None and run.batch == batch and 0 < inputs.past <= run.end
+        if run is None or not goes_on:
+            cache = None if inputs.cache is None else weakref.ref(inputs.cache)
+            run = Run(batch, inputs.past, end, cache)
+        else:
+            if inputs.moved:
+                run.tokens = None  # which token a key is of is not known any more
+            if inputs.past < run.end:
+                self._crop(run, inputs, end)
+            run.end = end
+        padding = inputs.padding
+        run.padding = (
+            padding if padding is not None and padding.shape[1] == end else None
+        )
+        tokens = inputs.tokens
+        if tokens is None or tokens.shape[1] != rows:
+            run.tokens = None
+        elif inputs.past == 0:
+            run.tokens = tokens
+        elif run.tokens is not None:
+            before = run.tokens[:, : inputs.past]
+            run.tokens = torch.cat([before, tokens], dim=1)
+        return run
+
+    def _crop(self, run: Run, inputs: StackInputs, end: int) -> None:
+        """Take back the rows that a run has behind the keys that its cache holds."""
+        padding = inputs.padding
+        if padding is not None and padding.shape[1] > end:
+            raise InputError(
+                "the cache holds fewer keys than the mask, since it has dropped some, which is "
+                "not known here"
+            )
+        if self.seen.keep != "rows" or self.seen.wanted.asks(RECEIVED):
+            raise InputError(
+                "the cache was cropped (assisted decoding), and rows that count no more cannot be taken "
+                "out of running means or received weights: expected keep='rows' and statistics of rows"
+            )
+        for part in self.seen.computed.values():
+            at = part.at(run)
+            if at >= 0:
+                for layers in part.layers.values():
+                    layers[at].back_to(inputs.past - run.start)
+
+    def _run_of_encoder(self) -> Run | None:
+        """The last run of the encoder, of this thread if there is one."""
+        part = self.seen.computed.get("encoder")
+        if part is None or not part.runs:
+            return None
+        thread = threading.get_ident()
+        of_thread = [run for run in part.runs if run.thread == thread]
+        return (of_thread or part.runs)[-1]
+
+    def _check_memory(self, call: AttentionCall) -> None:
+        """Refuse, before anything is computed, what would not fit: how much it needs, how much there is."""
+        batch, heads, rows, _ = call.queries.shape
+        config = getattr(call.module, "config", None)
+        layers = int(getattr(config, "num_hidden_layers", 1) or 1)
+        wanted = self.seen.wanted
+        numbers_of_a_row = 0
+        if self.seen.keep != "means":
+            for name in wanted.rows:
+                numbers_of_a_row += wanted.top if name in TOP[1:] else 1
+        numbers_of_a_key = sum(name in RECEIVED for name in wanted.names)
+        size = 8 if call.queries.dtype == torch.float64 else 4
+        of_a_head = rows * numbers_of_a_row + call.keys.shape[2] * numbers_of_a_key
+        needed = layers * batch * heads * size * of_a_head
+        free = self.free if self.free is not None else free_memory(call.queries.device)
+        if free is not None and needed > free:
+            raise InputError(
+                f"the statistics of {rows} rows of {batch} texts, {layers} layers and {heads} heads need "
+                f"{needed / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are free: take fewer statistics, or keep='means'"
+            )
+
+
+def _run_with_cache(part: Part, cache: Any) -> Run | None:
+    """The latest of the recent runs that used a cache."""
+    if cache is None:
+        return None
+    for run in reversed(part.runs[-RECENT:]):
+        if run.cache is not None and run.cache() is cache:
+            return run
+    return None
+
+
+def _is_attention(module: nn.Module) -> bool:
+    """Whether it projects to queries and keys itself, by its name and what it holds."""
+    name = type(module).__name__.lower()
+    projections = [held for held in module.children() if isinstance(held, nn.Linear)]
+    return ("attention" in name or "attn" in name) and len(projections) > 1
+
+
+def _attention(
+    call: AttentionCall, run: Run, cross: bool, inputs: StackInputs
+) -> AttentionRows:
+    """A call with what its run says of rows and keys."""
+    start = run.end - call.queries.shape[2]
+    return AttentionRows(
+        call.queries,
+        call.keys,
+        call.scale,
+        softcap=call.softcap,
+        sinks=call.sinks,
+        mask=call.mask,
+        bias=call.bias,
+        causal=call.causal,
+        window=call.window,
+        key_mask=call.key_mask,
+        counted=None if run.padding is None else run.padding[:, start : run.end],
+        padding=inputs.encoder_padding if cross else run.padding,
+        row_position=start,
+        cross=cross,
+    )
+
+
+def _padding_in(mask: Any) -> Tensor | None:
+    """The padding (batch, positions) in the mask that a stack gets, or that it was made of."""
+    plain = _of_two_axes(mask)
+    if plain is not None:
+        return plain
+    masks = mask.values() if isinstance(mask, dict) else [mask]
+    for made in masks:
+        padding = padding_of(made)
+        if padding is not None:
+            return padding
+    return None
+
+
+def _of_two_axes(value: Any) -> Tensor | None:
+    return value if isinstance(value, Tensor) and value.ndim == 2 else None
+
+
+def _booleans(value: Any) -> Tensor | None:
+    plain = _of_two_axes(value)
+    return None if plain is None else plain.bool()
+
+
+def free_memory(device: torch.device) -> int | None:
+    """In bytes, where the statistics are kept; None if the system does not say."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    try:
+        with Path("/proc/meminfo").open() as file:
+            line = next(line for line in file if line.startswith("MemAvailable"))
+        return int(line.split()[1]) * 1024
+    except (OSError, StopIteration):
+        if not hasattr(os, "sysconf"):
+            return None
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

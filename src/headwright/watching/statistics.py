@@ -1,0 +1,117 @@
+"""The statistics of one call of the attention of a batch, as the recorder keeps them.
+
+What is computed is that of `headwright.statistics`. Rows that see nothing are NaN here, and so are rows whose scores
+hold NaN or +inf, of which the softmax is NaN. Only the latter are marked by SPOILT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from headwright.statistics.attention_rows import HIDDEN, AttentionRows
+from headwright.statistics.compute import compute_statistics
+from headwright.statistics.request import StatisticsRequest
+from headwright.statistics.table import TABLE, PerWhat
+from headwright.watching.names import SPOILT
+
+__all__ = ["Step", "read_mask", "statistics_of", "steps_together"]
+MANY_ROWS = 64  # from here on it pays to find out what a mask says
+
+# Of one row: the query, the mask, which texts count.
+Step = tuple[Tensor, Tensor | None, Tensor | None]
+
+
+def statistics_of(call: AttentionRows, wanted: StatisticsRequest) -> dict[str, Tensor]:
+    """By name: (batch, heads, rows), (batch, heads, rows, k) or (batch, heads, keys). NaN for rows that see nothing."""
+    return _uncompiled(call, wanted)
+
+
+def _statistics_of(call: AttentionRows, wanted: StatisticsRequest) -> dict[str, Tensor]:
+    if call.rows >= MANY_ROWS or call.query.is_cuda:
+        call = read_mask(call) or call
+    names = wanted.names
+    if call.cross:
+        names = tuple(name for name in names if not TABLE[name].in_one_text)
+    computed = compute_statistics(call, replace(wanted, names=names))
+    sees, spoilt = torch.as_tensor(computed.sees), torch.as_tensor(computed.spoilt)
+    # Padding, and rows that see no key, are no rows of text.
+    spoilt = spoilt & sees
+    nothing = ~sees | spoilt
+    kept = {SPOILT: spoilt}
+    for name in names:
+        entry, value = TABLE[name], torch.as_tensor(computed.values[name])
+        if not entry.is_position:
+            value = value.to(torch.promote_types(call.query.dtype, torch.float32))
+        if entry.per is not PerWhat.KEY:
+            without = nothing if entry.per is PerWhat.ROW else nothing[..., None]
+            value = value.masked_fill(without, -1 if entry.is_position else torch.nan)
+        kept[name] = value
+    return kept
+
+
+# In a model that is compiled, Dynamo would trace NumPy's operations as if they were torch's.
+_uncompiled: Callable[[AttentionRows, StatisticsRequest], dict[str, Tensor]]
+_uncompiled = torch.compiler.disable(_statistics_of)  # type: ignore[no-untyped-call]
+
+
+def read_mask(call: AttentionRows) -> AttentionRows | None:
+    """The same call with its mask as a causal mask, a window and a key mask; None if it says anything else."""
+    rows, count = call.rows, call.keys
+    if call.mask is None or call.mask.shape[1] != 1:
+        return None
+    if call.bias is not None or call.key_mask is not None or call.causal:
+        return None
+    mask = call.mask[:, 0, :, :count]
+    # A mask that is added hides a key, or adds nothing.
+    seen = mask if mask.dtype == torch.bool else mask > HIDDEN
+    if mask.dtype != torch.bool and bool((mask[seen] != 0).any()):
+        return None  # it adds something to scores
+    seen = seen.expand(len(call.query), -1, -1)
+    # Every row sees the same keys: a key mask.
+    if seen.shape[1] == 1 or torch.equal(seen, seen[:, -1:].expand_as(seen)):
+        return replace(call, mask=None, causal=False, window=None, key_mask=seen[:, -1])
+    if seen.shape[1] != count or rows != count:
+        return None
+    # A causal mask with padding: every key that counts sees itself.
+    key_mask = seen.diagonal(dim1=1, dim2=2)
+    place = torch.arange(count, device=seen.device)
+    reach = int(torch.where(seen.any(2), place - seen.int().argmax(2) + 1, 0).max())
+    apart = place[:, None] - place
+    expected = (apart >= 0) & (apart < reach)
+    if not torch.equal(seen, expected & key_mask[:, None]):
+        return None
+    return replace(call, mask=None, causal=True, window=reach, key_mask=key_mask)
+
+
+def steps_together(steps: Sequence[Step], last: AttentionRows) -> AttentionRows:
+    """Decode steps as one call: the keys are those of the last step, and each step saw one more."""
+    mask = None
+    if any(step_mask is not None for _, step_mask, _ in steps):
+        mask = _joined_masks(steps, last.key)
+    counted = [rows_counted for _, _, rows_counted in steps if rows_counted is not None]
+    return replace(
+        last,
+        query=torch.cat([query for query, _, _ in steps], dim=2),
+        mask=mask,
+        causal=mask is None,
+        counted=torch.cat(counted, dim=1) if len(counted) == len(steps) else None,
+    )
+
+
+def _joined_masks(steps: Sequence[Step], keys: Tensor) -> Tensor:
+    """One row of each step; the keys of later steps are hidden from it."""
+    count = keys.shape[2]
+    masks = []
+    for number, (_, mask, _) in enumerate(steps):
+        seen = count - len(steps) + number + 1
+        if mask is None:
+            mask = keys.new_ones((1, 1, 1, seen), dtype=torch.bool)
+        mask = mask[..., :seen]
+        hidden = False if mask.dtype == torch.bool else torch.finfo(mask.dtype).min
+        mask = torch.nn.functional.pad(mask, (0, count - mask.shape[3]), value=hidden)
+        masks.append(mask.expand(len(keys), -1, -1, -1))
+    return torch.cat(masks, dim=2)

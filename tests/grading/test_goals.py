@@ -1,0 +1,320 @@
+r"""What was asked for, part by part, and every formula with its status."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.grading.checker import check_answer
+from headwright.grading.exercise import load_exercises, parse_exercise
+from headwright.grading.markdown import Written
+from headwright.grading.verdict import Verdict, from_json, to_json
+
+EXERCISES = load_exercises()
+LARGE = r"$q = \lambda(k_a + k_b)$ with large $\lambda$"
+RATIO = r"\alpha_1/\alpha_2"
+SCALED = r"$q = \lambda(\mu_a + \mu_b)$ with large $\lambda$"
+
+
+def verdict(exercise: str, text: str) -> Verdict:
+    return check_answer(EXERCISES[exercise], Written(text))
+
+
+def statuses(found: Verdict) -> dict[str, str]:
+    return {one.latex: one.status for one in found.formulas}
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "words"),
+    [
+        (
+            "averaging-scaled",
+            f"{SCALED}. $g > 1$: $c \\approx v_a$.",
+            ["proved", "proved"],
+        ),
+        ("averaging-scaled", f"{SCALED}.", ["proved", "missing"]),
+        (
+            "averaging-scaled",
+            f"{SCALED}. Then $c \\approx v_a$.",
+            ["proved", "refuted"],
+        ),
+        (
+            "averaging-scaled",
+            f"{SCALED}. $g > 1$: $c \\approx v_a$. $g < 1$: $c \\approx v_a$.",
+            ["proved", "refuted"],
+        ),
+        (
+            "averaging-scaled",
+            f"{SCALED}. When $\\|k_a\\|$ is large, $c \\approx v_a$.",
+            ["proved", "undecided"],
+        ),
+        (
+            "averaging-scaled-discrete",
+            r"$\alpha_1/\alpha_2 = e^{(c-1)t}$",
+            ["proved", "proved"],
+        ),
+        (
+            "averaging-scaled-discrete",
+            r"$\alpha_1/\alpha_2 = e^{-t/2}$ for $c = \frac12$",
+            ["proved", "missing"],
+        ),
+        (
+            "averaging-scaled-discrete",
+            r"$\alpha_1/\alpha_2 = e^{ct}$",
+            ["refuted", "refuted"],
+        ),
+        ("averaging-scaled-discrete", r"$\alpha_1 \le 1$", ["undecided", "undecided"]),
+        ("self-attention-copy", r"$c_2 \approx x_2 = u_a$", ["proved"]),
+        ("self-attention-copy", r"$c_2 = c_2$", ["undecided"]),
+        (
+            "copying",
+            r"$k_j^\top q \gg k_i^\top q$ for all $i \ne j$",
+            ["proved", "missing"],
+        ),
+        (
+            "copying",
+            r"$k_j^\top q \gg k_i^\top q$ for all $i \ne j$, so $c \approx v_j$",
+            ["proved", "proved"],
+        ),
+        ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$", ["proved"]),
+        (
+            "positions-unique",
+            r"$\Phi_t \ne \Phi_{t'}$ because $\sin(t) \ne 0$",
+            ["refuted"],
+        ),
+        (
+            "positions-unique",
+            r"Suppose $\Phi_t = \Phi_{t'}$. Then $\sin t = \sin t'$ and $t = t'$.",
+            ["proved"],
+        ),
+        ("positions-unique", r"Different positions look different.", ["missing"]),
+        (
+            "weights-distribution",
+            r"$\alpha_i > 0$ and $\sum_i \alpha_i = 1$",
+            ["proved"],
+        ),
+        ("weights-distribution", r"$\sum_i \alpha_i = 1$", ["missing"]),
+        ("same-word", r"$x_t + \phi_t \ne x_k + \phi_k$", ["proved"]),
+    ],
+)
+def test_each_part_has_its_own_verdict(
+    exercise: str, text: str, words: list[str]
+) -> None:
+    assert [one.word for one in verdict(exercise, text).asked] == words
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "word"),
+    [
+        (
+            "energy",
+            r"$\|A\|_F^2 = \|U S V^\top\|_F^2 = \|S\|_F^2 = \sum_i \sigma_i^2$",
+            "proved",
+        ),
+        (
+            "energy",
+            r"$\|A\|_F^2 = \sum_i \sigma_i^2$",
+            "missing",
+        ),  # it restates what is to be shown
+        (
+            "energy",
+            r"$\|A\|_F^2 = \operatorname{tr}(A)^2 = \sum_i \sigma_i^2$",
+            "refuted",
+        ),
+        (
+            "energy",
+            r"$\|A\|_F^2 = \operatorname{tr}(A^\top A) = \operatorname{tr}(V \Sigma^2 V^\top) "
+            r"= \sum_i \sigma_i^2$ with $A = U \Sigma V^\top$",
+            "proved",
+        ),
+        ("permutation", r"$PQ = QP$, $Z_p = PZ$", "refuted"),
+        ("permutation", r"$Z_p = PZ$", "missing"),
+        (
+            "kth-singular-value",
+            r"Suppose it were false. Then $\sigma_k^2 > \|A\|_F^2/k$. Contradiction.",
+            "undecided",
+        ),
+        (
+            "kth-singular-value",
+            r"$\|A\|_F^2 \ge \sum_{i \le k} \sigma_i^2 \ge k \sigma_k^2$. Also $\sigma_d = 1$.",
+            "proved",
+        ),
+    ],
+)
+def test_a_derivation_is_a_path_of_true_steps(
+    exercise: str, text: str, word: str
+) -> None:
+    assert verdict(exercise, text).word == word
+
+
+COLD_AND_HOT = parse_exercise(r"""
+id = "cold-and-hot"
+title = "A temperature that goes to 0 and to infinity"
+statement = 'Orthonormal keys, $q = k_1/\tau$. What is $\alpha_1$ as $\tau \to 0$, and as $\tau \to \infty$?'
+[parameters]
+n = { integer = true, at_least = 2 }
+tau = { above = 0 }
+[definitions]
+q = 'k_1/\tau'
+[keys]
+are = "orthonormal"
+named = ["1"]
+[[blanks]]
+of = ['\alpha_1']
+case = '\tau \to 0'
+[[blanks]]
+of = ['\alpha_1']
+case = '\tau \to \infty'
+""")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (r"$\alpha_1 \to 1$ as $\tau \to 0$.", ["proved", "missing"]),
+        (r"As $\tau \to 0$, $\alpha_1 \to 1$.", ["proved", "missing"]),
+        (r"$\alpha_1 \to 1 \text{ as } \tau \to 0$.", ["proved", "missing"]),
+        (
+            r"$\alpha_1 \to 1$ as $\tau \to 0$. $\alpha_1 \to 0$ as $\tau \to \infty$.",
+            ["proved", "undecided"],
+        ),
+        (r"$\alpha_1 \to 1$ as $\tau \to 0$ for $n = 3$.", ["undecided", "missing"]),
+        (
+            r"$\alpha_1 \to 1$.",
+            ["undecided", "undecided"],
+        ),  # of which limit is not said
+        (
+            r"$\alpha_1 = \frac{e^{1/\tau}}{e^{1/\tau} + n - 1}$.",
+            ["undecided", "undecided"],
+        ),  # no limit
+        (
+            r"$\alpha_1 \to \frac{e^{1/\tau}}{e^{1/\tau} + n - 1}$ as $\tau \to 0$.",
+            ["undecided", "missing"],
+        ),
+        (
+            r"Let $s = 1/\tau$. $\alpha_1 \to \frac{e^s}{e^s + n - 1}$ as $\tau \to 0$.",
+            ["undecided", "missing"],
+        ),
+        (r"$\alpha_1 \to 0$ as $\tau \to -\infty$.", ["missing", "missing"]),
+    ],
+)
+def test_a_limit_is_filled_by_what_is_said_of_that_limit(
+    text: str, words: list[str]
+) -> None:
+    assert [
+        one.word for one in check_answer(COLD_AND_HOT, Written(text)).asked
+    ] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (r"$\alpha_1/\alpha_2 = e^{(c-1)t}$ for $c \ge 1$", ["missing", "proved"]),
+        (r"$\alpha_1/\alpha_2 = e^{(c-1)t}$ for $n \ge 2$", ["proved", "proved"]),
+        (r"$\alpha_1/\alpha_2 = e^{(c-1)t}$ for $n = 3$", ["undecided", "undecided"]),
+        (r"$\alpha_1/\alpha_2 = e^{(c-1)t}$ for $n \ge 3$", ["undecided", "undecided"]),
+        (
+            r"$\alpha_1/\alpha_2 = e^{-t/2}$ for $c = \frac12$ and $n = 3$",
+            ["undecided", "missing"],
+        ),
+        (
+            r"$\alpha_1/\alpha_2 = e^{-t/2}$ for $c \to \frac12$",
+            ["undecided", "missing"],
+        ),
+    ],
+)
+def test_a_value_for_some_of_what_is_given_fills_no_blank(
+    text: str, words: list[str]
+) -> None:
+    found = verdict("averaging-scaled-discrete", text).asked
+    assert [one.word for one in found] == words
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "words"),
+    [
+        (
+            "self-attention-copy",
+            r"$c_2 \to u_a$ as $\beta \to \infty$",
+            ["proved"],
+        ),  # beta is large
+        ("self-attention-copy", r"$c_2 \to u_a$ as $\beta \to 0$", ["undecided"]),
+        (
+            "averaging-scaled-discrete",
+            rf"${RATIO} \to 0$ for $c = \frac12$ as $\epsilon \to 0$",
+            ["proved", "missing"],
+        ),
+        (
+            "averaging-scaled-discrete",
+            rf"${RATIO} \to 0$ for $c = \frac12$ as $n \to \infty$",
+            ["undecided", "missing"],
+        ),
+    ],
+)
+def test_a_limit_that_the_exercise_does_not_take_is_a_restriction(
+    exercise: str, text: str, words: list[str]
+) -> None:
+    assert [one.word for one in verdict(exercise, text).asked] == words
+
+
+def test_a_value_for_less_than_was_asked_says_for_what() -> None:
+    found = verdict(
+        "averaging-scaled-discrete", r"$\alpha_1/\alpha_2 = e^{(c-1)t}$ for $n = 3$"
+    )
+    assert found.reason == "answered for n = 3 only"
+
+
+def test_an_object_that_works_stays_proved_beside_a_false_formula() -> None:
+    found = verdict(
+        "averaging-two",
+        f"Take {LARGE}. Then $\\alpha_a = \\frac12$ and $\\alpha_a = \\alpha_b$.",
+    )
+    assert found.word == "proved"
+    assert statuses(found) == {
+        r"q = \lambda(k_a + k_b)": "true",
+        r"\alpha_a = \frac12": "false",
+        r"\alpha_a = \alpha_b": "true",
+    }
+    (false,) = found.false_formulas
+    assert false.counterexample
+
+
+@pytest.mark.parametrize(
+    ("text", "formula", "status"),
+    [
+        (r"It is not true that $\alpha_a = \frac12$.", r"\alpha_a = \frac12", "quoted"),
+        (r"We need $\alpha_a = \frac12$.", r"\alpha_a = \frac12", "quoted"),
+        (
+            r"Hence $\alpha_a = \frac12$ for some reason that I forgot.",
+            r"\alpha_a = \frac12",
+            "open",
+        ),
+        (r"If the noise is gone, $\alpha_a = \frac12$.", r"\alpha_a = \frac12", "open"),
+        (r"$\alpha_a = \frac12$ for $n = 2$.", r"\alpha_a = \frac12", "true"),
+        (r"Fix $n = 2$. Then $\alpha_a = \frac12$.", r"\alpha_a = \frac12", "true"),
+        (r"By symmetry $\alpha_a = \frac12$.", r"\alpha_a = \frac12", "false"),
+        (r"Equal keys: $\alpha_a = \frac1n$.", r"\alpha_a = \frac1n", "open"),
+        (r"$e^{10} \approx 22026$", r"e^{10} \approx 22026", "true"),
+        (r"$e^{10} \approx 23026$", r"e^{10} \approx 23026", "false"),
+        (r"$\alpha_a = \frac12 +$", r"\alpha_a = \frac12 +", "open"),
+    ],
+)
+def test_every_formula_has_a_status(text: str, formula: str, status: str) -> None:
+    assert (
+        statuses(verdict("averaging-two", f"Take {LARGE}.\n\n{text}"))[formula]
+        == status
+    )
+
+
+def test_up_to_the_noise_an_equation_is_true() -> None:
+    text = r"$q = \lambda(\mu_a + \mu_b)$ with large $\lambda$, and $\alpha_a = \frac{e^\lambda}{2e^\lambda + n - 2}$."
+    found = verdict("averaging-gaussian", text)
+    assert found.formulas[-1].status == "true"
+    assert "noise" in found.formulas[-1].reason
+
+
+def test_a_verdict_survives_json() -> None:
+    found = verdict(
+        "averaging-two", r"Take $q = k_a$, since it is nice. $\alpha_a = 1$."
+    )
+    assert from_json(to_json(found)) == found
+    assert [one["verdict"] for one in to_json(found)["asked"]] == ["refuted"]

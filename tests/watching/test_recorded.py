@@ -1,0 +1,62 @@
+"""What is kept of rows lies together, and is read as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from headwright.statistics.request import StatisticsRequest
+from headwright.watching.names import SPOILT
+from headwright.watching.recorded import (
+    LARGEST_PIECE,
+    KeptArray,
+    Part,
+    RowStorage,
+    Run,
+    tensor_of,
+)
+
+
+def test_arrays_of_any_type_are_kept_in_few_pieces() -> None:
+    storage, rng = RowStorage(), np.random.default_rng(0)
+    given = [
+        torch.from_numpy(rng.normal(size=(2, 3, 7 + count))) for count in range(200)
+    ]
+    given += [
+        torch.arange(5),
+        torch.tensor([[True, False]]),
+        torch.tensor(3),
+        torch.ones(0),
+        torch.ones(2, 3).mT,
+    ]
+    kept = [storage.keep(each) for each in given]
+    for before, after in zip(given, kept, strict=True):
+        assert isinstance(after, KeptArray)
+        assert (
+            torch.equal(before, tensor_of(after))
+            and before.dtype == tensor_of(after).dtype
+        )
+    assert len({id(each.piece) for each in kept if isinstance(each, KeptArray)}) <= 5
+    large = storage.keep(torch.ones(LARGEST_PIECE // 4 + 1))
+    assert bool((tensor_of(large) == 1).all())
+
+
+def test_rows_and_means_of_a_layer_are_no_tensors_of_their_own() -> None:
+    part, run = Part("model", StatisticsRequest.of(("entropy",)), "both"), Run(1, 0, 3)
+    part.open(run)
+    for _ in range(2):
+        found = {
+            SPOILT: torch.zeros(1, 2, 3, dtype=torch.bool),
+            "entropy": torch.ones(1, 2, 3),
+        }
+        part.add(run, 0, found, 0, 3)
+    rows, sums = part.layers[0][0].rows, part.means[0]
+    kept = [
+        *rows[0].values(),
+        *rows[1].values(),
+        *sums.total.values(),
+        *sums.count.values(),
+    ]
+    assert all(isinstance(each, KeptArray) for each in kept)
+    assert part.layer(0).entropy.shape == (1, 2, 6)
+    assert tensor_of(sums.total["entropy"]).tolist() == [6.0, 6.0]
