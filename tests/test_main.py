@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.cli.running import INTERRUPTED
 
 # Ctrl-C arrives as a module is looked for that the command line needs: while it is still being loaded.
 STRIKE = """
@@ -29,10 +32,7 @@ def test_an_interruption_while_loading_is_one_sentence(name: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", STRIKE.format(name=name)], capture_output=True, text=True
     )
-    assert ran.returncode in (
-        130,
-        -2,
-    )  # -2: the signal itself, which a shell reports as 130
+    assert ran.returncode in INTERRUPTED
     assert ran.stderr == "error: interrupted; nothing was written\n"
     assert ran.stdout == ""
 
@@ -43,3 +43,39 @@ def test_a_shell_that_says_not_to_listen_is_obeyed() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", deaf], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
+
+
+# What happens to an interruption in code that ignores every error, and in code that makes another one of it.
+LOST = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from headwright.__main__ import main
+class Strike:
+    def find_spec(self, name, path=None, target=None):
+        if name == "headwright.grading.sheets.document":
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                for _ in range(1000): pass
+            except KeyboardInterrupt:
+                {then}
+sys.meta_path.insert(0, Strike())
+sys.argv = ["headwright", "check", "answers.md"]
+main()
+"""
+
+
+@pytest.mark.parametrize("then", ["pass", "raise RuntimeError('wrapped')"])
+def test_an_interruption_that_is_dropped_or_wrapped_still_ends_the_command(
+    then: str, tmp_path: Path
+) -> None:
+    answer = "## averaging-two\n\n$$q = \\lambda (k_a + k_b)$$\n"
+    (tmp_path / "answers.md").write_text(answer)
+    ran = subprocess.run(
+        [sys.executable, "-c", LOST.format(then=then)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert ran.returncode in INTERRUPTED
+    assert ran.stderr == "error: interrupted; nothing was written\n"
+    assert ran.stdout == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -11,6 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwright.cli import main
+
+# After Ctrl-C; or the signal itself, which a shell reports as 130.
+INTERRUPTED = (130, -signal.SIGINT)
 
 
 @dataclass(frozen=True)

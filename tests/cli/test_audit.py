@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.running import Headwright
+from tests.cli.running import INTERRUPTED, Headwright
 
 MODEL = "builtin:induction"
 
@@ -315,7 +315,8 @@ def test_an_interruption_says_how_to_go_on() -> None:
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
     out, said = running.communicate(timeout=60)
-    assert (running.returncode, out) == (130, "")
+    assert running.returncode in INTERRUPTED
+    assert out == ""
     assert (
         "interrupted; finished parts are kept, and the same command with --resume"
         in " ".join(said.split())

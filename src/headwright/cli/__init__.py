@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 
 from headwright import __version__
 from headwright.cli.console import OUT, complain, hush, interrupted, say
+from headwright.cli.interruption import remember_interruptions, was_interrupted
 from headwright.errors import ContradictionError, HeadwrightError
 
 EXIT_CODES = {
@@ -94,6 +95,7 @@ def _options(
 def main() -> None:
     """Run the command line; every failure is one sentence on standard error and an exit code."""
     command_line = shlex.join(["headwright", *sys.argv[1:]])
+    remember_interruptions()
     try:
         code = _run(command_line)
         sys.stdout.flush()  # what cannot be written is said here, not by the interpreter as it ends
@@ -118,30 +120,38 @@ def main() -> None:
 def _run(command_line: str) -> int:
     try:
         return int(app(prog_name="headwright", standalone_mode=False) or 0)
-    except ContradictionError as error:
-        complain(
-            f"internal error, please report it with the command; nothing is claimed: {error} (in: {command_line})"
-        )
-        return BUG
-    except HeadwrightError as error:
-        complain(str(error))
-    except TyperException as error:
-        message = (
-            error.format_message().rstrip(".")
-            if hasattr(error, "format_message")
-            else "this was not understood"
-        )
-        complain(f"{message} (in: {command_line})")
-    except MemoryError:
-        complain(f"there is not enough memory for this: {command_line}")
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001  (a crash must not look like an answer: 1 would be read as 'no')
-        if os.environ.get(DEBUG):
-            traceback.print_exc()
-        what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-        complain(
-            f"internal error, please report it with the command: {what} (in: {command_line}; {DEBUG}=1 shows where)"
-        )
-        return BUG
-    return UNUSABLE
+        if was_interrupted():  # whatever became of it on its way here
+            return INTERRUPTED
+        return _report(error, command_line)
+
+
+def _report(error: Exception, command_line: str) -> int:
+    """Say in one sentence what went wrong; the exit code."""
+    match error:
+        case ContradictionError():
+            complain(
+                f"internal error, please report it with the command; nothing is claimed: {error} (in: {command_line})"
+            )
+            return BUG
+        case HeadwrightError():
+            complain(str(error))
+            return UNUSABLE
+        case TyperException():
+            message = "this was not understood"
+            if hasattr(error, "format_message"):
+                message = error.format_message().rstrip(".")
+            complain(f"{message} (in: {command_line})")
+            return UNUSABLE
+        case MemoryError():
+            complain(f"there is not enough memory for this: {command_line}")
+            return UNUSABLE
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+    complain(
+        f"internal error, please report it with the command: {what} (in: {command_line}; {DEBUG}=1 shows where)"
+    )
+    return BUG

@@ -18,6 +18,7 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
+from headwright.cli.interruption import check_interruption
 from headwright.errors import InputError
 from headwright.extras import require
 from headwright.notebook import brief
@@ -151,6 +152,7 @@ def hush() -> None:
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[float], None]]:
     """A bar on standard error, gone when the work is done; it takes the fraction done, and never goes back."""
+    check_interruption()  # before work that may take minutes
     with Progress(console=TALK, transient=True, disable=not TALK.is_terminal) as bar:
         task = bar.add_task(what, total=1.0)
         yield lambda fraction: bar.update(

@@ -153,16 +153,21 @@ class Parser:
         A source that begins with a relation or an arrow continues the formula before it.
         """
         parts: list[Part] = []
+        begins = all(
+            before.kind == "open" and before.text != "cases"
+            for before in self.found[: self.at]
+        )
+        is_denied = self.next.kind == "logic" and self.next.text == "not"
+        if begins and is_denied and self.found[self.at + 1].kind == "relation":
+            denial = self.take()  # not = b
+            parts.append(Part("not", denial.span, denial.text))
         word = self.next
         leads = word.kind in ("relation", "logic") and word.text not in (
             "and",
             "or",
             "not",
         )
-        if leads and all(
-            before.kind == "open" and before.text != "cases"
-            for before in self.found[: self.at]
-        ):
+        if begins and leads:
             parts.append(
                 Part(
                     "term",

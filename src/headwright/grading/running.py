@@ -23,6 +23,8 @@ from headwright.subprocesses.worker import Handle, listen
 
 TIMEOUT = 20.0  # seconds for one answer
 MEMORY = 2 * 2**30  # bytes for one check
+# Seconds: Ctrl-C that arrives just before a wait begins is noticed when the wait ends.
+BETWEEN_SIGNALS = 0.5
 # -P: modules that lie about here are not for us
 COMMAND = (sys.executable, "-P", "-m", "headwright.grading.running")
 Check = Callable[
@@ -66,7 +68,7 @@ def run(
         "undecided", "no time was left for this answer"
     )  # every answer gets a verdict
     results = [Checked(answer, not_begun) for answer in answers]
-    jobs, finished = queue.SimpleQueue[int](), queue.SimpleQueue[int]()
+    jobs = queue.SimpleQueue[int]()
     for number in range(len(answers)):
         jobs.put(number)
     wanted = min(len(answers), workers or cores())
@@ -85,14 +87,16 @@ def run(
                 progress(len(done) / len(answers))
         except queue.Empty:
             return
-        finally:
-            finished.put(0)
 
+    threads = [
+        threading.Thread(target=serve, args=(worker,), daemon=True) for worker in team
+    ]
     try:
-        for worker in team:
-            threading.Thread(target=serve, args=(worker,), daemon=True).start()
-        for _ in team:
-            finished.get()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(BETWEEN_SIGNALS)
     finally:  # Ctrl-C comes this way too
         until = 0.0
         for worker in team:
