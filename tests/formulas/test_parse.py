@@ -63,7 +63,33 @@ SAME = [
         "x_i < x_j for all i != j",
         r"x_i < x_j \quad \forall i \neq j",
     ],
-    [r"\lim_{n \to \infty} x = y", "x -> y as n -> oo", r"y = \lim_{n\to\infty} x"],
+    [
+        r"\lim_{n \to \infty} x = y",
+        "x -> y as n -> oo",
+        r"y = \lim_{n\to\infty} x",
+        r"x \xrightarrow{n \to \infty} y",
+        r"x \xrightarrow[n \to \infty]{} y",
+        r"x \overset{n \to \infty}{\longrightarrow} y",
+        r"x \underset{n \to \infty}{\to} y",
+    ],
+    [
+        r"\lim_{n \to 1} x = \lim_{n \to 1} y = 2",
+        "(x -> 2 and y -> 2) for n -> 1",
+    ],
+    [
+        r"\sum_ie^{x_i} = \sum_jt k_j",
+        r"\sum_i e^{x_i} = \sum_{j} t k_j",
+    ],
+    [
+        r"\underbrace{x_k + \dots + x_k}_{k\text{ times}} = y",
+        "k x_k = y",
+    ],
+    [
+        r"x_i > 0 \quad \forall i, \qquad \sum_i x_i = 1",
+        r"x_i > 0\ \forall i \quad\text{and}\quad \sum_i x_i = 1",
+        r"x_i > 0 \text{ for all } i; \sum_i x_i = 1",
+    ],
+    [r"q = \lambda k \qquad\blacksquare", "q = λ k ∎", "q = lambda k"],
 ]
 
 
@@ -219,7 +245,12 @@ ERRORS = [
     (r"x \in [0, 1) y", "alone on a side", "[0, 1)"),
     (r"x_1/x_2 = y_1 \quad c = 3/2", "may be a condition", "c"),
     (r"\sqrt[3]{x}", "no argument", r"\sqrt[3]"),
-    (r"\lim_{n \to 1} x = \lim_{n \to 1} y = 2", "alone on a side", r"n \to 1"),
+    (
+        r"\lim_{n \to 1} x = \lim_{n \to 2} y = 2",
+        "limits are read at the beginning",
+        r"n \to 1",
+    ),
+    (r"a \xrightarrow{d} b", "what \\xrightarrow stands for", r"\xrightarrow"),
     (r"\prod_i x_i", "not a command", r"\prod"),
     (r"\frac 1.5 2", "without braces", "1.5"),
     (r"\ln_{max} x", "an index on", "max"),

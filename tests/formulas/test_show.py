@@ -70,6 +70,7 @@ def test_plain_text_is_readable(source: str, expected: str) -> None:
         ),
         ("norm_F(A)^2", r"\lVert A \rVert_F^{2}"),
         ("<k_a, q> -> oo", r"\langle k_{a}, q \rangle \to \infty"),
+        (r"\lambda \cdot (k_a + k_b)", r"\lambda \cdot (k_{a} + k_{b})"),
         (r"\widehat x", r"\hat{x}"),
     ],
 )

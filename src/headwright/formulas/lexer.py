@@ -27,9 +27,10 @@ from headwright.formulas.errors import (
 from headwright.formulas.spellings import ACCENTS, COMMANDS, FUNCTIONS, NAMES
 
 _INVISIBLE = "\u200b\u200c\u200d\u2060\u2061\u2062\u2063\ufeff\u00ad"
+_END_OF_PROOF = "\u220e\u25a0\u25a1\u25fb\u25fc\u2713\u2714"
 _EQUATION = r"\\q?quad\s*\((?:[0-9]{1,3}[a-z]?|\*)\)(?=[\s.,;&]*(?:\\\\|\\end\b|\Z))"  # its number, at the end
 _WORD = re.compile(
-    rf"""(?P<space>(?:[^\S\n]|[{_INVISIBLE}$]|%[^\n]*|\\[,;:!>\s/()\[\]-]|{_EQUATION})+)
+    rf"""(?P<space>(?:[^\S\n]|[{_INVISIBLE}{_END_OF_PROOF}$]|%[^\n]*|\\[,;:!>\s/()\[\]-]|{_EQUATION})+)
     |(?P<soft>\n)
     |(?P<line>\\\\\*?(?:\[\s*-?[0-9.]{{1,9}}\s*(?:pt|em|ex|mm|cm|in)\s*\])?)
     |(?P<command>\\[A-Za-z]+)
@@ -68,6 +69,15 @@ _TAG = re.compile(
 )  # it says nothing
 _OPENER = re.compile(r"\s*\{")
 _LABEL = re.compile(r"\s*[_^]\s*(?:\{|\\text\s*\{|\\mathrm\s*\{|\\[A-Za-z]+|[^\s\\{}])")
+_OPTION = re.compile(r"\s*\[([^\[\]]*)\]")
+_STATES = re.compile(
+    r"\\(?:to|rightarrow|longrightarrow|gg|ll|geq?|leq?|neq?)(?![A-Za-z])|[→≫≪≥≤<>]|[a-z}]\s*=\s*\S"
+)
+_PLUS = re.compile(r"\+")
+_DOTS = re.compile(r"\s*(?:\\(?:l|c)?dots[cbm]?|\.\.\.|…|⋯)\s*")
+_TIMES = re.compile(
+    r"\s*([A-Za-z0-9]{1,9})\s*\\(?:text|textrm|mathrm|mbox)\{\s*(?:times|terms|summands|copies)\s*\}\s*"
+)
 _DENIED = re.compile(r"\s*(=|<|>|\\[A-Za-z]+)")
 _ENVIRONMENT = re.compile(r"\s*\{([A-Za-z]+)\*?\}")
 _SIDED = re.compile(r"\s*(?:\\\||\\[Vv]ert|‖|\|\|?|[<>.])?")
@@ -181,7 +191,7 @@ class _Lexer:
     def is_after(self, *texts: str) -> bool:
         """Whether the last words are these signs."""
         found = [
-            word.text if word.kind in ("sign", "open") else ""
+            word.text if word.kind in ("sign", "open", "command") else ""
             for word in self.found[-len(texts) :]
         ]
         return found == list(texts)
@@ -285,8 +295,9 @@ class _Lexer:
             len(self.found) > 1
             and f"{self.found[-2].text}_{run[0]}" in self.glued.values()
         )
+        bound = self.is_after("sum", "_")  # \\sum_ie^{x_i} is \\sum_i e^{x_i}
         if alone or (
-            self.is_after("_") and (after == "_" or given)
+            self.is_after("_") and (after == "_" or given or bound)
         ):  # u_bu_b is u_b u_b, R_tq is R_t q
             self.add("name", run[0], 1)
         elif self.is_after("_", "{") and len(run) > 2 and after == "}":
@@ -341,7 +352,9 @@ class _Lexer:
                 (ACCENTS, self.accented),
                 (("begin", "end"), self.environment),
                 (("not",), self.denied),
-                (("underbrace", "overbrace", "overset", "stackrel"), self.labelled),
+                (("underbrace", "overbrace"), self.braced),
+                (("overset", "stackrel", "underset"), self.stacked),
+                (spellings.LONG_ARROWS, self.arrow),
             )
             next((read for names, read in known if name in names), self.unknown)(
                 name, length
@@ -378,20 +391,110 @@ class _Lexer:
             )
         self.add("relation", f"!{sign}", length + len(rest.group()))
 
-    def labelled(self, name: str, length: int) -> None:
-        r"""\underbrace{x}_{label} is x, and \overset{label}{=} is =."""
-        opener = _OPENER.match(self.source, self.at + length)
-        closer = self.braces.get(opener.end() - 1) if opener else None
-        if closer is None:
+    def braced(self, name: str, length: int) -> None:
+        r"""\underbrace{x}_{label} is x; \underbrace{x + \dots + x}_{k \text{ times}} is (k)(x)."""
+        content = self.group(self.at + length)
+        if content is None:
             self.fail(
                 f"\\{name} needs its argument in braces", length, "add the braces"
             )
         self.skip(length)
-        if name in ("overset", "stackrel"):
-            self.at = closer + 1
-            self.unwrap(0)
-        elif mark := _LABEL.match(self.source, closer + 1):
-            self.jumps[closer + 1] = self.braces.get(mark.end() - 1, mark.end() - 1) + 1
+        mark = _LABEL.match(self.source, content.stop + 1)
+        if mark is None:
+            return
+        stop = self.braces.get(mark.end() - 1, mark.end() - 1) + 1
+        counted = self.counted(content, self.source[mark.end() : stop - 1])
+        if counted:
+            self.found += counted
+            self.at = stop
+        else:
+            self.jumps[content.stop + 1] = stop
+
+    def counted(self, content: t.Span, label: str) -> list[Word]:
+        """The words of (k)(x), where equal terms are counted by a label; else none."""
+        terms = _PLUS.split(self.source[content.start : content.stop])
+        count = _TIMES.fullmatch(label)
+        dots = [term for term in terms if _DOTS.fullmatch(term)]
+        others = {re.sub(r"\s", "", term) for term in terms if term not in dots}
+        if count is None or not dots or len(others) != 1:
+            return []
+        product: list[Word] = []
+        for factor in (count[1], terms[0]):
+            inside = words(factor, self.names)[:-1]
+            product += [
+                Word("open", "(", content),
+                *(replace(word, span=content) for word in inside),
+                Word("close", "(", content),
+            ]
+        return product
+
+    def stacked(self, name: str, length: int) -> None:
+        r"""\overset{label}{=} is =; \overset{x \to 0}{\to} is an arrow with its condition."""
+        label = self.group(self.at + length)
+        base = None if label is None else self.group(label.stop + 1)
+        if label is None:
+            self.fail(
+                f"\\{name} needs its argument in braces", length, "add the braces"
+            )
+        if base is not None and self.says_something(label):
+            inside = words(self.source[base.start : base.stop], self.names)[:-1]
+            place = t.Span(self.at, base.stop + 1)
+            self.found += [replace(word, span=place) for word in inside]
+            self.add_label(label)
+            self.at = base.stop + 1
+            return
+        self.skip(length)
+        self.at = label.stop + 1
+        self.unwrap(0)
+
+    def arrow(self, name: str, length: int) -> None:
+        r"""\xrightarrow[x \to 0]{y \to 1}: an arrow with what it is said for."""
+        start = self.at
+        self.add("relation", "->", length)
+        option = _OPTION.match(self.source, self.at)
+        if option is not None:
+            label = t.Span(option.start(1), option.end(1))
+            if self.says_something(label):
+                self.add_label(label)
+            self.at = option.end()
+        above = self.group(self.at)
+        if above is None:
+            self.at = start
+            self.fail(f"\\{name} needs its label in braces", length, "add the braces")
+        if self.says_something(above):
+            self.add_label(above)
+        elif _NAMED.search(self.source[above.start : above.stop]):
+            self.at = start  # convergence in law, in probability
+            self.fail(f"what \\{name} stands for is not read", length, "write \\to")
+        self.at = above.stop + 1
+
+    def says_something(self, label: t.Span) -> bool:
+        """Whether a label is a statement: n \\to \\infty."""
+        return _STATES.search(self.source[label.start : label.stop]) is not None
+
+    def add_label(self, label: t.Span) -> None:
+        """The words of a label, in brackets of their own kind."""
+        inside = words(self.source[label.start : label.stop], self.names)[:-1]
+        moved = [
+            replace(
+                word,
+                span=t.Span(
+                    label.start + word.span.start, label.start + word.span.stop
+                ),
+            )
+            for word in inside
+        ]
+        self.found.append(Word("open", "label", t.Span(label.start, label.start)))
+        self.found += moved
+        self.found.append(Word("close", "label", t.Span(label.stop, label.stop)))
+
+    def group(self, start: int) -> t.Span | None:
+        """What stands in the braces that come next."""
+        opener = _OPENER.match(self.source, start)
+        closer = None if opener is None else self.braces.get(opener.end() - 1)
+        if opener is None or closer is None:
+            return None
+        return t.Span(opener.end(), closer)
 
     def unwrap(self, length: int) -> None:
         """Drop a command and the braces of its argument, but keep what is inside."""

@@ -18,6 +18,7 @@ from headwright.formulas.statements import (
     Interval,
     Part,
     assembled,
+    both,
     chain,
     fits,
     otherwise,
@@ -57,6 +58,7 @@ class Parser:
         self.aside: t.Node | None = (
             None  # a statement in brackets after a term: x = 1 (i != j)
         )
+        self.labels: list[Part] = []  # conditions upon an arrow, which end a statement
 
     # The words
 
@@ -241,6 +243,9 @@ class Parser:
     def joined(self, parts: list[Part]) -> bool:
         """Read what joins the next term to this one; False where the statement ends."""
         continued = False
+        if self.next.kind != "relation":
+            parts += self.labels
+            self.labels = []
         if self.next.kind == "line" and not self.bars:
             line = self.take()
             continued = self.next.kind == "relation"
@@ -274,7 +279,19 @@ class Parser:
         else:
             return False
         self.take()
+        while self.next.kind == "open" and self.next.text == "label":
+            self.label()
         return True
+
+    def label(self) -> None:
+        """What an arrow is said for, which is written upon it."""
+        waiting, self.labels = self.labels, []
+        start = self.next.span.start
+        with self.enclosed():
+            node = self.inside()
+        if isinstance(node, t.Quantified) and isinstance(node.body, t.Gap):
+            node = both(node.conditions)  # \\text{as } x \\to 0
+        self.labels = [*waiting, Part("aside", self.since(start), node=node)]
 
     # Sums and products
 

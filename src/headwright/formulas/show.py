@@ -77,6 +77,15 @@ STATEMENT, RELATION, SUM, DOT, PRODUCT, FACTOR, ATOM = range(
 _TALL: Final = (r"\frac", r"\sum", r"\begin")
 
 
+def _is_dotted(left: t.Node, right: t.Node) -> bool:
+    """Whether a dot is shown as one: 2 · 3, lambda · (k_a + k_b), which may be an ordinary product."""
+    return any(
+        isinstance(side, t.Number)
+        or (isinstance(side, t.Name) and t.is_letter(side) and side.base in GREEK)
+        for side in (left, right)
+    )
+
+
 @dataclass(frozen=True)
 class _Writer:
     """Writes LaTeX or plain text."""
@@ -109,7 +118,7 @@ class _Writer:
                 return SUM if value < 0 else PRODUCT if "/" in number(value) else ATOM
             case t.BigSum() | t.BigCall() | t.Product((*_, t.BigSum() | t.BigCall())):
                 return DOT
-            case t.Inner(t.Number(), _) | t.Inner(_, t.Number()):  # 2 · 3
+            case t.Inner(left, right) if _is_dotted(left, right):
                 return DOT
             case t.Product():
                 return PRODUCT
@@ -220,9 +229,7 @@ class _Writer:
                 if self.latex:
                     return rf"{self.at(body, ATOM)}^\top"
                 return self.at(body, ATOM) + (".T" if body == t.Name("e") else "^T")
-            case t.Inner(left, right) if isinstance(left, t.Number) or isinstance(
-                right, t.Number
-            ):
+            case t.Inner(left, right) if _is_dotted(left, right):
                 return (
                     self.at(left, PRODUCT) + self.words["dot"] + self.at(right, PRODUCT)
                 )

@@ -166,11 +166,13 @@ STYLES: Final = _list(
 TEXTS: Final = _list(
     "text textrm textit textbf textnormal mbox mathrm mathsf mathtt operatorname"
 )
+LONG_ARROWS: Final = _list("xrightarrow xlongrightarrow")
 LEFTS: Final = _list("left bigl Bigl biggl Biggl")
 RIGHTS: Final = _list("right bigr Bigr biggr Biggr")
 DROPPED: Final = _list(
     "big Big bigg Bigg bigm middle displaystyle textstyle scriptstyle limits nolimits nonumber notag enspace enskip "
-    "thinspace medspace thickspace negthinspace hfill noindent ensuremath mathstrut strut boxed therefore underline"
+    "thinspace medspace thickspace negthinspace hfill noindent ensuremath mathstrut strut boxed therefore underline "
+    "blacksquare square qed qedhere Box blacklozenge checkmark"
 )
 DROPPED_ENVIRONMENTS: Final = _list(
     "aligned align gather gathered split equation multline alignat alignedat flalign eqnarray displaymath math"

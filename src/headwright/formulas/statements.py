@@ -317,6 +317,7 @@ def for_every(link: t.Relation) -> t.Node:
         ]
         if (
             big.word != most
+            or isinstance(big.body, t.BigCall)
             or not big.conditions
             or t.speaks_of(both(others), big.index)
         ):
@@ -525,8 +526,12 @@ def _chunks(parts: list[Part]) -> list[tuple[list[Part], _Conditions]]:
     'x = 1 for c = 3/2, x = 2 for c = 1/2' are two: the same word comes again, so the item before it is new.
     """
     chunks: list[tuple[list[Part], _Conditions]] = [([], [])]
-    for part in parts:
+    for place, part in enumerate(parts):
         body, conditions = chunks[-1]
+        ends = part.tag in _JOINS and bool(body) and _binds_letters(conditions)
+        if ends and _states_more(parts[place + 1 :]):
+            chunks.append(([], []))
+            continue
         if part.tag == "condition":
             words = [word for word, _ in conditions]
             if (
@@ -555,6 +560,32 @@ def _chunks(parts: list[Part]) -> list[tuple[list[Part], _Conditions]]:
         else:
             body.append(part)
     return [chunk for chunk in chunks if chunk[0] or chunk[1]]
+
+
+def _binds_letters(conditions: _Conditions) -> bool:
+    """Whether all that was said after a statement is 'for all i'."""
+    return bool(conditions) and all(
+        word == "for"
+        and run
+        and all(part.node is not None and t.is_letter(part.node) for part in run)
+        for word, run in conditions
+    )
+
+
+def _states_more(parts: list[Part]) -> bool:
+    """Whether what follows 'for all i,' is a statement of its own, and no range of i: 'sum_i x_i = 1'."""
+    statement = next(run for run, _ in _split(parts, (*_JOINS, "condition")))
+    signs = [part.text for part in statement if part.tag == "relation"]
+    first = statement[0].node if statement else None
+    return (
+        bool(signs)
+        and first is not None
+        and any(
+            isinstance(part, t.BigSum | t.Call)
+            or (isinstance(part, t.Name) and part.index is not None)
+            for part in t.walk(first)
+        )
+    )
 
 
 def _last_join(parts: list[Part]) -> int | None:
@@ -688,6 +719,38 @@ def _cut(run: list[Part]) -> int | None:
     return cut
 
 
+def _limits(
+    terms: list[t.Node], signs: list[str], limits: list[tuple[int, t.Node]]
+) -> list[t.Node]:
+    """lim x = y says x -> y under the condition; lim x = lim y = z says it of both, and x = z = w that z = w."""
+    condition = limits[0][1]
+    sides = {side for side, _ in limits}
+    values = [place for place in range(len(terms)) if place not in sides]
+    first, last = sides == {*range(len(sides))}, min(sides) > 0 and len(terms) == 2
+    is_plain = (
+        len(limits) == len(sides)
+        and all(other == condition for _, other in limits)
+        and values
+        and (first or last)
+        and all(sign in ("=", "->", "~") for sign in signs[: len(sides)])
+    )
+    if not is_plain:
+        refuse(
+            "limits are read at the beginning of an equation",
+            condition.span,
+            "write \\lim_{x \\to a} y = z",
+        )
+    value = terms[values[0]]
+    tending: list[t.Node] = [
+        _relation([terms[side], value], ["->"]) for side in sorted(sides)
+    ]
+    span = condition.span.to(terms[-1].span)
+    found: list[t.Node] = [t.Quantified(both(tending), (condition,), span=span)]
+    if len(values) > 1:
+        found += chain(terms[values[0] :], signs[values[0] :])
+    return [both(found)]
+
+
 def _items(parts: list[Part]) -> list[Item]:
     """The items between commas, each a term or a relation."""
     found: list[Item] = []
@@ -712,21 +775,8 @@ def _items(parts: list[Part]) -> list[Item]:
         if len(terms) != len(signs) + 1:
             place = run[0].span if run else parts[0].span if parts else t.Span(0, 0)
             refuse("a statement is not complete", place, "write both sides")
-        if limits:  # lim x = y says x -> y under the condition
-            (side, condition), *more = limits
-            if more or len(terms) != 2 or signs[0] not in ("=", "->", "~"):
-                refuse(
-                    "limits are read alone on a side of an equation",
-                    condition.span,
-                    "write \\lim_{x \\to a} y = z",
-                )
-            tends = _relation([terms[side], terms[1 - side]], ["->"])
-            terms = [
-                t.Quantified(
-                    tends, (condition,), span=condition.span.to(terms[-1].span)
-                )
-            ]
-            signs = []
+        if limits:
+            terms, signs = _limits(terms, signs, limits), []
         found.append(Item(terms, signs, negated, joint))
         joint = end.tag if end is not None else ""
     return found
