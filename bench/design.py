@@ -19,7 +19,7 @@ from headwright.query_design.program import program
 from headwright.query_design.proving.key_placement import bound_at
 from headwright.query_design.solving.problem import QueryProblem
 from headwright.query_design.solving.solver import dual_bound, solve, violation
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 from headwright.query_design.targets import copy
 from headwright.uncertainty import Ball, Between, Noise, Uncertainty
 
@@ -146,11 +146,13 @@ def _keys(n: int, d: int) -> np.ndarray:
     return np.random.default_rng(0).normal(size=(n, d)) / np.sqrt(d)
 
 
-def _question(keys: np.ndarray, eps: str = "0.01") -> Question:
-    return Question((keys,), copy(3, eps), Uncertainty(), Fraction(1), Fraction(1))
+def _question(keys: np.ndarray, eps: str = "0.01") -> DesignQuestion:
+    return DesignQuestion(
+        (keys,), copy(3, eps), Uncertainty(), Fraction(1), Fraction(1)
+    )
 
 
-def _says(question: Question, query: np.ndarray) -> str:
+def _says(question: DesignQuestion, query: np.ndarray) -> str:
     return f"length {np.linalg.norm(query):.8g}, targets missed by {max(0.0, violation(program(question), query)):.0e}"
 
 
@@ -247,7 +249,7 @@ def check_in_uncertainty(
 ) -> Callable[[], str]:
     """A query that is longer than need be, and a bound far below it: what is checked is the same."""
     keys = _keys(n, d)
-    question = Question(
+    question = DesignQuestion(
         (keys,),
         copy(3),
         Uncertainty(others=UNCERTAINTIES[uncertainty]),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.measure import Contender
-from headwright.simulation.sampling import Law
+from headwright.simulation.sampling import ScoreLaw
 from headwright.uncertainty import Isotropic, Noise, Uncertainty
 
 TITLE = "Scores in 20,000 draws of uncertain keys (64 keys in R^512, isotropic noise, one head)"
@@ -28,7 +28,7 @@ def scores() -> Callable[[], str]:
     uncertainty = Uncertainty(others=Noise(spread=Isotropic(VARIANCE)))
 
     def work() -> str:
-        blocks = Law.of(mu, q, uncertainty, SAMPLES, scale=1.0).draw(0, 0, SAMPLES)
+        blocks = ScoreLaw.of(mu, q, uncertainty, SAMPLES, scale=1.0).draw(0, 0, SAMPLES)
         total = sum(block[:, 0, :].std(axis=0).sum() * len(block) for block in blocks)
         return f"mean std of a score {total / N / SAMPLES:.4f}"
 

@@ -26,12 +26,12 @@ from headwright.head_design.export.write_all import read_back
 from headwright.head_design.head import Head, HeadLayer
 from headwright.lowrank import truncate
 from headwright.models import load_model
-from headwright.models.model import Layer
+from headwright.models.model import LayerActivations
 from headwright.numerics.enclosure import Enclosure
 from headwright.positions import Precision, Sinusoidal, closest_pair, report
 from headwright.query_design import copy, design
 from headwright.query_design.designer import chance
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 from headwright.simulation import simulate
 from headwright.simulation.simulation import targets_met
 from headwright.statistics.attention_config import AttentionConfig
@@ -62,7 +62,9 @@ def higher(found: RowBounds) -> RowBounds:
 
 def rounded() -> None:
     q = np.random.default_rng(0).normal(size=(1, 9, 4))
-    rows = rows_away(Layer(0, q, q, q, AttentionConfig.of(q.shape, q.shape)), (1,))
+    rows = rows_away(
+        LayerActivations(0, q, q, q, AttentionConfig.of(q.shape, q.shape)), (1,)
+    )
     rounding(rows, 0, sample_rows(rows, 0))
 
 
@@ -203,7 +205,9 @@ def test_it_is_no_refusal() -> None:
 
 
 def test_draws_that_a_confidence_excludes_are_an_error() -> None:
-    question = Question((np.eye(2),), copy(0), RANDOM, Fraction(1), Fraction(999, 1000))
+    question = DesignQuestion(
+        (np.eye(2),), copy(0), RANDOM, Fraction(1), Fraction(999, 1000)
+    )
     assert chance(question, np.array([[12.0, -12.0]])).probability > 0.99
     with pytest.raises(
         ContradictionError, match=r"how often it is met: at least 0.999 was proved"

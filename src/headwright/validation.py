@@ -8,7 +8,7 @@ import reprlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -36,6 +36,12 @@ BRANCH = re.compile(
 )
 MAX_DEPTH = 6  # names of a place that are shown
 Place = tuple[int | str, ...]
+
+
+class StrictModel(BaseModel):
+    """The base of what files and requests are read into: exact types, and no unknown field."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 def sentence(

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from headwright.models.model import Circuits, Layer, LayerVisitor, Tokens, all_layers
+from headwright.models.model import (
+    Circuits,
+    LayerActivations,
+    LayerVisitor,
+    Tokens,
+    all_layers,
+)
 from headwright.statistics.attention_config import AttentionConfig
 
 LAYERS = (
@@ -68,7 +74,7 @@ class Handmade:
     def bos_tokens(self) -> Tokens:
         return np.array([0])
 
-    def run(self, tokens: Tokens) -> list[Layer]:
+    def run(self, tokens: Tokens) -> list[LayerActivations]:
         return all_layers(self, tokens)
 
     def visit_layers(
@@ -81,7 +87,7 @@ class Handmade:
         for index in range(self.layers):
             weights = self.circuits(index)
             q, k, v = (x @ W for W in (weights.query, weights.key, weights.value))
-            layer = Layer(
+            layer = LayerActivations(
                 index, q, k, v, AttentionConfig.of(q.shape, k.shape, scale=1.0)
             )
             visit(layer)

@@ -20,7 +20,7 @@ from headwright.auditing.report.page import page
 from headwright.auditing.report.sentences import describe_intervals, headline
 from headwright.certificates.exact.verify import verify
 from headwright.errors import InputError
-from headwright.models.model import Circuits, Layer, LayerVisitor, Tokens
+from headwright.models.model import Circuits, LayerActivations, LayerVisitor, Tokens
 from headwright.statistics.attention_config import AttentionConfig
 from tests.auditing.handmade import Handmade
 
@@ -127,7 +127,7 @@ def test_scores_that_a_design_does_not_know_are_not_asked_about() -> None:
         def visit_layers(
             self, tokens: Tokens, visit: LayerVisitor, last: int | None = None
         ) -> None:
-            def visit_capped(layer: Layer) -> None:
+            def visit_capped(layer: LayerActivations) -> None:
                 shape = layer.queries.shape
                 visit(
                     replace(
@@ -177,7 +177,9 @@ class Long(Handmade):
             .astype(np.float32)
         )
         for index in range(self.layers):
-            visit(Layer(index, q, k, k, AttentionConfig.of(q.shape, k.shape)))
+            visit(
+                LayerActivations(index, q, k, k, AttentionConfig.of(q.shape, k.shape))
+            )
             if index == last:
                 return
 
@@ -297,7 +299,7 @@ class Forgetful(Handmade):
     def visit_layers(
         self, tokens: Tokens, visit: LayerVisitor, last: int | None = None
     ) -> None:
-        def visit_forgetful(layer: Layer) -> None:
+        def visit_forgetful(layer: LayerActivations) -> None:
             queries = (
                 layer.queries if len(tokens) < 100 else np.zeros_like(layer.queries)
             )

@@ -11,6 +11,7 @@ from headwright.formulas.tree import (
     Bond,
     Call,
     Cases,
+    Derivative,
     Domain,
     Dots,
     Exists,
@@ -18,6 +19,7 @@ from headwright.formulas.tree import (
     Inner,
     Listing,
     Logic,
+    Matrix,
     Name,
     Negative,
     Node,
@@ -49,7 +51,8 @@ def corpus() -> list[tuple[str, str]]:
 # Words of the language, separated by spaces: what hostile sources are made of.
 _PIECES = r"""
 \frac \sqrt { } ( ) [ ] | || \| \left \right \langle \rangle < > <= >= = != ~ -> => <=> \\ &
-\begin{pmatrix} \end{pmatrix} \begin{aligned} \end{aligned} , ; : . ' ^ _ ** * / + - 1 12 0.5 1e3 x y T k_a e
+\begin{pmatrix} \end{pmatrix} \partial \nabla_z [[1,2],[3,4]] 1{,}000
+\begin{aligned} \end{aligned} , ; : . ' ^ _ ** * / + - 1 12 0.5 1e3 x y T k_a e
 \lambda lambda λ \top .T ² ₁ ᵀ \sum \sum_{i=1}^n \lim_{x\to0} \text{for all} \text{and} for all when if then and
 or not \quad \mathbf{1} \mathbf \hat{x} \hat \mathrm{T} \operatorname{tr} ln \ln sin log softmax max norm norm_F
 \Pr \mathbb{E} \mathbb{P} \dots ... % $ @ # \ 漢 PQ QK^T \in \notin \mathbb{R} ℤ \perp \propto \not \begin{cases}
@@ -144,5 +147,7 @@ def _head(node: Node) -> str:
                 Power: "^",
                 Transpose: "T",
                 Inner: ".",
+                Matrix: "matrix",
+                Derivative: "D",
             }
-            return signs.get(type(node), "matrix")
+            return signs[type(node)]

@@ -254,6 +254,20 @@ ERRORS = [
     (r"\prod_i x_i", "not a command", r"\prod"),
     (r"\frac 1.5 2", "without braces", "1.5"),
     (r"\ln_{max} x", "an index on", "max"),
+    ("A = [[1, 2], [3]]", "different lengths", "[[1, 2], [3]]"),
+    (
+        r"\begin{pmatrix} 1 & 2 \\ 3 \end{pmatrix}",
+        "different lengths",
+        r"\begin{pmatrix} 1 & 2 \\ 3 \end{pmatrix}",
+    ),
+    (
+        r"\begin{pmatrix} \end{pmatrix} x",
+        "the matrix is empty",
+        r"\begin{pmatrix} \end{pmatrix}",
+    ),
+    (r"\partial L = 1", "a differential stands alone", r"\partial L"),
+    (r"\frac{\partial^2 L}{2}", "stands alone", r"\partial"),
+    (r"\nabla L", "by what is not said", r"\nabla"),
     ("max_^2 x", "an index was expected", "_^"),
     (r"\overset = b", "argument in braces", r"\overset"),
 ]

@@ -109,7 +109,7 @@ def test_bars_get_a_side_from_left_and_right() -> None:
         ("kln(n)", "a space"),
         ("sigmoid(x)", "formulas only"),
         (r"\operatorname{sofmax}", "softmax"),
-        (r"\begin{pmatrix}", "aligned or cases"),
+        (r"\begin{vmatrix}", "aligned, cases or pmatrix"),
         ("k1", "k_1"),
         ("log2(x)", "log_2"),
         ("e^xy", "^{xy}"),

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from headwright.errors import InputError
-from headwright.models import Layer, load_model
+from headwright.models import LayerActivations, load_model
 from headwright.models.huggingface import HuggingFaceModel
 from headwright.statistics import row_statistics
 from tests.models.tiny import eager, saved, some_tokens
@@ -51,7 +51,7 @@ def _loaded(folder: Path) -> HuggingFaceModel:
     return model
 
 
-def _agrees(layer: Layer, pattern: np.ndarray) -> None:
+def _agrees(layer: LayerActivations, pattern: np.ndarray) -> None:
     how = layer.scoring
     found = row_statistics(
         layer.queries,

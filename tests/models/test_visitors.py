@@ -13,7 +13,7 @@ import transformers as hf
 from transformers import AttentionInterface, AttentionMaskInterface
 
 from headwright.errors import InputError
-from headwright.models import Layer, load_model
+from headwright.models import LayerActivations, load_model
 from headwright.models.attention_calls import AttentionCall
 from headwright.models.kernel_arguments import BLOCKWISE
 from headwright.models.model import layer_at
@@ -59,7 +59,7 @@ def test_layers_behind_the_last_one_that_is_wanted_are_not_run(model: Any) -> No
 def test_an_error_of_a_visitor_is_raised_as_it_is(error: Exception, model: Any) -> None:
     before = _registered()
 
-    def fail(_: Layer) -> None:
+    def fail(_: LayerActivations) -> None:
         raise error
 
     with pytest.raises(type(error)) as raised:
@@ -76,7 +76,7 @@ def test_threads_that_run_one_model_see_their_own_layers(model: Any) -> None:
     visited: dict[int, list[tuple[int, ...]]] = {length: [] for length in lengths}
 
     def work(length: int) -> None:
-        def visit(layer: Layer) -> None:
+        def visit(layer: LayerActivations) -> None:
             visited[length].append((layer.index, layer.queries.shape[1]))
             together.wait()
 

@@ -10,12 +10,12 @@ from headwright.query_design import copy
 from headwright.query_design.certify import Checker
 from headwright.query_design.program import program, solved
 from headwright.query_design.proving.impossible import prove_impossible
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 from headwright.uncertainty import Uncertainty
 
 
 def test_a_key_alone_gets_everything_and_nothing_is_proved_impossible() -> None:
-    question = Question(
+    question = DesignQuestion(
         (np.zeros((1, 2)),), copy(0, eps=0.5), Uncertainty(), Fraction(1), Fraction(1)
     )
     problem = program(question)

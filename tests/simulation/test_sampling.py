@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headwright import InputError
 from headwright.simulation import sample_weights, simulate, targets_met
-from headwright.simulation.sampling import PART, Law
+from headwright.simulation.sampling import PART, ScoreLaw
 from headwright.uncertainty import (
     Ball,
     Between,
@@ -37,7 +37,7 @@ def _all(
 ) -> np.ndarray:
     return np.concatenate(
         list(
-            Law.of(keys, queries, uncertainty, samples, scale=1.0).draw(
+            ScoreLaw.of(keys, queries, uncertainty, samples, scale=1.0).draw(
                 seed, 0, samples
             )
         )

@@ -13,7 +13,7 @@ from headwright.certificates.exact.values import rational
 from headwright.lab.views.uncertainties import Noisy, uncertainty_of
 from headwright.query_design.statement import uncertainty_entries
 from headwright.simulation import exact, simulate, why_not_exact
-from headwright.simulation.sampling import Law
+from headwright.simulation.sampling import ScoreLaw
 from headwright.uncertainty import Noise, Uncertainty, parse_uncertainty
 from headwright.uncertainty.scales import SCALES, Scale, read_scale
 from headwright.uncertainty.spreads import SPREADS, Spread
@@ -35,7 +35,7 @@ def _spread(name: str) -> Spread:
 
 
 def _drawn(noise: Noise) -> np.ndarray:
-    law = Law.of(KEYS, QUERY, Uncertainty({0: noise}), SAMPLES, scale=1.0)
+    law = ScoreLaw.of(KEYS, QUERY, Uncertainty({0: noise}), SAMPLES, scale=1.0)
     return np.concatenate(list(law.draw(0, 0, SAMPLES)))[:, 0, 0]
 
 

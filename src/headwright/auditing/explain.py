@@ -16,7 +16,7 @@ from headwright.auditing.measures.roles import ENOUGH_AWAY
 from headwright.auditing.measures.rounding import RowSample, sample_rows
 from headwright.auditing.measures.table import MEASURES
 from headwright.errors import InputError
-from headwright.models.model import Layer, Model, layer_at
+from headwright.models.model import LayerActivations, Model, layer_at
 from headwright.numerics.enclosure import assert_within
 from headwright.query_design import at_least, design
 from headwright.statistics.map import AttentionMap, attention_map
@@ -76,7 +76,7 @@ class ExplainedHead:
 
 
 @dataclass(frozen=True)
-class Example:
+class HeadExample:
     """The head that has most of a measure, how much, and rows of it."""
 
     title: str
@@ -123,7 +123,7 @@ def explain(
 def explain_layer(
     model: Model,
     document: Document,
-    layer: Layer,
+    layer: LayerActivations,
     head: int,
     *,
     rows: int = 3,
@@ -154,7 +154,11 @@ def _clearest_rows(clarity: Float[np.ndarray, " rows"], count: int) -> list[int]
 
 
 def _explain_row(
-    layer: Layer, sample: RowSample, index: int, words: Sequence[str], queries: bool
+    layer: LayerActivations,
+    sample: RowSample,
+    index: int,
+    words: Sequence[str],
+    queries: bool,
 ) -> ExplainedRow:
     alpha = sample.pattern[index]
     position = int(sample.positions[index])
@@ -174,7 +178,7 @@ def _explain_row(
 
 
 def _shortest_query(
-    layer: Layer, sample: RowSample, index: int, winner: KeyWeight
+    layer: LayerActivations, sample: RowSample, index: int, winner: KeyWeight
 ) -> ShortestQuery:
     """The shortest query that gives the winner of a row its weight, among the keys that the row sees."""
     own = float(np.linalg.norm(sample.queries[index]))
@@ -217,7 +221,7 @@ def _shortest_query(
 
 def find_examples(
     model: Model, documents: Sequence[Document], findings: Sequence[HeadFindings]
-) -> tuple[Example, ...]:
+) -> tuple[HeadExample, ...]:
     """One example of each measure that is shown by one, where some head has enough of it.
 
     Induction is shown on random tokens that repeat, everything else on the first document. What a head does away from
@@ -235,7 +239,7 @@ def find_examples(
             document = documents[0] if measure.repeated is None else repeated
             choices.append((measure, head, document))
     # The model runs once for each document, up to the last layer that is shown.
-    made: dict[str, Example] = {}
+    made: dict[str, HeadExample] = {}
     for document in {id(document): document for *_, document in choices}.values():
         on_it = [(measure, head) for measure, head, on in choices if on is document]
         made |= _examples_on(model, document, on_it)
@@ -260,11 +264,11 @@ def _examples_on(
     model: Model,
     document: Document,
     choices: Sequence[tuple[RowMean, HeadFindings]],
-) -> dict[str, Example]:
+) -> dict[str, HeadExample]:
     """The examples that are heads on one document, in one run of the model."""
-    examples: dict[str, Example] = {}
+    examples: dict[str, HeadExample] = {}
 
-    def visit(layer: Layer) -> None:
+    def visit(layer: LayerActivations) -> None:
         for measure, head in choices:
             if head.layer == layer.index:
                 examples[measure.name] = _example(model, document, layer, measure, head)
@@ -277,10 +281,10 @@ def _examples_on(
 def _example(
     model: Model,
     document: Document,
-    layer: Layer,
+    layer: LayerActivations,
     measure: RowMean,
     head: HeadFindings,
-) -> Example:
+) -> HeadExample:
     index = head.head
     clarity = measure.contribution(MeasuredLayer.of(layer, document))[index]
     explained = explain_layer(
@@ -297,7 +301,7 @@ def _example(
         BINS,
         **only.options,
     )
-    return Example(
+    return HeadExample(
         title=measure.display.example if measure.display else "",
         measure=measure.name,
         value=head.value(measure.name) or 0.0,

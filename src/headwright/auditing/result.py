@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from headwright.auditing.documents import Document, draws_of, repeated_tokens
 from headwright.auditing.every_text_summary import FirstLayerBounds
-from headwright.auditing.explain import Example
+from headwright.auditing.explain import HeadExample
 from headwright.auditing.head_findings import HeadFindings
 from headwright.auditing.measures.shuffling import OrderRuns
 from headwright.auditing.measures.summary import Draws, Mean, RepeatedTokens
@@ -29,7 +29,7 @@ class AuditResult:
     order: OrderRuns
     not_measured: dict[str, str]  # what is missing, and why
     circuits_leave_out: tuple[str, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[HeadExample, ...]
     every_text: FirstLayerBounds
     command: str
     date: str

@@ -42,7 +42,7 @@ from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.query_design import Design
-    from headwright.query_design.designer import Chance
+    from headwright.query_design.designer import EstimatedProbability
 
 SHORT = "Find the shortest query that meets attention targets, with a certificate."
 EXAMPLES = (
@@ -167,7 +167,7 @@ def _for_any(found: Design) -> str:
     )
 
 
-def _chance_in_words(chance: Chance, confidence: Fraction) -> str:
+def _chance_in_words(chance: EstimatedProbability, confidence: Fraction) -> str:
     from headwright.numerics.enclosure import fixed_above, fixed_below, shown_below
 
     low, high = chance.interval

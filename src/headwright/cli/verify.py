@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from headwright.certificates.checkers import CertificateVerdict
-    from headwright.verification.comparison import Comparison, Expected
+    from headwright.verification.comparison import Expected, StatementComparison
 
 SHORT = "Verify a certificate against your inputs."
 EXAMPLES = (
@@ -203,7 +203,7 @@ def _as_npy(keys: np.ndarray) -> bytes:
 
 
 def _show(
-    verdict: CertificateVerdict, compared: Comparison | None, *, json: bool
+    verdict: CertificateVerdict, compared: StatementComparison | None, *, json: bool
 ) -> None:
     differs = compared is not None and bool(compared.differences)
     word = "rejected" if differs else verdict.word

@@ -34,7 +34,7 @@ _WORD = re.compile(
     |(?P<soft>\n)
     |(?P<line>\\\\\*?(?:\[\s*-?[0-9.]{{1,9}}\s*(?:pt|em|ex|mm|cm|in)\s*\])?)
     |(?P<command>\\[A-Za-z]+)
-    |(?P<number>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    |(?P<number>(?:[0-9]{{1,3}}(?:(?:\{{,\}}|\\,)[0-9]{{3}})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     |(?P<letters>[A-Za-z]+)
     |(?P<transposed>\.T(?![A-Za-z0-9_]))
     |(?P<angle><(?=[^\s<>=,][^<>=,]*,[^<>=,]*[^\s<>=,-]>(?![A-Za-z0-9(\[]|\\(?!(?:[lgn]eq?|ll|gg|approx|to|q?quad)\b|\W))))
@@ -543,13 +543,15 @@ class _Lexer:
         environment, length = argument.group(1), argument.end() - self.at
         if environment in ("cases", "dcases", "rcases"):
             self.add("open" if name == "begin" else "close", "cases", length)
+        elif environment in spellings.MATRICES:
+            self.add("open" if name == "begin" else "close", "matrix", length)
         elif environment in spellings.DROPPED_ENVIRONMENTS:
             self.skip(length)
         else:
             self.fail(
                 f"the environment {environment[:40]} is not read",
                 length,
-                "use aligned or cases",
+                "use aligned, cases or pmatrix",
             )
 
     # Text, styles and accents
@@ -657,6 +659,8 @@ class _Lexer:
         """A number; refused where it is glued to a name, or too long or too large to be written out."""
         if self.is_after("_"):
             text = re.split(r"[^0-9]", text, maxsplit=1)[0] or text
+        length = len(text)
+        text = text.replace("{,}", "").replace("\\,", "")  # 1{,}000 is 1000
         last = self.found[-1] if self.found else None
         fraction = len(self.found) > 1 and (
             self.found[-2].kind,
@@ -693,7 +697,7 @@ class _Lexer:
                 len(text),
                 "write it as a power, such as 10^{1000}, or round it",
             )
-        self.add("number", text, len(text))
+        self.add("number", text, length)
 
     def other(self, c: str) -> None:
         """A letter that is not ASCII, or raised or lowered characters (x², k₁, Kᵀ)."""
@@ -807,7 +811,7 @@ def arranged(found: list[Word], source: str) -> list[Word]:
             inside.append(word.text)
         elif word.kind == "close":
             inside.pop()
-        table = inside[-1:] == ["cases"]
+        table = inside[-1:] in (["cases"], ["matrix"])
         paused = not kept or any(
             other.kind in _PAUSES or other.is_sign(*_INFIX)
             for other in (kept[-1], after)

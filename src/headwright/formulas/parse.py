@@ -221,6 +221,9 @@ def _check(node: t.Node, source: str) -> None:
                 current.span,
                 fix=fix,
             )
+        if isinstance(current, t.Call) and current.function == "partial":
+            fix = "write \\frac{\\partial L}{\\partial z}"
+            raise FormulaError("a differential stands alone", "", current.span, fix=fix)
         # From here on every part can point at its own source.
         object.__setattr__(current, "span", replace(current.span, source=source))
         conditions = (

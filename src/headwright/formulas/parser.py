@@ -325,7 +325,7 @@ class Parser:
                 factors.append(self.factor())
             elif self.takes("/"):
                 over, under = _product(factors), self.factor()
-                factors = [t.Quotient(over, under, span=over.span.to(under.span))]
+                factors = [_quotient(over, under, over.span.to(under.span))]
             elif (
                 self.next.is_sign(".") or not self.starts() or not self.beside(factors)
             ):
@@ -420,7 +420,11 @@ class Parser:
                 self.take()
                 over = self.argument(word, "a numerator and a denominator")
                 under = self.argument(word, "a denominator after its numerator")
-                return t.Quotient(over, under, span=self.since(word.span.start))
+                return _quotient(over, under, self.since(word.span.start))
+            case "command", "partial":
+                return self.differential()
+            case "command", "nabla":
+                return self.gradient()
             case "command", "lim":
                 self.fail(
                     "a limit stands at the beginning of a side only",
@@ -445,6 +449,11 @@ class Parser:
         word, start = self.next, self.next.span.start
         if word.text == "cases":
             return self.cases()
+        if word.text == "matrix":
+            return self.matrix()
+        if self.begins_rows():
+            rows = self.listed(lambda: _row(self.listed(self.expression)))
+            return self.in_rows(rows, self.since(start))
         if self.pairs[self.at] == self.at + 1:
             place = word.span.to(self.found[self.at + 1].span)
             self.fail(
@@ -551,6 +560,60 @@ class Parser:
                 "write 1 & i = j \\\\ 0 & i \\ne j",
             )
         return t.Cases(tuple(branches), span=self.since(start))
+
+    def matrix(self) -> t.Node:
+        r"""\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}."""
+        start = self.next.span.start
+        rows: list[list[t.Node]] = [[]]
+        with self.enclosed():
+            while self.next.kind != "close":
+                if self.next.kind == "line":
+                    self.take()
+                    rows.append([])
+                    continue
+                if rows[-1]:
+                    if self.next.kind != "amp":
+                        self.unexpected()
+                    self.take()
+                rows[-1].append(self.expression())
+        rows = [row for row in rows if row]  # a line may end with \\ too
+        if not rows:
+            self.fail("the matrix is empty", self.since(start), "write its entries")
+        return self.in_rows([_row(row) for row in rows], self.since(start))
+
+    def begins_rows(self) -> bool:
+        """Whether rows come next: [[1, 2], [3, 4]]."""
+        first = self.found[self.at + 1]
+        if self.next.text != "[" or (first.kind, first.text) != ("open", "["):
+            return False
+        after = self.pairs[self.at + 1] + 1
+        return after == self.pairs[self.at] or self.found[after].is_sign(",")
+
+    def in_rows(self, rows: list[t.Listing], span: t.Span) -> t.Matrix:
+        """A matrix, whose rows must have one length."""
+        if len({len(row.items) for row in rows}) > 1:
+            fix = "write as many entries in each row"
+            self.fail("the rows of a matrix have different lengths", span, fix)
+        return t.Matrix(tuple(rows), span=span)
+
+    # Derivatives
+
+    def differential(self) -> t.Node:
+        r"""\partial L, a side of \partial L/\partial z; alone, as in \frac{\partial}{\partial z} L, without the L."""
+        word = self.take()
+        if not self.starts():
+            return t.Call("partial", (), span=word.span)
+        body = self.below(self.factor)
+        return t.Call("partial", (body,), span=self.since(word.span.start))
+
+    def gradient(self) -> t.Node:
+        r"""\nabla_z L."""
+        word = self.take()
+        if not self.takes("_"):
+            self.fail("by what is not said", word.span, "write \\nabla_z L")
+        by = self.index()
+        body = self.below(self.factor)
+        return t.Derivative(body, by, span=self.since(word.span.start))
 
     # Indices, primes and exponents
 
@@ -1011,7 +1074,30 @@ class Parser:
         return terms, signs
 
 
+_OPERATOR: Final = t.Call("partial", ())  # what is still to be differentiated
+
+
+def _quotient(over: t.Node, under: t.Node, span: t.Span) -> t.Node:
+    """A quotient, or a derivative where both sides are differentials."""
+    match over, under:
+        case t.Call("partial", arguments), t.Call("partial", (by,)):
+            body = arguments[0] if arguments else _OPERATOR
+            return t.Derivative(body, by, span=span)
+        case _:
+            return t.Quotient(over, under, span=span)
+
+
+def _row(entries: list[t.Node]) -> t.Listing:
+    return t.Listing(tuple(entries), span=entries[0].span.to(entries[-1].span))
+
+
 def _product(factors: list[t.Node]) -> t.Node:
+    for place, factor in enumerate(factors[:-1]):
+        if isinstance(factor, t.Derivative) and factor.body == _OPERATOR:
+            body = _product(factors[place + 1 :])
+            applied = replace(factor, body=body, span=factor.span.to(body.span))
+            factors = [*factors[:place], applied]
+            break
     return (
         factors[0]
         if len(factors) == 1

@@ -122,7 +122,7 @@ class _Writer:
                 return DOT
             case t.Product():
                 return PRODUCT
-            case t.Quotient():
+            case t.Quotient() | t.Derivative():
                 return FACTOR if self.latex else PRODUCT
             case t.Power() | t.Transpose():
                 return FACTOR
@@ -255,6 +255,13 @@ class _Writer:
                 return self.big(node)
             case t.Listing(items):
                 return self.bracketed(", ".join(self.at(item, SUM) for item in items))
+            case t.Matrix(rows):
+                return self.matrix(rows)
+            case t.Derivative(body, by) if self.latex:
+                numerator, denominator = self.at(body, FACTOR), self.at(by, FACTOR)
+                return rf"\frac{{\partial {numerator}}}{{\partial {denominator}}}"
+            case t.Derivative(body, by):
+                return f"∂{self.at(body, ATOM)}/∂{self.at(by, ATOM)}"
             case t.Domain(letter):
                 return (
                     rf"\mathbb{{{letter}}}"
@@ -265,6 +272,13 @@ class _Writer:
                 return r"\dots" if self.latex else "..."
             case _:
                 return ""
+
+    def matrix(self, rows: tuple[t.Listing, ...]) -> str:
+        texts = [[self.at(entry, SUM) for entry in row.items] for row in rows]
+        if self.latex:
+            lines = r" \\ ".join(" & ".join(row) for row in texts)
+            return rf"\begin{{pmatrix}} {lines} \end{{pmatrix}}"
+        return "[" + ", ".join(f"[{', '.join(row)}]" for row in texts) + "]"
 
     def call(self, function: str, arguments: tuple[t.Node, ...]) -> str:
         inside = ", ".join(

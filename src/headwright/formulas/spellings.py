@@ -132,6 +132,8 @@ COMMANDS: Final = {
         ("condition", "for", "forall"),
         ("condition", "some", "exists"),
         ("command", "frac", "frac tfrac dfrac cfrac"),
+        ("command", "partial", "partial"),
+        ("command", "nabla", "nabla"),
         ("dots", "...", "dots ldots cdots dotsc dotsb dotsm vdots ddots"),
         ("star", "*", "star"),
         ("top", "top", "top intercal"),
@@ -174,6 +176,7 @@ DROPPED: Final = _list(
     "thinspace medspace thickspace negthinspace hfill noindent ensuremath mathstrut strut boxed therefore underline "
     "blacksquare square qed qedhere Box blacklozenge checkmark"
 )
+MATRICES: Final = _list("matrix pmatrix bmatrix smallmatrix psmallmatrix bsmallmatrix")
 DROPPED_ENVIRONMENTS: Final = _list(
     "aligned align gather gathered split equation multline alignat alignedat flalign eqnarray displaymath math"
 )
@@ -242,6 +245,8 @@ SIGNS: Final = _kinds(
     ("function", "sqrt", "√"),
     ("function", "N", "𝒩"),
     ("command", "sum", "∑"),
+    ("command", "partial", "∂"),
+    ("command", "nabla", "∇"),
     ("name", "infinity", "∞"),
     ("name", "ones", "\U0001d7cf \U0001d7d9"),
     ("domain", "R", "ℝ"),

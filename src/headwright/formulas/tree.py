@@ -185,6 +185,21 @@ class Listing(Node):
 
 
 @dataclass(frozen=True)
+class Matrix(Node):
+    """A matrix written out: its rows, all of one length."""
+
+    rows: tuple[Listing, ...]
+
+
+@dataclass(frozen=True)
+class Derivative(Node):
+    """The derivative of a body: partial L / partial z, nabla_z L."""
+
+    body: Node
+    by: Node
+
+
+@dataclass(frozen=True)
 class Relation(Node):
     """A chain a = b <= c: terms and the comparisons between them; one comparison less than there are terms."""
 
@@ -376,6 +391,7 @@ def flipped(node: Node) -> Node:
 
 _CALLED = {
     "Listing": "a list",
+    "Matrix": "a matrix written out",
     "Dots": "what dots stand for",
     "Domain": "a set of numbers",
     "Gap": "what this goes on from",

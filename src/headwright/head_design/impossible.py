@@ -139,7 +139,7 @@ class FloorProgram:
         return cls(ReducedProgram.of(constraints), places)
 
 
-class Amount(NamedTuple):
+class UnknownNumber(NamedTuple):
     """An unknown of the equations: the share of a token in a rule, or the multiplier of a target."""
 
     rule: int
@@ -202,7 +202,7 @@ def _guess_amounts(
     floors: FloorProgram,
     lowest: SmoothedMaximum[MatrixState],
     cut: float,
-) -> list[Amount]:
+) -> list[UnknownNumber]:
     """Shares in proportion to the patterns, and the multipliers; those below the cut are 0."""
     multipliers = lowest.shares
     amounts = []
@@ -218,16 +218,16 @@ def _guess_amounts(
         shares = multipliers[used].sum() * pattern / pattern.sum()
         for token, share in zip(rules.seen(rule), shares.tolist(), strict=True):
             if share > 0:
-                amounts.append(Amount(number, token, False, round(share * FINE)))
+                amounts.append(UnknownNumber(number, token, False, round(share * FINE)))
         for c in used:
             target = floors.places[c][1]
             guess = round(float(multipliers[c]) * FINE)
-            amounts.append(Amount(number, target, True, guess))
+            amounts.append(UnknownNumber(number, target, True, guess))
     return amounts
 
 
 def _as_evidence(
-    rules: int, amounts: Sequence[Amount], values: Sequence[fmpq]
+    rules: int, amounts: Sequence[UnknownNumber], values: Sequence[fmpq]
 ) -> list[dict[str, Any]]:
     """The amounts as the checker takes them."""
     evidence = []

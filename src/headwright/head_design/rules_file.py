@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from headwright.errors import InputError, typed_errors
 from headwright.files import parse_file
@@ -32,7 +32,7 @@ from headwright.head_design.rules import (
     check_sizes,
 )
 from headwright.query_design.targets import average, exact
-from headwright.validation import sentence
+from headwright.validation import StrictModel, sentence
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _TERM = re.compile(
@@ -87,16 +87,12 @@ def _unreadable(text: str) -> InputError:
     )
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Uncertainty(_Entry):
+class _TokenUncertaintyEntry(StrictModel):
     ball: Number = 0.0
     scale: list[Number] = Field([1.0, 1.0], min_length=2, max_length=2)
 
 
-class _Rule(_Entry):
+class _RuleEntry(StrictModel):
     token: Places
     sequence: Places = 0
     head: Index | Literal["sum"] = 0
@@ -111,9 +107,9 @@ class _Rule(_Entry):
     tolerance: Number | None = None
 
 
-class _Rules(_Entry):
+class _RulesFile(StrictModel):
     dimension: Annotated[int, Field(ge=1, le=MOST_NUMBERS)] | None = None
-    directions: dict[str, Number] = {}
+    directions: dict[str, Number] = Field({})
     tokens: list[Written] | None = None
     sequences: list[list[Written]] | None = None
     mask: Literal["none", "causal"] | list[str] = "none"
@@ -122,8 +118,8 @@ class _Rules(_Entry):
     bias: list[list[Number]] | None = None
     alibi: Number | list[Number] | None = None
     positions: Literal["none", "sinusoidal"] | list[Written] = "none"
-    uncertainty: _Uncertainty | None = None
-    rule: list[_Rule] = []
+    uncertainty: _TokenUncertaintyEntry | None = None
+    rule: list[_RuleEntry] = Field([])
 
 
 @typed_errors
@@ -172,9 +168,9 @@ def parse_rules(text: str) -> Rules:
 def rules_from(given_document: dict[str, Any]) -> Rules:
     """The rules in a TOML file that has been read."""
     try:
-        given = _Rules.model_validate(given_document)
+        given = _RulesFile.model_validate(given_document)
     except ValidationError as error:
-        raise InputError(sentence(error, _Rules)) from error
+        raise InputError(sentence(error, _RulesFile)) from error
     written = _sequences(given)
     D = _dimension(given, written)
     axes = _axes(given.directions, D)
@@ -191,7 +187,7 @@ def rules_from(given_document: dict[str, Any]) -> Rules:
         )
     )
     arrays = tuple(_placed(X, given.positions, axes) for X in sequences)
-    uncertainty = given.uncertainty or _Uncertainty.model_validate({})
+    uncertainty = given.uncertainty or _TokenUncertaintyEntry.model_validate({})
     low, high = (
         exact(end, "an end of the uncertainty's scale") for end in uncertainty.scale
     )
@@ -207,7 +203,7 @@ def rules_from(given_document: dict[str, Any]) -> Rules:
     )
 
 
-def _bias(given: _Rules, T: int, heads: int) -> tuple[Table, ...]:
+def _bias(given: _RulesFile, T: int, heads: int) -> tuple[Table, ...]:
     """A table for each head of what is added to scores: as it is written, or minus a slope for each place between."""
     if given.bias is not None and given.alibi is not None:
         raise InputError("bias and alibi: expected one of the two")
@@ -229,7 +225,7 @@ def _bias(given: _Rules, T: int, heads: int) -> tuple[Table, ...]:
     )
 
 
-def _mask(given: _Rules, T: int) -> tuple[bool, tuple[str, ...]]:
+def _mask(given: _RulesFile, T: int) -> tuple[bool, tuple[str, ...]]:
     """Whether it is causal; or its rows, for a window or one that is written out."""
     if isinstance(given.mask, list):
         if given.window is not None:
@@ -248,7 +244,7 @@ def _mask(given: _Rules, T: int) -> tuple[bool, tuple[str, ...]]:
     return False, tuple("".join(str(int(x)) for x in row) for row in near)
 
 
-def _sequences(given: _Rules) -> list[list[Written]]:
+def _sequences(given: _RulesFile) -> list[list[Written]]:
     if (given.tokens is None) == (given.sequences is None):
         raise InputError(
             "expected tokens, or sequences of them: exactly one of the two"
@@ -259,7 +255,7 @@ def _sequences(given: _Rules) -> list[list[Written]]:
     return sequences
 
 
-def _dimension(given: _Rules, sequences: list[list[Written]]) -> int:
+def _dimension(given: _RulesFile, sequences: list[list[Written]]) -> int:
     numbers = [
         len(token)
         for tokens in sequences
@@ -338,14 +334,14 @@ def _places(given: int | list[int] | str, n: int) -> list[int]:
     )
 
 
-def _tokens_of(entry: _Rule, T: int) -> list[int]:
+def _tokens_of(entry: _RuleEntry, T: int) -> list[int]:
     tokens = _places(entry.token, T)
     every = not isinstance(entry.token, int | list)
     return tokens[1:] if every and entry.copy_ == "previous" else tokens
 
 
 def _rule(
-    entry: _Rule,
+    entry: _RuleEntry,
     token: int,
     sequence: int,
     axes: dict[str, Vector],
@@ -397,7 +393,9 @@ def _weights(given: dict[str, Number] | None, what: str) -> dict[int, Fraction] 
     )
 
 
-def _attend(entry: _Rule, token: int, seen: list[int]) -> dict[int, Fraction] | None:
+def _attend(
+    entry: _RuleEntry, token: int, seen: list[int]
+) -> dict[int, Fraction] | None:
     kinds = [
         name
         for name in ("attend", "copy_", "average")

@@ -24,7 +24,7 @@ from headwright.lab.guard import Guard
 from headwright.lab.openapi import openapi_document
 from headwright.lab.pool import BusyError, Pool
 from headwright.lab.request_body import RefusedError, read_json, refusal, reply
-from headwright.lab.view import Call, View
+from headwright.lab.view import ApiCall, View
 from headwright.notebook import verify_page
 from headwright.validation import sentence
 
@@ -125,7 +125,7 @@ def create_app(
     )
 
 
-def _endpoint(call: Call, pool: Pool) -> Any:
+def _endpoint(call: ApiCall, pool: Pool) -> Any:
     async def endpoint(request: Request) -> Response:
         given = await read_json(request)
         try:

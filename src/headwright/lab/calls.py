@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwright.lab.view import Call, View
+from headwright.lab.view import ApiCall, View
 from headwright.lab.views import (
     audit,
     check,
@@ -26,4 +26,4 @@ VIEWS: tuple[View, ...] = (
     conform.VIEW,
     verify.VIEW,
 )
-CALLS: dict[str, Call] = {call.name: call for view in VIEWS for call in view.calls}
+CALLS: dict[str, ApiCall] = {call.name: call for view in VIEWS for call in view.calls}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from headwright import __version__
-from headwright.lab.view import Call
+from headwright.lab.view import ApiCall
 
 SCHEMAS = "#/components/schemas"
 RESPONSES = {
@@ -18,7 +18,7 @@ RESPONSES = {
 }
 
 
-def openapi_document(calls: Iterable[Call]) -> dict[str, Any]:
+def openapi_document(calls: Iterable[ApiCall]) -> dict[str, Any]:
     """The document that /api/openapi.json serves.
 
     >>> from headwright.lab.calls import CALLS

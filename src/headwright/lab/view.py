@@ -6,28 +6,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
+
+from headwright.validation import StrictModel
 
 SECONDS = 20.0
 
 
-class RequestModel(BaseModel):
+class RequestModel(StrictModel):
     """The base of all request bodies: strict types, and unknown fields are refused.
 
     >>> RequestModel()
     RequestModel()
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
 @dataclass(frozen=True)
-class Call:
+class ApiCall:
     """One API call, at `POST /api/NAME`; a worker computes the answer.
 
     >>> def answer(request: RequestModel) -> dict[str, Any]:
     ...     return {"sum": 0}
-    >>> Call("empty", "Return zero.", RequestModel, answer).seconds
+    >>> ApiCall("empty", "Return zero.", RequestModel, answer).seconds
     20.0
     """
 
@@ -51,4 +53,4 @@ class View:
     name: str
     title: str
     summary: str = ""  # the sentence on the front page
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ApiCall, ...] = ()

@@ -21,6 +21,6 @@ blockwise_attention  a kernel in blocks of rows, which stores no pattern and no 
 """
 
 from headwright.models.load import load_model
-from headwright.models.model import Circuits, Layer, Model
+from headwright.models.model import Circuits, LayerActivations, Model
 
-__all__ = ["Circuits", "Layer", "Model", "load_model"]
+__all__ = ["Circuits", "LayerActivations", "Model", "load_model"]

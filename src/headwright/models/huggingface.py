@@ -29,7 +29,7 @@ from headwright.models.float64 import InFloat64
 from headwright.models.kernel_arguments import BLOCKWISE
 from headwright.models.model import (
     Circuits,
-    Layer,
+    LayerActivations,
     LayerVisitor,
     Tokens,
     all_layers,
@@ -139,15 +139,17 @@ class HuggingFaceModel:
             family = self.network.config.model_type
             raise _missing_calls(self.name, family, count, self.layers)
 
-    def run(self, tokens: Tokens, key_mask: KeyMask | None = None) -> list[Layer]:
+    def run(
+        self, tokens: Tokens, key_mask: KeyMask | None = None
+    ) -> list[LayerActivations]:
         """All layers in order, all of them in memory; `visit_layers` holds one at a time."""
         if key_mask is None:
             return all_layers(self, tokens)
-        layers: list[Layer] = []
+        layers: list[LayerActivations] = []
         self.visit_layers(tokens, layers.append, key_mask=key_mask)
         return layers
 
-    def first_layer_in_float64(self, tokens: Tokens) -> Layer:
+    def first_layer_in_float64(self, tokens: Tokens) -> LayerActivations:
         """The first layer, computed in float64 from the weights as they are: nothing is rounded on the way.
 
         A run in the network's own type comes first: what it makes once for a length (rotary frequencies) is its own.
@@ -189,7 +191,7 @@ class HuggingFaceModel:
             )
         return np.asarray(pattern[0].cpu().numpy())
 
-    def _layer_of(self, call: AttentionCall, index: int) -> Layer:
+    def _layer_of(self, call: AttentionCall, index: int) -> LayerActivations:
         scoring = call.scoring()
         if scoring.heads != self.heads:
             raise InputError(
@@ -199,7 +201,7 @@ class HuggingFaceModel:
         queries = _plain(call.queries[0])
         keys = _plain(call.keys[0])
         values = _plain(call.values[0])
-        return Layer(index, queries, keys, values, scoring)
+        return LayerActivations(index, queries, keys, values, scoring)
 
     def circuits(self, layer: int) -> Circuits:
         """The matrices of a layer's heads. They act on what the attention reads: the residual stream after its norm."""

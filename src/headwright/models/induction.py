@@ -28,7 +28,7 @@ from headwright.attention import causal, output, pattern, scores
 from headwright.errors import InputError
 from headwright.models.model import (
     Circuits,
-    Layer,
+    LayerActivations,
     LayerVisitor,
     Tokens,
     all_layers,
@@ -115,7 +115,7 @@ class InductionModel:
                 return
             x = self._after(layer, x)
 
-    def run(self, tokens: Tokens) -> list[Layer]:
+    def run(self, tokens: Tokens) -> list[LayerActivations]:
         """The two layers."""
         return all_layers(self, tokens)
 
@@ -137,15 +137,19 @@ class InductionModel:
     def _start(self, tokens: Tokens) -> Float[np.ndarray, "places width"]:
         return np.asarray(self.embed[checked_tokens(tokens, len(VOCABULARY), LONGEST)])
 
-    def _layer(self, index: int, x: Float[np.ndarray, "places width"]) -> Layer:
+    def _layer(
+        self, index: int, x: Float[np.ndarray, "places width"]
+    ) -> LayerActivations:
         q, k, v = (
             x @ matrix[index] for matrix in (self.query, self.key, self.value)
         )  # heads, places, d
         q, k = turned(q), turned(k)
-        return Layer(index, q, k, v, AttentionConfig.of(q.shape, k.shape, causal=True))
+        return LayerActivations(
+            index, q, k, v, AttentionConfig.of(q.shape, k.shape, causal=True)
+        )
 
     def _after(
-        self, layer: Layer, x: Float[np.ndarray, "places width"]
+        self, layer: LayerActivations, x: Float[np.ndarray, "places width"]
     ) -> Float[np.ndarray, "places width"]:
         s = scores(layer.keys, layer.queries, scale=layer.scoring.scale)
         mixed = (

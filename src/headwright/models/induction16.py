@@ -23,7 +23,7 @@ from headwright.attention import causal, output, pattern, scores
 from headwright.errors import InputError
 from headwright.models.model import (
     Circuits,
-    Layer,
+    LayerActivations,
     LayerVisitor,
     Tokens,
     all_layers,
@@ -104,7 +104,7 @@ class Induction16:
                 return
             x = self._after(layer, x)
 
-    def run(self, tokens: Tokens) -> list[Layer]:
+    def run(self, tokens: Tokens) -> list[LayerActivations]:
         """The two layers."""
         return all_layers(self, tokens)
 
@@ -132,14 +132,18 @@ class Induction16:
         ids = checked_tokens(tokens, len(self.embed), self.max_length)
         return np.asarray(self.embed[ids] + self.place[: len(ids)])
 
-    def _layer(self, index: int, x: Float[np.ndarray, "places width"]) -> Layer:
+    def _layer(
+        self, index: int, x: Float[np.ndarray, "places width"]
+    ) -> LayerActivations:
         q, k, v = (
             (x @ matrix[index])[None] for matrix in (self.query, self.key, self.value)
         )
-        return Layer(index, q, k, v, AttentionConfig.of(q.shape, k.shape, causal=True))
+        return LayerActivations(
+            index, q, k, v, AttentionConfig.of(q.shape, k.shape, causal=True)
+        )
 
     def _after(
-        self, layer: Layer, x: Float[np.ndarray, "places width"]
+        self, layer: LayerActivations, x: Float[np.ndarray, "places width"]
     ) -> Float[np.ndarray, "places width"]:
         s = scores(layer.keys, layer.queries, scale=layer.scoring.scale)
         after: Float[np.ndarray, "places width"] = (

@@ -19,7 +19,7 @@ Tokens = Int[np.ndarray, " tokens"]
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class LayerActivations:
     """What one attention layer computed on one text: positions are in queries and keys, the softmax is still to come.
 
     The arrays are NumPy's, or torch's on a GPU; row i of the queries stands at the position that `scoring` gives it.
@@ -68,7 +68,7 @@ class Circuits:
     ] = ()  # what these matrices leave out: biases, norms, positions
 
 
-LayerVisitor = Callable[[Layer], None]
+LayerVisitor = Callable[[LayerActivations], None]
 
 
 class Model(Protocol):
@@ -127,25 +127,25 @@ class Model(Protocol):
         Layers behind the layer `last` are not run.
         """
 
-    def run(self, tokens: Tokens) -> Sequence[Layer]:
+    def run(self, tokens: Tokens) -> Sequence[LayerActivations]:
         """All layers in order, all of them in memory."""
 
     def circuits(self, layer: int) -> Circuits:
         """The weights of a layer's heads, for ranks."""
 
 
-def all_layers(model: Model, tokens: Tokens) -> list[Layer]:
+def all_layers(model: Model, tokens: Tokens) -> list[LayerActivations]:
     """What `run` gives, for models that have visitors."""
-    layers: list[Layer] = []
+    layers: list[LayerActivations] = []
     model.visit_layers(tokens, layers.append)
     return layers
 
 
-def layer_at(model: Model, tokens: Tokens, index: int) -> Layer:
+def layer_at(model: Model, tokens: Tokens, index: int) -> LayerActivations:
     """The layer of that number on a text; those behind it are not run."""
-    layers: list[Layer] = []
+    layers: list[LayerActivations] = []
 
-    def keep(layer: Layer) -> None:
+    def keep(layer: LayerActivations) -> None:
         if layer.index == index:
             layers.append(layer)
 

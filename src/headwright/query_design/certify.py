@@ -24,7 +24,7 @@ from headwright.certificates.exact.certificate import FORMAT, VERSION
 from headwright.errors import ContradictionError
 from headwright.query_design.statement import (
     INLINE_NUMBERS,
-    Question,
+    DesignQuestion,
     hex_floats,
     statement,
 )
@@ -35,25 +35,25 @@ NOTHING = Fraction(0)
 
 
 @dataclass(frozen=True)
-class Guard:
+class GuardEvidence:
     """How chance is dealt with: 'keys' or 'pairs', and how many standard deviations are guarded against."""
 
     kind: str
     deviations: Fraction
 
 
-def guards(question: Question) -> tuple[Guard, ...]:
+def guards(question: DesignQuestion) -> tuple[GuardEvidence, ...]:
     """Both guards that make the targets as probable as asked, or none if nothing is random."""
     if not question.random:
         return ()
     keys, pairs = ways_to_fail(question, "keys"), ways_to_fail(question, "pairs")
-    exact = Guard("keys", _deviations(question, keys))
+    exact = GuardEvidence("keys", _deviations(question, keys))
     if pairs == keys == 1:  # one random key is guarded alike
         return (exact,)
-    return exact, Guard("pairs", _deviations(question, pairs))
+    return exact, GuardEvidence("pairs", _deviations(question, pairs))
 
 
-def ways_to_fail(question: Question, kind: str) -> int:
+def ways_to_fail(question: DesignQuestion, kind: str) -> int:
     """How many one-sided failures of a normal variable there are, over all heads."""
     random, targets = question.random_keys, set(question.targets.indices)
     if kind == "keys":
@@ -66,7 +66,7 @@ def ways_to_fail(question: Question, kind: str) -> int:
     )
 
 
-def deviations_of_any(question: Question) -> Fraction:
+def deviations_of_any(question: DesignQuestion) -> Fraction:
     """The deviations that every query withstands which succeeds as often as asked: P(N(0, 1) > z) = 1 - confidence."""
     if not question.random:
         return Fraction(0)
@@ -74,7 +74,7 @@ def deviations_of_any(question: Question) -> Fraction:
     return Fraction(f"{max(z, 0.0):.15g}")
 
 
-def _deviations(question: Question, ways: int) -> Fraction:
+def _deviations(question: DesignQuestion, ways: int) -> Fraction:
     if ways == 0:  # one key has no rival
         return Fraction(0)
     z = _quantile(float(1 - question.confidence) / ways) * (1 + QUANTILE_ERROR)
@@ -98,7 +98,7 @@ class Constraint:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PartEvidence:
     """Constraints that are combined at one query; the lifts, moves and push say where the keys stand."""
 
     query: Float[np.ndarray, " d"]
@@ -113,10 +113,10 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class BoundEvidence:
     """Why no query is shorter, or why there is none: one part for one head, one for each target `among` for several."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PartEvidence, ...]
     among: tuple[int, ...] | None = None
     deviations: Fraction = NOTHING
     scales: Mapping[int, Exact] = field(default_factory=dict)
@@ -124,13 +124,13 @@ class Bound:
 
 
 def certificate(
-    question: Question,
+    question: DesignQuestion,
     claim: str,
-    bound: Bound | None = None,
+    bound: BoundEvidence | None = None,
     *,
     queries: Float[np.ndarray, "heads d"] | None = None,
     none_shorter: Fraction = NOTHING,
-    guard: Guard | None = None,
+    guard: GuardEvidence | None = None,
 ) -> str:
     """The document: that these queries meet the targets (and why none is shorter), or that none does."""
     said = statement(question, claim, queries, none_shorter)
@@ -171,7 +171,7 @@ def number(x: Exact) -> str:
     )
 
 
-def _bound(bound: Bound, widths: list[int]) -> dict[str, Any]:
+def _bound(bound: BoundEvidence, widths: list[int]) -> dict[str, Any]:
     return {
         "among": None if bound.among is None else list(bound.among),
         "deviations": str(bound.deviations),
@@ -181,7 +181,7 @@ def _bound(bound: Bound, widths: list[int]) -> dict[str, Any]:
     }
 
 
-def _part(part: Part, widths: list[int]) -> dict[str, Any]:
+def _part(part: PartEvidence, widths: list[int]) -> dict[str, Any]:
     lifts = [0.0] * len(widths) if part.lifts is None else part.lifts
     moves = [[0.0] * width for width in widths] if part.moves is None else part.moves
     return {
@@ -211,7 +211,7 @@ def _table(numbers: Mapping[int, Exact]) -> dict[str, str]:
 class Checker:
     """The checkers that must all accept a certificate about a question, as `verification` chooses them."""
 
-    question: Question
+    question: DesignQuestion
     choice: str | None = (
         None  # 'both', 'exact', 'float', 'proved'; None: by the size of the keys
     )

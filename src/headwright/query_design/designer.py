@@ -45,7 +45,7 @@ from headwright.query_design.single_query import (
     prove_longer,
     shortest_query,
 )
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 from headwright.query_design.targets import Number, Targets, exact
 from headwright.simulation.sampling import sample_weights
 from headwright.simulation.simulation import not_by_chance, targets_met
@@ -132,7 +132,7 @@ def _check_sizes(
 
 
 @dataclass(frozen=True)
-class Chance:
+class EstimatedProbability:
     """A sampled probability with its 95% Clopper-Pearson interval, and its exact value where that can be had."""
 
     probability: float
@@ -146,8 +146,8 @@ class Chance:
 
 
 def chance(
-    question: Question, queries: Float[np.ndarray, "heads d"], seed: int = 0
-) -> Chance:
+    question: DesignQuestion, queries: Float[np.ndarray, "heads d"], seed: int = 0
+) -> EstimatedProbability:
     """Draw the keys many times and count how often the mean of the patterns meets the targets."""
     keys, uncertainty = question.keys[0], question.uncertainty
     samples = max(100, min(SAMPLES, NUMBERS // (len(keys) * len(queries))))
@@ -169,7 +169,7 @@ def chance(
         "how often it is met",
     )
     evenly = bool(uncertainty.sampled_sets) or uncertainty.lists_scales
-    return Chance(
+    return EstimatedProbability(
         found.probability,
         found.interval,
         samples,
@@ -181,7 +181,7 @@ def chance(
 
 
 def _check_floats(
-    question: Question,
+    question: DesignQuestion,
     queries: Float[np.ndarray, "heads d"],
     norm: float,
     lower_bound: float,
@@ -233,7 +233,7 @@ class Design:
     ('designed', True)
     """
 
-    question: Question
+    question: DesignQuestion
     word: str  # "designed", "impossible", "longer" (than any use) or "undecided"
     words: str  # what was proved, or why nothing was
     certificate: str | None = None  # JSON, as the checker accepted it
@@ -246,7 +246,7 @@ class Design:
     best_eps: tuple[float, float] | None = (
         None  # if impossible: what can be met instead lies between; proven
     )
-    probability: Chance | None = (
+    probability: EstimatedProbability | None = (
         None  # if keys are random: how often the targets are met, sampled
     )
     checkers: tuple[
@@ -412,7 +412,7 @@ def _question(
     scale: Number = 1,
     confidence: Number | None = None,
     heads: int = 1,
-) -> Question:
+) -> DesignQuestion:
     """The question, checked. The confidence is 19/20 unless given, which it may be only where a key is random."""
     keys = finite(keys, "keys", axes=2)
     if not isinstance(uncertainty, Uncertainty):
@@ -448,7 +448,7 @@ def _question(
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
     _check_sizes(uncertainty.scenarios or (keys,), uncertainty)
-    question = Question(
+    question = DesignQuestion(
         uncertainty.scenarios or (keys,), targets, uncertainty, factor, sure, heads
     )
     if confidence is not None and not question.random:
@@ -459,7 +459,7 @@ def _question(
     return question
 
 
-def _one(question: Question, checker: Checker, phases: Phases) -> Design:
+def _one(question: DesignQuestion, checker: Checker, phases: Phases) -> Design:
     found = shortest_query(question, checker, phases)
     if found.certificate is None:
         return _without_query(question, checker, found)
@@ -479,7 +479,7 @@ def _one(question: Question, checker: Checker, phases: Phases) -> Design:
     )
 
 
-def _several(question: Question, checker: Checker, phases: Phases) -> Design:
+def _several(question: DesignQuestion, checker: Checker, phases: Phases) -> Design:
     shared = divide_targets(question, checker, phases)
     if shared is None:
         proof = (
@@ -522,7 +522,9 @@ def _with_probability(found: Design) -> Design:
     return replace(found, probability=chance(found.question, found.queries))
 
 
-def _without_query(question: Question, checker: Checker, found: QueryResult) -> Design:
+def _without_query(
+    question: DesignQuestion, checker: Checker, found: QueryResult
+) -> Design:
     """No query was verified: is there a proof that there is none, or none of any use?"""
     if question.wider:
         return Design(question, "undecided", LISTED)
@@ -545,7 +547,9 @@ def _without_query(question: Question, checker: Checker, found: QueryResult) -> 
     return _at_least_longer(question, longer, why)
 
 
-def _at_least_longer(question: Question, longer: Longer | None, why: str) -> Design:
+def _at_least_longer(
+    question: DesignQuestion, longer: Longer | None, why: str
+) -> Design:
     """Nothing was designed: with a bound on the length of any query, if one was verified; `longer` if it is useless."""
     if longer is None:
         return Design(question, "undecided", why)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright import attention, pictures
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 from headwright.query_design.targets import Targets
 
 SLACK = 1e-9  # of a logarithm: the shortest query lies on the border
@@ -99,7 +99,10 @@ def _turn(
 
 
 def picture(
-    question: Question, queries: Float[np.ndarray, "heads d"], verdict: str, gap: float
+    question: DesignQuestion,
+    queries: Float[np.ndarray, "heads d"],
+    verdict: str,
+    gap: float,
 ) -> pictures.Chart:
     """Keys, region and queries in the plane where there are two dimensions; else the pattern that the queries give."""
     keys, scale, targets = question.keys[0], float(question.scale), question.targets

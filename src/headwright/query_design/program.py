@@ -7,13 +7,15 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from headwright.query_design.certify import Guard
+from headwright.query_design.certify import GuardEvidence
 from headwright.query_design.solving.problem import QueryProblem, QuerySolution
 from headwright.query_design.solving.solver import solve
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 
 
-def program(question: Question, guard: Guard | None = None) -> QueryProblem:
+def program(
+    question: DesignQuestion, guard: GuardEvidence | None = None
+) -> QueryProblem:
     """The convex program whose solution is the shortest query, in floating point; random keys are guarded against."""
     n, targets = question.n, question.targets.indices
     floors = [question.targets.least[a] for a in targets]

@@ -25,11 +25,11 @@ from headwright.optimisation.augmented_lagrangian import (
     minimise_locally,
 )
 from headwright.query_design.certify import (
-    Bound,
+    BoundEvidence,
     Checker,
     Constraint,
-    Guard,
-    Part,
+    GuardEvidence,
+    PartEvidence,
     certificate,
     guards,
 )
@@ -48,7 +48,7 @@ from headwright.query_design.single_query import (
 )
 from headwright.query_design.solving.bounds import program_of
 from headwright.query_design.solving.constraints import QueryProgram
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 from headwright.query_design.targets import Targets
 
 MOST_NUMBERS = 256  # in all queries; beyond, a step costs more than it is worth
@@ -111,7 +111,7 @@ class SharedTargets:
 
 
 def _improve(
-    question: Question, guard: Guard | None, queries: Queries
+    question: DesignQuestion, guard: GuardEvidence | None, queries: Queries
 ) -> Queries | None:
     """Shorter queries that meet the targets together, in floating point; None if none were found."""
     problem = program(question, guard)
@@ -167,7 +167,7 @@ class Shared:
 
 
 def divide_targets(
-    question: Question, checker: Checker, phases: Phases
+    question: DesignQuestion, checker: Checker, phases: Phases
 ) -> Shared | None:
     """The best way of sharing that was found, verified; None if there is none."""
     found = [
@@ -187,7 +187,7 @@ def divide_targets(
     return None
 
 
-def prove_longer_for_heads(question: Question, checker: Checker) -> Longer | None:
+def prove_longer_for_heads(question: DesignQuestion, checker: Checker) -> Longer | None:
     """Verified: one of the queries is not shorter than this, however the targets are shared out; or None.
 
     Some head gives some target of a set at least a certain weight among the keys outside the set (see
@@ -204,13 +204,17 @@ def prove_longer_for_heads(question: Question, checker: Checker) -> Longer | Non
                 key=lambda bound: bound[1],
             )
             (part,) = evidence.parts
-            parts.append(Part(part.query, (Constraint(scenario, alone.target, 1.0),)))
+            parts.append(
+                PartEvidence(part.query, (Constraint(scenario, alone.target, 1.0),))
+            )
             least = min(least, length)
-        candidates.append((Bound(tuple(parts), among, scales=scales), least))
+        candidates.append((BoundEvidence(tuple(parts), among, scales=scales), least))
     return first_verified_length(question, checker, candidates)
 
 
-def _split(question: Question, guard: Guard | None, phases: Phases) -> Heads:
+def _split(
+    question: DesignQuestion, guard: GuardEvidence | None, phases: Phases
+) -> Heads:
     """The way of sharing with the shortest longest query; empty if there is none."""
     if question.met_by_nothing:
         return [
@@ -238,7 +242,10 @@ def _split(question: Question, guard: Guard | None, phases: Phases) -> Heads:
 
 
 def _served(
-    question: Question, guard: Guard | None, group: Group, factor: Fraction
+    question: DesignQuestion,
+    guard: GuardEvidence | None,
+    group: Group,
+    factor: Fraction,
 ) -> Float[np.ndarray, " d"] | None:
     least = {a: question.targets.least[a] * factor for a in group}
     total = sum(least.values())
@@ -249,9 +256,9 @@ def _served(
 
 
 def _certified(
-    question: Question,
+    question: DesignQuestion,
     checker: Checker,
-    guard: Guard | None,
+    guard: GuardEvidence | None,
     heads: Heads,
     queries: Float[np.ndarray, "heads d"],
 ) -> Shared | None:

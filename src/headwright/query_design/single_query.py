@@ -16,7 +16,13 @@ from jaxtyping import Float
 
 from headwright.errors import ContradictionError
 from headwright.numerics.enclosure import float_below, shown_above, shown_below
-from headwright.query_design.certify import Bound, Checker, Guard, certificate, guards
+from headwright.query_design.certify import (
+    BoundEvidence,
+    Checker,
+    GuardEvidence,
+    certificate,
+    guards,
+)
 from headwright.query_design.program import program, solved
 from headwright.query_design.proving.impossible import prove_impossible
 from headwright.query_design.proving.key_placement import Table, bound_at
@@ -24,7 +30,7 @@ from headwright.query_design.proving.least_violation import nearest
 from headwright.query_design.proving.random_keys import BoundSearch
 from headwright.query_design.solving.problem import QueryProblem, QuerySolution
 from headwright.query_design.solving.solver import dual_bound, violation
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 from headwright.query_design.targets import Targets
 
 # The part of the time that solving takes, measured at 2e4, 1e5 and 3e5 keys; checking takes the rest.
@@ -97,7 +103,7 @@ CLOSE = 1e-6  # how far a query may miss the targets in floating point and still
 class Attempt:
     """What the solver says of a question, with the guard that leads to the shortest query."""
 
-    guard: Guard | None
+    guard: GuardEvidence | None
     problem: QueryProblem
     solution: QuerySolution
 
@@ -118,7 +124,7 @@ class QueryResult:
 
 
 def shortest_query(
-    question: Question, checker: Checker, phases: Phases = SILENT
+    question: DesignQuestion, checker: Checker, phases: Phases = SILENT
 ) -> QueryResult:
     """The shortest query, verified, with the best bound that can be; or what the solver had, without a certificate."""
     for room in ROOM:
@@ -136,7 +142,7 @@ def shortest_query(
 
 
 def attempt(
-    question: Question,
+    question: DesignQuestion,
     room: float = 0.0,
     progress: Callable[[float], None] | None = None,
 ) -> Attempt:
@@ -155,7 +161,9 @@ def attempt(
     )
 
 
-def _best_bound(question: Question, found: Attempt) -> tuple[Bound, float]:
+def _best_bound(
+    question: DesignQuestion, found: Attempt
+) -> tuple[BoundEvidence, float]:
     """Evidence that no query is shorter, and its bound in floating point; inf if it says that there is none."""
     solution = found.solution
     if question.random:
@@ -177,11 +185,11 @@ def _best_bound(question: Question, found: Attempt) -> tuple[Bound, float]:
 
 
 def _verified(
-    question: Question,
+    question: DesignQuestion,
     checker: Checker,
     phases: Phases,
     found: Attempt,
-    bound: Bound,
+    bound: BoundEvidence,
     least: float,
 ) -> QueryResult | None:
     """With the bound if the checker takes it; a query that meets the targets are not given up for its bound."""
@@ -204,7 +212,7 @@ def _verified(
     return None
 
 
-def _multipliers(question: Question, solution: QuerySolution) -> Table:
+def _multipliers(question: DesignQuestion, solution: QuerySolution) -> Table:
     """The solver's multipliers that are above 0, by scenario and target."""
     places = [
         (w, a) for w in range(len(question.keys)) for a in question.targets.indices
@@ -217,16 +225,16 @@ def _multipliers(question: Question, solution: QuerySolution) -> Table:
 
 
 def met(
-    question: Question,
+    question: DesignQuestion,
     checker: Checker,
     queries: Float[np.ndarray, "heads d"],
-    guard: Guard | None = None,
+    guard: GuardEvidence | None = None,
 ) -> bool:
     """These queries meet this target: verified.
 
     >>> from headwright.query_design.targets import copy
     >>> from headwright.uncertainty import Uncertainty
-    >>> question = Question((np.eye(2),), copy(0, eps=0.5), Uncertainty(), Fraction(1), Fraction(1))
+    >>> question = DesignQuestion((np.eye(2),), copy(0, eps=0.5), Uncertainty(), Fraction(1), Fraction(1))
     >>> met(question, Checker(question), np.array([[9.0, 0.0]]))
     True
     """
@@ -256,14 +264,16 @@ class Longer:
 
 
 def prove_longer(
-    question: Question, checker: Checker, attempt: Attempt
+    question: DesignQuestion, checker: Checker, attempt: Attempt
 ) -> Longer | None:
     """The best such bound that was verified, or None."""
     return first_verified_length(question, checker, length_bounds(question, attempt))
 
 
 def first_verified_length(
-    question: Question, checker: Checker, candidates: Iterable[tuple[Bound, float]]
+    question: DesignQuestion,
+    checker: Checker,
+    candidates: Iterable[tuple[BoundEvidence, float]],
 ) -> Longer | None:
     """The largest of these bounds that the checker takes, made a little smaller where that helps; or None."""
     for bound, least in sorted(candidates, key=lambda candidate: -candidate[1]):
@@ -282,7 +292,9 @@ def first_verified_length(
     return None
 
 
-def length_bounds(question: Question, attempt: Attempt) -> list[tuple[Bound, float]]:
+def length_bounds(
+    question: DesignQuestion, attempt: Attempt
+) -> list[tuple[BoundEvidence, float]]:
     """Evidence that every query is long, with its bound in floating point: nothing is verified yet."""
     solution, problem = attempt.solution, attempt.problem
     if question.random:
@@ -322,7 +334,7 @@ def length_bounds(question: Question, attempt: Attempt) -> list[tuple[Bound, flo
     return found
 
 
-def _spread(question: Question) -> float:
+def _spread(question: DesignQuestion) -> float:
     """How far a key is from the first target at most, times the scale."""
     a = question.targets.indices[0]
     far = max(float(np.abs(keys - keys[a]).max()) for keys in question.keys)
@@ -330,7 +342,7 @@ def _spread(question: Question) -> float:
 
 
 def best_eps(
-    question: Question, checker: Checker, attempt: Attempt
+    question: DesignQuestion, checker: Checker, attempt: Attempt
 ) -> tuple[float, float] | None:
     """The least eps that can be met lies between; None for a target that does not treat its targets alike.
 
@@ -355,7 +367,7 @@ def best_eps(
     )
 
 
-def _with_slack(question: Question, slack: Fraction) -> Question:
+def _with_slack(question: DesignQuestion, slack: Fraction) -> DesignQuestion:
     """The same targets with 1/(1 + slack) for each target."""
     return replace(
         question,
@@ -379,7 +391,7 @@ def _closest(attempt: Attempt) -> np.ndarray:
 
 
 def _targets_met_above(
-    question: Question,
+    question: DesignQuestion,
     checker: Checker,
     attempt: Attempt,
     close: np.ndarray,
@@ -394,7 +406,7 @@ def _targets_met_above(
 
 
 def _impossible_below(
-    question: Question,
+    question: DesignQuestion,
     checker: Checker,
     attempt: Attempt,
     high: Fraction,

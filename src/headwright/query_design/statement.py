@@ -21,7 +21,7 @@ INLINE_NUMBERS = 4096  # keys up to this size are written into the certificate
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class UncertaintyEntry:
     """One entry of the uncertainty in floating point: what some keys may be."""
 
     keys: Int[np.ndarray, " some"]
@@ -43,7 +43,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Question:
+class DesignQuestion:
     """A target for given keys in an uncertainty, at a scale; where keys are random, with a confidence."""
 
     keys: tuple[Float[np.ndarray, "n d"], ...]  # one matrix for each scenario
@@ -96,7 +96,7 @@ class Question:
         return frozenset([*named, *others])
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[UncertaintyEntry, ...]:
         """The uncertainty of the statement, entry by entry, in floating point; none with scenarios."""
         named = np.zeros(self.n, dtype=bool)
         named[list(self.uncertainty.noise)] = True
@@ -114,13 +114,15 @@ class Question:
             columns = [[float.fromhex(x) for x in column] for column in entry["factor"]]
             factor = np.array(columns).T if columns else np.empty((self.d, 0))
             found.append(
-                Entry(keys, (low, high), ball, stretch, factor, entry["random"])
+                UncertaintyEntry(
+                    keys, (low, high), ball, stretch, factor, entry["random"]
+                )
             )
         return tuple(found)
 
 
 def statement(
-    question: Question,
+    question: DesignQuestion,
     claim: str,
     queries: Float[np.ndarray, "heads d"] | None = None,
     none_shorter: Fraction = Fraction(0),

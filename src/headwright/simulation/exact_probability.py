@@ -21,8 +21,8 @@ from headwright import attention
 from headwright.errors import InputError
 from headwright.numerics.enclosure import Enclosure
 from headwright.uncertainty.random_scale import (
-    Law,
     MeanWeight,
+    ScaleLaw,
     no_law,
     probability_within,
 )
@@ -169,7 +169,7 @@ class _Situation:
 
     scores: list[list[arb]]
     moving: int | None
-    law: Law
+    law: ScaleLaw
 
 
 def _probability(

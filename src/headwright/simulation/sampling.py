@@ -44,7 +44,7 @@ def sample_weights(
            [0.5]])
     """
     law, watched = (
-        Law.of(keys, queries, uncertainty, samples, scale=scale),
+        ScoreLaw.of(keys, queries, uncertainty, samples, scale=scale),
         indices(targets, "targets"),
     )
     for part in range(-(-samples // PART)):
@@ -53,7 +53,7 @@ def sample_weights(
 
 
 @dataclass(frozen=True)
-class Law:
+class ScoreLaw:
     """All that draws of the scores depend on: a few numbers a key, however long keys are."""
 
     base: Float[np.ndarray, "heads n"]
@@ -72,7 +72,7 @@ class Law:
         samples: int,
         *,
         scale: float,
-    ) -> Law:
+    ) -> ScoreLaw:
         """What these queries see of this uncertainty."""
         if samples < 1:
             raise InputError(f"{samples} samples: expected at least 1")

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.errors import InputError
-from headwright.models.model import Layer, Model, Tokens, layer_at, numbers
+from headwright.models.model import LayerActivations, Model, Tokens, layer_at, numbers
 from headwright.numerics.enclosure import TOLERANCE, assert_within
 from headwright.statistics.attention_config import AttentionConfig
 from headwright.text_bounds.first_layer import FirstLayer
@@ -95,10 +95,12 @@ def run_patterns(
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def run_in_float64(model: Model, ids: Tokens) -> Layer:
+def run_in_float64(model: Model, ids: Tokens) -> LayerActivations:
     """The first layer of a model on a text: every number of it float64, from the weights as exact numbers."""
     in_float64 = getattr(model, "first_layer_in_float64", None)
-    layer: Layer = layer_at(model, ids, 0) if in_float64 is None else in_float64(ids)
+    layer: LayerActivations = (
+        layer_at(model, ids, 0) if in_float64 is None else in_float64(ids)
+    )
     for name, array in (("queries", layer.queries), ("keys", layer.keys)):
         if numbers(array).dtype != np.float64:
             raise InputError(
@@ -181,7 +183,11 @@ def _check_seen_places(scoring: AttentionConfig, texts: TextFamily) -> None:
 
 
 def _check_scores(
-    run: Layer, layer: FirstLayer, ids: Tokens, texts: TextFamily, near: float
+    run: LayerActivations,
+    layer: FirstLayer,
+    ids: Tokens,
+    texts: TextFamily,
+    near: float,
 ) -> None:
     """Raise an InputError if scores from the layer as read are further from the run's than `near` of |q| |k|."""
     queries = numbers(run.queries).astype(np.float64)

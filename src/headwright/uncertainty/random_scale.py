@@ -79,7 +79,7 @@ class MeanWeight:
             self.heads
         )
 
-    def moment(self, power: int, law: Law) -> arb:
+    def moment(self, power: int, law: ScaleLaw) -> arb:
         """E of the weight to a power."""
         turns = sorted(turn for head in self.heads for turn in head.turns())
         points = [
@@ -94,7 +94,7 @@ class MeanWeight:
             total += self._moment_between(a, b, power, law)
         return total
 
-    def _moment_between(self, a: arb, b: arb, power: int, law: Law) -> arb:
+    def _moment_between(self, a: arb, b: arb, power: int, law: ScaleLaw) -> arb:
         turning = [
             head
             for head in self.heads
@@ -117,7 +117,7 @@ class MeanWeight:
 
 
 @dataclass(frozen=True)
-class Law:
+class ScaleLaw:
     """The law of g: how likely it is to lie in a piece of [low, high], and how likely beyond (the tail)."""
 
     low: arb
@@ -138,7 +138,7 @@ class Law:
         return whole.real
 
 
-def normal_law(mean: arb, variance: arb) -> Law:
+def normal_law(mean: arb, variance: arb) -> ScaleLaw:
     """g ~ N(mean, variance), the variance above 0."""
     root = (2 * variance).sqrt()
     reach = 14 * variance.sqrt()  # what lies beyond weighs less than 1e-43
@@ -148,7 +148,7 @@ def normal_law(mean: arb, variance: arb) -> Law:
     def below(x: arb) -> arb:
         return ((mean - x) / root).erfc() / 2
 
-    return Law(
+    return ScaleLaw(
         low,
         high,
         tail=below(low) + below(2 * mean - high),
@@ -157,9 +157,9 @@ def normal_law(mean: arb, variance: arb) -> Law:
     )
 
 
-def uniform_law(low: arb, high: arb) -> Law:
+def uniform_law(low: arb, high: arb) -> ScaleLaw:
     """g anywhere in between, each place as likely."""
-    return Law(
+    return ScaleLaw(
         low,
         high,
         arb(0),
@@ -168,13 +168,13 @@ def uniform_law(low: arb, high: arb) -> Law:
     )
 
 
-def no_law() -> Law:
+def no_law() -> ScaleLaw:
     """Nothing is random: one point carries everything."""
-    return Law(arb(0), arb(0), arb(0), lambda _a, _b: arb(1), lambda _: acb(1))
+    return ScaleLaw(arb(0), arb(0), arb(0), lambda _a, _b: arb(1), lambda _: acb(1))
 
 
 def probability_within(
-    weights: Sequence[MeanWeight], ranges: Sequence[tuple[arb, arb]], law: Law
+    weights: Sequence[MeanWeight], ranges: Sequence[tuple[arb, arb]], law: ScaleLaw
 ) -> tuple[arb, arb]:
     """How likely is it that every weight lies in its range? (what is certain, what is undecided)"""
     inside, undecided = arb(0), law.tail

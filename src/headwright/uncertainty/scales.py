@@ -25,7 +25,7 @@ from flint import arb, fmpq
 from jaxtyping import Float
 
 from headwright.errors import InputError, typed_errors
-from headwright.uncertainty.random_scale import Law, normal_law, uniform_law
+from headwright.uncertainty.random_scale import ScaleLaw, normal_law, uniform_law
 
 
 @typed_errors
@@ -67,7 +67,7 @@ class Normal:
         """The mean, twice."""
         return self.mean, self.mean
 
-    def law(self) -> Law:
+    def law(self) -> ScaleLaw:
         """As it says."""
         return normal_law(ball(decimal(self.mean)), ball(decimal(self.variance)))
 
@@ -114,7 +114,7 @@ class Between:
         """As they are."""
         return self.low, self.high
 
-    def law(self) -> Law:
+    def law(self) -> ScaleLaw:
         """As it is sampled."""
         return uniform_law(ball(decimal(self.low)), ball(decimal(self.high)))
 
@@ -151,7 +151,7 @@ class OneOf:
         """The least and the largest: where one head is met its targets at both, it is in between."""
         return min(self.values), max(self.values)
 
-    def law(self) -> Law | None:
+    def law(self) -> ScaleLaw | None:
         """None: its values are taken one by one."""
         return None
 

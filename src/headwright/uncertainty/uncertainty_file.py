@@ -14,28 +14,24 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import Field, ValidationError, create_model
 
 from headwright.errors import InputError, typed_errors
 from headwright.files import parse_file, read_array
 from headwright.uncertainty.scales import SCALES
 from headwright.uncertainty.spreads import SPREADS
 from headwright.uncertainty.uncertainty import Noise, Uncertainty
-from headwright.validation import sentence
+from headwright.validation import StrictModel, sentence
 
 Index = Annotated[int, Field(ge=0)]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Keyed(_Entry):
+class _Keyed(StrictModel):
     key: Index | list[Index] | Literal["*"]
 
 
-class _Scenarios(_Entry):
-    scenarios: list[str] = []
+class _Scenarios(StrictModel):
+    scenarios: list[str] = Field([])
 
 
 # The kinds say their own names: an entry for each, none of which has to be there.
@@ -44,12 +40,12 @@ _SPREADS: dict[str, Any] = {
     name: ((str if kind.from_file else float) | None, None)
     for name, kind in SPREADS.items()
 }
-_Scale = create_model("_Scale", __base__=_Entry, **_SCALES)
+_Scale = create_model("_Scale", __base__=StrictModel, **_SCALES)
 _Noise = create_model(
     "_Noise", __base__=_Keyed, **{"scale": (_Scale | None, None), **_SPREADS}
 )
-_Uncertainty = create_model(
-    "_Uncertainty",
+_UncertaintyFile = create_model(
+    "_UncertaintyFile",
     __base__=_Scenarios,
     noise=(list[_Noise], []),  # type: ignore[valid-type]
 )
@@ -78,11 +74,11 @@ def parse_uncertainty(text: str, folder: Path = Path()) -> Uncertainty:
     OneOf(values=(0.5, 1.5))
     """
     try:
-        entries: Any = _Uncertainty.model_validate(tomllib.loads(text))
+        entries: Any = _UncertaintyFile.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not TOML: {error}") from error
     except ValidationError as error:
-        raise InputError(sentence(error, _Uncertainty)) from error
+        raise InputError(sentence(error, _UncertaintyFile)) from error
     noise: dict[int, Noise] = {}
     others: Noise | None = None
     for number, entry in enumerate(entries.noise):

@@ -52,7 +52,7 @@ class Expected:
 
 
 @dataclass
-class Comparison:
+class StatementComparison:
     """Where the statement differs from what was asked, where it says more, and what it speaks of that nobody asked."""
 
     differences: list[str] = field(default_factory=list)
@@ -60,20 +60,20 @@ class Comparison:
     unasked: list[str] = field(default_factory=list)
 
 
-def compare(text: str, asked: Expected) -> Comparison:
+def compare(text: str, asked: Expected) -> StatementComparison:
     """The statement of a certificate that was verified, against what was asked."""
     said, proof = document(text)
     if isinstance(said, dict) and about_heads(said):
         return _compare_heads(said, asked)
     if asked.rules is not None:
-        return Comparison(
+        return StatementComparison(
             ["it is about keys, and not about the tokens and weights of whole heads"]
         )
     return _compare_keys(read(said, proof).statement, asked)
 
 
-def _compare_keys(statement: KeyStatement, asked: Expected) -> Comparison:
-    found = Comparison()
+def _compare_keys(statement: KeyStatement, asked: Expected) -> StatementComparison:
+    found = StatementComparison()
     if asked.scale is not None and asked.scale != statement.scale:
         found.differences.append(
             f"its scores have the scale {_size(statement.scale)}, and {_size(asked.scale)} was asked for"
@@ -107,7 +107,7 @@ def _unasked(statement: KeyStatement, asked: Expected) -> Iterator[str]:
 
 
 def _compare_targets(
-    statement: KeyStatement, asked: Mapping[int, Fraction], found: Comparison
+    statement: KeyStatement, asked: Mapping[int, Fraction], found: StatementComparison
 ) -> None:
     """More is a higher weight, or a further target; where nothing meets the targets, a lower one, or a target fewer."""
     designed = statement.claim == "designed"
@@ -130,7 +130,7 @@ def _least(p: Fraction | None) -> str:
 
 
 def _compare_confidence(
-    statement: KeyStatement, asked: Fraction, found: Comparison
+    statement: KeyStatement, asked: Fraction, found: StatementComparison
 ) -> None:
     if statement.confidence == 1:
         found.notes.append("in it nothing is random: what it says is certain")
@@ -170,7 +170,7 @@ def _is_short(x: Fraction) -> bool:
 
 
 def _compare_uncertainty(
-    statement: KeyStatement, uncertainty: Uncertainty, found: Comparison
+    statement: KeyStatement, uncertainty: Uncertainty, found: StatementComparison
 ) -> None:
     digests = [digest(scenario) for scenario in uncertainty.scenarios]
     if Counter(digests) != Counter(name.digest for name in statement.keys) and (
@@ -217,7 +217,7 @@ def _compare_uncertainty(
         )
 
 
-def _same(who: str, said: Spread, asked: Spread, found: Comparison) -> bool:
+def _same(who: str, said: Spread, asked: Spread, found: StatementComparison) -> bool:
     if said == asked:
         return True
     sizes = [
@@ -295,20 +295,22 @@ def digest(keys: np.ndarray) -> str:
     return hashlib.sha256(np.ascontiguousarray(keys, "<f8").tobytes()).hexdigest()
 
 
-def _compare_heads(said: dict[str, Any], asked: Expected) -> Comparison:
+def _compare_heads(said: dict[str, Any], asked: Expected) -> StatementComparison:
     from headwright.head_design import Rules
 
     claim, rules = said["claim"], asked.rules
     if rules is None:
-        return Comparison(["it is about whole heads, and keys were asked about"])
+        return StatementComparison(
+            ["it is about whole heads, and keys were asked about"]
+        )
     if claim != "circuit" and isinstance(rules, Rules):
         return _compare_rules(said, rules)
     if isinstance(rules, Rules):
-        return Comparison(
+        return StatementComparison(
             ["it is about a circuit, and the rules are about a single layer"]
         )
     if claim == "heads":
-        return Comparison(
+        return StatementComparison(
             ["it is about a single layer, and the rules are about a circuit"]
         )
     if claim == "no heads":  # without a first layer there is no circuit
@@ -316,13 +318,15 @@ def _compare_heads(said: dict[str, Any], asked: Expected) -> Comparison:
     return _compare_circuit(said, rules)
 
 
-def _compare_circuit(said: dict[str, Any], circuit: CircuitRules) -> Comparison:
+def _compare_circuit(
+    said: dict[str, Any], circuit: CircuitRules
+) -> StatementComparison:
     """Layer by layer. The tokens of later ones are what comes out of those before: those of the statement, verified."""
     from headwright.head_design.circuit import next_rules
 
-    layers, found = said["layers"], Comparison()
+    layers, found = said["layers"], StatementComparison()
     if len(layers) != 1 + len(circuit.others):
-        return Comparison(
+        return StatementComparison(
             [
                 f"it is a circuit of {len(layers)} layers, and the rules have {1 + len(circuit.others)}"
             ]
@@ -366,14 +370,14 @@ def _unproved_places(rules: Rules, written: dict[str, Any], number: int) -> list
     return []
 
 
-def _compare_rules(said: dict[str, Any], rules: Rules) -> Comparison:
+def _compare_rules(said: dict[str, Any], rules: Rules) -> StatementComparison:
     """Tokens, mask and uncertainty must be the same; the rules of the file must follow from those of the statement.
 
     Where the statement is that no heads keep its rules, these must follow from those of the file.
     """
     from headwright.head_design.certify import about
 
-    found, wanted = Comparison(), about(str(said["claim"]), rules, rules.rules)
+    found, wanted = StatementComparison(), about(str(said["claim"]), rules, rules.rules)
     for name in ("bias", "biases", "mask", "sequences", "uncertainty"):
         mine, theirs = said[name], wanted[name]
         if mine != theirs and (

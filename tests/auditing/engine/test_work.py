@@ -10,7 +10,7 @@ from headwright.auditing.engine.local import measure_piece, run_locally
 from headwright.auditing.engine.plan import Plan, WorkPiece, cut_into_pieces
 from headwright.auditing.measures.measure import WEIGHT_PRODUCTS
 from headwright.auditing.measures.summary import LayerAccumulator, Summary
-from headwright.models.model import Layer, LayerVisitor, Tokens
+from headwright.models.model import LayerActivations, LayerVisitor, Tokens
 from tests.auditing.handmade import Handmade
 
 MODEL = Handmade()
@@ -77,7 +77,7 @@ def test_the_model_stops_after_the_last_layer_that_is_wanted(plan: Plan) -> None
         def visit_layers(
             self, tokens: Tokens, visit: LayerVisitor, last: int | None = None
         ) -> None:
-            def visit_watched(layer: Layer) -> None:
+            def visit_watched(layer: LayerActivations) -> None:
                 ran.append(layer.index)
                 visit(layer)
 

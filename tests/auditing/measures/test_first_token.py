@@ -16,7 +16,7 @@ from headwright.auditing.measures.first_token import (
     rows_away,
 )
 from headwright.auditing.measures.rounding import sample_rows
-from headwright.models.model import Layer
+from headwright.models.model import LayerActivations
 from headwright.statistics.attention_config import AttentionConfig
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -39,7 +39,7 @@ def _rows(
     rng = np.random.default_rng(seed)
     q, k = rng.normal(size=(4, 14, 6)) * sharp, rng.normal(size=(2, 14, 6))
     scoring = AttentionConfig.of(q.shape, k.shape, **KINDS[kind])
-    rows = rows_away(Layer(0, q, k, k, scoring), (0, 1))
+    rows = rows_away(LayerActivations(0, q, k, k, scoring), (0, 1))
     pattern = np.stack(
         [
             sample_rows(rows, head, range(len(rows.positions))).pattern
@@ -90,7 +90,9 @@ def test_the_sink_wins_where_the_first_token_has_the_largest_weight(seed: int) -
 
 def test_an_equal_score_is_no_rest() -> None:
     q = np.zeros((1, 5, 2))
-    rows = rows_away(Layer(0, q, q, q, AttentionConfig.of(q.shape, q.shape)), ())
+    rows = rows_away(
+        LayerActivations(0, q, q, q, AttentionConfig.of(q.shape, q.shape)), ()
+    )
     assert not rows.sink_wins.any()
     assert (rows.margin == 0).all()
 
@@ -99,7 +101,8 @@ def test_what_is_left_keeps_its_digits_where_the_first_token_takes_nearly_all() 
     q, k = np.ones((1, 8, 1)), np.zeros((1, 8, 1))
     k[0, 0] = 60.0
     rows = rows_away(
-        Layer(0, q, k, k, AttentionConfig.of(q.shape, k.shape, scale=1.0)), (1,)
+        LayerActivations(0, q, k, k, AttentionConfig.of(q.shape, k.shape, scale=1.0)),
+        (1,),
     )
     seen = np.arange(FROM, 8)
     np.testing.assert_allclose(

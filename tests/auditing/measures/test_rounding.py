@@ -23,7 +23,7 @@ from headwright.auditing.measures.rounding import (
 )
 from headwright.auditing.measures.summary import Draws
 from headwright.auditing.measures.table import ROUNDINGS
-from headwright.models.model import Layer
+from headwright.models.model import LayerActivations
 from headwright.statistics.attention_config import AttentionConfig
 
 
@@ -59,7 +59,7 @@ def test_two_keys_reach_the_bound(delta: float) -> None:
     )
 
 
-def _effect(layer: Layer, measure: KeyRounding, head: int) -> RoundingEffect:
+def _effect(layer: LayerActivations, measure: KeyRounding, head: int) -> RoundingEffect:
     document = Document("random", np.arange(layer.scoring.keys), 0)
     totals = measure.of_rows(MeasuredLayer.of(layer, document))
     effect = measure.conclude(totals, head, Draws(1, "texts"))
@@ -81,7 +81,7 @@ def _effect(layer: Layer, measure: KeyRounding, head: int) -> RoundingEffect:
 def test_every_format_stays_below_its_bound_in_a_layer(kind: dict[str, object]) -> None:
     rng = np.random.default_rng(0)
     q, k = 3 * rng.normal(size=(2, 40, 8)), rng.normal(size=(1, 40, 8))
-    layer = Layer(0, q, k, k, AttentionConfig.of(q.shape, k.shape, **kind))  # type: ignore[arg-type]
+    layer = LayerActivations(0, q, k, k, AttentionConfig.of(q.shape, k.shape, **kind))  # type: ignore[arg-type]
     assert {measure.number_format for measure in ROUNDINGS} == set(FORMATS)
     for measure in ROUNDINGS:
         for head in range(2):
@@ -94,7 +94,9 @@ def test_large_arrays_are_made_once_and_used_for_every_format_and_head() -> None
     """Where freed memory is given back at once, arrays that come and go cost more than the arithmetic."""
     rng = np.random.default_rng(0)
     q, k = rng.normal(size=(2, 4096, 2)), rng.normal(size=(2, 4096, 2))
-    rows = rows_away(Layer(0, q, k, k, AttentionConfig.of(q.shape, k.shape)), ())
+    rows = rows_away(
+        LayerActivations(0, q, k, k, AttentionConfig.of(q.shape, k.shape)), ()
+    )
     buffers = Buffers()
     one_array = 64 * 4096 * 8  # bytes: the rows that are looked at, and all keys
     rounding(rows, 0, sample_rows(rows, 0, buffers=buffers), buffers)
@@ -135,7 +137,7 @@ def test_formats_leave_alone_what_they_can_hold_and_zeros_too() -> None:
 def test_a_tie_is_not_flipped() -> None:
     q = np.zeros((1, 20, 4))
     k = np.random.default_rng(0).normal(size=(1, 20, 4))
-    layer = Layer(0, q, k, k, AttentionConfig.of(q.shape, k.shape))
+    layer = LayerActivations(0, q, k, k, AttentionConfig.of(q.shape, k.shape))
     (int4,) = (
         measure for measure in ROUNDINGS if measure.number_format == "int4 per token"
     )

@@ -17,7 +17,7 @@ from headwright.errors import InputError
 from headwright.models import load_model
 from headwright.models.induction import InductionModel, induction_model
 from headwright.models.induction16 import Induction16, induction16_model
-from headwright.models.model import Layer, Tokens
+from headwright.models.model import LayerActivations, Tokens
 from headwright.statistics.attention_config import AttentionConfig
 from headwright.text_bounds.induction.groups import InductionGoal, TextGroup
 from headwright.text_bounds.induction.parts import GroupPartStore
@@ -111,9 +111,11 @@ class Learned(InductionModel):
     def _start(self, tokens: Tokens) -> np.ndarray:
         return self.embed[tokens] + self.place[: len(tokens)]
 
-    def _layer(self, index: int, x: np.ndarray) -> Layer:
+    def _layer(self, index: int, x: np.ndarray) -> LayerActivations:
         q, k, v = (x @ matrix[index] for matrix in (self.query, self.key, self.value))
-        return Layer(index, q, k, v, AttentionConfig.of(q.shape, k.shape, causal=True))
+        return LayerActivations(
+            index, q, k, v, AttentionConfig.of(q.shape, k.shape, causal=True)
+        )
 
 
 def random_learned(seed: int, size: float, heads: int) -> Learned:

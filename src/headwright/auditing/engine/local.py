@@ -24,10 +24,10 @@ from headwright.auditing.measures.summary import (
     merge_summaries,
 )
 from headwright.auditing.measures.table import MEASURES
-from headwright.models.model import Circuits, Layer, Model
+from headwright.models.model import Circuits, LayerActivations, Model
 
 
-def measure_layer(layer: Layer, document: Document) -> Summary:
+def measure_layer(layer: LayerActivations, document: Document) -> Summary:
     """All measures of one layer on one document."""
     measured = MeasuredLayer.of(layer, document)
     return merge_summaries(
@@ -54,7 +54,7 @@ def measure_piece(
             return
         document = plan.documents[piece.document]
 
-        def visit(layer: Layer) -> None:
+        def visit(layer: LayerActivations) -> None:
             if layer.index in piece.layers:
                 keep(layer.index, measure_layer(layer, document))
 

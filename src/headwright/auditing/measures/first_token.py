@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from headwright.errors import InputError
-from headwright.models.model import Layer, Tokens, numbers
+from headwright.models.model import LayerActivations, Tokens, numbers
 from headwright.statistics.attention_config import AttentionConfig
 from headwright.statistics.results import RowStatistics
 from headwright.statistics.rows import row_statistics
@@ -56,7 +56,7 @@ class AwayFromFirst:
         )
 
 
-def rows_away(layer: Layer, offsets: Sequence[int]) -> AwayFromFirst:
+def rows_away(layer: LayerActivations, offsets: Sequence[int]) -> AwayFromFirst:
     """The statistics of a layer's rows; `offsets` are those of `row_statistics`."""
     scoring = layer.scoring
     after = scoring.first + 1  # nothing before the first token is seen

@@ -51,7 +51,7 @@ from headwright.auditing.measures.summary import (
     quantile,
     ratio_sums,
 )
-from headwright.models.model import Circuits, Layer, numbers
+from headwright.models.model import Circuits, LayerActivations, numbers
 
 Rows = Float[np.ndarray, "heads rows"]
 Result = Mean | Quantiles | RoundingEffect | Spectrum | OutputShare | ShuffleEffect
@@ -67,11 +67,11 @@ class MeasuredLayer:
     """A layer on a document, with what several measures look at."""
 
     document: Document
-    layer: Layer
+    layer: LayerActivations
     rows: AwayFromFirst
 
     @classmethod
-    def of(cls, layer: Layer, document: Document) -> MeasuredLayer:
+    def of(cls, layer: LayerActivations, document: Document) -> MeasuredLayer:
         """The rows of a layer that ran on this document."""
         return cls(document, layer, rows_away(layer, (OWN, PREVIOUS)))
 

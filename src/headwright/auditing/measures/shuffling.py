@@ -10,7 +10,7 @@ from jaxtyping import Float
 from headwright.auditing.measures.first_token import capped
 from headwright.auditing.measures.rounding import softmax
 from headwright.auditing.measures.summary import Summary
-from headwright.models.model import Layer, Model, Tokens, numbers
+from headwright.models.model import LayerActivations, Model, Tokens, numbers
 
 SHUFFLES = 4
 LONGEST = 128  # tokens; order needs no long text
@@ -67,7 +67,7 @@ def _last_outputs(
     """What each head writes at the last position, before W_O, layer after layer."""
     outputs: list[Float[np.ndarray, "heads e"]] = []
 
-    def visit(layer: Layer) -> None:
+    def visit(layer: LayerActivations) -> None:
         scoring = layer.scoring
         q, k, v = (
             numbers(array).astype(np.float64)

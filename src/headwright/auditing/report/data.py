@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from headwright.auditing.documents import Document, digest_of
-from headwright.auditing.explain import Example
+from headwright.auditing.explain import HeadExample
 from headwright.auditing.head_findings import HeadFindings
 from headwright.auditing.measures.circuits import OutputShare, Spectrum
 from headwright.auditing.measures.measure import Measure, Result
@@ -273,7 +273,7 @@ def _(result: ShuffleEffect) -> dict[str, Any]:
     return {"value": result.value}
 
 
-def _example(example: Example) -> dict[str, Any]:
+def _example(example: HeadExample) -> dict[str, Any]:
     """All but the map and the words of the document."""
     return {
         "title": example.title,

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from headwright import theme
-from headwright.auditing.explain import Example, ExplainedRow
+from headwright.auditing.explain import ExplainedRow, HeadExample
 from headwright.auditing.head_findings import HeadFindings, summarise_rounding
 from headwright.auditing.measures.circuits import Spectrum
 from headwright.auditing.measures.roles import ROLES
@@ -206,7 +206,7 @@ def _gallery(audit: AuditResult) -> str:
     return f'<div class="cards">{cards}</div>{scripts}' if cards else ""
 
 
-def _card(audit: AuditResult, example: Example, script_id: str) -> str:
+def _card(audit: AuditResult, example: HeadExample, script_id: str) -> str:
     rows = "".join(_row(row) for row in example.rows)
     decimals = 2 if example.value < 100 else 0
     meaning = html.escape(BY_NAME[example.measure].meaning)
@@ -218,7 +218,7 @@ def _card(audit: AuditResult, example: Example, script_id: str) -> str:
     )
 
 
-def _pattern(example: Example, script_id: str) -> str:
+def _pattern(example: HeadExample, script_id: str) -> str:
     """The pattern over the whole document, averaged over bins, as a picture."""
     drawn = example.map
     image = base64.b64encode(drawn.png()).decode()

@@ -8,7 +8,7 @@ from typing import Literal
 
 import ml_dtypes  # noqa: F401  (teaches NumPy bfloat16, which safetensors then reads)
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
@@ -17,7 +17,7 @@ from headwright.files import write_whole
 from headwright.head_design.export.numbers import stored
 from headwright.head_design.head import Head, HeadLayer
 from headwright.query_design.targets import exact
-from headwright.validation import sentence
+from headwright.validation import StrictModel, sentence
 
 ARRAYS, SHAPES = "weights.safetensors", "weights.json"
 MATRICES, VECTORS = ("W_Q", "W_K", "W_V"), ("b_Q", "b_V")
@@ -32,15 +32,13 @@ CONVENTIONS = {
 }
 
 
-class _Shapes(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Shapes(StrictModel):
     format: Literal["headwright layer 1"]
     dtype: Literal["float64", "float32", "bfloat16"]
     causal: bool
-    mask: list[str] = []
+    mask: list[str] = Field([])
     biases: bool = False
-    bias: list[list[list[str]]] = []
+    bias: list[list[list[str]]] = Field([])
     heads: int = Field(ge=1, le=1024)
     shapes: dict[str, list[int]]
     conventions: dict[str, str]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.view import Call, RequestModel, View
+from headwright.lab.view import ApiCall, RequestModel, View
 
 if TYPE_CHECKING:
     from headwright.auditing.documents import Document
@@ -151,21 +151,21 @@ VIEW = View(
     "Audit",
     "See what each head of a trained model does, row by row, and bounds that are proved for all texts of a length.",
     (
-        Call(
+        ApiCall(
             "audit",
             "Audit all heads of the built-in model.",
             AuditRequest,
             audit,
             seconds=60.0,
         ),
-        Call(
+        ApiCall(
             "explain",
             "One row of a head of the built-in model on a text, and the shortest query with the same effect.",
             ExplainRequest,
             explain,
             seconds=30.0,
         ),
-        Call(
+        ApiCall(
             "every_text",
             "Bounds for the first layer of the built-in model over all texts of a length.",
             EveryTextRequest,

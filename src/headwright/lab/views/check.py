@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.view import Call, RequestModel, View
+from headwright.lab.view import ApiCall, RequestModel, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,9 +226,9 @@ VIEW = View(
     "Check",
     "Check an answer to an exercise: a verdict on each required part, the status of every formula, and hints.",
     (
-        Call("exercises", "List the exercises.", ExercisesRequest, exercises),
-        Call("check", "Check one answer.", CheckRequest, check, seconds=SECONDS),
-        Call(
+        ApiCall("exercises", "List the exercises.", ExercisesRequest, exercises),
+        ApiCall("check", "Check one answer.", CheckRequest, check, seconds=SECONDS),
+        ApiCall(
             "document",
             "Check all answers in a document.",
             CheckRequest,

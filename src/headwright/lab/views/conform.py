@@ -18,7 +18,7 @@ from headwright.conformance.demonstration import (
 )
 from headwright.conformance.inputs import DTypeName, Kind
 from headwright.errors import InputError
-from headwright.lab.view import Call, RequestModel, View
+from headwright.lab.view import ApiCall, RequestModel, View
 
 MOST_CELLS = 64  # in each direction of the map
 TOLERANCES = (1e-3, 1e-2, 2e-2)  # atol = rtol, as tests of kernels have them
@@ -102,7 +102,7 @@ VIEW = View(
     "Conform",
     "Is a difference between attention kernels rounding, or a mistake?",
     (
-        Call(
+        ApiCall(
             "conform",
             "Judge a kernel with a seeded mistake by the proved bound.",
             ConformRequest,

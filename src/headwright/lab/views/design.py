@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.view import Call, RequestModel, View
+from headwright.lab.view import ApiCall, RequestModel, View
 from headwright.lab.views.uncertainties import MOST_ENTRIES, Noisy, uncertainty_of
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ VIEW = View(
     "Design",
     "Choose which keys a head should attend to. See all queries that do, and the shortest one, with a proof.",
     (
-        Call(
+        ApiCall(
             "design",
             "Find the shortest query that meets attention targets, or prove that there is none.",
             DesignRequest,

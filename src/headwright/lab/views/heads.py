@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.view import Call, RequestModel, View
+from headwright.lab.view import ApiCall, RequestModel, View
 
 if TYPE_CHECKING:
     from headwright.head_design import HeadsResult, Rules
@@ -146,14 +146,14 @@ VIEW = View(
     "Heads",
     "Write rules for what tokens should attend to and output. Get the weights of the smallest head, with a proof.",
     (
-        Call(
+        ApiCall(
             "heads",
             "Find the smallest heads that satisfy rules, or prove that there are none.",
             HeadsRequest,
             heads,
             seconds=60.0,
         ),
-        Call(
+        ApiCall(
             "export",
             "Export the designed heads for another library, as an archive.",
             ExportRequest,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from headwright.lab.view import Call, RequestModel, View
+from headwright.lab.view import ApiCall, RequestModel, View
 from headwright.lab.views.design import MOST_KEYS, Index, Number, Row, matrix
 from headwright.lab.views.uncertainties import MOST_ENTRIES, Noisy, uncertainty_of
 
@@ -71,7 +71,7 @@ VIEW = View(
     "Noise",
     "Average two keys when one has a random length: compare one head, two heads and a robust design.",
     (
-        Call(
+        ApiCall(
             "simulate",
             "Simulate random keys: weights of the targets, and the probability that they are averaged.",
             SimulateRequest,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.view import Call, RequestModel, View
+from headwright.lab.view import ApiCall, RequestModel, View
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,13 +161,13 @@ VIEW = View(
     "Order",
     "Permute a sentence: without positions a layer cannot see the order. See which positions rounding makes equal.",
     (
-        Call(
+        ApiCall(
             "order",
             "Apply a layer to permuted tokens, without and with positions.",
             OrderRequest,
             order,
         ),
-        Call(
+        ApiCall(
             "positions",
             "Find positions that are equal after rounding, and the smallest distance.",
             PositionsRequest,

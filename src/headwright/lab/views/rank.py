@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.view import Call, RequestModel, View
+from headwright.lab.view import ApiCall, RequestModel, View
 from headwright.lab.views.design import matrix
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ LARGEST = 1e300  # above this a norm may overflow
 Row = Annotated[list[float], Field(min_length=1, max_length=MOST_SIDE)]
 
 
-class Head(RequestModel):
+class HeadMatrix(RequestModel):
     """A matrix of a head of the built-in model.
 
-    >>> Head(layer=0, head=1).circuit
+    >>> HeadMatrix(layer=0, head=1).circuit
     'qk'
     """
 
@@ -43,7 +43,7 @@ class FactorsRequest(RequestModel):
     matrix: list[Row] | None = Field(
         None, min_length=1, max_length=MOST_SIDE, description="The rows."
     )
-    head: Head | None = Field(None, description="A head of the built-in model.")
+    head: HeadMatrix | None = Field(None, description="A head of the built-in model.")
 
 
 class LowRankRequest(FactorsRequest):
@@ -129,13 +129,13 @@ VIEW = View(
     "Rank",
     "Approximate a matrix by one of small rank, with a certified error.",
     (
-        Call(
+        ApiCall(
             "lowrank",
             "Approximate a matrix by one of small rank, with a certified error bound.",
             LowRankRequest,
             lowrank,
         ),
-        Call(
+        ApiCall(
             "factors",
             "Singular value decomposition in floating point, for a picture.",
             FactorsRequest,

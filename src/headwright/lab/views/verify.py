@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from headwright.errors import InputError
-from headwright.lab.view import Call, RequestModel, View
+from headwright.lab.view import ApiCall, RequestModel, View
 
 MOST_CHARACTERS = 3_000_000
 BUILT_IN = ("builtin:induction", "builtin:induction16")
@@ -47,7 +47,7 @@ VIEW = View(
     "verify",
     "Verify",
     calls=(
-        Call(
+        ApiCall(
             "verify",
             "Verify a certificate, as `headwright verify` does.",
             VerifyRequest,

@@ -21,9 +21,9 @@ from jaxtyping import Float
 
 from headwright.certificates.exact.keys import KeyMatrix
 from headwright.numerics.exact_linear import solve_exactly
-from headwright.query_design.certify import Bound, Constraint, Part
+from headwright.query_design.certify import BoundEvidence, Constraint, PartEvidence
 from headwright.query_design.proving.key_placement import WorstPlaces
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 
 FINE = (
     2**160
@@ -52,7 +52,7 @@ class Guess:
     )
 
 
-def cancelled(question: Question, guess: Guess) -> Bound | None:
+def cancelled(question: DesignQuestion, guess: Guess) -> BoundEvidence | None:
     """The evidence with V = 0 exactly; None where that takes a larger correction than there is room for."""
     system = _System(question, guess)
     values = system.corrected()
@@ -64,7 +64,9 @@ def cancelled(question: Question, guess: Guess) -> Bound | None:
 
 
 @dataclass
-class _Amount:
+class CancellationTerm:
+    """An unknown of the sums that should cancel, and where it stands in them."""
+
     guess: int  # in units of 1 / FINE
     room: float
     place: tuple[int, int, Fraction] | None = (
@@ -79,7 +81,7 @@ class _Amount:
 class _System:
     """The amounts, and the equations that they meet: V = 0, shares sum to multipliers, multipliers sum to 1."""
 
-    def __init__(self, question: Question, guess: Guess) -> None:
+    def __init__(self, question: DesignQuestion, guess: Guess) -> None:
         self.question, self.guess, self.d = (
             question,
             guess,
@@ -96,7 +98,7 @@ class _System:
             [c for c, g in enumerate(guess.shared) if g == number]
             for number in range(len(guess.pi))
         ]
-        self.amounts: dict[Name, _Amount] = {}
+        self.amounts: dict[Name, CancellationTerm] = {}
         self._add_multipliers()
         self._add_shares()
         self._add_scaled()
@@ -128,7 +130,7 @@ class _System:
             number = round(float(self.guess.multipliers[c]) * FINE)
             sums = {self.guess.shared[c]: -1, len(self.groups): 1}
             place = None if self._ranged(a) else (w, a, -self._fixed_scale(a))
-            self.amounts["multiplier", c, 0] = _Amount(
+            self.amounts["multiplier", c, 0] = CancellationTerm(
                 number, number / FINE, place, sums=sums
             )
 
@@ -139,7 +141,7 @@ class _System:
             for j in np.flatnonzero(self.guess.pi[g]).tolist():
                 number = round(float(self.guess.pi[g][j]) * mass * FINE)
                 place = None if self._ranged(j) else (w, j, self._fixed_scale(j))
-                self.amounts["share", g, j] = _Amount(
+                self.amounts["share", g, j] = CancellationTerm(
                     number, number / FINE, place, sums={g: 1}
                 )
 
@@ -190,11 +192,15 @@ class _System:
                     a, mass, stand.own_scales[a], -1
                 )
 
-    def _between(self, key: int, mass: int, scale: float, sign: int) -> _Amount:
+    def _between(
+        self, key: int, mass: int, scale: float, sign: int
+    ) -> CancellationTerm:
         low, high = self.question.entries[self.entry_of[key]].ends
         exact = min(max(Fraction(scale), low), high)
         room = float(min(exact - low, high - exact)) * (mass / FINE)
-        return _Amount(math.floor(exact * mass), room, (0, key, Fraction(sign)))
+        return CancellationTerm(
+            math.floor(exact * mass), room, (0, key, Fraction(sign))
+        )
 
     def _add_moves(self) -> None:
         guesses = self._guesses()
@@ -204,7 +210,7 @@ class _System:
             room = max(0.0, 1 - float(np.linalg.norm(move))) * (mass / FINE)
             for k in range(entry.width):
                 column = [Fraction(x) for x in entry.factor[:, k].tolist()]
-                self.amounts["move", e, k] = _Amount(
+                self.amounts["move", e, k] = CancellationTerm(
                     math.floor(Fraction(float(move[k])) * mass), room, vector=column
                 )
 
@@ -218,9 +224,11 @@ class _System:
             if entry.random and keys:
                 for k in range(entry.width):
                     column = [Fraction(x) for x in entry.factor[:, k].tolist()]
-                    self.amounts["push", e, k] = _Amount(0, FREE, vector=column)
+                    self.amounts["push", e, k] = CancellationTerm(
+                        0, FREE, vector=column
+                    )
                 for j in sorted(keys) if entry.stretch else ():
-                    self.amounts["push", -1 - j, 0] = _Amount(
+                    self.amounts["push", -1 - j, 0] = CancellationTerm(
                         0, FREE, (0, j, Fraction(1))
                     )
 
@@ -274,7 +282,7 @@ class _System:
         order = qr(weighted, mode="r", pivoting=True)[1]
         return [names[j] for j in order[: 3 * rows]]
 
-    def _column(self, amount: _Amount) -> list[fmpq]:
+    def _column(self, amount: CancellationTerm) -> list[fmpq]:
         if amount.place is not None:
             w, j, factor = amount.place
             keys = self.exact[w]
@@ -338,7 +346,7 @@ class _System:
 
     # The evidence
 
-    def bound(self, values: dict[Name, fmpq]) -> Bound:
+    def bound(self, values: dict[Name, fmpq]) -> BoundEvidence:
         """The amounts as the checker takes them."""
         tables: list[dict[int, Fraction]] = [{} for _ in self.groups]
         for (kind, g, j), value in values.items():
@@ -382,18 +390,18 @@ class _System:
                 ]
         zero, pushes = np.zeros(self.d), self._pushes(values)
         if pushes is None:
-            return Bound(
-                (Part(zero, constraints, None, moves),),
+            return BoundEvidence(
+                (PartEvidence(zero, constraints, None, moves),),
                 None,
                 self.guess.deviations,
                 scales,
                 own,
             )
         parts = tuple(
-            Part(zero, (c,), None, moves, push)
+            PartEvidence(zero, (c,), None, moves, push)
             for c, push in zip(constraints, pushes, strict=True)
         )
-        return Bound(parts, None, self.guess.deviations, scales, own)
+        return BoundEvidence(parts, None, self.guess.deviations, scales, own)
 
     def _pushes(self, values: dict[Name, fmpq]) -> list[list[Fraction]] | None:
         """The guessed pushes, corrected alike so that sum_c lambda_c C_c p_c = -V; None if nothing is random."""

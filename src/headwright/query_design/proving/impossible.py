@@ -16,10 +16,10 @@ from jaxtyping import Float
 
 from headwright import attention
 from headwright.query_design.certify import (
-    Bound,
+    BoundEvidence,
     Checker,
     Constraint,
-    Part,
+    PartEvidence,
     certificate,
     deviations_of_any,
 )
@@ -29,7 +29,7 @@ from headwright.query_design.proving.key_placement import places
 from headwright.query_design.proving.least_violation import Nearest, nearest, shrunk
 from headwright.query_design.proving.random_keys import BoundSearch
 from headwright.query_design.solving.problem import QueryProblem, QuerySolution
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 
 CUTS = (
     0.0,
@@ -60,17 +60,20 @@ LARGEST = 1e3  # scores beyond this are no good start: floats cannot tell them a
 class ImpossibilityProof:
     """A verified certificate that no query meets the targets, and what it says.
 
-    >>> ImpossibilityProof("{}", "...", Bound(())).words
+    >>> ImpossibilityProof("{}", "...", BoundEvidence(())).words
     '...'
     """
 
     certificate: str
     words: str
-    evidence: Bound
+    evidence: BoundEvidence
 
 
 def prove_impossible(
-    question: Question, checker: Checker, problem: QueryProblem, solution: QuerySolution
+    question: DesignQuestion,
+    checker: Checker,
+    problem: QueryProblem,
+    solution: QuerySolution,
 ) -> ImpossibilityProof | None:
     """A proof that was verified, or None where none was found; the problem and its solution are where to look."""
     if question.met_by_nothing:
@@ -84,8 +87,8 @@ def prove_impossible(
 
 
 def _bounds(
-    question: Question, problem: QueryProblem, solution: QuerySolution
-) -> Iterator[Bound]:
+    question: DesignQuestion, problem: QueryProblem, solution: QuerySolution
+) -> Iterator[BoundEvidence]:
     """Evidence that may be accepted, the likeliest first."""
     guesses = (
         _random(question, solution)
@@ -101,7 +104,7 @@ def _bounds(
 
 
 def _certain_or_sets(
-    question: Question, problem: QueryProblem, solution: QuerySolution
+    question: DesignQuestion, problem: QueryProblem, solution: QuerySolution
 ) -> Iterator[Guess]:
     if problem.certain:
         yield _patterns(question, solution.best, solution.multipliers)
@@ -127,7 +130,7 @@ def _certain_or_sets(
         yield from _at_ends(question, problem)
 
 
-def _at_ends(question: Question, problem: QueryProblem) -> Iterator[Guess]:
+def _at_ends(question: DesignQuestion, problem: QueryProblem) -> Iterator[Guess]:
     """Keys of uncertain scale may have to stand at an end of their range, such as 0."""
     for level in LEVELS[:2]:
         found = nearest(problem, np.zeros(problem.shape[1]), level, 1 / level)
@@ -135,7 +138,7 @@ def _at_ends(question: Question, problem: QueryProblem) -> Iterator[Guess]:
             yield _snapped(question, _at(question, problem, found, 0.0), near)
 
 
-def _snapped(question: Question, guess: Guess, near: float) -> Guess:
+def _snapped(question: DesignQuestion, guess: Guess, near: float) -> Guess:
     """The guess with scales that are near to an end of their range put there."""
     scales, own = dict(guess.stand.scales), dict(guess.stand.own_scales)  # type: ignore[union-attr]
     for entry in question.entries:
@@ -160,7 +163,7 @@ def _near(
 
 
 def _patterns(
-    question: Question,
+    question: DesignQuestion,
     query: Float[np.ndarray, " d"],
     multipliers: Float[np.ndarray, "scenarios targets"],
 ) -> Guess:
@@ -187,7 +190,7 @@ def _patterns(
 
 
 def _at(
-    question: Question, problem: QueryProblem, found: Nearest, shrink: float
+    question: DesignQuestion, problem: QueryProblem, found: Nearest, shrink: float
 ) -> Guess:
     """Sets: each constraint has shares of its own, for the worst places of its rivals and of its target."""
     up, low = ends(problem, 0, found.query, found.smoothing)
@@ -207,7 +210,7 @@ def _at(
     )
 
 
-def _random(question: Question, solution: QuerySolution) -> Iterator[Guess]:
+def _random(question: DesignQuestion, solution: QuerySolution) -> Iterator[Guess]:
     """Random keys: shares for which z deviations, jointly, are enough to make V vanish."""
     for level in LEVELS[:2]:
         value = BoundSearch(question, level).best(
@@ -226,7 +229,7 @@ def _random(question: Question, solution: QuerySolution) -> Iterator[Guess]:
             )
 
 
-def _leaves_room(question: Question, guess: Guess) -> bool:
+def _leaves_room(question: DesignQuestion, guess: Guess) -> bool:
     """Some key with a share may move within a ball, so that nothing has to cancel exactly."""
     present = {a for _, a in guess.constraints} | {
         j for pi in guess.pi for j in np.flatnonzero(pi).tolist()
@@ -237,7 +240,7 @@ def _leaves_room(question: Question, guess: Guess) -> bool:
     )
 
 
-def _as_it_is(question: Question, guess: Guess) -> Bound:
+def _as_it_is(question: DesignQuestion, guess: Guess) -> BoundEvidence:
     constraints = tuple(
         Constraint(
             w,
@@ -253,14 +256,18 @@ def _as_it_is(question: Question, guess: Guess) -> Bound:
     moves = None if stand is None else [move.tolist() for move in stand.moves]
     scales, own = ({}, {}) if stand is None else (stand.scales, stand.own_scales)
     if guess.pushes is None:
-        return Bound(
-            (Part(zero, constraints, moves=moves),), None, guess.deviations, scales, own
+        return BoundEvidence(
+            (PartEvidence(zero, constraints, moves=moves),),
+            None,
+            guess.deviations,
+            scales,
+            own,
         )
     parts = tuple(
-        Part(zero, (c,), None, moves, push.tolist())
+        PartEvidence(zero, (c,), None, moves, push.tolist())
         for c, push in zip(constraints, guess.pushes, strict=True)
     )
-    return Bound(parts, None, guess.deviations, scales, own)
+    return BoundEvidence(parts, None, guess.deviations, scales, own)
 
 
 def _cuts(guess: Guess) -> Iterator[Guess]:

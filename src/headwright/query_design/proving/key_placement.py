@@ -14,8 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.query_design.certify import Bound, Constraint, Exact, Part
-from headwright.query_design.statement import Entry, Question
+from headwright.query_design.certify import (
+    BoundEvidence,
+    Constraint,
+    Exact,
+    PartEvidence,
+)
+from headwright.query_design.statement import DesignQuestion, UncertaintyEntry
 
 Table = Mapping[tuple[int, int], Exact]  # multipliers by scenario and target
 INSIDE = 1 - 4e-16  # so that |u| <= 1 in spite of rounding
@@ -32,7 +37,7 @@ class WorstPlaces:
 
 
 def places(
-    question: Question,
+    question: DesignQuestion,
     query: Float[np.ndarray, " d"],
     smoothing: float,
     shrink: float = 0.0,
@@ -59,21 +64,21 @@ def places(
 
 
 def bound_at(
-    question: Question,
+    question: DesignQuestion,
     query: Float[np.ndarray, " d"],
     multipliers: Table,
     smoothing: float = 0.0,
-) -> Bound:
+) -> BoundEvidence:
     """The evidence that a query, multipliers and a smoothing name, for one head where nothing is random."""
     constraints = tuple(Constraint(w, a, x) for (w, a), x in multipliers.items())
-    part = Part(query, constraints)
+    part = PartEvidence(query, constraints)
     if question.uncertainty.fixed or question.uncertainty.scenarios:
-        return Bound((part,))
+        return BoundEvidence((part,))
     stand = places(question, query, smoothing)
     part = replace(
         part, lifts=stand.lifts, moves=[move.tolist() for move in stand.moves]
     )
-    return Bound(
+    return BoundEvidence(
         (part,),
         scales=_inside(question, stand.scales),
         own_scales=_inside(question, stand.own_scales),
@@ -81,7 +86,10 @@ def bound_at(
 
 
 def _scales(
-    entry: Entry, scores: Float[np.ndarray, " some"], smoothing: float, shrink: float
+    entry: UncertaintyEntry,
+    scores: Float[np.ndarray, " some"],
+    smoothing: float,
+    shrink: float,
 ) -> dict[int, float]:
     low, high = entry.scale
     root = np.hypot(scores, smoothing)
@@ -92,11 +100,11 @@ def _scales(
     return dict(zip(entry.keys.tolist(), found.tolist(), strict=True))
 
 
-def _between(scale: float, entry: Entry) -> float:
+def _between(scale: float, entry: UncertaintyEntry) -> float:
     return min(max(scale, entry.scale[0]), entry.scale[1])
 
 
-def _inside(question: Question, scales: dict[int, float]) -> dict[int, float]:
+def _inside(question: DesignQuestion, scales: dict[int, float]) -> dict[int, float]:
     """The scales strictly inside their range; the checker takes an end of the range by itself."""
     found: dict[int, float] = {}
     for entry in question.entries:
@@ -111,7 +119,10 @@ def _inside(question: Question, scales: dict[int, float]) -> dict[int, float]:
 
 
 def _moved(
-    entry: Entry, query: Float[np.ndarray, " d"], smoothing: float, shrink: float
+    entry: UncertaintyEntry,
+    query: Float[np.ndarray, " d"],
+    smoothing: float,
+    shrink: float,
 ) -> tuple[Float[np.ndarray, " width"], float]:
     """u, and how much it adds to the score of a rival."""
     if entry.random:

@@ -23,16 +23,16 @@ from jaxtyping import Bool, Float
 
 from headwright.optimisation.newton import minimise_smooth
 from headwright.query_design.certify import (
-    Bound,
+    BoundEvidence,
     Constraint,
-    Guard,
-    Part,
+    GuardEvidence,
+    PartEvidence,
     deviations_of_any,
 )
 from headwright.query_design.program import program, solved
 from headwright.query_design.proving.key_placement import WorstPlaces, places
 from headwright.query_design.proving.least_violation import nearest
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 
 Vector = Float[np.ndarray, " d"]
 Matrix = Float[np.ndarray, "d d"]
@@ -178,7 +178,7 @@ def _by_several(
 
 
 @dataclass(frozen=True, eq=False)
-class OutputLaw:
+class GaussianKeys:
     """The Gaussian part of an uncertainty: the covariance of key j is ball_j^2 I + stretch_j^2 mu_j mu_j^T + E E^T."""
 
     keys: Float[np.ndarray, "n d"]
@@ -189,7 +189,7 @@ class OutputLaw:
     ]  # 1 for the keys that have it
 
     @classmethod
-    def of(cls, question: Question) -> OutputLaw:
+    def of(cls, question: DesignQuestion) -> GaussianKeys:
         """The random entries of the uncertainty of a question."""
         n = question.n
         ball, stretch, factors = np.zeros(n), np.zeros(n), []
@@ -245,11 +245,11 @@ class ShareBound:
 class BoundSearch:
     """The best bound for one question, from a start."""
 
-    def __init__(self, question: Question, shrink: float = 0.0) -> None:
+    def __init__(self, question: DesignQuestion, shrink: float = 0.0) -> None:
         """All that does not change on the way; with a shrink, as if there were fewer deviations and smaller sets."""
         self.question, self.chances, self.shrink = (
             question,
-            OutputLaw.of(question),
+            GaussianKeys.of(question),
             shrink,
         )
         self.z = float(deviations_of_any(question)) * (1 - shrink)
@@ -301,7 +301,7 @@ class BoundSearch:
 
     def _relaxed(self, start: Vector) -> tuple[Vector, Float[np.ndarray, " m"], float]:
         """The shortest query that withstands these deviations in each pair, which every query must; or the nearest."""
-        guard = Guard("pairs", Fraction(self.z))
+        guard = GuardEvidence("pairs", Fraction(self.z))
         problem = program(self.question, guard)
         solution = solved(problem)
         if solution.status != "impossible":
@@ -462,7 +462,7 @@ class BoundSearch:
         least = right / (self.scale * (length - room))
         return ShareBound(shares, least, -self.sign * y * (least / length), pushes)
 
-    def evidence(self, value: ShareBound) -> tuple[Bound, float]:
+    def evidence(self, value: ShareBound) -> tuple[BoundEvidence, float]:
         """A part for each target, and what they prove; distributions are written out where they are short."""
         if value.shares.pi.size > MOST_SHARES and 0 < value.least < math.inf:
             return max(
@@ -476,7 +476,7 @@ class BoundSearch:
             value, value.query, tables, [None] * len(tables)
         ), value.least
 
-    def _by_scores(self, value: ShareBound, size: float) -> tuple[Bound, float]:
+    def _by_scores(self, value: ShareBound, size: float) -> tuple[BoundEvidence, float]:
         """Distributions by the scores at the query, with lifts in place of what the push does to the targets."""
         shares, lifted, pi = value.shares, [], []
         variances = self.scale**2 * np.maximum(
@@ -511,11 +511,11 @@ class BoundSearch:
         query: Vector,
         tables: Sequence[dict[int, float] | None],
         lifts: Sequence[tuple[float, ...] | None],
-    ) -> Bound:
+    ) -> BoundEvidence:
         shares, stand = value.shares, value.shares.stand
         moves = [move.tolist() for move in stand.moves]
         parts = tuple(
-            Part(
+            PartEvidence(
                 query,
                 (Constraint(0, a, float(x), table),),
                 lift,
@@ -531,7 +531,7 @@ class BoundSearch:
                 strict=True,
             )
         )
-        return Bound(
+        return BoundEvidence(
             parts,
             None,
             deviations_of_any(self.question),

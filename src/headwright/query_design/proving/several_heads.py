@@ -17,10 +17,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headwright.query_design.certify import (
-    Bound,
+    BoundEvidence,
     Checker,
     Constraint,
-    Part,
+    PartEvidence,
     certificate,
 )
 from headwright.query_design.program import program, solved
@@ -30,7 +30,7 @@ from headwright.query_design.proving.impossible import (
 )
 from headwright.query_design.solving.problem import QuerySolution
 from headwright.query_design.solving.solver import dual_bound
-from headwright.query_design.statement import Question
+from headwright.query_design.statement import DesignQuestion
 from headwright.query_design.targets import Targets
 from headwright.uncertainty import Noise, OneOf, Uncertainty
 
@@ -41,34 +41,34 @@ MOST_SETS = 24  # sets of targets that are tried
 class SingleTarget:
     """One target of a set in one realization, as a question of its own: certain keys, some of them left out."""
 
-    question: Question
+    question: DesignQuestion
     rows: Int[np.ndarray, " some"]  # which keys of the whole question these are
     scenario: int
     target: int
 
 
 def best_common_bound(
-    question: Question, query: Float[np.ndarray, " d"]
-) -> tuple[Bound | None, float]:
+    question: DesignQuestion, query: Float[np.ndarray, " d"]
+) -> tuple[BoundEvidence | None, float]:
     """The best bound for several heads, and its value in floating point; the query selects an uncertainty to try."""
-    best: tuple[Bound | None, float] = None, 0.0
+    best: tuple[BoundEvidence | None, float] = None, 0.0
     for scenario, scales, among in realizations_and_sets(question, query):
         parts, least = [], math.inf
         for alone in each_target(question, scenario, scales, among):
             solution = solved(program(alone.question))
             least = min(least, _least(alone.question, solution))
             parts.append(
-                Part(solution.query, (Constraint(scenario, alone.target, 1.0),))
+                PartEvidence(solution.query, (Constraint(scenario, alone.target, 1.0),))
             )
             if least <= best[1]:
                 break
         if least > best[1]:
-            best = Bound(tuple(parts), among, scales=scales), least
+            best = BoundEvidence(tuple(parts), among, scales=scales), least
     return best
 
 
 def prove_impossible_for_heads(
-    question: Question, checker: Checker
+    question: DesignQuestion, checker: Checker
 ) -> ImpossibilityProof | None:
     """A verified proof that no heads meet the targets: for each target of a set, in one realization, none does."""
     for scenario, scales, among in realizations_and_sets(
@@ -89,10 +89,12 @@ def prove_impossible_for_heads(
                 for j, x in (constraint.distribution or {}).items()
             }
             parts.append(
-                Part(part.query, (Constraint(scenario, alone.target, 1.0, shares),))
+                PartEvidence(
+                    part.query, (Constraint(scenario, alone.target, 1.0, shares),)
+                )
             )
         else:
-            evidence = Bound(tuple(parts), among, scales=scales)
+            evidence = BoundEvidence(tuple(parts), among, scales=scales)
             text = certificate(question, "impossible", evidence)
             verdict = checker.verify(text)
             if verdict.word == "verified":
@@ -101,7 +103,7 @@ def prove_impossible_for_heads(
 
 
 def realizations_and_sets(
-    question: Question, query: Float[np.ndarray, " d"]
+    question: DesignQuestion, query: Float[np.ndarray, " d"]
 ) -> Iterator[tuple[int, dict[int, Fraction], tuple[int, ...]]]:
     """Scenarios with scales to try, and sets of targets; the query selects scales that are worst for it."""
     certain = [a for a in question.targets.indices if a not in question.random_keys]
@@ -124,7 +126,7 @@ def realizations_and_sets(
 
 
 def _scales(
-    question: Question, query: Float[np.ndarray, " d"]
+    question: DesignQuestion, query: Float[np.ndarray, " d"]
 ) -> list[dict[int, Fraction]]:
     """Uncertainty to try: scales nearest to 1, and those that are worst at the query."""
     worst: dict[int, Fraction] = {}
@@ -139,7 +141,7 @@ def _scales(
 
 
 def each_target(
-    question: Question,
+    question: DesignQuestion,
     scenario: int,
     scales: dict[int, Fraction],
     among: tuple[int, ...],
@@ -176,7 +178,7 @@ def each_target(
         yield SingleTarget(small, rows, scenario, a)
 
 
-def _least(question: Question, solution: QuerySolution) -> float:
+def _least(question: DesignQuestion, solution: QuerySolution) -> float:
     return (
         0.0
         if solution.status == "impossible"

@@ -89,7 +89,7 @@ def prove_groups(
     with np.errstate(all="ignore"):
         try:
             tables = SearchTables(weights, length)
-            run = _Run(model, weights, opening, tables, most_bounds)
+            run = ProofRun(model, weights, opening, tables, most_bounds)
             return run.prove_parts(chosen, heads, store or GroupPartStore(), progress)
         except MemoryError as error:
             raise InputError(
@@ -98,7 +98,7 @@ def prove_groups(
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class ProofRun:
     """A model, and the tables for texts of one length."""
 
     model: Model
