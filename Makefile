@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo proof lab page site lint quick quick-versions tools test test-all attack bench fuzz mutants clean
+.PHONY: help demo proof lab page site dist lint quick quick-versions tools test test-all attack bench fuzz mutants clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -66,6 +66,17 @@ page: $(VENV)/check.stamp  ## a static page that checks answers in the browser, 
 
 site: $(VENV)/site.stamp  ## the documentation as a site, in out/site; a link that leads nowhere ends it
 	@$(BIN)/mkdocs build --quiet && echo "The site is in out/site; begin with out/site/index.html"
+
+# The wheel is built from the source distribution, so that both are tried.
+dist: $(VENV)/bin/python  ## sdist and wheel in out/dist; the wheel is tried in an environment that has nothing else
+	@$(PIP) build
+	@rm -rf out/dist out/bare
+	@$(BIN)/python -m build --outdir out/dist . >/dev/null
+	@$(PYTHON) -m venv out/bare
+	@out/bare/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt out/dist/*.whl
+	@cd out/bare && bin/headwright --version && bin/headwright doctor >/dev/null
+	@cd out/bare && bin/python -c "import headwright as hw, numpy as np; hw.attend(np.eye(2), np.eye(2))"
+	@ls out/dist
 
 lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
 	@$(BIN)/ruff check .
