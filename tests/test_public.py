@@ -1,4 +1,4 @@
-"""What the README and the overview say of Python holds: its expressions run, with the types that are promised."""
+"""What README and overview say of Python holds: expressions run, and a type checker knows what they give."""
 
 from __future__ import annotations
 
