@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 import types as python_types
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -95,11 +95,8 @@ class SdpaMode(TorchFunctionMode):
             "is_causal": False,  # the mask, which it needs, says the same
             "training": False,
         }
-        with torch.no_grad():
-            try:
-                _with_attention(self._visit_and_stop)(**without_weights)
-            except StopForwardError:
-                pass
+        with torch.no_grad(), suppress(StopForwardError):
+            _with_attention(self._visit_and_stop)(**without_weights)
         return result
 
     def _visit_and_stop(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -134,15 +131,19 @@ class SdpaMode(TorchFunctionMode):
                     return module
         return None
 
-    @torch.compiler.disable
-    def attend_outside_of_the_graph(self, args: Any, kwargs: Any) -> Tensor:
+    def attend_outside_of_the_graph(self, args: Any, kwargs: Any) -> Any:
         """`attend`, between two graphs of a model that is compiled."""
         return self.attend(*args, **(kwargs or {}))
 
-    @torch.compiler.disable
     def multi_head_outside_of_the_graph(self, args: Any, kwargs: Any) -> Any:
         """`multi_head`, between two graphs of a model that is compiled."""
         return self.multi_head(args, kwargs or {})
+
+    # Dynamo ends a graph before such a function, and begins one behind it.
+    attend_outside_of_the_graph = torch.compiler.disable(attend_outside_of_the_graph)  # type: ignore[no-untyped-call]
+    multi_head_outside_of_the_graph = torch.compiler.disable(  # type: ignore[no-untyped-call]
+        multi_head_outside_of_the_graph
+    )
 
 
 def _names_of(function: Any) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import nn
 from torch.utils.weak import WeakIdKeyDictionary
-from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers import AttentionInterface, AttentionMaskInterface
 
 from headwright.errors import InputError
 from headwright.models.transformers_calls import (
@@ -24,9 +24,9 @@ from headwright.models.transformers_calls import (
     transformers_calls,
 )
 from headwright.statistics.request import StatisticsRequest
+from headwright.watching.module_hook import ModuleHook
 from headwright.watching.names import DEFAULT
 from headwright.watching.recorded import KEEP, Recording
-from headwright.watching.module_hook import ModuleHook
 from headwright.watching.recorder import Recorder, StackInputs
 from headwright.watching.statistics_queue import KeySets, StatisticsQueue
 

@@ -8,7 +8,6 @@ a run, the second call is a layer of its own, `NAME (call 2)`.
 from __future__ import annotations
 
 import threading
-import weakref
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +46,6 @@ class ModuleRecorder:
     ) -> None:
         """For a model; `free` bytes may be used."""
         self.seen, self.queue, self.free = seen, seen.queue, free
-        self.model = weakref.ref(model)
         self.names: dict[nn.Module, str] = {}
         for path, module in model.named_modules():
             self.names[module] = readable_name(path)
@@ -66,7 +64,7 @@ class ModuleRecorder:
         self.local.current = CurrentRun(within_model=True)
         depth = getattr(self.local, "depth", 0)
         if depth == 0 and not getattr(self.local, "has_mode", False):
-            self.mode.__enter__()
+            self._see_this_thread()
         self.local.depth = depth + 1
 
     def after(self, *_: Any) -> None:
@@ -75,17 +73,23 @@ class ModuleRecorder:
         if self.local.depth == 0:
             self.local.current = CurrentRun()
             if not getattr(self.local, "has_mode", False):
-                self.mode.__exit__(None, None, None)
+                self._leave()
 
     def watch_this_thread(self) -> None:
         """From now on, the calls of this thread are seen, also outside of the model's own call."""
         self.local.has_mode = True
-        self.mode.__enter__()
+        self._see_this_thread()
 
     def leave_this_thread(self) -> None:
         """The end of `watch_this_thread`."""
-        self.mode.__exit__(None, None, None)
+        self._leave()
         self.local.has_mode = False
+
+    def _see_this_thread(self) -> None:
+        self.mode.__enter__()  # type: ignore[no-untyped-call]
+
+    def _leave(self) -> None:
+        self.mode.__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
     def record(self, call: AttentionCall) -> None:
         """Visit a call: its statistics are added."""
@@ -157,9 +161,7 @@ class ModuleRecorder:
         for path in self.attention:
             inside = path + "." if path else ""
             called = [
-                name
-                for name in self.callers
-                if name == path or name.startswith(inside)
+                name for name in self.callers if name == path or name.startswith(inside)
             ]
             if not called:
                 missing.append(path)
