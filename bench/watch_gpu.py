@@ -136,7 +136,7 @@ def measure_prefill(model: Any, length: int, rounds: int) -> None:
 
 
 def measure_generation(model: Any, new: int, rounds: int) -> None:
-    """Greedy tokens after a prompt, with a cache that grows; the prefill is taken out."""
+    """Greedy tokens after a prompt, with a cache that grows; the prefill counts."""
     import torch
 
     from headwright.watching import watch
