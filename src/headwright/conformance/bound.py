@@ -457,15 +457,15 @@ def find_vacuity(
     output_overflows = _sums_may_overflow(contract, inputs, exact) | ~too_wide
     reasons[Vacuity.OUTPUT_OVERFLOW] = left & output_overflows
     left = left & ~output_overflows
-    tiny = (5 * exact.seen + 4) * working.tiny_error
-    reasons[Vacuity.TINY_VALUES] = left & (2 * tiny > magnitude)
-    left = left & ~reasons[Vacuity.TINY_VALUES]
     # Most of the output is of weights that their type may lose.
     least_weight = contract.resolve(contract.weight_format, inputs).tiny_error
     kept = xp.where(exact.weights > 2 * least_weight, exact.weights, 0 * exact.weights)
     magnitude_kept = xp.matmul(kept, xp.abs(exact.values))
     reasons[Vacuity.TINY_WEIGHTS] = left & (2 * magnitude_kept < magnitude)
     left = left & ~reasons[Vacuity.TINY_WEIGHTS]
+    tiny = (5 * exact.seen + 4) * working.tiny_error
+    reasons[Vacuity.TINY_VALUES] = left & (2 * tiny > magnitude)
+    left = left & ~reasons[Vacuity.TINY_VALUES]
     if exact.added is not None:
         # Whose rounding is larger in the row: that of the bias or of the products?
         nothing = xp.zeros_like(exact.magnitude)

@@ -67,7 +67,7 @@ def ratio_in_words(ratio: float) -> str:
     ('0.613', '165', '1.01')
     """
     if not math.isfinite(ratio):
-        return "infinitely many times"
+        return "an infinite multiple"
     if ratio == 0:
         return "0"
     digits = 2 - math.floor(math.log10(ratio))
