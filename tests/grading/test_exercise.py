@@ -66,7 +66,7 @@ def test_an_own_exercise_replaces_a_built_in_one_of_the_same_id(tmp_path: Path) 
         (("[keys]", "[keys"), "not valid TOML"),
         (
             ('[keys]\nare = "orthonormal"\nnamed = ["1"]', ""),
-            "exactly one of the settings",
+            "exactly one of the tables",
         ),
         (
             ("n = { integer = true, at_least = 2 }\n", ""),

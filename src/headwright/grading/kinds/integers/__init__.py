@@ -1,0 +1,7 @@
+"""Position embeddings at integer places: prover decides statements with z3; table is [integers] in an exercise file."""
+
+from headwright.grading.kinds.integers.kind import IntegersKind
+
+__all__ = ["KIND"]
+
+KIND = IntegersKind
