@@ -3,7 +3,7 @@
 read      `text` finds the formulas of a text, with the kind of their sentences and the conditions that bind them
 names     `names` puts them into the names of the exercise
 sort      `candidates`: what was asked for, own names with their bounds, claims
-decide    a setting (`settings`) says what names mean; its `Prover` decides a `Claim`; `replay` looks at it again
+decide    an `ExerciseKind` says what names mean; its `Prover` decides a `Claim`; `replay` looks at it again
 judge     `judge`: every formula to a status
 goals     `goals`: what was asked for, part by part
 verdict   `verdict`; the sentences to read are listed beside it

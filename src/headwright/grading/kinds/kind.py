@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -125,5 +126,16 @@ def kind_in(document: Iterable[str]) -> str:
     tables = sorted(set(document) & set(names))
     if len(tables) != 1:
         listed = ", ".join(f"[{name}]" for name in names)
-        raise InputError(f"expected exactly one of the tables {listed}")
+        raise InputError(
+            f"expected exactly one of the tables {listed}{_misspelt(document)}"
+        )
     return tables[0]
+
+
+def _misspelt(document: Iterable[str]) -> str:
+    """A field that is nearly the name of a kind."""
+    for field in document:
+        near = get_close_matches(field, kind_names(), n=1)
+        if near and field not in kind_names():
+            return f"; did you mean [{near[0]}] where it says {field}?"
+    return ""
