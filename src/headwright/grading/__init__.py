@@ -1,7 +1,7 @@
 """Check: read an answer, and prove it or refute it with the smallest counterexample.
 
 exercises/    the exercises, as data
-exercise      what such a file says; fitness: what it must satisfy; linting: whether it is fit for use
+exercise      what such a file says, of fields; fitness: what it must satisfy; linting: whether it is fit for use
 sheets/       what was handed in: which section answers which exercise (files, outline, document, sheet)
 checker       one answer from its text to its verdict: the table of contents of what follows
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)

@@ -1,5 +1,6 @@
 """Statements of matrix algebra, decided for all sizes at once.
 
+kind           what the rest of grading asks
 known          what an exercise says about its names, ready to be asked
 written        what a formula says as it is written: restated goals
 forms          sums of scalar x word: what every expression is brought to, and the algebra of such forms
