@@ -1,6 +1,6 @@
 """Self-attention on tokens made of orthogonal directions.
 
-prover decides claims; table is [tokens] in an exercise file.
+kind is what the rest of grading asks; prover decides claims; table is [tokens] in an exercise file.
 """
 
 from headwright.grading.kinds.tokens.kind import TokensKind
