@@ -319,7 +319,8 @@ def test_an_exception_leaves_the_model_as_it_was() -> None:
         assert seen.layer("h.0.attn").entropy.shape == (2, 4, 12)
         assert not model._forward_pre_hooks and not model._forward_hooks
     handle.remove()
-    assert not torch.overrides._get_current_function_mode_stack()
+    stack: Any = torch.overrides._get_current_function_mode_stack
+    assert not stack()
 
 
 @pytest.mark.parametrize("reentrant", [False, True])
@@ -338,9 +339,9 @@ def test_a_training_step_with_checkpointing_is_what_it_was(reentrant: bool) -> N
     def gradients() -> list[Tensor]:
         model.zero_grad()
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            functional.cross_entropy(
-                model(TOKENS).flatten(0, 1), TOKENS.flatten()
-            ).backward()
+            logits = model(TOKENS).flatten(0, 1)
+            loss: Any = functional.cross_entropy(logits, TOKENS.flatten())
+            loss.backward()
         return [parameter.grad.clone() for parameter in model.parameters()]
 
     plain = gradients()
@@ -370,7 +371,7 @@ def test_a_compiled_model_is_seen(when: str) -> None:
     with own.stored_patterns() as patterns, torch.no_grad():
         model(TOKENS)
     torch._dynamo.reset()
-    compiled = model
+    compiled: Any = model
     if when == "before":
         compiled = torch.compile(model, backend="aot_eager")
         with torch.no_grad():
