@@ -147,7 +147,7 @@ def _watching(model: nn.Module, options: CallOptions) -> Iterator[ModelVerdicts]
         for name, module in model.named_modules():
             if _is_compiled(module):
                 verdicts.run_eagerly.append(_readable_name(name))
-        undo.enter_context(sdpa_calls(model, judge.visit))
+        undo.enter_context(sdpa_calls(model, judge.visit, judge.miss))
         if _uses_eager_attention(model):
             from headwright.models.transformers_calls import transformers_calls
 
@@ -182,6 +182,11 @@ class CallJudge:
     verdicts: ModelVerdicts
     options: CallOptions
     names: Mapping[nn.Module, str]
+
+    def miss(self, module: nn.Module | None, reason: str) -> None:
+        """Keep that some attention of the model is not judged."""
+        name = self.names.get(module, "") if module is not None else ""
+        self.verdicts.calls.append(JudgedCall(name, None, reason))
 
     def visit(self, call: AttentionCall) -> None:
         """Judge one call; what cannot be judged is kept with the reason."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -13,12 +14,22 @@ from torch.overrides import TorchFunctionMode
 from headwright.models.attention_calls import AttentionCall, CallVisitor
 
 PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
+SDPA = nn.functional.scaled_dot_product_attention
+MULTI_HEAD = nn.functional.multi_head_attention_forward
+
+# What is told of attention that calls no kernel: the module, and why.
+MissVisitor = Callable[[nn.Module | None, str], None]
 
 
 @contextmanager
-def sdpa_calls(model: nn.Module, visit: CallVisitor) -> Iterator[None]:
-    """While it lasts, the calls of this thread are visited."""
-    with modules_that_run(model) as running, SdpaMode(visit, running):
+def sdpa_calls(
+    model: nn.Module, visit: CallVisitor, miss: MissVisitor | None = None
+) -> Iterator[None]:
+    """While it lasts, the calls of this thread are visited.
+
+    `miss` is told of torch.nn.MultiheadAttention where it computes without a kernel.
+    """
+    with modules_that_run(model) as running, SdpaMode(visit, running, miss):
         yield
 
 
@@ -46,10 +57,15 @@ def modules_that_run(model: nn.Module) -> Iterator[list[nn.Module]]:
 class SdpaMode(TorchFunctionMode):
     """Hands each call of scaled_dot_product_attention to a visitor."""
 
-    def __init__(self, visit: CallVisitor, running: Sequence[nn.Module]) -> None:
+    def __init__(
+        self,
+        visit: CallVisitor,
+        running: Sequence[nn.Module],
+        miss: MissVisitor | None = None,
+    ) -> None:
         """The last module of `running` makes the calls."""
         super().__init__()
-        self.visit, self.running = visit, running
+        self.visit, self.running, self.miss = visit, running, miss
 
     def __torch_function__(
         self,
@@ -61,8 +77,10 @@ class SdpaMode(TorchFunctionMode):
         """Call the function; if it is attention, visit the call."""
         del types
         arguments = dict(kwargs or {})
+        if func is MULTI_HEAD:
+            return self._multi_head(*args, **arguments)
         output = func(*args, **arguments)
-        if func is not nn.functional.scaled_dot_product_attention:
+        if func is not SDPA:
             return output
         if torch.compiler.is_compiling():
             return output
@@ -71,6 +89,29 @@ class SdpaMode(TorchFunctionMode):
         with torch.no_grad(), torch._C.DisableTorchFunction():
             self.visit(_describe(module, arguments, output))
         return output
+
+    def _multi_head(self, *args: Any, **kwargs: Any) -> Any:
+        """torch.nn.MultiheadAttention: this mode is off inside what it handles.
+
+        So a copy of the function runs, whose calls of attention turn it on again.
+        """
+
+        def visited(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return SDPA(*args, **kwargs)
+
+        names = {**MULTI_HEAD.__globals__, "scaled_dot_product_attention": visited}
+        function = FunctionType(
+            MULTI_HEAD.__code__,
+            names,
+            MULTI_HEAD.__name__,
+            MULTI_HEAD.__defaults__,
+            MULTI_HEAD.__closure__,
+        )
+        if kwargs.get("need_weights", True) and self.miss is not None:
+            module = self.running[-1] if self.running else None
+            self.miss(module, "it returns its weights, and so calls no kernel")
+        return function(*args, **kwargs)
 
 
 def _describe(
