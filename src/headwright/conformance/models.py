@@ -147,7 +147,7 @@ def _watching(model: nn.Module, options: CallOptions) -> Iterator[ModelVerdicts]
         for name, module in model.named_modules():
             if _is_compiled(module):
                 verdicts.run_eagerly.append(_readable_name(name))
-        undo.enter_context(sdpa_calls(model, judge.visit, judge.miss))
+        undo.enter_context(sdpa_calls(model, judge.visit))
         if _uses_eager_attention(model):
             from headwright.models.transformers_calls import transformers_calls
 
@@ -183,16 +183,15 @@ class CallJudge:
     options: CallOptions
     names: Mapping[nn.Module, str]
 
-    def miss(self, module: nn.Module | None, reason: str) -> None:
-        """Keep that some attention of the model is not judged."""
-        name = self.names.get(module, "") if module is not None else ""
-        self.verdicts.calls.append(JudgedCall(name, None, reason))
-
     def visit(self, call: AttentionCall) -> None:
         """Judge one call; what cannot be judged is kept with the reason."""
         name = self.names.get(call.module, "")
         if call.dropout:
             reason = "dropout is random: call model.eval()"
+            self.verdicts.calls.append(JudgedCall(name, None, reason))
+            return
+        if call.output is None:
+            reason = "it returns its weights, and so calls no kernel"
             self.verdicts.calls.append(JudgedCall(name, None, reason))
             return
         q, k, v = call.queries, call.keys, call.values
