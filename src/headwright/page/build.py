@@ -80,10 +80,12 @@ OURS = (  # what of this package runs in the browser
     "lab/views/check.py",
     "page/__init__.py",
     "page/answering.py",
+    "page/proposal.py",
 )
 FRONT = (
     "common",
     "views/check",
+    "views/design",
     "views/check.js",
     "lab.css",
     "icon.svg",
@@ -357,7 +359,7 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
             LAB / name, target
         )
     (static / "theme.css").write_text(theme.css(), encoding="utf-8")
-    for name in ("common/transport.js", "loading.js", "verify.js"):
+    for name in ("common/transport.js", "loading.js", "verify.js", "design.js"):
         shutil.copyfile(STATIC / Path(name).name, static / name)
     if not chosen.solutions:  # the examples are answers
         start = json.dumps({"exercise": asked[0].id, "answer": "", "hints": "none"})
@@ -374,7 +376,7 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
         "version": headwright.__version__,
         "hints": chosen.hints,
     }
-    for name in ("index", "verify"):
+    for name in ("index", "design", "verify"):
         page = Template((STATIC / f"{name}.html").read_text(encoding="utf-8"))
         (made / f"{name}.html").write_text(page.substitute(names), encoding="utf-8")
     shutil.copyfile(STATIC / "worker.js", made / "worker.js")
