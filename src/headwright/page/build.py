@@ -68,6 +68,7 @@ OURS = (  # what of this package runs in the browser
     "validation.py",
     "certificates/__init__.py",
     "certificates/checkers.py",
+    "certificates/formats.py",
     "certificates/exact",
     "formulas",
     "grading",
@@ -257,7 +258,7 @@ def _tree(
         "", encoding="utf-8"
     )  # it asks for its version, which is slow
     ours = tree / "headwright"
-    for path in _ours():
+    for path in our_modules():
         target = ours / path.relative_to(PACKAGE)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
@@ -273,7 +274,8 @@ def _tree(
     return tree
 
 
-def _ours() -> Iterator[Path]:
+def our_modules() -> Iterator[Path]:
+    """The files of this package that run in the browser, without the exercises."""
     for name in OURS:
         place = PACKAGE / name
         for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
