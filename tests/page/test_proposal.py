@@ -78,9 +78,7 @@ def test_the_solver_of_the_page_agrees_with_design_and_its_proposals_are_proved(
 ) -> None:
     questions = _random_questions()
     words = []
-    for question, proposal in zip(
-        questions, _solved(questions, tmp_path), strict=True
-    ):
+    for question, proposal in zip(questions, _solved(questions, tmp_path), strict=True):
         answer = design({**question, "proposal": proposal})
         keys = np.array(question["keys"])
         named = question.get("average") or [question["copy"]]
@@ -107,7 +105,9 @@ def test_no_proposal_is_proved_that_is_false(
     query: float, multiplier: float, pattern: list[float]
 ) -> None:
     # One half of the weight on key 0 of 1, -1 takes a query of at least 0.
-    found = design({**PAIR, "proposal": {"query": [query], "multipliers": [multiplier]}})
+    found = design(
+        {**PAIR, "proposal": {"query": [query], "multipliers": [multiplier]}}
+    )
     assert found["verdict"] == ("designed" if query >= 0 else "undecided")
     assert not found["norm_lower_bound"]
     # The third key lies between the others.

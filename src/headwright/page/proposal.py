@@ -160,7 +160,7 @@ def _impossible(proposed: ProposedDesign) -> dict[str, Any]:
     if verdict.word != "verified":
         return _undecided(verdict)
     answer = _answer("impossible", verdict, text, [], None, None)
-    return {**answer, "mixing": _mixing(proposed, shares)}
+    return {**answer, "mixing": _mixing(shares)}
 
 
 def length(query: Row) -> float:
@@ -364,7 +364,7 @@ def _exact(share: Fraction) -> str:
     return f"{hex(share.numerator)}/{hex(share.denominator)}"
 
 
-def _mixing(proposed: ProposedDesign, shares: ExactShares) -> dict[str, Any]:
+def _mixing(shares: ExactShares) -> dict[str, Any]:
     """For the picture: targets as a convex combination of other keys."""
     targets = {index: share for index, share in shares.multipliers.items() if share}
     others = dict(shares.distribution)
