@@ -1,8 +1,9 @@
 """The page's questions, answered in the browser: JSON in, JSON out.
 
-`check` and `verify` are those of the command line; `design` proves what the page's JavaScript proposes. A document is checked answer by answer, so that the page can stop
-one of them: `sheet` counts the answers, `verdict` checks one, `document` puts the verdicts together. A question that
-needs the solver z3, which is large, is refused with NEEDS; the page then loads it and asks again.
+`check` and `verify` are those of the command line; `design` proves what the page's JavaScript proposes. A document is
+checked answer by answer, so that the page can stop one of them: `sheet` counts the answers, `verdict` checks one,
+`document` puts the verdicts together. A question that needs the solver z3, which is large, is refused with NEEDS; the
+page then loads it and asks again.
 """
 
 from __future__ import annotations  # noqa: I001

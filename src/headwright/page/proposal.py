@@ -100,14 +100,15 @@ def _row(numbers: Sequence[object], name: str) -> tuple[float, ...]:
 
 def _fraction(text: object, name: str) -> Fraction:
     shown = str(text)
+    sentence = (
+        f"{name}: {shown[:MOST_CHARACTERS]!r} is not a number such as 0.01 or 1/8"
+    )
+    if len(shown) > MOST_CHARACTERS:
+        raise InputError(sentence)
     try:
-        if len(shown) > MOST_CHARACTERS:
-            raise ValueError
         return Fraction(shown)
     except (ValueError, ZeroDivisionError):
-        raise InputError(
-            f"{name}: {shown[:MOST_CHARACTERS]!r} is not a number such as 0.01 or 1/8"
-        ) from None
+        raise InputError(sentence) from None
 
 
 def _targets(given: Mapping[str, Any], count: int) -> dict[int, Fraction]:
