@@ -155,6 +155,7 @@ def test_shares_are_made_exact(shares: list[float], seed: int) -> None:
         ({"eps": "0"}, "expected a positive number"),
         ({"eps": "1/0"}, "is not a number such as"),
         ({"scale": "9" * 61}, "is not a number such as"),
+        ({"scale": "1e99999999"}, "is not a number such as"),
         ({"average": []}, "targets"),
         ({"at_least": {"0": "2"}}, "expected 0 to 1"),
         ({"proposal": {"query": [1.0], "multipliers": []}}, "one for each target"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +23,7 @@ from headwright.errors import InputError
 
 MOST_KEYS, MOST_DIMENSIONS, MOST_TARGETS = 60, 16, 16
 MOST_CHARACTERS = 60  # of a number
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3}|/\d+)?", re.ASCII)
 BUDGET = 20.0  # estimated seconds of the exact checker on the command line
 # The lower bound is computed in floating point, and asked for a little less of.
 SHARES_OF_BOUND = (1 - 1e-12, 1 - 1e-9, 1 - 1e-6, 1 - 1e-3)
@@ -103,11 +105,11 @@ def _fraction(text: object, name: str) -> Fraction:
     sentence = (
         f"{name}: {shown[:MOST_CHARACTERS]!r} is not a number such as 0.01 or 1/8"
     )
-    if len(shown) > MOST_CHARACTERS:
+    if len(shown) > MOST_CHARACTERS or not NUMBER.fullmatch(shown):
         raise InputError(sentence)
     try:
         return Fraction(shown)
-    except (ValueError, ZeroDivisionError):
+    except ZeroDivisionError:
         raise InputError(sentence) from None
 
 
@@ -219,7 +221,7 @@ def exact_shares(proposed: ProposedDesign) -> ExactShares | None:
     weights = {
         index: Fraction(max(0.0, x)) for index, x in proposed.multipliers.items()
     }
-    total = sum(weights.values())
+    total = sum(weights.values(), Fraction(0))
     shares = [Fraction(max(0.0, x)) for x in proposed.pattern]
     if not total or not sum(shares):
         return None
@@ -231,7 +233,7 @@ def exact_shares(proposed: ProposedDesign) -> ExactShares | None:
         missing = [x + weight * y for x, y in zip(missing, rows[index], strict=True)]
     for share, row in zip(shares, rows, strict=True):
         missing = [x - share * y for x, y in zip(missing, row, strict=True)]
-    missing.append(1 - sum(shares))
+    missing.append(1 - sum(shares, Fraction(0)))
     # Keys of large shares are changed, since these stay positive.
     order = sorted(range(len(shares)), key=lambda index: -shares[index])
     columns = {index: [*rows[index], Fraction(1)] for index in order}
