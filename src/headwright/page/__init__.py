@@ -1,4 +1,4 @@
-"""A static page that checks answers, designs queries and verifies certificates in the browser, by Python as WebAssembly.
+"""A static page that checks answers, designs queries and verifies certificates, with Python in the browser.
 
     build        write the folder: page, Pyodide, wheels, this package
     assignment   a file that chooses exercises and how much is shown
