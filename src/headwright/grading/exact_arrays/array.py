@@ -131,7 +131,7 @@ class ExactArray:
 
     def softmax(self) -> ExactArray:
         """Of each row; of a vector, over its entries."""
-        if self.shape[1] == 1:
+        if self.shape[1] == 1 and self.shape[0] > 1:
             return self.transposed().softmax().transposed()
         rows = []
         for row in self.rows:
@@ -139,6 +139,18 @@ class ExactArray:
             total = total_of(exponentials)
             rows.append([entry / total for entry in exponentials])
         return ExactArray.of_rows(rows)
+
+    def causal_softmax(self) -> ExactArray:
+        """Of each row over the entries up to the diagonal; those behind it are 0."""
+        rows = []
+        for place, row in enumerate(self.rows):
+            seen = ExactArray((row[: place + 1],)).softmax().entries
+            rows.append([*seen, *([ZERO] * (len(row) - len(seen)))])
+        return ExactArray.of_rows(rows)
+
+    def reversed(self) -> ExactArray:
+        """Rows and columns from the last to the first."""
+        return ExactArray(tuple(row[::-1] for row in self.rows[::-1]))
 
     def squared_length(self) -> Scalar:
         """The sum of the squares of all entries."""

@@ -6,7 +6,7 @@ its place, alpha_1 or S_{12}, counted from 1; a letter in its place stands for t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
@@ -51,6 +51,9 @@ class ArrayReader:
     arrays: Mapping[str, ExactArray] = field(default_factory=dict)
     parameters: Mapping[str, Range] = field(default_factory=dict)
     functions: Mapping[str, Callable[[Scalar], Scalar]] = field(default_factory=dict)
+    array_functions: Mapping[str, Callable[[ExactArray], ExactArray]] = field(
+        default_factory=dict
+    )
     indices: Mapping[str, int] = field(default_factory=dict)
     free_numbers: bool = False  # whether an unknown letter is a positive number
     identity_size: int | None = None  # of I, where it is not clear from its place
@@ -362,6 +365,8 @@ class ArrayReader:
                 return value.mapped(ENTRYWISE[function])
             if function in self.functions:
                 return value.mapped(self.functions[function])
+            if function in self.array_functions:
+                return self.array_functions[function](value)
             if function == "softmax":
                 return value.softmax()
             if function == "trace" and value.shape[0] == value.shape[1]:
@@ -372,6 +377,26 @@ class ArrayReader:
         raise an.MisfitError(
             f"{plain(node)} has no meaning in this exercise", node
         )
+
+
+def with_calls(node: t.Node, functions: Collection[str]) -> t.Node:
+    """A formula in which a name of a function before a factor is a call: causal(S) is no product."""
+    node = t.mapped(node, lambda part: with_calls(part, functions))
+    if not isinstance(node, t.Product):
+        return node
+    factors: list[t.Node] = []
+    waiting = ""
+    for factor in node.factors:
+        if waiting:
+            factors.append(t.Call(waiting, (factor,), span=factor.span))
+            waiting = ""
+        elif isinstance(factor, t.Name) and factor in map(t.Name, functions):
+            waiting = factor.base
+        else:
+            factors.append(factor)
+    if waiting:
+        raise an.MisfitError("of what this is taken is not said", node)
+    return factors[0] if len(factors) == 1 else replace(node, factors=tuple(factors))
 
 
 def is_unsized(node: t.Node) -> bool:

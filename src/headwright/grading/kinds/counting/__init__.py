@@ -21,7 +21,7 @@ from headwright.grading.exact_arrays.prover import ArrayProver, Tolerance
 from headwright.grading.exact_arrays.written import (
     as_undecided,
     object_in,
-    with_values_as_equations,
+    values_last,
 )
 from headwright.grading.fields import parsed
 from headwright.grading.judging import Claim, Judged, judged
@@ -36,6 +36,7 @@ from headwright.grading.kinds.counting.units import (
 from headwright.grading.kinds.kind import ExerciseKind
 from headwright.grading.markdown import Written
 from headwright.grading.scalars import Scalar
+from headwright.grading.text import Statement
 from headwright.grading.verdict import AskedPart, ToRead, Verdict
 
 TOTAL = "total"  # the name of the whole count in goals
@@ -66,10 +67,13 @@ class CountingKind(ExerciseKind[Counting]):
 
     def prepare(self, written: Written) -> Written:
         """The answer with units as names in its formulas."""
-        text = with_units_inside(written.text)
-        if self.table.within is not None:
-            text = with_values_as_equations(text, self.exercise.answer)
-        return replace(written, text=text)
+        return replace(written, text=with_units_inside(written.text))
+
+    def normalise(self, statements: Sequence[Statement]) -> Sequence[Statement]:
+        """Where a rounded number is asked for, the value that is given last is what is judged."""
+        if self.table.within is None:
+            return statements
+        return values_last(statements, self.exercise.answer, about=True)
 
     def finish(self, verdict: Verdict) -> Verdict:
         """The verdict, undecided where words beside the answer change what is counted."""
