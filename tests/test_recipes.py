@@ -20,7 +20,7 @@ MORE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 BECOMES = re.compile(
-    r"^\d\. In `([^`]+)`, `([^`]+)` becomes `([^`]+)`\.$", re.MULTILINE
+    r"^\d+\. In `([^`]+)`, `([^`]+)` becomes `([^`]+)`\.$", re.MULTILINE
 )
 
 
@@ -51,7 +51,7 @@ def _follow(recipe: str, copy: Path) -> list[str]:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    for name in ("src", "docs", "tests"):
+    for name in ("src", "docs", "tests", "proofs/program"):
         shutil.copytree(
             ROOT / name,
             tmp_path / name,
@@ -261,3 +261,34 @@ def test_a_kind_of_uncertainty_is_one_class_and_its_names(copy: Path) -> None:
     assert "key 0 is scaled by any from 0.9 to 1.1" in _run(
         copy, sys.executable, "-m", "headwright", *design
     )
+
+
+@pytest.mark.slow
+def test_a_field_of_a_certificate_is_read_written_and_told(copy: Path) -> None:
+    touched = _follow("Add a field to a certificate", copy)
+    assert len(set(touched)) == 9
+    _run(copy, sys.executable, "-c", _script("Add a field to a certificate"))
+    np.save(copy / "K.npy", np.eye(3))
+    headwright = [sys.executable, "-m", "headwright"]
+    _run(copy, *headwright, "design", "--keys", "K.npy", "--copy", "0", "--out", "c")
+    verdict = _run(copy, *headwright, "verify", "c", "--json")
+    assert json.loads(verdict)["verdict"] == "verified"
+    assert "Written by headwright." in json.loads(verdict)["words"]
+    _tests(
+        copy,
+        "tests/certificates/test_corpus.py",
+        "tests/certificates/exact/test_verify.py",
+        "tests/certificates/floating/test_agreement.py",
+        "tests/query_design/test_certify.py",
+        "tests/docs/test_own_checker.py",
+        "-m",
+        "not slow",
+    )
+
+
+def _script(recipe: str) -> str:
+    """The block of Python of a recipe that imports what it needs: it is run as it is."""
+    text = (ROOT / "docs/contributing/recipes.md").read_text()
+    section = text.partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
+    (script,) = re.findall(r"^```python\n(import .*?)^```$", section, re.M | re.S)
+    return script
