@@ -6,8 +6,8 @@ and the comparison is proved where all of the ball is within the tolerance, refu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import ClassVar
@@ -73,7 +73,7 @@ class ArrayProver:
     under: tuple[t.Node, ...] = ()  # what the answer says of its own names
     claims: tuple[an.Said, ...] = ()
     conditions: ClassVar[tuple[Judged, ...]] = ()
-    letters: Mapping[str, int] = field(default_factory=dict)  # i: how many values
+    letters: tuple[str, ...] = ()  # that stand for places, in indices
 
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison: proved if it is for every entry, refuted if it is not for one."""
@@ -117,7 +117,7 @@ class ArrayProver:
             yield from self.pairs(reader, link, told)
 
     @staticmethod
-    def is_about(condition: t.Node, letters: Mapping[str, int]) -> bool:
+    def is_about(condition: t.Node, letters: Collection[str]) -> bool:
         """Whether a condition chooses values of the letters; 'for all i' chooses all."""
         if isinstance(condition, t.Name):
             return False
@@ -154,8 +154,12 @@ class ArrayProver:
             if name.index is None or an.full_name(name) in self.reader.definitions:
                 continue
             for letter in letters_of(name.index):
-                if letter in self.letters and letter not in bound:
-                    letters[letter] = self.letters[letter]
+                if letter not in self.letters or letter in bound or letter in letters:
+                    continue
+                sizes = self.reader.sizes_of(letter, link)
+                if len(sizes) != 1:
+                    raise an.MisfitError(f"which values {letter} has, is not known", name)
+                letters[letter] = sizes.pop()
         return letters
 
     # One number on each side

@@ -299,24 +299,31 @@ class ArrayReader:
 
     def _sum_over_entries(self, node: t.BigSum) -> ExactArray:
         """sum_j p_j, sum_{j != i} p_j: over all entries of what carries the index."""
+        sizes = self.sizes_of(node.index, node.body)
+        if len(sizes) != 1 or node.lower is not None or node.upper is not None:
+            raise an.MisfitError("from where to where this sum goes is not known", node)
+        places = range(1, sizes.pop() + 1)
+        kept = [place for place in places if self._admits(node, place)]
+        return self._summed(node, kept)
+
+    def sizes_of(self, letter: str, node: t.Node) -> set[int]:
+        """How many values a letter in indices has, by the sizes of what carries it."""
         sizes = set()
-        for name in t.every_name(node.body):
+        for name in t.every_name(node):
             if name.index is None or not self._is_known(t.Name(name.base)):
+                continue
+            if an.full_name(name) in self.definitions:
                 continue
             whole = self.name(t.Name(name.base))
             items = list(t.listed(name.index))
             text = an.label(name.index)
             if len(items) == 1 and len(text) == 2 and not text.isdigit():
-                items = [t.Name(letter) for letter in text]
+                items = [t.Name(single) for single in text]
             for axis, item in enumerate(items):
-                if item == t.Name(node.index):
+                if item == t.Name(letter):
                     one_axis = whole.is_vector and len(items) == 1
                     sizes.add(len(whole.entries) if one_axis else whole.shape[axis])
-        if len(sizes) != 1 or node.lower is not None or node.upper is not None:
-            raise an.MisfitError("from where to where this sum goes is not known", node)
-        places = [place for place in range(1, sizes.pop() + 1)]
-        kept = [place for place in places if self._admits(node, place)]
-        return self._summed(node, kept)
+        return sizes
 
     def _admits(self, node: t.BigSum, place: int) -> bool:
         here = replace(self, indices={**self.indices, node.index: place}, memory={})
