@@ -42,6 +42,12 @@ class GradientsKind(ExerciseKind[Gradients]):
                 self.reader().value(an.named(name))
             except an.MisfitError as error:
                 raise InputError(f"gradients: {name}: {error.message}") from None
+        for name, pair in self.table.known.items():
+            derivative = t.Derivative(parsed(pair.of), parsed(pair.by))
+            if self.reader().value(derivative) != self.reader().value(an.named(name)):
+                raise InputError(
+                    f"gradients.known: {name} is not the derivative of {pair.of} by {pair.by}"
+                )
         for name in self.table.distributions:
             if name not in self.table.variables:
                 raise InputError(f"gradients.distributions: {name} is no variable")
@@ -86,7 +92,8 @@ class GradientsKind(ExerciseKind[Gradients]):
         definitions = {name: parsed(source) for name, source in formulas.items()}
         for name, pair in {**table.wanted, **table.known}.items():
             derivative = t.Derivative(parsed(pair.of), parsed(pair.by))
-            definitions.setdefault(name, derivative)
+            if name not in arrays:
+                definitions.setdefault(name, derivative)
         return GradientReader(
             definitions=definitions, arrays=arrays, functions={"sigma": sigmoid}
         )
