@@ -1,4 +1,4 @@
-"""The recipes of docs/contributing/recipes.md suffice: each is followed to the letter in a copy of the project."""
+"""The recipes of docs/contributing suffice: each is followed to the letter in a copy of the project."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ BECOMES = re.compile(
 )
 
 
-def _follow(recipe: str, copy: Path) -> list[str]:
+def _follow(recipe: str, copy: Path, page: str = "recipes.md") -> list[str]:
     """The files that were made or changed."""
     text = (
-        (ROOT / "docs/contributing/recipes.md")
+        (ROOT / "docs/contributing" / page)
         .read_text()
         .partition(f"\n## {recipe}\n")[2]
         .partition("\n## ")[0]
@@ -35,6 +35,7 @@ def _follow(recipe: str, copy: Path) -> list[str]:
     touched = []
     for name, code in NEW.findall(text):
         assert not (copy / name).exists()
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_text(code)
         touched.append(name)
     for name, line, code in MORE.findall(text):
@@ -107,6 +108,37 @@ def test_an_exercise_is_one_file(copy: Path) -> None:
         r"q = \ln(n/\delta) k_1",
     ]
     assert "proved" in _run(copy, *headwright, *answer)
+
+
+def test_a_kind_of_exercises_is_one_folder(copy: Path) -> None:
+    code, exercise = _follow("Add a kind", copy, "kinds.md")
+    assert code.endswith("kinds/decimals/__init__.py")
+    headwright = [sys.executable, "-m", "headwright"]
+    assert "nothing to complain of" in _run(
+        copy, *headwright, "exercises", "--lint", exercise
+    )
+    check = [
+        *headwright,
+        "check",
+        "--exercise",
+        "half-the-weight",
+        "--json",
+        "--formula",
+    ]
+    assert (
+        json.loads(_run(copy, *check, "s = 1.31"))["answers"][0]["verdict"] == "proved"
+    )
+    refuted = subprocess.run(
+        [*check, "s = 1"],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert refuted.returncode == 1
+    (answer,) = json.loads(refuted.stdout)["answers"]
+    assert answer["reason"] == "exp(s)/(exp(s) + e + 1) is 0.4223, not equal to 0.5"
+    _run(copy, sys.executable, "-m", "mypy", "--strict", code)
 
 
 OF_ROWS = """
