@@ -336,9 +336,7 @@ class Parser:
                 if dotted is None:
                     dotted = right
                 elif entrywise:
-                    dotted = t.Call(
-                        t.HADAMARD, (dotted, right), span=self.since(start)
-                    )
+                    dotted = t.Call(t.HADAMARD, (dotted, right), span=self.since(start))
                 else:
                     dotted = t.Inner(dotted, right, span=self.since(start))
                 entrywise = self.next.is_sign("⊙")

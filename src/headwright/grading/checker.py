@@ -54,20 +54,22 @@ def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verd
         if exercise.keys is None
         else [scale.name for scale in exercise.keys.scales.values()]
     )
+    written = exercise.kind.prepare(written)
     text = read(
         written,
         (*exercise.parameters, *_indexed(exercise)),
         {*given_numbers(exercise), *lengths},
     )
+    statements = exercise.kind.normalise(text.statements)
+    text = replace(text, statements=tuple(statements))
     with at_most_work():
         verdict = exercise.kind.grade(text, seed)
         if verdict is None:
             mentioned = mentioned_names(written)
             verdict = _Checked(exercise, text, seed, mentioned).verdict()
     told: Verdict = _in_their_names(verdict)
-    return replace(
-        told, to_read=tuple(ToRead(line, said) for line, said in text.to_read)
-    )
+    to_read = tuple(ToRead(line, said) for line, said in text.to_read)
+    return exercise.kind.finish(replace(told, to_read=to_read))
 
 
 class _Checked:

@@ -21,7 +21,7 @@ from headwright.grading import scalars
 from headwright.grading.decision import Decision, Tending, decide
 from headwright.grading.exact_arrays.array import ZERO, ExactArray, ShapeError, in_words
 from headwright.grading.exact_arrays.reader import ArrayReader
-from headwright.grading.judging import Claim, Judged, at, contrasted, judged
+from headwright.grading.judging import Claim, Outcome, at, contrasted, judged
 from headwright.grading.scalars import Scalar, Where
 from headwright.grading.scalars.numbers import ball_of, ends
 
@@ -29,7 +29,7 @@ BITS = 256
 MOST_INSTANCES = 400  # of the letters in indices
 ABOUT = Fraction(1, 100)  # how near 'approximately' is, relative, where nothing is said
 NOT_ABOUT = Fraction(1, 10)  # from here on it is certainly wrong
-MOVED = Fraction(1, 10**40)  # two numbers that are this near are not told apart
+DUST = Fraction(1, 10**30)  # a number that may be 0, and is smaller, is shown as 0
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,14 @@ class Tolerance:
 
     def allowed(self, right: Scalar) -> Scalar:
         """The largest distance from the right side."""
-        if self.absolute is not None:
-            return scalars.number(self.absolute)
-        assert self.relative is not None
-        return scalars.number(self.relative) * scalars.absolute(right)
+        if self.relative is not None:
+            return scalars.number(self.relative) * scalars.absolute(right)
+        return scalars.number(self.absolute or Fraction(0))
 
     def __str__(self) -> str:
-        if self.absolute is not None:
-            return f"{float(self.absolute):g}"
-        assert self.relative is not None
-        return f"{float(100 * self.relative):g}%"
+        if self.relative is not None:
+            return f"{float(100 * self.relative):g}%"
+        return f"{float(self.absolute or 0):g}"
 
 
 @dataclass(frozen=True)
@@ -72,14 +70,18 @@ class ArrayProver:
     given: Sequence[tuple[Scalar, str, Scalar]] = ()  # of the parameters
     under: tuple[t.Node, ...] = ()  # what the answer says of its own names
     claims: tuple[an.Said, ...] = ()
-    conditions: ClassVar[tuple[Judged, ...]] = ()
+    conditions: ClassVar[tuple[Outcome, ...]] = ()
     letters: tuple[str, ...] = ()  # that stand for places, in indices
 
-    def decide(self, claim: Claim) -> list[Judged]:
+    def decide(self, claim: Claim) -> list[Outcome]:
         """One comparison: proved if it is for every entry, refuted if it is not for one."""
         link = claim.link
         decisions: list[Decision] = []
-        entries = list(self.entries(link, claim.under))
+        try:
+            entries = list(self.entries(link, claim.under))
+        except ShapeError as error:
+            words = str(error)
+            return [judged(claim, Decision("refuted", words), words)]
         if not entries:
             raise an.MisfitError("this is said of no case that can occur", link)
         for entry in entries:
@@ -87,18 +89,18 @@ class ArrayProver:
             decisions.append(decision)
             if decision.word == "refuted":
                 break
-        worst = most_telling(decisions)
-        entry = entries[decisions.index(worst)]
+        worst = without_dust(most_telling(decisions))
+        entry = entries[len(decisions) - 1]
         words = self.in_words(link, entry, worst)
+        if worst.word == "proved" and len(entries) > 1:
+            words = self.of_all_entries(decisions, link)
         if claim.negated:
             raise an.MisfitError("that two things differ is not judged here", link)
         return [judged(claim, worst, words)]
 
     # Which numbers are compared
 
-    def entries(
-        self, link: t.Relation, under: tuple[t.Node, ...]
-    ) -> Iterator[Entry]:
+    def entries(self, link: t.Relation, under: tuple[t.Node, ...]) -> Iterator[Entry]:
         """The numbers of both sides, for all values of the letters that meet the conditions."""
         letters = self.free_letters(link)
         ranges = [range(1, letters[letter] + 1) for letter in letters]
@@ -131,10 +133,9 @@ class ArrayProver:
         left, right = (reader.value(term) for term in link.terms)
         left, right = fitted(left, right)
         if left.shape != right.shape:
-            raise an.WrongKindError(
+            raise ShapeError(
                 f"{plain(link.terms[0])} is {in_words(left.shape)}, "
-                f"{plain(link.terms[1])} is {in_words(right.shape)}",
-                link,
+                f"{plain(link.terms[1])} is {in_words(right.shape)}"
             )
         columns = left.shape[1]
         for number, (x, y) in enumerate(zip(left.entries, right.entries, strict=True)):
@@ -158,7 +159,9 @@ class ArrayProver:
                     continue
                 sizes = self.reader.sizes_of(letter, link)
                 if len(sizes) != 1:
-                    raise an.MisfitError(f"which values {letter} has, is not known", name)
+                    raise an.MisfitError(
+                        f"which values {letter} has, is not known", name
+                    )
                 letters[letter] = sizes.pop()
         return letters
 
@@ -243,7 +246,7 @@ class ArrayProver:
             return []
         if not isinstance(condition, t.Relation):
             raise an.MisfitError("this condition is not understood", condition)
-        found = []
+        found: list[tuple[Scalar, str, Scalar]] = []
         for link in an.comparisons(condition):
             (sign,) = link.comparisons
             if sign == "->" and self.sends_large(link):
@@ -274,6 +277,15 @@ class ArrayProver:
         own = names - set(self.reader.parameters) - bounded
         return tuple(sorted((set(self.large) & names) | own))
 
+    def of_all_entries(self, decisions: Sequence[Decision], link: t.Relation) -> str:
+        """Why a comparison of arrays holds."""
+        exact = all(decision.used != "enclosures" for decision in decisions)
+        if link.comparisons[0] not in ("=", "~"):
+            return most_telling(decisions).reason
+        if exact:
+            return "both sides are equal, entry by entry"
+        return f"every entry is within {self.tolerance}"
+
     def in_words(self, link: t.Relation, entry: Entry, decision: Decision) -> str:
         """What was decided, with the place where it fails."""
         if decision.word != "refuted":
@@ -283,7 +295,8 @@ class ArrayProver:
         where = f"{where}: " if where else ""
         left, sign = plain(link.terms[0]), link.comparisons[0]
         if entry.place.startswith(("entry", "row")):
-            where, left = "", f"{entry.place} of {left}"
+            where = f"with {at(decision.values)}: " if decision.values else ""
+            left = f"{entry.place} of {left}"
         if decision.left is None or decision.right is None:
             because = f": {decision.reason}" if decision.reason else ""
             return f"{where}{plain(link)} is false{because}"
@@ -321,6 +334,19 @@ def most_telling(decisions: Sequence[Decision]) -> Decision:
             if decision.word == word:
                 return decision
     return max(decisions, key=lambda decision: len(decision.reason))
+
+
+def without_dust(decision: Decision) -> Decision:
+    """A decision whose sides are shown as 0 where they are 0 to forty digits."""
+    left, right = decision.left, decision.right
+    return replace(decision, left=as_zero(left), right=as_zero(right))
+
+
+def as_zero(value: arb | None) -> arb | None:
+    """0, where a ball around 0 is that small."""
+    if value is None or not abs(value) < ball_of(DUST):
+        return value
+    return arb(0) if value.contains(0) else value
 
 
 def shown_value(value: arb) -> str:

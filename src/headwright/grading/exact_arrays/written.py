@@ -1,7 +1,7 @@
 """How answers with values are written: chains that end with the value, 'is about', one entry at a time.
 
-'N = 12 L d^2 + V d \\approx 1.56 \\cdot 10^9' gives the value of N at its end, and says two things on the way, which are
-claims of their own.
+'N = 12 L d^2 + V d \\approx 1.56 \\cdot 10^9' gives the value of N at its end, and says two things on the way, which
+are claims of their own.
 """
 
 from __future__ import annotations
@@ -78,9 +78,8 @@ def entries_together(
                 if number is not None and isinstance(item, t.Relation):
                     values[number] = item.terms[-1]
                     last = place
-        if set(values) == set(range(1, size + 1)):
-            node = changed[last].node
-            assert node is not None
+        node = changed[last].node if changed else None
+        if node is not None and set(values) == set(range(1, size + 1)):
             listing = t.Listing(tuple(values[number] for number in sorted(values)))
             whole = t.Relation((an.named(name), listing), ("=",), span=node.span)
             parts = (*t.conjuncts(node), whole)
@@ -134,8 +133,6 @@ def as_undecided(verdict: Verdict, part: AskedPart, reason: str) -> Verdict:
     left_open = replace(part, word="undecided", reason=reason, counterexample=None)
     asked = tuple(left_open if one is part else one for one in verdict.asked)
     return replace(verdict, word=overall(asked), reason=reason, asked=asked)
-
-
 
 
 def with_reason(verdict: Verdict, part: AskedPart, reason: str) -> Verdict:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from headwright.grading.answer import Answer
     from headwright.grading.exercise import Exercise
     from headwright.grading.judging import Outcome, Prover
-    from headwright.grading.text import Text
+    from headwright.grading.markdown import Written
+    from headwright.grading.text import Statement, Text
     from headwright.grading.verdict import Verdict
 
 FOLDER = Path(__file__).parent
@@ -75,6 +76,16 @@ class ExerciseKind(Generic[Table]):
         }
         return full_name(name) in given
 
+    # What was written
+
+    def prepare(self, written: Written) -> Written:
+        """The answer before its formulas are read: units as names."""
+        return written
+
+    def normalise(self, statements: Sequence[Statement]) -> Sequence[Statement]:
+        """What was read, in the names of the exercise: partial L / partial z as the name for it."""
+        return statements
+
     # Claims
 
     def prover(self, answer: Answer) -> Prover:
@@ -98,6 +109,10 @@ class ExerciseKind(Generic[Table]):
     ) -> Verdict:
         """The verdict with what a teacher would add: a threshold, a hint, a suggestion, a curve to draw."""
         del prover, outcomes
+        return verdict
+
+    def finish(self, verdict: Verdict) -> Verdict:
+        """The verdict with its sentences to read: undecided, where words beside an answer were not used."""
         return verdict
 
     def grade(self, text: Text, seed: int) -> Verdict | None:

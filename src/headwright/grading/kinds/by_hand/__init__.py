@@ -5,6 +5,8 @@ prover    values compared with what the steps give
 mistakes  which slip gives a wrong value: the scale forgotten, the wrong axis, a transpose
 """
 
-from headwright.grading.kinds.by_hand.kind import ByHandKind as KIND
+from headwright.grading.kinds.by_hand.kind import ByHandKind
 
 __all__ = ["KIND"]
+
+KIND = ByHandKind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from headwright.errors import InputError
@@ -47,6 +47,7 @@ def read_formula(latex: str) -> t.Node | None:
         return None
 
 
+@dataclass(frozen=True)
 class ByHandKind(ExerciseKind[ByHand]):
     """An exercise with numbers."""
 
@@ -111,7 +112,9 @@ class ByHandKind(ExerciseKind[ByHand]):
             if step is None or not self.follows(verdict.asked[0], *step):
                 continue
             name, _ = step
-            words = f"this follows from your {name} (line {formula.line}), which is wrong"
+            words = (
+                f"this follows from your {name} (line {formula.line}), which is wrong"
+            )
             if formula.reason:
                 words += f": {formula.reason}"
             return with_reason(verdict, verdict.asked[0], words)
@@ -122,9 +125,9 @@ class ByHandKind(ExerciseKind[ByHand]):
         if formula.status != "false":
             return None
         match read_formula(formula.latex):
-            case t.Relation((t.Name() as name, *_, value), signs) if (
-                an.full_name(name) in self.table.steps and set(signs) <= {"=", "~"}
-            ):
+            case t.Relation((t.Name() as name, *_, value), signs) if an.full_name(
+                name
+            ) in self.table.steps and set(signs) <= {"=", "~"}:
                 return an.full_name(name), value
         return None
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
 from headwright.grading.exact_arrays import ArrayReader, ExactArray
 from headwright.grading.exact_arrays.array import total_of
-from headwright.errors import InputError
 
 BITS = 128
 Change = Callable[[t.Node], t.Node | None]
@@ -69,7 +69,7 @@ def without_scale(node: t.Node) -> t.Node | None:
 def scaled_by_the_width(node: t.Node) -> t.Node | None:
     """x / sqrt(d) as x / d."""
     match node:
-        case t.Quotient(over, t.Call("sqrt", (width,))):
+        case t.Quotient(_, t.Call("sqrt", (width,))):
             return replace(node, under=width)
     return None
 
@@ -196,9 +196,9 @@ def name_slip(
         if is_near(wrong, value, within):
             return f"this {slip.words}"
     right = reader.value(goal)
-    if right.shape[0] > 1 and not right.is_vector:
-        if is_near(wrong, right.transposed(), within):
-            return "this is the transpose"
+    is_matrix = not right.is_number and not right.is_vector
+    if is_matrix and is_near(wrong, right.transposed(), within):
+        return "this is the transpose"
     return ""
 
 

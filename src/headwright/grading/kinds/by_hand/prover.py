@@ -11,7 +11,7 @@ from headwright.grading import answer as an
 from headwright.grading.exact_arrays import ArrayReader
 from headwright.grading.exact_arrays.prover import ArrayProver
 from headwright.grading.exact_arrays.written import is_worked_out
-from headwright.grading.judging import Claim, Judged
+from headwright.grading.judging import Claim, Outcome
 from headwright.grading.kinds.by_hand.mistakes import name_slip
 
 EXACTLY = Fraction(1, 10**30)  # two numbers this near count as one for naming a slip
@@ -25,7 +25,7 @@ class ByHandProver(ArrayProver):
     right: ArrayReader = field(kw_only=True)  # without what the answer defines
     answered: Mapping[str, t.Node] = field(kw_only=True)
 
-    def decide(self, claim: Claim) -> list[Judged]:
+    def decide(self, claim: Claim) -> list[Outcome]:
         """One comparison of arrays; a value that was asked for has to be worked out."""
         asked = claim.link.terms[0]
         if claim.role == "goal" and not is_worked_out(asked, self.answered):
@@ -33,7 +33,7 @@ class ByHandProver(ArrayProver):
         outcomes = super().decide(claim)
         return [self.explained(outcome, claim) for outcome in outcomes]
 
-    def explained(self, outcome: Judged, claim: Claim) -> Judged:
+    def explained(self, outcome: Outcome, claim: Claim) -> Outcome:
         """A value that is wrong, with the slip that gives it."""
         if outcome.decision.word != "refuted":
             return outcome

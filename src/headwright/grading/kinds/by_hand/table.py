@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from headwright.grading.fields import Ratio, Source, Strict
 
 
@@ -9,5 +11,5 @@ class ByHand(Strict):
     """Given arrays and the steps of a computation, in order: names with their formulas."""
 
     given: dict[str, Source]
-    steps: dict[str, Source] = {}
+    steps: dict[str, Source] = Field(default_factory=dict)
     within: Ratio | None = None  # how far an entry may be off; none: exactly

@@ -21,7 +21,9 @@ _PER = re.compile(
     r"(?:of the\s+)?(?P<what>[a-z]+)",
     re.IGNORECASE,
 )
-_PRECISION = re.compile(r"\b(?:in|at|using)\s+(?P<what>fp\d+|bf16|float\d+|int\d+|half precision|single precision|double precision|mixed precision)")
+_PRECISION = re.compile(
+    r"\b(?:in|at|using)\s+(?P<what>fp\d+|bf16|float\d+|int\d+|(?:half|single|double|mixed) precision)"
+)
 _STOPS = re.compile(
     r"\b(?:is|are|we|it|this|that|so|then|hence|there|the number|gives?|gets?|has|have|of)\b"
 )
@@ -45,13 +47,13 @@ def unused_words(
             what = _STOPS.split(match["what"])[0]
             things = [thing.strip() for thing in re.split(r",|\band\b|\bor\b", what)]
             if any(thing and not _is_among(thing, known) for thing in things):
-                yield match[0].strip()
+                yield match[0].strip(" ,")
         for match in _PRECISION.finditer(part):
             if not _is_among(match["what"], meant):
                 yield match[0]
-    match = _PER.search(after)
-    if match is not None and not _is_among(match["what"], meant):
-        yield match[0].strip()
+    each = _PER.search(after)
+    if each is not None and not _is_among(each["what"], meant):
+        yield each[0].strip()
 
 
 def _is_among(thing: str, known: Collection[str]) -> bool:

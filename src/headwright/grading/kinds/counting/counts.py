@@ -37,8 +37,12 @@ class Counting(Strict):
 
     unit: Quantity
     pieces: dict[str, Piece] = Field(min_length=1)
-    at: dict[str, dict[str, Source]] = {}  # the total for other values of parameters
-    mistakes: dict[str, Source] = {}  # words for a wrong number, and the number
+    at: dict[str, dict[str, Source]] = Field(
+        default_factory=dict
+    )  # the total for other values of parameters
+    mistakes: dict[str, Source] = Field(
+        default_factory=dict
+    )  # words for a wrong number, and the number
     includes: tuple[str, ...] = ()  # what 'with' may be said of: it is counted
     leaves_out: tuple[str, ...] = ()  # what 'without' may be said of: it is not
     within: Ratio | None = None  # relative
@@ -69,9 +73,7 @@ def count_pieces(table: Counting, reader: ArrayReader) -> Counts:
     return Counts(titles, pieces)
 
 
-def count_piece(
-    name: str, piece: Piece, unit: Quantity, reader: ArrayReader
-) -> Scalar:
+def count_piece(name: str, piece: Piece, unit: Quantity, reader: ArrayReader) -> Scalar:
     """One piece: sizes multiplied, times how many there are; a product counts twice its multiply-adds."""
     sizes = piece.array if piece.product is None else piece.product
     if not sizes or (piece.array and piece.product):

@@ -30,7 +30,11 @@ def name_mistake(
         return _other_term(wrong, counts)
     for left_out in range(1, min(MOST_LEFT_OUT, len(counts.pieces) - 1) + 1):
         for factor, words in factors_forgotten(operations=operations):
-            if left_out == 1 and factor != 1 and is_same(wrong * factor, counts.total, within):
+            if (
+                left_out == 1
+                and factor != 1
+                and is_same(wrong * factor, counts.total, within)
+            ):
                 return f"this {words}"
             named = _left_out(wrong * factor, counts, left_out, within)
             if named:

@@ -91,7 +91,11 @@ def with_units_inside(text: str) -> str:
         formula = _IN_TEXT.sub(r"\\mathrm{\1}", formula)
         formula = _BARE.sub(_named_bare, formula)
         behind = _BEHIND.match(text, at)
-        if behind is not None and _SAYS.search(formula) and behind[2] not in _PLAIN_WORDS:
+        if (
+            behind is not None
+            and _SAYS.search(formula)
+            and behind[2] not in _PLAIN_WORDS
+        ):
             formula = f"{formula} \\mathrm{{{behind[2]}}}"
             at = behind.end()
         pieces.append(f"{marks}{formula}{marks}")

@@ -6,6 +6,8 @@ spellings  partial L / partial z, nabla_z L, dL/dz and their entries, by one nam
 prover     two arrays compared; the slip that gives a wrong one
 """
 
-from headwright.grading.kinds.gradients.kind import GradientsKind as KIND
+from headwright.grading.kinds.gradients.kind import GradientsKind
 
 __all__ = ["KIND"]
+
+KIND = GradientsKind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from headwright.errors import InputError
@@ -30,6 +30,7 @@ from headwright.grading.kinds.kind import ExerciseKind
 from headwright.grading.text import Statement
 
 
+@dataclass(frozen=True)
 class GradientsKind(ExerciseKind[Gradients]):
     """An exercise about derivatives."""
 

@@ -1,4 +1,4 @@
-"""Derivatives compared with what was written for them; of a wrong one the slip is named: a sign, a transpose, a factor."""
+"""Derivatives compared with what was written for them; of a wrong one the slip is named: a sign, a transpose."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headwright.grading.decision import Decision
 from headwright.grading.exact_arrays import ExactArray
 from headwright.grading.exact_arrays.array import ONE, ZERO
 from headwright.grading.exact_arrays.prover import ArrayProver, Entry, fitted
-from headwright.grading.judging import Claim, Judged
+from headwright.grading.judging import Claim, Outcome
 from headwright.grading.scalars import Scalar
 
 
@@ -23,7 +23,7 @@ class GradientProver(ArrayProver):
     answered: Mapping[str, t.Node] = field(kw_only=True)
     mistakes: Mapping[str, Mapping[str, t.Node]] = field(kw_only=True)
 
-    def decide(self, claim: Claim) -> list[Judged]:
+    def decide(self, claim: Claim) -> list[Outcome]:
         """One comparison; what was asked for must be written without derivatives."""
         asked = claim.link.terms[0]
         if claim.role == "goal" and self.has_derivatives(asked):
@@ -47,12 +47,14 @@ class GradientProver(ArrayProver):
         left, right = entry.left.put(self.simplex), entry.right.put(self.simplex)
         return super().decide_entry(replace(entry, left=left, right=right), link, claim)
 
-    def explained(self, outcome: Judged, claim: Claim) -> Judged:
+    def explained(self, outcome: Outcome, claim: Claim) -> Outcome:
         """A wrong derivative, with its slip."""
         if claim.role != "goal" or outcome.decision.word != "refuted":
             return outcome
         left, right = claim.link.terms
-        slip = self.slip(an.full_name(left) if isinstance(left, t.Name) else "", left, right)
+        slip = self.slip(
+            an.full_name(left) if isinstance(left, t.Name) else "", left, right
+        )
         if not slip:
             return outcome
         words = f"{slip} ({outcome.part.reason})"
@@ -85,7 +87,7 @@ class GradientProver(ArrayProver):
         ratios = set()
         for x, y in zip(wrong.entries, true.entries, strict=True):
             if y != ZERO:
-                ratios.add((x / y).rational)
+                ratios.add((x.put(self.simplex) / y.put(self.simplex)).rational)
         ratio = ratios.pop() if len(ratios) == 1 else None
         if ratio is None or ratio == 0:
             return ""

@@ -1,8 +1,9 @@
 """Formulas with derivatives: exact arrays in open variables, differentiated entry by entry.
 
-The derivative of a number by an array has the shape of the array; that of a vector by a vector is the Jacobian matrix, one
-row for each entry of what is differentiated. By a name that is itself a function of variables the derivative is taken
-as if it were a variable, and its value is put in afterwards: partial L / partial p, where L depends on z through p.
+The derivative of a number by an array has the shape of the array; that of a vector by a vector is the Jacobian matrix,
+one row for each entry of what is differentiated. By a name that is itself a function of variables the derivative is
+taken as if it were a variable, and its value is put in afterwards: partial L / partial p, where L depends on z through
+p.
 """
 
 from __future__ import annotations
@@ -77,9 +78,7 @@ class GradientReader(ArrayReader):
         return slopes.mapped(lambda entry: entry.put(values))
 
 
-def differentiated(
-    body: ExactArray, by: ExactArray, node: t.Derivative
-) -> ExactArray:
+def differentiated(body: ExactArray, by: ExactArray, node: t.Derivative) -> ExactArray:
     """Every entry by every entry."""
     names = parameter_names(by)
     if body.is_number:

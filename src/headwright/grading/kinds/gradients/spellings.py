@@ -129,11 +129,17 @@ class EntryCase:
         if len(self.index) != len([size for size in shape if size > 1]):
             return {}
         found: dict[tuple[int, ...], t.Node] = {}
-        letters = [item.base for item in self.index if isinstance(item, t.Name)]
+        letters = [
+            item.base
+            for item in self.index
+            if t.is_letter(item) and isinstance(item, t.Name)
+        ]
+        if len(letters) != len(self.index):
+            return {}  # one entry, for a number
         for place in product(*(range(1, size + 1) for size in sizes)):
-            here = dict(zip(letters, place, strict=False))
-            if len(here) != len(self.index):
-                return {}  # one letter twice, or a number
+            here = dict(zip(letters, place, strict=True))
+            if [here[letter] for letter in letters] != list(place):
+                continue  # p_i by z_i: the diagonal only
             told = replace(reader, indices=here)
             conditions = [part for part in self.conditions if not t.is_letter(part)]
             if any(not an.full_names(part) <= set(here) for part in conditions):

@@ -22,9 +22,15 @@ class Gradients(Strict):
     """Open variables with their sizes, functions of them, and derivatives that have a name."""
 
     variables: dict[str, tuple[Size, Size]]  # rows and columns; a vector has one column
-    functions: dict[str, Source] = {}  # in terms of variables and of one another
+    functions: dict[str, Source] = Field(
+        default_factory=dict
+    )  # in terms of variables and of one another
     wanted: dict[str, Pair]  # what is asked for: each name of the answer
-    known: dict[str, Pair] = {}  # derivatives that an answer may use
+    known: dict[str, Pair] = Field(
+        default_factory=dict
+    )  # derivatives that an answer may use
     positive: tuple[str, ...] = ()  # variables whose entries are positive
     distributions: tuple[str, ...] = ()  # variables whose entries sum to 1
-    mistakes: dict[str, dict[str, Source]] = {}  # words: the wrong value of a name
+    mistakes: dict[str, dict[str, Source]] = Field(
+        default_factory=dict
+    )  # words: the wrong value of a name
