@@ -56,7 +56,7 @@ class ArrayReader:
     )
     indices: Mapping[str, int] = field(default_factory=dict)
     free_numbers: bool = False  # whether an unknown letter is a positive number
-    identity_size: int | None = None  # of I, where it is not clear from its place
+    common_size: int | None = None  # of I and the vector of ones, in products
     depth: int = 0
     memory: dict[str, ExactArray] = field(default_factory=dict, compare=False)
 
@@ -131,8 +131,10 @@ class ArrayReader:
             return self._entry(node, node.index)
         if node.base == "delta" and node.index is not None:
             return self._kronecker(node, node.index)
-        if full == "I" and self.identity_size is not None:
-            return ExactArray.identity(self.identity_size)
+        if full == "I" and self.common_size is not None:
+            return ExactArray.identity(self.common_size)
+        if full == "ones" and self.common_size is not None:
+            return ExactArray.filled((self.common_size, 1), ONE)
         if self.free_numbers and node.index is None and node.base.islower():
             return ExactArray.number(scalars.parameter(full, scalars.POSITIVE))
         raise an.MisfitError(f"{full} is not a name of this exercise", node)

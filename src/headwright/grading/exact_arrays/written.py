@@ -7,7 +7,7 @@ are claims of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from headwright.formulas import tree as t
@@ -23,10 +23,33 @@ def values_last(
     changed = []
     for statement in statements:
         if statement.node is not None and statement.role == "claim":
-            node = last_as_value(statement.node, names, about=about)
+            node = with_columns(statement.node)
+            node = last_as_value(node, names, about=about)
             statement = replace(statement, node=node)
         changed.append(statement)
     return tuple(changed)
+
+
+def with_columns(node: t.Node) -> t.Node:
+    """A statement in which (3, 2) is a vector, and no list of two numbers that are compared one by one."""
+    if not isinstance(node, t.Relation):
+        return t.mapped(node, with_columns) if isinstance(node, JOINED) else node
+    if isinstance(node.terms[0], t.Listing):  # c, d = ...: two names
+        return node
+    terms = [_column(term) if _is_vector(term) else term for term in node.terms]
+    return replace(node, terms=tuple(terms))
+
+
+JOINED = (t.Logic, t.Quantified)
+
+
+def _is_vector(node: t.Node) -> bool:
+    return isinstance(node, t.Listing) and not t.has_dots(node.items)
+
+
+def _column(node: t.Node) -> t.Node:
+    rows = [t.Listing((item,), span=item.span) for item in t.listed(node)]
+    return t.Matrix(tuple(rows), span=node.span)
 
 
 def last_as_value(node: t.Node, names: Collection[str], *, about: bool) -> t.Node:
@@ -74,8 +97,9 @@ def entries_together(
             if statement.node is None or statement.role != "claim" or statement.under:
                 continue
             for item in t.conjuncts(statement.node):
-                number = _entry_of(item, name)
-                if number is not None and isinstance(item, t.Relation):
+                if not isinstance(item, t.Relation):
+                    continue
+                for number in _entries_of(item, name):
                     values[number] = item.terms[-1]
                     last = place
         node = changed[last].node if changed else None
@@ -87,14 +111,18 @@ def entries_together(
     return tuple(changed)
 
 
-def _entry_of(node: t.Node, name: str) -> int | None:
-    """The place, where an equation gives an entry: alpha_2 = 0.3."""
-    match node:
-        case t.Relation((t.Name(base, t.Number(value), 0), *_), signs) if (
-            base == name and set(signs) <= {"=", "~"} and value.denominator == 1
-        ):
-            return int(value)
-    return None
+def _entries_of(node: t.Relation, name: str) -> Iterator[int]:
+    """The places that an equation gives the entries of: alpha_2 = 0.3, alpha_2 = alpha_3 = 0.3."""
+    if not set(node.comparisons) <= {"=", "~"}:
+        return
+    for term in node.terms[:-1]:
+        match term:
+            case t.Name(base, t.Number(value), 0) if (
+                base == name and value.denominator == 1
+            ):
+                yield int(value)
+            case _:
+                return
 
 
 def is_worked_out(node: t.Node, definitions: Mapping[str, t.Node]) -> bool:

@@ -56,6 +56,10 @@ class ExerciseKind(Generic[Table]):
         """The names of numbers that the table leaves open, besides [parameters]: sizes, lengths."""
         return ()
 
+    def names_in_goals(self) -> Iterable[str]:
+        """Names that only goals may use, for what the kind works out: no answer knows them."""
+        return ()
+
     def trivial_answers(self) -> Iterable[tuple[str, list[str]]]:
         """Answers that must not pass, each as what it is and its formulas: the linter tries them."""
         return ()

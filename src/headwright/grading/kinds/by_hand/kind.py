@@ -67,6 +67,10 @@ class ByHandKind(ExerciseKind[ByHand]):
         yield from (("by_hand.given", name) for name in self.table.given)
         yield from (("by_hand.steps", name) for name in self.table.steps)
 
+    def names_in_goals(self) -> tuple[str, ...]:
+        """The steps, which an answer may use as well."""
+        return tuple(self.table.steps)
+
     def gives(self, name: t.Name) -> bool:
         """Given arrays, steps, and the entries of both."""
         known = {*self.table.given, *self.table.steps, *self.exercise.answer}

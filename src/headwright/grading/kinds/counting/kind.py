@@ -53,9 +53,12 @@ class CountingKind(ExerciseKind[Counting]):
                 )
 
     def gives(self, name: t.Name) -> bool:
-        """Parameters, pieces and units."""
-        known = {TOTAL, *self.table.pieces, *self.table.at, *every_unit()}
-        return an.full_name(name) in known or super().gives(name)
+        """Parameters and units."""
+        return an.full_name(name) in every_unit() or super().gives(name)
+
+    def names_in_goals(self) -> set[str]:
+        """The total, its pieces, and the total for other values."""
+        return {TOTAL, *self.table.pieces, *self.table.at}
 
     def prepare(self, written: Written) -> Written:
         """The answer with units as names in its formulas."""
@@ -131,26 +134,27 @@ class CountingKind(ExerciseKind[Counting]):
             for name, size in units_of(self.table.unit).items()
             if name not in taken
         }
-        arrays = {name: ExactArray.number(size) for name, size in units.items()}
-        arrays |= {name: ExactArray.number(value) for name, value in values.items()}
+        sizes = {name: ExactArray.number(size) for name, size in units.items()}
         answered = {name: said.node for name, said in answer.definitions.items()}
-        reader = replace(
-            reader, arrays=arrays, definitions={**reader.definitions, **answered}
+        answering = replace(
+            reader, arrays=sizes, definitions={**reader.definitions, **answered}
         )
-        goal_reader = replace(self.reader(), arrays=arrays)
+        counted = {name: ExactArray.number(value) for name, value in values.items()}
+        counting = replace(reader, arrays=counted)
         declared = {
-            words: goal_reader.scalar(parsed(source))
+            words: counting.scalar(parsed(source))
             for words, source in self.table.mistakes.items()
         }
         tolerance = None
         if self.table.within is not None:
             tolerance = Tolerance(relative=self.table.within)
         return CountingProver(
-            reader,
+            answering,
             tolerance,
             self.table.large,
             under=tuple(said.node for said in answer.conditions),
             claims=tuple(answer.claims),
+            counting=counting,
             table=self.table,
             counts=counts,
             declared=declared,

@@ -95,8 +95,12 @@ class GradientsKind(ExerciseKind[Gradients]):
             derivative = t.Derivative(parsed(pair.of), parsed(pair.by))
             if name not in arrays:
                 definitions.setdefault(name, derivative)
+        sizes = {size for shape in table.variables.values() for size in shape} - {1}
         return GradientReader(
-            definitions=definitions, arrays=arrays, functions={"sigma": sigmoid}
+            definitions=definitions,
+            arrays=arrays,
+            functions={"sigma": sigmoid},
+            common_size=sizes.pop() if len(sizes) == 1 else None,
         )
 
     def normalise(self, statements: Sequence[Statement]) -> Sequence[Statement]:

@@ -72,9 +72,10 @@ def derivative_in(node: t.Node) -> tuple[t.Node, t.Node] | None:
     match node:
         case t.Derivative(body, by):
             return body, by
-        case t.Quotient(t.Product((first, body)), t.Product((second, by))) if (
-            first == d and second == d
+        case t.Quotient(t.Product((first, *rest)), t.Product((second, by))) if (
+            first == d and second == d and rest
         ):
+            body = rest[0] if len(rest) == 1 else t.Product(tuple(rest))
             return body, by
         case t.Product((t.Quotient(first, t.Product((second, by))), *rest)) if (
             first == d and second == d and rest
