@@ -6,7 +6,7 @@ written  what answers with numbers are written like
 prover   a comparison of two such values, entry by entry, exactly or within a tolerance
 """
 
-from headwright.grading.exact_arrays.array import ExactArray, ShapeError
+from headwright.grading.exact_arrays.array import ExactArray, MisshapenError
 from headwright.grading.exact_arrays.reader import ArrayReader
 
-__all__ = ["ArrayReader", "ExactArray", "ShapeError"]
+__all__ = ["ArrayReader", "ExactArray", "MisshapenError"]

@@ -14,7 +14,7 @@ ZERO = scalars.number(0)
 ONE = scalars.number(1)
 
 
-class ShapeError(InputError):
+class MisshapenError(InputError):
     """Two arrays whose shapes do not fit together."""
 
 
@@ -97,7 +97,7 @@ class ExactArray:
     ) -> ExactArray:
         """Entry by entry; both have one shape."""
         if self.shape != other.shape:
-            raise ShapeError(
+            raise MisshapenError(
                 f"{in_words(self.shape)} and {in_words(other.shape)} do not fit together"
             )
         rows = [
@@ -121,7 +121,7 @@ class ExactArray:
         if other.is_number:
             return self.scaled(other.entries[0])
         if self.shape[1] != other.shape[0]:
-            raise ShapeError(
+            raise MisshapenError(
                 f"{in_words(self.shape)} times {in_words(other.shape)}: the inner sizes differ"
             )
         columns = other.transposed().rows

@@ -19,7 +19,12 @@ from headwright.formulas.show import plain
 from headwright.grading import answer as an
 from headwright.grading import scalars
 from headwright.grading.decision import Decision, Tending, decide
-from headwright.grading.exact_arrays.array import ZERO, ExactArray, ShapeError, in_words
+from headwright.grading.exact_arrays.array import (
+    ZERO,
+    ExactArray,
+    MisshapenError,
+    in_words,
+)
 from headwright.grading.exact_arrays.reader import ArrayReader
 from headwright.grading.judging import Claim, Outcome, at, contrasted, judged
 from headwright.grading.scalars import Scalar, Where
@@ -79,7 +84,7 @@ class ArrayProver:
         decisions: list[Decision] = []
         try:
             entries = list(self.entries(link, claim.under))
-        except ShapeError as error:
+        except MisshapenError as error:
             words = str(error)
             return [judged(claim, Decision("refuted", words), words)]
         if not entries:
@@ -133,7 +138,7 @@ class ArrayProver:
         left, right = (reader.value(term) for term in link.terms)
         left, right = fitted(left, right)
         if left.shape != right.shape:
-            raise ShapeError(
+            raise MisshapenError(
                 f"{plain(link.terms[0])} is {in_words(left.shape)}, "
                 f"{plain(link.terms[1])} is {in_words(right.shape)}"
             )
@@ -358,4 +363,4 @@ def shown_value(value: arb) -> str:
     return text
 
 
-__all__ = ["ArrayProver", "Entry", "ShapeError", "Tolerance"]
+__all__ = ["ArrayProver", "Entry", "MisshapenError", "Tolerance"]

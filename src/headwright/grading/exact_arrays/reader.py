@@ -20,7 +20,7 @@ from headwright.grading.exact_arrays.array import (
     ONE,
     ZERO,
     ExactArray,
-    ShapeError,
+    MisshapenError,
     in_words,
     total_of,
 )
@@ -73,7 +73,7 @@ class ArrayReader:
         """The value of a formula; a MisfitError where it has none."""
         try:
             return self._value(node)
-        except ShapeError as error:
+        except MisshapenError as error:
             raise an.WrongKindError(str(error), node) from None
 
     def _value(self, node: t.Node) -> ExactArray:
@@ -226,7 +226,7 @@ class ArrayReader:
         elif body == t.Name("ones"):
             value = ExactArray.filled(shape, ONE)
         else:
-            raise ShapeError(f"I is no {in_words(shape)}")
+            raise MisshapenError(f"I is no {in_words(shape)}")
         return value.scaled(-ONE) if negative else value
 
     def _product(self, factors: tuple[t.Node, ...]) -> ExactArray:

@@ -22,7 +22,7 @@ from headwright.grading.scalars import Scalar
 OPERATIONS = 2  # of a multiply-add
 
 
-class Piece(Strict):
+class CountedPiece(Strict):
     """An array by its sizes; or a product of two matrices, rows x inner x columns."""
 
     title: str
@@ -36,7 +36,7 @@ class Counting(Strict):
     """The table [counting]: what is counted, and how near a number that is written out must be."""
 
     unit: Quantity
-    pieces: dict[str, Piece] = Field(min_length=1)
+    pieces: dict[str, CountedPiece] = Field(min_length=1)
     at: dict[str, dict[str, Source]] = Field(
         default_factory=dict
     )  # the total for other values of parameters
@@ -73,7 +73,9 @@ def count_pieces(table: Counting, reader: ArrayReader) -> Counts:
     return Counts(titles, pieces)
 
 
-def count_piece(name: str, piece: Piece, unit: Quantity, reader: ArrayReader) -> Scalar:
+def count_piece(
+    name: str, piece: CountedPiece, unit: Quantity, reader: ArrayReader
+) -> Scalar:
     """One piece: sizes multiplied, times how many there are; a product counts twice its multiply-adds."""
     sizes = piece.array if piece.product is None else piece.product
     if not sizes or (piece.array and piece.product):

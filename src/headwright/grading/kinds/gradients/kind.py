@@ -25,7 +25,7 @@ from headwright.grading.kinds.gradients.spellings import (
     entries_put_together,
     with_names,
 )
-from headwright.grading.kinds.gradients.table import Gradients, Pair
+from headwright.grading.kinds.gradients.table import DerivativeOf, Gradients
 from headwright.grading.kinds.kind import ExerciseKind
 from headwright.grading.text import Statement
 
@@ -72,7 +72,7 @@ class GradientsKind(ExerciseKind[Gradients]):
         pairs = {**self.table.wanted, **self.table.known}
         return [self.named_derivative(name, pair) for name, pair in pairs.items()]
 
-    def named_derivative(self, name: str, pair: Pair) -> NamedDerivative:
+    def named_derivative(self, name: str, pair: DerivativeOf) -> NamedDerivative:
         """One of them, by the name of what is differentiated and by its formula."""
         body, by = parsed(pair.of), parsed(pair.by)
         if not isinstance(by, t.Name):

@@ -11,7 +11,7 @@ from headwright.grading.fields import Source, Strict
 Size = Annotated[int, Field(ge=1, le=6)]
 
 
-class Pair(Strict):
+class DerivativeOf(Strict):
     """A derivative: of what, by what."""
 
     of: Source
@@ -25,8 +25,8 @@ class Gradients(Strict):
     functions: dict[str, Source] = Field(
         default_factory=dict
     )  # in terms of variables and of one another
-    wanted: dict[str, Pair]  # what is asked for: each name of the answer
-    known: dict[str, Pair] = Field(
+    wanted: dict[str, DerivativeOf]  # what is asked for: each name of the answer
+    known: dict[str, DerivativeOf] = Field(
         default_factory=dict
     )  # derivatives that an answer may use
     positive: tuple[str, ...] = ()  # variables whose entries are positive
