@@ -18,6 +18,7 @@ from typing import Any
 from headwright.formulas import tree as t
 from headwright.formulas.show import latex, plain
 from headwright.grading import answer as an
+from headwright.grading.answer import names_in
 from headwright.grading.candidates import (
     NEUTRAL,
     QUOTED,
@@ -33,7 +34,6 @@ from headwright.grading.judging import Outcome, proved, refuted
 from headwright.grading.kinds.keys.scene import is_every_key
 from headwright.grading.kinds.keys.table import Keys
 from headwright.grading.kinds.matrices.derivations import Aim
-from headwright.grading.kinds.matrices.known import names_in
 from headwright.grading.kinds.matrices.prover import MatricesProver, gap
 from headwright.grading.names import names_on_the_left, tends
 from headwright.grading.replay import rules_out, says_something

@@ -20,10 +20,12 @@ from headwright.grading.answer import (
     MisfitError,
     MissingError,
     Said,
+    UndeterminedError,
     WrongKindError,
     about_the_given,
     full_name,
     full_names,
+    names_in,
 )
 from headwright.grading.candidates import Claimed
 from headwright.grading.decision import Decision
@@ -39,8 +41,6 @@ from headwright.grading.judging import (
     refuted,
 )
 from headwright.grading.kinds.keys.laws import speaks_of_moments
-from headwright.grading.kinds.keys.scene import UndeterminedError
-from headwright.grading.kinds.matrices.known import names_in
 from headwright.grading.kinds.matrices.prover import INSTANCE
 from headwright.grading.replay.trying import NOISE
 from headwright.grading.scalars.numbers import TooLong

@@ -18,7 +18,14 @@ from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
 from headwright.grading import scalars as sc
-from headwright.grading.answer import MisfitError, compared, comparisons, full_name
+from headwright.grading.answer import (
+    MisfitError,
+    UndeterminedError,
+    compared,
+    comparisons,
+    full_name,
+    names_in,
+)
 from headwright.grading.decision import Decision, Tending, decide, decide_all, denied
 from headwright.grading.exercise import parsed
 from headwright.grading.judging import Claim, shown
@@ -31,7 +38,6 @@ from headwright.grading.kinds.keys.conditions import (
     given_as,
 )
 from headwright.grading.kinds.keys.meaning import Reader, Value, scalars_in
-from headwright.grading.kinds.matrices.known import names_in
 from headwright.grading.kinds.tending import Way, way
 from headwright.grading.scalars.assumptions import MIRRORED, checked
 from headwright.grading.scalars.numbers import Symbol
@@ -78,7 +84,7 @@ def bent(scene: s.Scene) -> tuple[s.Scene, tuple[s.Hypothesis, ...]] | None:
     """The scene with y in place of the closeness, and what is known of y; None where scores are not of that form."""
     try:
         score = scene.scores(Reader(scene, {}).query(scene.queries[0]))[s.REST]
-    except s.UndeterminedError:
+    except UndeterminedError:
         return None
     rate = score.put({NAME: 1}) - score.put({NAME: 0})
     if rate == s.ZERO or NAME in rate.names() or score.put({NAME: 0}) != s.ZERO:
@@ -260,7 +266,7 @@ class Decider:
         reader = Reader(self.scene, dict.fromkeys(others, s.MEMBER))
         try:
             left, right = reader.value(a), reader.value(b)
-        except s.UndeterminedError as error:
+        except UndeterminedError as error:
             raise MisfitError(
                 str(error), relation, fix="compare scores: k_j^\\top q and k_i^\\top q"
             ) from error
@@ -477,7 +483,7 @@ class Decider:
         try:
             a, b = reader.value(left), reader.value(right)
             given = self.given(reader)
-        except s.UndeterminedError as error:
+        except UndeterminedError as error:
             return Decision("undecided", str(error))
         if given is None:
             return None

@@ -23,7 +23,13 @@ from flint import arb, fmpq
 
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
-from headwright.grading.answer import MisfitError, full_name, label
+from headwright.grading.answer import (
+    MisfitError,
+    UndeterminedError,
+    full_name,
+    label,
+    names_in,
+)
 from headwright.grading.decision import (
     Decision,
     Tending,
@@ -40,11 +46,9 @@ from headwright.grading.kinds.keys.scene import (
     ZERO,
     Hypothesis,
     Scene,
-    UndeterminedError,
     Vec,
 )
 from headwright.grading.kinds.keys.table import NormalLaw
-from headwright.grading.kinds.matrices.known import names_in
 from headwright.grading.scalars import (
     Range,
     Scalar,

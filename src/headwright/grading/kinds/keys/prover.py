@@ -148,7 +148,7 @@ def _spoken(finding: Finding) -> set[str]:
             for x in scalars_in(reader.value(term))
             for name in x.names()
         }
-    except (s.UndeterminedError, MisfitError):
+    except (UndeterminedError, MisfitError):
         return set()
 
 
@@ -227,7 +227,7 @@ class KeysProver:
         if failed is None:
             return verdict
         gifts = (
-            s.UndeterminedError,
+            UndeterminedError,
             MisfitError,
             InputError,
             TooLong,
@@ -315,7 +315,7 @@ def _judged(finding: Finding, claim: Claim) -> Outcome:
             for name, v in there.items()
         } | sides
         with suppress(
-            s.UndeterminedError, MisfitError, TooLong
+            UndeterminedError, MisfitError, TooLong
         ):  # they are for a picture alone
             weights = _weights(finding.scene, known.values)
             found |= (
