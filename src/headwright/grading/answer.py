@@ -160,16 +160,34 @@ def named(full: str) -> t.Name:
 
 
 def given_numbers(exercise: Exercise) -> set[str]:
-    """The numbers that an exercise leaves open: its parameters, sizes of matrices, lengths of keys."""
+    """The numbers that an exercise leaves open: its parameters, and sizes of matrices."""
     return {*exercise.parameters, *exercise.kind.numbers()}
+
+
+def given_and_drawn_numbers(exercise: Exercise) -> set[str]:
+    """The same, and numbers that are random: lengths of keys."""
+    return given_numbers(exercise) | set(exercise.kind.drawn_numbers())
+
+
+MOMENTS = ("E", "Var", "Cov")
+CHANCE = ("P", *MOMENTS)
+
+
+def speaks_of_chance(node: t.Node) -> bool:
+    """Whether a probability, a mean or a variance occurs."""
+    calls = [part for part in t.walk(node) if isinstance(part, t.Call)]
+    return any(call.function in CHANCE for call in calls)
+
+
+def speaks_of_moments(node: t.Node) -> bool:
+    """Whether means, variances or covariances occur."""
+    calls = [part for part in t.walk(node) if isinstance(part, t.Call)]
+    return any(call.function in MOMENTS for call in calls)
 
 
 def about_the_given(node: t.Node, exercise: Exercise) -> bool:
     """Whether a relation speaks of given numbers only, n = 2 or g > 1: then it is a case, or a truth, and no result."""
     names = full_names(node)
-    if any(
-        isinstance(part, t.Call) and part.function in ("E", "Var", "Cov")
-        for part in t.walk(node)
-    ):
+    if speaks_of_moments(node):
         return False  # a moment is the same in all cases
-    return bool(names) and names <= given_numbers(exercise)
+    return bool(names) and names <= given_and_drawn_numbers(exercise)

@@ -25,6 +25,7 @@ from headwright.grading.answer import (
     comparisons,
     full_name,
     names_in,
+    speaks_of_moments,
 )
 from headwright.grading.decision import Decision, Tending, decide, decide_all, denied
 from headwright.grading.exercise import parsed
@@ -475,7 +476,7 @@ class Decider:
         reader = Reader(scene, {})
         if isinstance(left, t.Call) and left.function == "P":
             return laws.decide_event(self, left, sign, right)
-        if laws.speaks_of_moments(link) or laws.speaks_of_variance(link, scene):
+        if speaks_of_moments(link) or laws.speaks_of_variance(link, scene):
             return self._moments(link)
         chance = self._almost_surely(link)
         if chance is not None:
@@ -542,7 +543,7 @@ class Decider:
         weighed = (
             isinstance(left, t.Call)
             and laws.speaks_of_output(left)
-            and not laws.speaks_of_moments(right)
+            and not speaks_of_moments(right)
         )
         if self.sent - {s.VARIANCE} and not (weighed and self.scene.setting.scales):
             return Decision("undecided", ORDER)  # the noise may vanish before, or after

@@ -11,7 +11,14 @@ from math import isfinite
 from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
-from headwright.grading.answer import Answer, MisfitError, Said, label
+from headwright.grading.answer import (
+    Answer,
+    MisfitError,
+    Said,
+    UndeterminedError,
+    label,
+    speaks_of_moments,
+)
 from headwright.grading.decision import EMPTY, Decision
 from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.judging import (
@@ -30,7 +37,6 @@ from headwright.grading.kinds.keys.deciding import Decider, Finding
 from headwright.grading.kinds.keys.laws import (
     drawn_as_moments,
     is_random,
-    speaks_of_moments,
 )
 from headwright.grading.kinds.keys.meaning import Reader, scalars_in
 from headwright.grading.kinds.keys.table import Keys
