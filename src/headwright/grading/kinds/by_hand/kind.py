@@ -94,7 +94,7 @@ class ByHandKind(ExerciseKind[ByHand]):
         """A formula of the exercise, which may use the functions of masks."""
         return with_calls(parsed(source), FUNCTIONS)
 
-    def normalise(self, statements: Sequence[Statement]) -> Sequence[Statement]:
+    def arrange(self, statements: Sequence[Statement]) -> Sequence[Statement]:
         """The value at the end of a chain is what is judged; entries that are given one by one are a vector."""
         sizes = {}
         for goal in self.exercise.goals:

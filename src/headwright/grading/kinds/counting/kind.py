@@ -9,6 +9,7 @@ from typing import ClassVar
 from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.grading import answer as an
+from headwright.grading.candidates import Claimed
 from headwright.grading.exact_arrays import ArrayReader, ExactArray
 from headwright.grading.exact_arrays.prover import Tolerance
 from headwright.grading.exact_arrays.written import (
@@ -60,11 +61,20 @@ class CountingKind(ExerciseKind[Counting]):
         """The total, its pieces, and the total for other values."""
         return {TOTAL, *self.table.pieces, *self.table.at}
 
+    def why_not_false(self, claimed: Claimed, node: t.Node) -> str:
+        """A false equation of counts is false; only a value of a parameter, T = 1024, is a case."""
+        match t.unquantified(node):
+            case t.Relation((t.Name() as name, *_), _) if (
+                an.full_name(name) in self.exercise.parameters
+            ):
+                return super().why_not_false(claimed, node)
+        return ""
+
     def prepare(self, written: Written) -> Written:
         """The answer with units as names in its formulas."""
         return replace(written, text=with_units_inside(written.text))
 
-    def normalise(self, statements: Sequence[Statement]) -> Sequence[Statement]:
+    def arrange(self, statements: Sequence[Statement]) -> Sequence[Statement]:
         """Where a rounded number is asked for, the value that is given last is what is judged."""
         if self.table.within is None:
             return statements

@@ -103,7 +103,7 @@ class GradientsKind(ExerciseKind[Gradients]):
             common_size=sizes.pop() if len(sizes) == 1 else None,
         )
 
-    def normalise(self, statements: Sequence[Statement]) -> Sequence[Statement]:
+    def arrange(self, statements: Sequence[Statement]) -> Sequence[Statement]:
         """Derivatives as names; entries together; the value at the end of a chain."""
         known = self.named_derivatives()
         named = []
