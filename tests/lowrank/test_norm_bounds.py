@@ -246,11 +246,9 @@ def test_a_cholesky_check_whose_product_errs_as_far_as_it_may_is_covered(
     def erring(blocks: Iterable[np.ndarray]) -> norm_bounds.GramBounds:
         if not seen:
             return gram(blocks)
-        return (
-            seen[-1],
-            Fraction(0),
-            Fraction(float(np.linalg.norm(seen[-1]))) * 2,
-        )  # says 0 0^T is all of M
+        # It says that 0 0^T is all of M.
+        error = Fraction(float(np.linalg.norm(seen[-1]))) * 2
+        return norm_bounds.GramBounds(seen[-1], Fraction(0), error)
 
     monkeypatch.setattr(np.linalg, "eigvalsh", lambda G: eigenvalues(G) / 2)
     monkeypatch.setattr(np.linalg, "cholesky", nothing)
