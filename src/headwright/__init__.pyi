@@ -40,7 +40,7 @@ from .simulation import Simulation, simulate
 from .statistics import AttentionMap, RowStatistics, attention_map, row_statistics
 from .text_bounds.every_text import every_length, every_text
 from .uncertainty import Noise, Uncertainty, read_uncertainty
-from .watching import seen, watch
+from .watching import rows, seen, watch
 
 __version__: str
 __all__ = [
@@ -100,6 +100,7 @@ __all__ = [
     "random_layer",
     "read_uncertainty",
     "row_statistics",
+    "rows",
     "scores",
     "seen",
     "separation",
