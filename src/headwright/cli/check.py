@@ -338,7 +338,7 @@ def _write(
 
     titles = {exercise.id: exercise.title for exercise in known.values()}
     if gradescope is not None:
-        from headwright.grading.autograder.assignment import Assignment
+        from headwright.grading.assignment import Assignment
         from headwright.grading.autograder.gradescope import as_bytes, grade
 
         as_told = Assignment(
@@ -356,7 +356,8 @@ def _write(
 
         page = report(checked, problems, titles, notes)
         if students is not None:
-            from headwright.grading.autograder.assignment import Assignment, grades
+            from headwright.grading.assignment import Assignment
+            from headwright.grading.autograder.points import grades
 
             room = classroom(checked, students)
             page = classroom_page(room, problems, titles, notes)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import headwright
 from headwright.errors import InputError
-from headwright.grading.autograder.assignment import read_points
+from headwright.grading.autograder.points import read_points
 from headwright.grading.exercise import load_exercises
 
 __all__ = ["make_autograder"]

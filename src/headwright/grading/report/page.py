@@ -17,6 +17,7 @@ from headwright.grading.report.typeset import (
     instance,
     lettered,
     typeset,
+    typeset_sentence,
     value_in_words,
 )
 from headwright.grading.sheets.files import in_order, student_of
@@ -146,7 +147,7 @@ def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) ->
     title = html.escape(titles.get(answer.exercise_id, answer.exercise_id))
     facts = {"works from": verdict.threshold, "suggestion": verdict.suggestion}
     rows = "".join(
-        f"<dt>{name}</dt><dd>{lettered(said)}</dd>"
+        f"<dt>{name}</dt><dd>{typeset_sentence(said)}</dd>"
         for name, said in facts.items()
         if said
     )
@@ -236,7 +237,7 @@ def _said(text: str) -> str:
     return (
         f"<pre>{html.escape(text)}</pre>"
         if "\n" in text
-        else f"<p>{lettered(text)}</p>"
+        else f"<p>{typeset_sentence(text)}</p>"
     )
 
 

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 import headwright
 from headwright import __version__
 from headwright.errors import InputError
-from headwright.grading.autograder import make_autograder, pack_wheel, requirements
-from headwright.grading.autograder.assignment import (
+from headwright.grading.assignment import (
     Assignment,
-    awards,
-    grades,
     read_assignment,
+    with_known_ids,
 )
+from headwright.grading.autograder import make_autograder, pack_wheel, requirements
+from headwright.grading.autograder.points import awards, grades
 from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
 from headwright.grading.markdown import Written, of_formulas
@@ -144,7 +144,7 @@ def test_grades_of_a_class_are_a_table_with_gaps_where_a_person_decides() -> Non
 
 def _read(tmp_path: Path, text: str) -> object:
     (tmp_path / "assignment.toml").write_text(text)
-    return read_assignment(tmp_path / "assignment.toml", EXERCISES)
+    return with_known_ids(read_assignment(tmp_path / "assignment.toml"), EXERCISES)
 
 
 def test_reads_an_assignment(tmp_path: Path) -> None:

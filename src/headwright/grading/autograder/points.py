@@ -1,6 +1,4 @@
-"""assignment.toml: which exercises a submission should answer, for how many points, and what students are told.
-
-Points are for the object (what was asked for) and for the formulas, separately:
+"""What answers earn. Points are for the object (what was asked for) and for the formulas, separately:
 
 object     all of them if every part of what was asked for is proved, else the share of the parts that are
 formulas   the share of true ones among those that are true or false; a formula that does not count is left out
@@ -12,34 +10,16 @@ from __future__ import annotations
 
 import csv
 import io
-import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from headwright.errors import InputError
+from headwright.grading.assignment import (
+    Assignment,
+    parse_assignment,
+    with_known_ids,
+)
 from headwright.grading.report.page import Classroom
-from headwright.grading.report.text import Hints
-from headwright.grading.sheets.sheet import find
 from headwright.grading.verdict import Verdict
-from headwright.validation import sentence
-
-
-class Assignment(BaseModel):
-    """What the file says."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    timeout: Annotated[float, Field(gt=0, le=300)] = 20.0  # seconds for one answer
-    seed: Annotated[int, Field(ge=0)] = 0
-    hints: Hints = "direction"  # what students are told
-    formulas: Annotated[float, Field(ge=0, le=0.9)] = (
-        0.25  # their share of the points; the rest is for the object
-    )
-    points: dict[str, Annotated[float, Field(gt=0, le=10_000)]] = {}
 
 
 @dataclass(frozen=True)
@@ -65,7 +45,7 @@ def awards(
 
     Of several answers the worst counts, so that guessing does not pay.
     """
-    worth = assignment.points.get(exercise, 1.0)
+    worth = assignment.worth(exercise)
     most = (worth * (1 - assignment.formulas), worth * assignment.formulas)
     found = [
         (_object(verdict, most[0]), _formulas(verdict, most[1])) for verdict in verdicts
@@ -152,36 +132,12 @@ def grades(room: Classroom, assignment: Assignment) -> str:
     return made.getvalue()
 
 
-def read_assignment(path: Path, known: Collection[str]) -> Assignment:
-    """The assignment in a file, for these exercises."""
-    try:
-        return checked_assignment(
-            tomllib.loads(path.read_text(encoding="utf-8")), known, path.name
-        )
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path.name} cannot be read: {error}") from error
-
-
 def read_points(text: str, known: Collection[str]) -> dict[str, float]:
     """Points as given on the command line."""
-    given = {
+    points = {
         name.strip(): worth or 1
         for name, _, worth in (part.partition("=") for part in text.split(","))
     }
-    return checked_assignment({"points": given}, known, "--points").points
-
-
-def checked_assignment(
-    given: Mapping[str, Any], known: Collection[str], where: str
-) -> Assignment:
-    """An assignment with the ids of its exercises as these are spelt."""
-    try:
-        found = Assignment.model_validate(given)
-    except ValidationError as error:
-        raise InputError(f"{where}: {sentence(error, Assignment)}") from error
-    ids = {name: name for name in known}
-    return found.model_copy(
-        update={
-            "points": {find(name, ids): worth for name, worth in found.points.items()}
-        }
-    )
+    return with_known_ids(
+        parse_assignment({"points": points}, "--points"), known
+    ).points
