@@ -17,6 +17,8 @@ from headwright.grading.assignment import Assignment
 from headwright.grading.autograder.points import awards, read_points
 from headwright.grading.decision import decide
 from headwright.grading.judging import at, claims, plain_number
+from headwright.grading.kinds.matrices.known import Given
+from headwright.grading.kinds.matrices.prover import decide as decide_matrices
 from headwright.grading.markdown import (
     Written,
     blocks,
@@ -41,8 +43,6 @@ from headwright.grading.scalars.limits import eventually
 from headwright.grading.scalars.proving import prove
 from headwright.grading.scalars.text import written
 from headwright.grading.sentences import sentences
-from headwright.grading.settings.matrices.deciding import decide as decide_matrices
-from headwright.grading.settings.matrices.known import Given
 from headwright.grading.sheets.files import student_of
 from headwright.grading.text import is_neutral, read, tidy
 from headwright.grading.verdict import (

@@ -157,9 +157,15 @@ def _name(keys: Float[np.ndarray, "n d"]) -> dict[str, Any]:
     return {
         "n": keys.shape[0],
         "d": keys.shape[1],
-        "sha256": hashlib.sha256(content.tobytes()).hexdigest(),
+        "sha256": digest_of_keys(content),
         "rows": rows,
     }
+
+
+def digest_of_keys(keys: Float[np.ndarray, "n d"]) -> str:
+    """The digest by which a statement names keys."""
+    content = np.ascontiguousarray(keys, dtype="<f8")
+    return hashlib.sha256(content.tobytes()).hexdigest()
 
 
 def uncertainty_entries(
