@@ -16,7 +16,12 @@ from typing import Any
 
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
-from headwright.grading.assignment import Assignment, read_assignment, with_known_ids
+from headwright.grading.assignment import (
+    Assignment,
+    read_assignment,
+    set_exercises,
+    with_known_ids,
+)
 from headwright.grading.autograder.points import awards
 from headwright.grading.exercise import Exercise, load_exercises
 from headwright.grading.report.text import as_text, hinted
@@ -143,7 +148,11 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
     assignment = with_known_ids(
         read_assignment(base / "source" / "assignment.toml"), known
     )
-    answers, problems = _submission(base / "submission", known, started + READING)
+    chosen = {one.id: one for one in set_exercises(assignment, known)}
+    others = {name: one for name, one in known.items() if name not in chosen}
+    answers, problems = _submission(
+        base / "submission", chosen, others, started + READING
+    )
     left = SECONDS - (time.monotonic() - started)
     # One worker: two of them, each at its limit, would not fit into Gradescope's memory.
     checked = run(
@@ -160,7 +169,10 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
 
 
 def _submission(
-    folder: Path, known: Mapping[str, Exercise], until: float
+    folder: Path,
+    known: Mapping[str, Exercise],
+    others: Mapping[str, Exercise],
+    until: float,
 ) -> tuple[list[AnswerText], list[Problem]]:
     paths, problems, unread = sheets(folder)
     problems += [
@@ -175,7 +187,7 @@ def _submission(
             )
             continue
         try:
-            sheet = read_document(path, known)
+            sheet = read_document(path, known, None, others)
         except InputError as error:
             problems.append(Problem(name, 0, str(error)))
             continue

@@ -8,8 +8,6 @@ A right object earns its points whatever else is said. What is not decided earns
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +16,6 @@ from headwright.grading.assignment import (
     parse_assignment,
     with_known_ids,
 )
-from headwright.grading.report.page import Classroom
 from headwright.grading.verdict import Verdict
 
 
@@ -88,48 +85,6 @@ def _formulas(verdict: Verdict, points: float) -> Award:
         else ""
     )
     return Award("formulas", points * true / (true + false), points, why)
-
-
-def grades(room: Classroom, assignment: Assignment) -> str:
-    """The points of a class as CSV, for object and formulas of each exercise; empty where a person has to decide.
-
-    That is: an undecided object, an answer in words alone, a student none of whose files was read.
-    """
-    heads = [
-        f"{each} {part}" for each in room.exercises for part in ("object", "formulas")
-    ]
-    lines = [["student", *heads, "total", "sentences to read"]]
-    for one in room.students:
-        cells, total = [], 0.0
-        for exercise in room.exercises:
-            verdicts = [
-                each.verdict
-                for each in one.answers
-                if each.answer.exercise_id == exercise
-            ]
-            points = [
-                award.points for award in awards(verdicts, exercise, assignment)
-            ] or [0.0, 0.0]
-            words_alone = one.word(exercise) == "missing" and any(
-                verdict.to_read for verdict in verdicts
-            )
-            if not one.answers or words_alone:
-                cells += ["", ""]
-            else:
-                cells += [
-                    "" if one.word(exercise) == "undecided" else f"{points[0]:.4g}",
-                    f"{points[1]:.4g}",
-                ]
-            total += sum(points)
-        name = (
-            f"'{one.name}" if one.name[:1] in "=+-@" else one.name
-        )  # a spreadsheet would read a formula
-        lines.append(
-            [name, *cells, f"{total:.4g}" if one.answers else "", str(one.to_read)]
-        )
-    made = io.StringIO()
-    csv.writer(made, lineterminator="\n").writerows(lines)
-    return made.getvalue()
 
 
 def read_points(text: str, known: Collection[str]) -> dict[str, float]:
