@@ -91,7 +91,7 @@ def check(
         bool,
         typer.Option(
             "--anonymous",
-            help="With --class: show codes in place of names, except in tables of grades.",
+            help="With --class: show codes in place of names, except in grades and feedback.",
         ),
     ] = False,
     csv: Annotated[

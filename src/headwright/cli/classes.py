@@ -231,7 +231,7 @@ def _write_feedback(
     from headwright.grading.classroom.pages import feedback_names, feedback_page
 
     folder.mkdir(exist_ok=True)
-    for name, row in feedback_names(graded.shown):
+    for name, row in feedback_names(graded.rows):  # which each student is to get
         page = feedback_page(row, titles, assignment, hints)
         write_whole(folder / name, page.encode())
-    say(f"The feedback for {len(graded.shown)} students is in {folder}.")
+    say(f"The feedback for {len(graded.rows)} students is in {folder}.")
