@@ -24,8 +24,9 @@ from headwright.conformance.candidates import (
     exact_blocks,
     make_case,
 )
-from headwright.conformance.contracts import Contract
+from headwright.conformance.contracts import NAMED_FORMATS, Contract, FormatName
 from headwright.conformance.estimated_keys import TILES, estimated_keys
+from headwright.conformance.formats import FLOAT32
 from headwright.conformance.judging import Comparison, RowScale, compare
 from headwright.conformance.reference import (
     Block,
@@ -76,20 +77,22 @@ def _fitting(
 ) -> list[FittingHypothesis]:
     """The candidates that fit under a contract; of a family the first."""
     fitting: list[FittingHypothesis] = []
+    margins: dict[str, float] = {}
     families: set[str] = set()
     for candidate in candidates:
         family = candidate.family or candidate.name
         if family in families:
             continue
         # First where most fail at once; where it fits, on all rows that were judged.
-        ratio = math.inf
+        ratio = margin = math.inf
         for rows in tried_rows:
-            ratio = _ratio_of(case, candidate, contract, rows)
+            ratio, margin = _ratio_and_margin(case, candidate, contract, rows)
             if ratio > 1:
                 break
         if ratio > 1:
             continue
         families.add(family)
+        margins[candidate.name] = margin
         hypothesis = FittingHypothesis(
             candidate.name,
             candidate.sentence,
@@ -101,14 +104,14 @@ def _fitting(
         fitting.append(hypothesis)
     if strength is Strength.LENIENT:
         # Those that widen the bound least come first.
-        fitting.sort(key=lambda hypothesis: -hypothesis.ratio)
+        fitting.sort(key=lambda hypothesis: margins[hypothesis.name])
     return fitting
 
 
-def _ratio_of(
+def _ratio_and_margin(
     case: Case, candidate: Candidate, contract: Contract, rows: np.ndarray
-) -> float:
-    """Error / bound under a hypothesis; infinite where its bound says nothing."""
+) -> tuple[float, float]:
+    """Error / bound under a hypothesis, and bound / |v|; infinite where it says nothing."""
     if candidate.contract is not None:
         contract = candidate.contract(contract)
     same_rows = candidate.problem.shape == case.problem.shape
@@ -122,7 +125,7 @@ def _ratio_of(
         row_scale=candidate.row_scale,
     )[0]
     if comparison.unjudged:
-        return math.inf
+        return math.inf, math.inf
     # A row to which the hypothesis leaves no key is not judged. It is explained if it
     # is what kernels return then: zeros or NaN.
     emptied = comparison.empty
@@ -131,8 +134,8 @@ def _ratio_of(
     if emptied.any():
         values = to_numpy(candidate.out)[:, :, rows][emptied]
         if not bool(((values == 0) | np.isnan(values)).all()):
-            return math.inf
-    return comparison.ratio
+            return math.inf, math.inf
+    return comparison.ratio, comparison.margin
 
 
 def _rows_to_try(
@@ -913,22 +916,23 @@ def _to_int8_by_token(array: np.ndarray) -> np.ndarray:
 
 def coarser_arithmetic(case: Case) -> Iterator[Candidate]:
     """An output in a narrower type, weights in eight bits, sums in float16."""
-    if case.problem.input_format.name == "float32":
-        for name in ("float16", "bfloat16"):
-            yield Candidate(
-                f"output in {name}",
-                f"an output rounded to {name}",
-                case.problem,
-                case.out,
-                contract=_changing(output_format=name, weight_format=name),
-            )
-    yield Candidate(
-        "output in float8",
-        "an output rounded to float8_e4m3",
-        case.problem,
-        case.out,
-        contract=_changing(output_format="float8_e4m3"),
-    )
+    inputs = case.problem.input_format
+    values = to_numpy(case.out)
+    for name, rounding in NARROWER_OUTPUTS.items():
+        if NAMED_FORMATS[name].precision >= inputs.precision:
+            continue
+        if not bool((rounding(values) == values).all()):
+            continue  # it has digits that this type has not
+        weights: FormatName = "input"
+        if inputs is FLOAT32 and name != "float8_e4m3":
+            weights = name
+        yield Candidate(
+            f"output in {name}",
+            f"an output rounded to {name}",
+            case.problem,
+            case.out,
+            contract=_changing(output_format=name, weight_format=weights),
+        )
     yield Candidate(
         "weights in float8",
         "weights rounded to float8_e4m3 before their product with the values",
@@ -1037,6 +1041,12 @@ def estimated_factor(case: Case) -> Iterator[Candidate]:
         row_scale=RowScale(constant),
     )
 
+
+NARROWER_OUTPUTS: dict[FormatName, Callable[[np.ndarray], np.ndarray]] = {
+    "float8_e4m3": _to_e4m3,
+    "bfloat16": _to_bfloat16,
+    "float16": _to_float16,
+}
 
 # By strength: weaker ones are tried only where no stronger one fits.
 HYPOTHESES: dict[Strength, tuple[Callable[[Case], Iterator[Candidate]], ...]] = {
