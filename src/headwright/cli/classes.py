@@ -215,9 +215,8 @@ def _write_decisions(graded: GradedClass, path: Path) -> None:
     write_whole(path, decisions_table(rows).encode())
     left = sum(len(row.open) for row in graded.shown)
     if left:
-        say(
-            f"{left} answers are left for you: enter points in {path} and run this again."
-        )
+        many = "1 answer is" if left == 1 else f"{left} answers are"
+        say(f"{many} left for you: enter points in {path} and run this again.")
 
 
 def _write_feedback(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headwright.grading.assignment import Assignment
 from headwright.grading.checker import check_answer
 from headwright.grading.classroom.pages import class_page
-from headwright.grading.classroom.room import classroom
+from headwright.grading.classroom.room import classroom, marked
 from headwright.grading.exercise import load_exercises
 from headwright.grading.markdown import Written, of_formulas
 from headwright.grading.report.page import report, statements

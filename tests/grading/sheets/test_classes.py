@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ KNOWN = load_exercises()
 ANSWER = "## averaging-two\n\n$$q = k_a$$\n"
 
 
-def packed(path: Path, members: dict[str, str | bytes]) -> Path:
+def packed(path: Path, members: Mapping[str, str | bytes]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
