@@ -74,7 +74,9 @@ function build(main, state) {
   });
   area.addEventListener("change", () => state.settle());
   const statement = h("div", { class: "statement" });
-  const goals = h("details", { class: "requirements", open: !matchMedia(NARROW).matches });
+  const goals = h("div", { class: "requirements" });
+  const solutions = h("div", {});
+  const isNarrow = matchMedia(NARROW).matches; // there the answer stands right below the statement
   const cut = h("p", { class: "error", id: "error-cut", role: "alert", hidden: true }, `The text ends here, after ${LONGEST} characters. Check a longer one as a document.`);
   const other = h("p", { class: "note", id: "draft", role: "status", hidden: true });
   const onwards = button("Next exercise", () => choose(list.next(state.values.exercise)), { id: "next" });
@@ -93,12 +95,12 @@ function build(main, state) {
     h("div", { class: "stage" },
       h("div", { class: "below" },
         h("section", { class: "panel", id: "exercise", "aria-label": "The exercise" },
-          h("div", { class: "control" }, h("label", { for: "field-exercise" }, "Exercise"), select, h("p", { class: "error", id: "error-exercise", role: "alert", hidden: true })), statement, goals),
+          h("div", { class: "control" }, h("label", { for: "field-exercise" }, "Exercise"), select, h("p", { class: "error", id: "error-exercise", role: "alert", hidden: true })), statement, isNarrow ? "" : goals),
         h("section", { class: "panel", id: "answer" },
           h("div", { class: "control" }, h("label", { for: "field-answer" }, "Answer: text with formulas between $ signs, or formulas only, one a line"), area, h("p", { class: "error", id: "error-answer", role: "alert", hidden: true })),
           cut, h("p", { class: "error", id: "error-text", role: "alert", hidden: true }), other,
           h("div", { class: "row-of" }, onwards, document.getElementById("tools") ? "" : h("div", { class: "tools", id: "tools" })),
-          h("div", { id: "presets" }))),
+          isNarrow ? goals : "", solutions, h("div", { id: "presets" }))),
       refusals(), verdict, counter.figure, picture, reading, papers),
     controls(setExercises,
       group("Hints", h("div", { class: "control" }, h("p", { class: "note" }, "How much is shown about a wrong answer."), ...hintButtons())),
@@ -185,8 +187,8 @@ function build(main, state) {
 
   function drawExercise() {
     statement.replaceChildren(...(about ? [h("h2", {}, about.title), ...typeset(about.shown.statement)] : [h("h2", {}, "No exercise chosen"), h("p", {}, "Paste an answer with its question or heading. The exercise is found from its definitions and words, and the reason is shown.")]));
-    goals.replaceChildren(...(about?.shown.goals.length ? [h("summary", {}, "Requirements"), h("ul", { class: "goals" }, ...about.shown.goals.map((one) => h("li", {}, ...typeset(one))))] : []),
-      ...(about?.solutions ?? []).map((formulas) => h("details", { class: "solution" }, h("summary", {}, "A solution"), ...formulas.map((one) => h("p", {}, ...typeset(one))))));
+    goals.replaceChildren(...(about?.shown.goals.length ? [h("p", { class: "note" }, "Requirements"), h("ul", { class: "goals" }, ...about.shown.goals.map((one) => h("li", {}, ...typeset(one))))] : []));
+    solutions.replaceChildren(...(about?.solutions ?? []).map((formulas) => h("details", { class: "solution" }, h("summary", {}, "A solution"), ...formulas.map((one) => h("p", {}, ...typeset(one))))));
   }
 
   /** No answer came from the server, which says nothing about the answer that was written. */
