@@ -3,6 +3,9 @@
 A grader must run the code that its teacher tried. So it holds this very Headwright as a wheel, packed from where it is
 installed, and what Headwright needs in the versions that are installed here. The name Headwright is never looked up in
 an index, where somebody else may have taken it. Its README.md tells what each file is for.
+
+points       what answers earn
+gradescope   one submission graded, as Gradescope reads it
 """
 
 from __future__ import annotations
