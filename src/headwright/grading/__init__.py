@@ -2,8 +2,8 @@
 
 exercises/    the exercises, as data
 exercise      what such a file says, of fields; fitness: what it must satisfy; linting: whether it is fit for use
-assignment    which exercises are set, for how many points, and how much is told: one file for page, class and autograder
-sheets/       what was handed in: which section answers which exercise (files, classes, outline, document, sheet)
+assignment    which exercises are set and for how many points: one file for page, class and autograder
+sheets/       what was handed in: which section answers which exercise (files, classes, outline, document)
 checker       one answer from its text to its verdict: the table of contents of what follows
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
