@@ -23,7 +23,7 @@ from headwright.grading.answer import (
 from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.names import Gives, names_on_the_left, tends
 from headwright.grading.settings.keys.conditions import states_condition
-from headwright.grading.text import Statement, is_index
+from headwright.grading.text import LeftOver, Statement, is_index
 
 QUOTED, WORDED, NEUTRAL, NAMED = 0, 1, 2, 3  # ranks of candidates
 _ORDER = ("<", ">", "<=", ">=", "<<", ">>", "->")
@@ -105,6 +105,7 @@ class Contents:
     mentioned: dict[str, tuple[Statement, t.Node]] = field(
         default_factory=dict
     )  # own names with a value in a remark
+    left_over: tuple[LeftOver, ...] = ()  # words that may restrict what is written
     several_bounds: dict[str, tuple[int, ...]] = field(
         default_factory=dict
     )  # ... with several bounds, on these lines

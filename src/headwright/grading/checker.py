@@ -84,6 +84,7 @@ class _Checked:
         self.opened = partial(Bench.opened, exercise, setting, seed=seed)
         self.statements = in_given_names(text.statements, exercise, setting.gives)
         self.contents = sorted_out(exercise, self.statements, setting.gives)
+        self.contents.left_over = text.left_over
         if exercise.matrices is not None:
             known = {
                 *exercise.matrices.shapes,

@@ -18,6 +18,7 @@ from typing import Any
 from headwright.formulas import tree as t
 from headwright.formulas.show import latex, plain
 from headwright.grading import answer as an
+from headwright.grading.account import left_over
 from headwright.grading.candidates import (
     NEUTRAL,
     QUOTED,
@@ -140,6 +141,12 @@ def try_candidate(
         condition, where = unused
         reason = f"line {where.line} says it for {plain(condition)}, which was not used"
         return replace(start, reason=reason, answer=chosen.answer)
+    if chosen.word in ("proved", "refuted"):
+        left = left_over(
+            exercise, contents, made, refuted=chosen.word == "refuted"
+        )
+        if left:
+            return replace(start, reason=left, answer=chosen.answer)
     cases = [case for case, _ in candidate.cases]
     if chosen.word == "proved" and cases[0] and chosen.answer is not None:
         bench = opened(chosen.answer)

@@ -194,7 +194,32 @@ ARROW = re.compile(
 def _words(text: str, line: int) -> Iterator[Token]:
     """The words and marks of prose; an arrow between formulas is a term."""
     for number, row in enumerate(text.split("\n"), line):
-        for found in _WORD.finditer(re.sub(r"`[^`]*`", " ", row).replace("**", " ")):
+        done = 0
+        for span in _CODE.finditer(row):
+            yield from _words_without_code(row[done : span.start()], number)
+            yield from _code_span(span[1], number)
+            done = span.end()
+        yield from _words_without_code(row[done:], number)
+
+
+_CODE = re.compile(r"`+([^`]*)`+")
+_SHORT = re.compile(r"\\?[A-Za-z]{1,7}(?:_\w)?|[\d./]+")  # a name, or a number
+
+
+def _code_span(text: str, line: int) -> Iterator[Token]:
+    """`q = 2*k_a` in running text is a formula, and `q` a term; other code is not read."""
+    if compares(text) and not _PROGRAM.search(text):
+        yield Token("formula", text.strip(), line)
+    elif _SHORT.fullmatch(text.strip()):
+        yield Token("term", text.strip(), line)
+
+
+_PROGRAM = re.compile(r"==|[\w\]]\.[a-z]\w*\(|\w\[[^\]]*[:,]|@|;|\breturn\b|\bdef\b")
+
+
+def _words_without_code(row: str, number: int) -> Iterator[Token]:
+    if row:
+        for found in _WORD.finditer(row.replace("**", " ")):
             word = found[0].replace("’", "'").strip("_").lower()
             if re.fullmatch(r"[,;:.!?()]", word):
                 yield Token("mark", word, number)
@@ -268,6 +293,14 @@ def _typed(text: str, line: int, code: bool) -> Iterator[Token]:
             )
             return
     for number, row in enumerate(text.split("\n"), line):
+        if not code and _CODE.search(row):
+            done = 0
+            for span in _CODE.finditer(row):
+                yield from _typed(row[done : span.start()], number, code)
+                yield from _code_span(span[1], number)
+                done = span.end()
+            yield from _typed(row[done:], number, code)
+            continue
         at, plain = 0, not code and not _FORMULA.search(row)
         for aside in _ASIDE.finditer(row) if not plain else ():
             if any(map(_is_english, aside[1].split())):
