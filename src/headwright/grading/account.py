@@ -33,19 +33,26 @@ def left_over(
     `made` are the definitions of one candidate for what was asked for. One that is refuted and leaves no name open is
     given in full: 'the unit vector q = (k_a + k_b)/sqrt(2)' is what it says.
     """
+    free = open_names(exercise, contents, made)
+    if refuted and not free:
+        return ""
+    sentences = {one.statement.sentence for one in made}
+    return _words_left(exercise, contents, free, sentences) or _ranges_left(
+        contents, free
+    )
+
+
+def open_names(
+    exercise: Exercise, contents: Contents, made: Sequence[Definition]
+) -> set[str]:
+    """The names of the answer's own in these definitions that are nowhere defined; they may be bounded."""
     used = full_names(*(one.value for one in made))
     own = {one.name: one for one in contents.own if one.name in used}
     for name in own:
         used |= full_names(own[name].value)
-    sentences = {one.statement.sentence for one in made}
     labels = set() if exercise.keys is None else set(exercise.keys.named)
-    free = used - set(own) - labels - set(exercise.parameters)
-    letters = {name for name in free if "_" not in name and name not in ("e", "pi")}
-    if refuted and not letters:
-        return ""
-    return _words_left(exercise, contents, free, sentences) or _ranges_left(
-        contents, free
-    )
+    given = {*labels, *exercise.parameters, "e", "pi"}
+    return {name for name in used - set(own) - given if "_" not in name}
 
 
 def _words_left(

@@ -387,7 +387,7 @@ def _continues(last: Sentence, sentence: Sentence, lower: bool) -> bool:
         return (
             before in ("for", "if", "when") and opening.display and not ending.display
         )  # or two, one below the other
-    if last.end == ":" or ending.text == ",":
+    if last.end == ":" or ending.text == "," or opening.text == ",":
         return True
     if ending.kind == "word":
         return opening.kind == "formula"

@@ -1322,6 +1322,9 @@ class _Reader:
             words = f"{' '.join(lead[-2:])} ${token.text}$"
         elif independent or set(relative[:3]) & limiting:
             words = f"${token.text}$ {' '.join(trail[:6])}"
+        numbers = [word for word in trail if word.isdigit() or word in _NUMBERS]
+        if numbers and {"norm", "length", "size"} & set(trail[:4]):
+            words = f"${token.text}$ {' '.join(trail[:6])}"  # 'q has norm 1'
         if words:
             said = LeftOver(token.line, self.number, words, frozenset({name}))
             self.left_over.append(said)
