@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
 from headwright.grading.answer import full_name, full_names
-from headwright.grading.candidates import Contents, Definition
+from headwright.grading.candidates import Contents, Definition, is_sign
 from headwright.grading.exercise import Exercise
 
 _ANYTHING = (
@@ -60,7 +60,15 @@ def _words_left(
 ) -> str:
     """Words in the sentence of the object, or about a name in it that is open, that no formula stands for."""
     asked = set(exercise.answer)
+    bounded = {
+        name
+        for said, _ in contents.bounds
+        if not is_sign(said.node)
+        for name in full_names(said.node)
+    }
     for one in contents.left_over:
+        if one.unless_bounded and one.names <= bounded:
+            continue
         here = one.sentence in sentences
         if one.of_given:
             restricts = here and any(

@@ -121,19 +121,21 @@ def sentences(written: Written) -> tuple[Sentence, ...]:
         if block.type == "heading_open":
             heading = True
             continue
+        first = (block.map or [0])[0]
         if (
             block.type == "fence"
             and (block.info.split() or [""])[0].lower() not in MATHEMATICS
         ):
+            found += _assignments(block, written.line + first + 1, number)
             continue
-        first = (block.map or [0])[0]
         tokens = tuple(_tokens(block, written.line + first + (block.type == "fence")))
         bullet = first < len(lines) and _BULLET.match(lines[first]) is not None
         lower = re.sub(r"^[\s*_>]+", "", block.content)[:1].islower()
         for place, sentence in enumerate(_cut(tokens, number, bullet, heading)):
             last = found[-1] if found else None
             if is_table(block.content):  # what its cells say of each other is not read
-                found.append(replace(sentence, end="|"))
+                cells = _beside_names(sentence.tokens)
+                found.append(replace(sentence, tokens=cells, end="|"))
             elif last is not None and not place and _continues(last, sentence, lower):
                 found[-1] = replace(
                     last, tokens=last.tokens + sentence.tokens, end=sentence.end
@@ -152,6 +154,35 @@ def _sized(found: re.Match[str]) -> str:
         "\n" * found[0].count("\n")
         + f"{found[3]} with ${found[1] or found[2]}$ large{end}"
     )
+
+
+_ASSIGNMENT = re.compile(r"\s*[A-Za-z]\w* = [^=].*")
+
+
+def _assignments(block: Block, line: int, number: int) -> Iterator[Sentence]:
+    """The assignments of a program, which may be the answer: they are quoted."""
+    for at, row in enumerate(block.content.split("\n"), line):
+        if _ASSIGNMENT.fullmatch(row):
+            token = Token("formula", row.strip(), at)
+            yield Sentence((token,), number, end="|")
+
+
+def _beside_names(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """The tokens of a table, where a value in the cell beside a name is an equation."""
+    found: list[Token] = []
+    for token in tokens:
+        last = found[-1] if found else None
+        named = (
+            last is not None
+            and last.line == token.line
+            and _SHORT.fullmatch(last.text.strip()) is not None
+            and (last.kind == "term" or len(last.text) == 1)
+        )
+        if last is not None and named and token.kind == "term":
+            found[-1] = Token("formula", f"{last.text} = {token.text}", token.line)
+        else:
+            found.append(token)
+    return tuple(found)
 
 
 _ANEW = re.compile(r"\s*[A-Z][a-z]+ ")

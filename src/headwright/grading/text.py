@@ -73,6 +73,7 @@ class LeftOver:
     words: str
     names: frozenset[str] = frozenset()
     of_given: bool = False  # a size of something given: 'for small n'
+    unless_bounded: bool = False  # nothing is left if the names are bounded elsewhere
 
 
 @dataclass(frozen=True)
@@ -317,7 +318,8 @@ def _joined(tokens: Sequence[Token]) -> list[Token]:
             )
             subject |= implied or bound
             if _is_letter(last) and sign == "=":
-                subject |= before[-1:] in (["with"], ["for"], ["where"], ["and"])
+                subject |= before[-1:] in (["with"], ["for"], ["where"])
+                subject |= before[-1:] == ["and"] and found[-3].kind == "formula"
                 subject |= before in _OF_A_NAME
             fits = (
                 last.kind == follower.kind == "formula"
@@ -813,8 +815,8 @@ class _Reader:
         describing = changing[0] not in word_list()["dividing"]
         names = {
             _name_of(token)
-            for token in tokens
-            if token.kind == "term" and _is_name(token)
+            for place, token in enumerate(tokens)
+            if _is_name(token) and _lead(tokens, place)[-1:] != ["by"]
         }
         if before:  # it is about the formula before it: 'u = ..., which is a unit vector'
             names |= {before[-1].text.partition("=")[0].strip(" $&:\\{}")}
@@ -927,8 +929,14 @@ class _Reader:
         for node in parse_each(
             tidy(token.text), names=self.names, macros=self.commands
         ):
+            concluded = None if isinstance(node, FormulaError) else _concluded(node)
             if isinstance(node, FormulaError):
                 found.append(replace(base, problem=node))
+            elif concluded is not None and (said is None or _names_a_value(concluded)):
+                for part in t.conjuncts(concluded):  # '=> q = ...' says q = ...
+                    span = part.span
+                    text = span.source[span.start : span.stop].strip(" ,;.&\n")
+                    found.append(replace(base, node=part, text=text, follows=True))
             elif not goes_on(node):
                 span = node.span
                 text = (
@@ -1045,13 +1053,13 @@ class _Reader:
                 replace(
                     one,
                     kind="turned" if quoted else self.kind,
-                    role="wanted" if clause.wanted else "claim",
+                    role="wanted" if clause.wanted and not one.follows else "claim",
                     doubt=behind or self.doubt,
                     strict=bool(behind) or self.strict,
                     lets=bool(_LETS & before),
                     under=(*self.supposed, *self.fixed, *self.case, *self.front),
                     reason=reason,
-                    follows=bool(_FOLLOWS & before),
+                    follows=one.follows or bool(_FOLLOWS & before),
                     example=bool(_EXAMPLE & before),
                     size=self._size(at, lead),
                     earlier=tuple(self.earlier),
@@ -1144,6 +1152,8 @@ class _Reader:
             )
             self._bind(one.node, some, at, binder)
             self.earlier.append(one.node)
+            if bound is not None and bound.some and not some and not size:
+                self._keep_some(one)
 
     def _bind(self, node: t.Node, some: bool, at: int, binder: str) -> None:
         """A condition bound to what it stands beside."""
@@ -1335,6 +1345,13 @@ class _Reader:
             )
             self.left_over.append(said)
 
+    def _keep_some(self, one: Statement) -> None:
+        """'for some lambda > 0' does not say which: that is left over, unless more is said of lambda."""
+        names = frozenset(name.base for name in t.every_name(one.node))
+        words = f"for some ${one.text}$"
+        said = LeftOver(one.line, self.number, words, names, unless_bounded=True)
+        self.left_over.append(said)
+
     def _size(self, at: int, lead: Sequence[str]) -> str:
         """'large' or 'small', where words beside a formula say so."""
         trail = _trail(self.tokens, at)
@@ -1389,6 +1406,24 @@ def is_index(node: t.Node | None) -> bool:
             )
         case t.Bond("in", left, _) | t.Logic("not", (t.Bond("in", left, _),)):
             return is_index(left)
+        case _:
+            return False
+
+
+def _concluded(node: t.Node) -> t.Node | None:
+    """What stands behind an arrow that begins a formula: '=> q = ...'."""
+    match node:
+        case t.Logic("implies", (t.Gap(), conclusion)):
+            return conclusion
+        case _:
+            return None
+
+
+def _names_a_value(node: t.Node) -> bool:
+    """Whether an equation has one name on its left, as a definition has, which is no weight and no output."""
+    match t.conjuncts(node)[0]:
+        case t.Relation((t.Name(base), *_), ("=", *_)):
+            return base not in ("alpha", "c")
         case _:
             return False
 
