@@ -1,7 +1,7 @@
-r"""The same mathematics, spelled otherwise: `respellings` of an answer, and clauses that settle a name of its own.
+r"""The same mathematics, spelled otherwise, and clauses that settle a name of an answer's own.
 
-An answer and its respellings must not get verdicts of which one is `proved` and the other `refuted`. `restricted` puts a
-value for an own name into an answer in many ways; an answer that is right for a large value only is then not `proved`.
+An answer and its respellings must not get verdicts of which one is `proved` and the other `refuted`. `restricted` puts
+a value for an own name into an answer in many ways; what is right for a large value only is then not `proved`.
 """
 
 from __future__ import annotations
@@ -46,20 +46,22 @@ def _renamed(text: str) -> str:
     """The answer's own Greek letters by other names."""
     for letter, other in ((r"\lambda", r"\zeta"), (r"\beta", r"\kappa")):
         if other not in text:
-            text = re.sub(re.escape(letter) + r"(?![A-Za-z])", lambda _: other, text)  # noqa: B023
+            text = re.sub(
+                re.escape(letter) + r"(?![A-Za-z])", other.replace("\\", r"\\"), text
+            )
     return text
 
 
 def _without_fractions(formula: str) -> str:
     braced = r"\{([^{}]*)\}"
-    formula = re.sub(
-        rf"\\[td]?frac\s*{braced}\s*{braced}", r"((\1)/(\2))", formula
-    )
+    formula = re.sub(rf"\\[td]?frac\s*{braced}\s*{braced}", r"((\1)/(\2))", formula)
     return re.sub(r"\\[td]?frac\s*(\d)\s*(\d)(?!\d)", r"(\1/\2)", formula)
 
 
 def _with_fractions(formula: str) -> str:
-    return re.sub(r"(?<![\w}])(\d|n)/(\\epsilon|\\delta|\d)(?![\w])", r"\\frac{\1}{\2}", formula)
+    return re.sub(
+        r"(?<![\w}])(\d|n)/(\\epsilon|\\delta|\d)(?![\w])", r"\\frac{\1}{\2}", formula
+    )
 
 
 def _with_logarithms(formula: str) -> str:
@@ -69,7 +71,9 @@ def _with_logarithms(formula: str) -> str:
 
 
 def _with_dots(formula: str) -> str:
-    return re.sub(r"(\\(?:lambda|beta|gamma|eta|tau|zeta|kappa))\s*\(", r"\1 \\cdot (", formula)
+    return re.sub(
+        r"(\\(?:lambda|beta|gamma|eta|tau|zeta|kappa))\s*\(", r"\1 \\cdot (", formula
+    )
 
 
 def _with_left_right(formula: str) -> str:
@@ -103,7 +107,9 @@ def _displayed(text: str) -> str:
 def _aligned(text: str) -> str:
     return re.sub(
         r"\$((?:q|M|B|K|Q|V|c|r|s|\\tau)(?:_[12ab])?) = ([^$\n]+)\$",
-        lambda match: f"\n\\begin{{align*}}\n{match[1]} &= {match[2]}\n\\end{{align*}}\n",
+        lambda match: (
+            f"\n\\begin{{align*}}\n{match[1]} &= {match[2]}\n\\end{{align*}}\n"
+        ),
         text,
     )
 
@@ -124,11 +130,15 @@ def _in_code(text: str) -> str:
 def _by_macro(text: str) -> str:
     if r"\newcommand" in text or r"\lambda" not in text:
         return text
-    return "\\newcommand{\\scaling}{\\lambda}\n\n" + re.sub(r"\\lambda(?![A-Za-z])", r"\\scaling", text)
+    return "\\newcommand{\\scaling}{\\lambda}\n\n" + re.sub(
+        r"\\lambda(?![A-Za-z])", r"\\scaling", text
+    )
 
 
 def _assigned(text: str) -> str:
-    return in_formulas(text, lambda formula: re.sub(r"^(q|M|B|\\tau) = ", r"\1 := ", formula))
+    return in_formulas(
+        text, lambda formula: re.sub(r"^(q|M|B|\\tau) = ", r"\1 := ", formula)
+    )
 
 
 def _clause(template: str) -> Callable[[str], str]:
@@ -294,5 +304,4 @@ ABOUT_THE_OBJECT = (
     "One might take $OBJECT$.",
     "$OBJECT$? I am not sure.",
     "$OBJECT$ does not work.",
-    "$OBJECT$ is what my friend has, I have no answer.",
 )

@@ -102,4 +102,3 @@ def _ranges_left(contents: Contents, free: set[str]) -> str:
             ):
                 return f"line {claim.statement.line} says {plain(node)}, which was not used"
     return ""
-

@@ -143,9 +143,7 @@ def try_candidate(
         reason = f"line {where.line} says it for {plain(condition)}, which was not used"
         return replace(start, reason=reason, answer=chosen.answer)
     if chosen.word in ("proved", "refuted"):
-        left = left_over(
-            exercise, contents, made, refuted=chosen.word == "refuted"
-        )
+        left = left_over(exercise, contents, made, refuted=chosen.word == "refuted")
         if left:
             return replace(start, reason=left, answer=chosen.answer)
     cases = [case for case, _ in candidate.cases]

@@ -78,7 +78,7 @@ class LeftOver:
 
 @dataclass(frozen=True)
 class Text:
-    """What was read: the formulas in order, the words that are left over, and the sentences that a person has to read."""
+    """What was read: formulas in order, words that are left over, and the sentences that a person has to read."""
 
     statements: tuple[Statement, ...]
     to_read: tuple[tuple[int, str], ...] = ()
@@ -238,14 +238,17 @@ _NUMBER_IN_WORDS = re.compile(  # '$\beta$ is 1', '$\beta$ equal to one', 'setti
     rf" (?P<number>\d+(?:\.\d+)?(?:/\d+)?|{'|'.join(_NUMBERS)})"
     r"(?: (?:here|and|so|then|gives?|yields?|we|which|this|makes?|works?|suffices|throughout|for|in|as)\b.*)?"
 )
-_EQUATES = re.compile(  # '$\\beta$ has the value $1$', '$\\beta$ chosen to be the constant $1$'
+_EQUATES = re.compile(  # 'has the value', 'chosen to be the constant'
     r"(?:(?:which )?(?:is|be|being|equals|denotes|means)"
-    r"|(?:which )?(?:is |be |being )?(?:set|fixed|chosen|taken|equal|given|defined|picked|selected)(?: to be| to| as| by)?"
+    r"|(?:which )?(?:is |be |being )?(?:set|fixed|chosen|taken|equal|given|defined|picked|selected)"
+    r"(?: to be| to| as| by)?"
     r"|stands for|has|have|takes)"
-    r"(?: (?:just|simply|exactly|always|here|now|also|always))*"
+    r"(?: (?:just|simply|exactly|always|here|now|also))*"
     r"(?: (?:the|a) (?:fixed |same )?(?:value|number|constant|scalar|quantity))?(?: of)?"
 )
-_VALUED = re.compile(r"(?:has|have|takes)\b(?!.*\b(?:value|number)\b)")  # 'has $n$ rows'
+_VALUED = re.compile(
+    r"(?:has|have|takes)\b(?!.*\b(?:value|number)\b)"
+)  # 'has $n$ rows'
 _OF_A_NAME = (  # words before a name that is the subject all the same
     ["value", "of"],
     ["value", "for"],
@@ -818,7 +821,9 @@ class _Reader:
             for place, token in enumerate(tokens)
             if _is_name(token) and _lead(tokens, place)[-1:] != ["by"]
         }
-        if before:  # it is about the formula before it: 'u = ..., which is a unit vector'
+        if (
+            before
+        ):  # it is about the formula before it: 'u = ..., which is a unit vector'
             names |= {before[-1].text.partition("=")[0].strip(" $&:\\{}")}
         elif gives and describing:  # about all that the sentence gives
             self.left_over.append(LeftOver(line, self.number, changing[0]))
