@@ -23,8 +23,8 @@ from headwright.grading.answer import (
     named,
 )
 from headwright.grading.exercise import Exercise, parsed
+from headwright.grading.kinds.keys.conditions import states_condition
 from headwright.grading.names import Gives, names_on_the_left, tends
-from headwright.grading.settings.keys.conditions import states_condition
 from headwright.grading.text import LeftOver, Statement, is_index
 
 _SUPPOSING = re.compile(r"\b(?:if|when|whenever|unless)\b")
