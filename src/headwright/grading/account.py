@@ -50,7 +50,7 @@ def open_names(
     own = {one.name: one for one in contents.own if one.name in used}
     for name in own:
         used |= full_names(own[name].value)
-    labels = set() if exercise.keys is None else set(exercise.keys.named)
+    labels = exercise.kind.labels()
     given = {*labels, *exercise.parameters, "e", "pi"}
     return {name for name in used - set(own) - given if "_" not in name}
 
