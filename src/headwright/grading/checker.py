@@ -49,16 +49,18 @@ __all__ = ["check_answer"]
 def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verdict:
     """The verdict on an answer to an exercise; the seed is that of the instances on which decisions are replayed."""
     known = (*exercise.parameters, *exercise.kind.split_names())
+    written = exercise.kind.prepare(written)
     text = read(written, known, given_and_drawn_numbers(exercise))
+    statements = exercise.kind.arrange(text.statements)
+    text = replace(text, statements=tuple(statements))
     with at_most_work():
         verdict = exercise.kind.grade(text, seed)
         if verdict is None:
             mentioned = mentioned_names(written)
             verdict = _Checked(exercise, text, seed, mentioned).verdict()
     told: Verdict = _in_their_names(verdict)
-    return replace(
-        told, to_read=tuple(ToRead(line, said) for line, said in text.to_read)
-    )
+    to_read = tuple(ToRead(line, said) for line, said in text.to_read)
+    return exercise.kind.finish(replace(told, to_read=to_read))
 
 
 class _Checked:
