@@ -26,6 +26,7 @@ from headwright.models.attention_calls import (
     AttentionCall,
     CallVisitor,
     StopForwardError,
+    without_autocast,
 )
 
 PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
@@ -116,7 +117,7 @@ class SdpaMode(TorchFunctionMode):
         with (
             torch.no_grad(),
             torch._C.DisableTorchFunction(),
-            torch.autocast(device, enabled=False),
+            without_autocast(device),
         ):
             self.visit(describe_sdpa(module, arguments, output))
 
@@ -218,6 +219,8 @@ def of_four_axes(call: AttentionCall) -> AttentionCall:
         if keys.shape[0] != query.shape[0]:  # all texts have the same keys
             keys = keys.expand(len(query), -1, -1, -1)
             values = values.expand(len(query), -1, -1, -1)
+        if keys is call.keys and mask is call.mask:
+            return call
         return replace(call, keys=keys, values=values, mask=mask)
     # All axes before rows become the batch; there is one head.
     axes = query.shape[:-2]

@@ -33,16 +33,16 @@ def statistics_of(call: AttentionRows, wanted: StatisticsRequest) -> dict[str, T
 def _statistics_of(call: AttentionRows, wanted: StatisticsRequest) -> dict[str, Tensor]:
     if call.rows >= MANY_ROWS or call.query.is_cuda:
         call = read_mask(call) or call
-    names = wanted.names
     if call.cross:
-        names = tuple(name for name in names if not TABLE[name].in_one_text)
-    computed = compute_statistics(call, replace(wanted, names=names))
+        names = [name for name in wanted.names if not TABLE[name].in_one_text]
+        wanted = replace(wanted, names=tuple(names))
+    computed = compute_statistics(call, wanted)
     sees, spoilt = torch.as_tensor(computed.sees), torch.as_tensor(computed.spoilt)
     # Padding, and rows that see no key, are no rows of text.
     spoilt = spoilt & sees
     nothing = ~sees | spoilt
     kept = {SPOILT: spoilt}
-    for name in names:
+    for name in wanted.names:
         entry, value = TABLE[name], torch.as_tensor(computed.values[name])
         if not entry.is_position:
             value = value.to(torch.promote_types(call.query.dtype, torch.float32))
