@@ -68,7 +68,9 @@ def check_texts_shared(rank: int, kind: str, share: Any) -> None:
                     np.testing.assert_allclose(actual, expected, atol=1e-5)
         else:
             shared(tokens[own_texts]).sum().backward()
-        local: Any = [getattr(p.grad, "_local_tensor", p.grad) for p in shared.parameters()]
+        local: Any = [
+            getattr(p.grad, "_local_tensor", p.grad) for p in shared.parameters()
+        ]
         gradients.append(local)
     for plain, beside in zip(*gradients, strict=True):
         assert torch.equal(plain, beside), kind
@@ -78,15 +80,14 @@ def tensor_parallel(mesh: Any, local: bool) -> nn.Module:
     """Projections by columns: each process has half of the heads."""
     torch.manual_seed(0)
     model = own.Titan()
-    columns = {"use_local_output": local}
     for layer in model.layers.values():
         parallelize_module(
             layer,
             mesh,
             {
-                "wq": ColwiseParallel(**columns),
-                "wk": ColwiseParallel(**columns),
-                "wv": ColwiseParallel(**columns),
+                "wq": ColwiseParallel(use_local_output=local),
+                "wk": ColwiseParallel(use_local_output=local),
+                "wv": ColwiseParallel(use_local_output=local),
                 "wo": RowwiseParallel(),
             },
         )

@@ -76,11 +76,14 @@ class SdpaMode(TorchFunctionMode):
 
     def attend(self, *args: Any, **kwargs: Any) -> Tensor:
         """The attention that was called for; then the visitor."""
+        if _in_backward_pass():
+            return SDPA(*args, **kwargs)
+        module = self._calling_module()
+        if module is None and not self.others:
+            return SDPA(*args, **kwargs)
+        arguments = self._arguments(args, kwargs)
         output = SDPA(*args, **kwargs)
-        # Within a backward pass, a checkpointed layer is computed for a second time.
-        in_backward_pass = torch._C._current_graph_task_id() != -1
-        if not in_backward_pass:
-            self._visit(args, kwargs, output)
+        self._visit(module, arguments, output)
         return output
 
     def multi_head(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -101,18 +104,27 @@ class SdpaMode(TorchFunctionMode):
         return result
 
     def _visit_and_stop(self, *args: Any, **kwargs: Any) -> Tensor:
-        if torch._C._current_graph_task_id() == -1:
-            self._visit(args, kwargs, None)
+        module = self._calling_module()
+        seen = module is not None or self.others
+        if seen and not _in_backward_pass():
+            self._visit(module, self._arguments(args, kwargs), None)
         raise StopForwardError
 
-    def _visit(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any], output: Tensor | None
-    ) -> None:
-        module = self._calling_module()
-        if module is None and not self.others:
-            return
+    def _arguments(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """By name; what cannot be described is refused before it is computed."""
         arguments = dict(zip(PARAMETERS, args, strict=False)) | dict(kwargs)
-        check_tensor(arguments["query"])
+        if not self.others:
+            check_tensor(arguments["query"])
+        return arguments
+
+    def _visit(
+        self,
+        module: nn.Module | None,
+        arguments: Mapping[str, Any],
+        output: Tensor | None,
+    ) -> None:
         device = arguments["query"].device.type
         with (
             torch.no_grad(),
@@ -123,7 +135,7 @@ class SdpaMode(TorchFunctionMode):
 
     def _calling_module(self) -> nn.Module | None:
         """The innermost module of the model that is being called."""
-        frame = sys._getframe(2)
+        frame = sys._getframe(1)
         while frame.f_back is not None:
             frame = frame.f_back
             if frame.f_code is CALL_OF_A_MODULE:
@@ -164,6 +176,11 @@ def _with_attention(attend: Any) -> Any:
     )
     copy.__kwdefaults__ = MULTI_HEAD.__kwdefaults__
     return copy
+
+
+def _in_backward_pass() -> bool:
+    """Where a checkpointed layer is computed for a second time."""
+    return torch._C._current_graph_task_id() != -1
 
 
 def _never(_: Any) -> bool:
