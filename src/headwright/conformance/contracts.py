@@ -192,7 +192,7 @@ def contracts_to_try(
     """The contract that was named, or all that are usual for inputs, strictest first.
 
     >>> from headwright.conformance.formats import BFLOAT16
-    >>> [each.name for each in contracts_to_try(None, BFLOAT16)]
+    >>> [contract.name for contract in contracts_to_try(None, BFLOAT16)]
     ['fused', 'eager']
     """
     if isinstance(named, str):
@@ -225,7 +225,7 @@ def gradient_contracts(
     """Those under which gradients are judged: the theorem is about fused passes.
 
     >>> from headwright.conformance.formats import FLOAT32
-    >>> [each.name for each in gradient_contracts(None, FLOAT32)]
+    >>> [contract.name for contract in gradient_contracts(None, FLOAT32)]
     ['fused']
     """
     if named is None:
