@@ -219,7 +219,8 @@ def describe_sdpa(
         arguments["key"].detach(),
         arguments["value"].detach(),
         scale=query.shape[-1] ** -0.5 if scale is None else float(scale),
-        mask=None if mask is None else mask.detach(),
+        # Layers that share a mask share what is read of it, if it stays the same tensor.
+        mask=mask.detach() if mask is not None and mask.requires_grad else mask,
         causal=causal,
         from_first_key=causal,
         dropout=float(arguments.get("dropout_p") or 0.0),
