@@ -32,12 +32,17 @@ from headwright import theme
 from headwright.attention import attend
 from headwright.errors import InputError
 from headwright.files import write_whole
-from headwright.grading.exercise import BUILT_IN, Exercise
+from headwright.grading.assignment import (
+    Assignment,
+    own_folder,
+    read_assignment,
+    set_exercises,
+)
+from headwright.grading.exercise import BUILT_IN, Exercise, load_exercises
 from headwright.grading.report.typeset import typeset
 from headwright.lab import STATIC as LAB
 from headwright.lab.views.check import described
 from headwright.models.load import load_model
-from headwright.page.assignment import Assignment, exercises, read_assignment
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -145,11 +150,12 @@ def build(
             f"{out} is not empty: expected a new folder, or one that holds such a page"
         )
     chosen = (
-        Assignment.model_validate({"solutions": True})
+        Assignment(hints="full", solutions=True)
         if assignment is None
         else read_assignment(assignment)
     )
-    asked = exercises(chosen, assignment.parent if assignment else Path())
+    known = load_exercises(own_folder(chosen, assignment))
+    asked = set_exercises(chosen, known)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)
         fetched = downloads or work / "fetched"
@@ -367,14 +373,25 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
             LAB / name, target
         )
     (static / "theme.css").write_text(theme.css(), encoding="utf-8")
-    for name in ("common/transport.js", "loading.js", "verify.js", "design.js"):
+    for name in (
+        "common/transport.js",
+        "loading.js",
+        "verify.js",
+        "design.js",
+        "shortest.js",
+    ):
         shutil.copyfile(STATIC / Path(name).name, static / name)
     if not chosen.solutions:  # the examples are answers
         start = json.dumps({"exercise": asked[0].id, "answer": "", "hints": "none"})
         examples = f"// Where this page begins.\nexport const [start, presets, steps] = [{start}, [], []];\n"
         (static / "views/check/examples.js").write_text(examples, encoding="utf-8")
     told = {
-        "exercises": [{**described(one), **_solutions(one, chosen)} for one in asked]
+        "deadline": chosen.deadline,
+        "help": chosen.help,
+        "exercises": [
+            {**described(one), **_solutions(one, chosen), **_worth(one, chosen)}
+            for one in asked
+        ],
     }
     (made / "exercises.json").write_text(
         json.dumps(told, ensure_ascii=False), encoding="utf-8"
@@ -417,6 +434,11 @@ def trained_pattern() -> dict[str, Any]:
         "tokens": list(model.token_strings(tokens)),
         "pattern": found.pattern.round(3).tolist(),
     }
+
+
+def _worth(exercise: Exercise, chosen: Assignment) -> dict[str, float]:
+    """The points of an exercise, where the assignment gives any."""
+    return {"points": chosen.worth(exercise.id)} if chosen.points else {}
 
 
 def _solutions(exercise: Exercise, chosen: Assignment) -> dict[str, Any]:

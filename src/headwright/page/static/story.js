@@ -3,7 +3,7 @@ import { length, misses, normal, outline, softmax, times } from "./common/attent
 import { axes, curve, heat } from "./common/chart.js";
 import { h, put, s, shown, speak } from "./common/dom.js";
 import { Plane } from "./common/plane.js";
-import { shortestQuery } from "./common/shortest.js";
+import { shortestQuery } from "./shortest.js";
 import { State } from "./common/state.js";
 import { plainTools } from "./common/view.js";
 import { fields } from "./views/design/values.js";
