@@ -3,10 +3,10 @@
 exercises/    the exercises, as data
 exercise      what such a file says, of fields; fitness: what it must satisfy; linting: whether it is fit for use
 sheets/       what was handed in: which section answers which exercise (files, outline, document, sheet)
-checker       one answer from its text to its verdict: the table of contents of what follows
+grade         one answer from its text to its verdict: the table of contents of what follows
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
-judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Prover -> Outcome`
+judge, goals  formulas and goals as claims, decided and replayed; rivals: what casts doubt on a proof; judging: the seam `Claim -> Prover -> Outcome`
 kinds/        keys and queries, self-attention, matrices, integers: what names mean, and claims decided
 scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
 replay/       every decision looked at twice, on explicit keys, tokens and integers
@@ -47,8 +47,8 @@ def check(
     ('refuted', 3, '0.4011')
     """
     require("check", "check")
-    from headwright.grading.checker import check_answer
     from headwright.grading.exercise import load_exercises
+    from headwright.grading.grade import grade
     from headwright.grading.markdown import of_formulas
 
     for one in formulas:
@@ -59,4 +59,4 @@ def check(
         raise InputError(
             f"there is no exercise {exercise!r}: expected one of {', '.join(sorted(known))}"
         )
-    return check_answer(known[exercise], of_formulas(formulas), seed=seed)
+    return grade(known[exercise], of_formulas(formulas), seed=seed)

@@ -23,8 +23,8 @@ from headwright.grading.autograder.assignment import (
     grades,
     read_assignment,
 )
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written, of_formulas
 from headwright.grading.report.page import classroom
 from headwright.grading.sheets.sheet import AnswerText, Checked
@@ -46,7 +46,7 @@ STATUSES: tuple[Status, ...] = ("true", "false", "open", "quoted")
 
 
 def _earned(name: str, *formulas: str) -> list[float]:
-    verdict = check_answer(EXERCISES[name], of_formulas(formulas))
+    verdict = grade(EXERCISES[name], of_formulas(formulas))
     return [award.points for award in awards([verdict], "averaging-two", FIVE)]
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written, of_formulas
 from headwright.grading.report.page import classroom, classroom_page, report, statements
 from headwright.grading.report.text import as_text
@@ -239,7 +239,7 @@ def _of_class(file: str, exercise: str, *formulas: str) -> Checked:
     written = of_formulas(formulas)
     return Checked(
         AnswerText(file, 1, exercise, written),
-        check_answer(EXERCISES[exercise], written),
+        grade(EXERCISES[exercise], written),
     )
 
 

@@ -15,7 +15,7 @@ from headwright.grading.kinds.keys.table import Keys
 from headwright.grading.kinds.kind import ExerciseKind
 
 if TYPE_CHECKING:
-    from headwright.grading.judge import Bench, Finding
+    from headwright.grading.judge import Finding, Session
     from headwright.grading.kinds.keys.prover import KeysProver
     from headwright.grading.verdict import AskedPart, Verdict
 
@@ -175,13 +175,15 @@ class KeysKind(ExerciseKind[Keys]):
         return says_something(self.exercise, answer, outcome)
 
     def statement_part(
-        self, findings: Sequence[Finding], bench: Bench
+        self, findings: Sequence[Finding], session: Session
     ) -> AskedPart | None:
         """What holds for weights and for nothing else, where that is asked for."""
         from headwright.grading.kinds.keys.weights import weights_part
 
         return (
-            weights_part(self.table, bench, findings) if self.table.otherwise else None
+            weights_part(self.table, session, findings)
+            if self.table.otherwise
+            else None
         )
 
     def advise(

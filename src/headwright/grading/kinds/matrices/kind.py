@@ -16,7 +16,7 @@ from headwright.grading.kinds.kind import ExerciseKind
 from headwright.grading.kinds.matrices.table import Matrices
 
 if TYPE_CHECKING:
-    from headwright.grading.judge import Bench, Finding
+    from headwright.grading.judge import Finding, Session
     from headwright.grading.kinds.matrices.prover import MatricesProver
     from headwright.grading.verdict import AskedPart
 
@@ -153,10 +153,10 @@ class MatricesKind(ExerciseKind[Matrices]):
         return True
 
     def derivation_part(
-        self, findings: Sequence[Finding], bench: Bench, *, quoted: bool
+        self, findings: Sequence[Finding], session: Session, *, quoted: bool
     ) -> AskedPart:
         """True steps that lead from one side to the other."""
         from headwright.grading.kinds.matrices.derivation_part import derivation_part
 
-        given = self.prover(bench.answer).given
-        return derivation_part(given, findings, bench, quoted)
+        given = self.prover(session.answer).given
+        return derivation_part(given, findings, session, quoted)
