@@ -6,7 +6,8 @@ sheets/       what was handed in: which section answers which exercise (files, o
 grade         one answer from its text to its verdict: the table of contents of what follows
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
-judge, goals  formulas and goals as claims, decided and replayed; rivals: what casts doubt on a proof; judging: the seam `Claim -> Prover -> Outcome`
+judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Prover -> Outcome`
+rivals        what casts doubt on a proof
 kinds/        keys and queries, self-attention, matrices, integers: what names mean, and claims decided
 scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
 replay/       every decision looked at twice, on explicit keys, tokens and integers
