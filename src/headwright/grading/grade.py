@@ -55,18 +55,28 @@ __all__ = ["grade"]
 
 def grade(exercise: Exercise, written: Written, *, seed: int = 0) -> Verdict:
     """The verdict on an answer to an exercise; the seed is that of the instances on which outcomes are tried."""
-    text = _read(exercise, written)
+    kind = exercise.kind
+    prepared_text = kind.prepare(written)
+    text = _read(exercise, prepared_text)
     with at_most_work():
-        verdict = exercise.kind.grade(text, seed)
+        verdict = kind.grade(text, seed)
         if verdict is None:
-            submission = _normalise(exercise, text, mentioned_names(written), seed)
-            attempts = _try_candidates(submission)
-            judged = _judge_formulas(submission, attempts)
-            parts = _decide_parts(submission, attempts, judged)
-            verdict = _conclude(submission, attempts, judged, parts)
-    to_read = tuple(ToRead(line, sentence) for line, sentence in text.to_read)
+            mentioned = mentioned_names(prepared_text)
+            verdict = _grade_claims(exercise, text, mentioned, seed)
     in_their_names: Verdict = _in_their_names(verdict)
-    return replace(in_their_names, to_read=to_read)
+    to_read = tuple(ToRead(line, sentence) for line, sentence in text.to_read)
+    return kind.finish(replace(in_their_names, to_read=to_read))
+
+
+def _grade_claims(
+    exercise: Exercise, text: Text, mentioned: frozenset[str], seed: int
+) -> Verdict:
+    """The usual steps: candidates for what was asked for, then every other formula."""
+    submission = _normalise(exercise, text, mentioned, seed)
+    attempts = _try_candidates(submission)
+    judged = _judge_formulas(submission, attempts)
+    parts = _decide_parts(submission, attempts, judged)
+    return _conclude(submission, attempts, judged, parts)
 
 
 # Read, and put into the names of the exercise
@@ -115,7 +125,9 @@ class Submission:
 
 def _read(exercise: Exercise, written: Written) -> Text:
     names = (*exercise.parameters, *exercise.kind.split_names())
-    return read(written, names, given_and_drawn_numbers(exercise))
+    text = read(written, names, given_and_drawn_numbers(exercise))
+    statements = exercise.kind.arrange(text.statements)
+    return replace(text, statements=tuple(statements))
 
 
 def _normalise(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from headwright.grading.exercise import Exercise
     from headwright.grading.judge import Finding, Session
     from headwright.grading.judging import Outcome, Prover
+    from headwright.grading.markdown import Written
     from headwright.grading.text import Statement, Text
     from headwright.grading.verdict import AskedPart, Verdict
 
@@ -56,6 +57,10 @@ class ExerciseKind(Generic[Table]):
 
     def numbers(self) -> Iterable[str]:
         """The names of numbers that the table leaves open, besides [parameters]: sizes."""
+        return ()
+
+    def names_in_goals(self) -> Iterable[str]:
+        """Names that only goals may use, for what the kind works out: no answer knows them."""
         return ()
 
     def drawn_numbers(self) -> Mapping[str, Sequence[Fraction]]:
@@ -107,6 +112,16 @@ class ExerciseKind(Generic[Table]):
             "pi",
         }
         return full_name(name) in given
+
+    # What was written
+
+    def prepare(self, written: Written) -> Written:
+        """The answer before its formulas are read: units as names."""
+        return written
+
+    def arrange(self, statements: Sequence[Statement]) -> Sequence[Statement]:
+        """What was read, before anything is made of it: partial L / partial z as the name for it."""
+        return statements
 
     # Conditions and definitions
 
@@ -202,6 +217,10 @@ class ExerciseKind(Generic[Table]):
     ) -> Verdict:
         """The verdict with what a teacher would add: a threshold, a hint, a suggestion, a curve to draw."""
         del prover, outcomes
+        return verdict
+
+    def finish(self, verdict: Verdict) -> Verdict:
+        """The verdict with its sentences to read: undecided, where words beside an answer were not used."""
         return verdict
 
     def grade(self, text: Text, seed: int) -> Verdict | None:
