@@ -32,7 +32,7 @@ from headwright.grading.exercise import Blank, Exercise, parsed
 from headwright.grading.judge import CANNOT, Finding, Session, why
 from headwright.grading.judging import Outcome, proved, refuted
 from headwright.grading.names import names_on_the_left, tends
-from headwright.grading.replay.worlds import World, holds
+from headwright.grading.recheck.instances import ExplicitInstance, holds
 from headwright.grading.text import Statement
 from headwright.grading.verdict import AskedPart, Word
 
@@ -291,7 +291,7 @@ def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
         places = [
             Fraction(at) for at in range(int(given.at_least), int(values[-1]) + 3)
         ]
-    worlds = [World({}, {name: at}) for at in places]
+    worlds = [ExplicitInstance({}, {name: at}) for at in places]
     return bool(worlds) and all(
         any(all(holds(part, at) is True for part in case) for case in cases)
         for at in worlds
@@ -722,7 +722,7 @@ def _is_elsewhere(one: Finding, case: t.Node | None) -> bool:
         case t.Relation((t.Name() as name, value), ("=",)) if (
             number := t.number_of(value)
         ) is not None:
-            world = World({}, {an.full_name(name): number})
+            world = ExplicitInstance({}, {an.full_name(name): number})
             return any(holds(part, world) is False for part in stated)
         case t.Relation((t.Name() as name, _), ("->",)):
             limits = [
@@ -754,7 +754,7 @@ def _holds_at(
     )
     if is_limit and an.full_name(name) in an.full_names(condition):
         return False  # a limit says nothing of a single value
-    found = holds(condition, World({}, {an.full_name(name): number}))
+    found = holds(condition, ExplicitInstance({}, {an.full_name(name): number}))
     if found is None:
         return _is_no_restriction(exercise, condition, name, session)
     return found

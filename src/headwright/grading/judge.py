@@ -40,7 +40,6 @@ from headwright.grading.judging import (
     proved,
     refuted,
 )
-from headwright.grading.replay.trying import NOISE
 from headwright.grading.scalars.numbers import TooLong
 from headwright.grading.text import is_index
 from headwright.grading.verdict import Formula, Status
@@ -245,7 +244,7 @@ def _finding(
             one, said.node, "true", "; ".join(reasons[:2]), used=used, judged=found
         )
     against = [each for each in found if each.decision.word == "refuted"]
-    if against and all(each.part.reason == NOISE for each in against):
+    if against and all(each.decision.up_to_noise for each in against):
         found = tuple(
             replace(each, decision=replace(each.decision, word="proved"))
             for each in found

@@ -8,9 +8,9 @@ from headwright.formulas import tree as t
 from headwright.grading.answer import names_in
 from headwright.grading.goals import asked_part, spoken_of, steps_of
 from headwright.grading.judge import Finding, Session
+from headwright.grading.kinds.keys.recheck import KeysDrawer, rules_out
 from headwright.grading.kinds.keys.scene import is_every_key
 from headwright.grading.kinds.keys.table import Keys
-from headwright.grading.replay import rules_out
 from headwright.grading.verdict import AskedPart, Word
 
 IDLE = {
@@ -55,7 +55,7 @@ def weights_part(keys: Keys, session: Session, found: Sequence[Finding]) -> Aske
         link for link in said if not any(name.base in SCORES for name in names_in(link))
     ]
     for idle in keys.otherwise:
-        if not rules_out(session.exercise, session.answer, own, idle):
+        if not rules_out(KeysDrawer(session.exercise, keys), session.answer, own, idle):
             weights = [one for one in found if "alpha" in spoken_of(one.node)]
             false = next((one for one in weights if one.status == "false"), None)
             if false is not None:

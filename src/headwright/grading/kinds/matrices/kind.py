@@ -124,9 +124,15 @@ class MatricesKind(ExerciseKind[Matrices]):
         self, answer: Answer, outcomes: Sequence[Outcome], seed: int
     ) -> list[Outcome]:
         """On matrices that are written out."""
-        from headwright.grading.replay import looked_at_twice
+        from headwright.grading.kinds.matrices.recheck import recheck
+        from headwright.grading.recheck.outcomes import recheck_each
 
-        found = looked_at_twice(self.exercise, answer, outcomes, seed)
+        exercise, table = self.exercise, self.table
+        found = recheck_each(
+            outcomes,
+            lambda one, random: recheck(exercise, table, answer, one, random),
+            seed,
+        )
         return [self._unless_somewhere(one) for one in found]
 
     def _unless_somewhere(self, outcome: Outcome) -> Outcome:
