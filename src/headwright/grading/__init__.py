@@ -2,19 +2,22 @@
 
 exercises/    the exercises, as data
 exercise      what such a file says, of fields; fitness: what it must satisfy; linting: whether it is fit for use
-sheets/       what was handed in: which section answers which exercise (files, outline, document, sheet)
+assignment    which exercises are set and for how many points: one file for page, class and autograder
+sheets/       what was handed in: which section answers which exercise (files, classes, outline, document)
 grade         one answer from its text to its verdict: the table of contents of what follows
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
-judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Prover -> Outcome`
+account       whether all that is written about an object is used; else it is undecided
+judge, goals  formulas and goals as claims, decided and looked at again; judging: the seam `Claim -> Prover -> Outcome`
 rivals        what casts doubt on a proof
 kinds/        keys and queries, self-attention, matrices, integers, counts, numbers, derivatives: what names mean
 exact_arrays/ formulas as arrays of exact scalars, compared entry by entry
 scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
-replay/       every decision looked at twice, on explicit keys, tokens and integers
+recheck/      every outcome looked at again on explicit instances, by code that shares nothing with the provers
 verdict       what is said of an answer, and as JSON
 running       many answers, in parallel, each within its time and memory
 report/       verdicts as text, as JSON, as pages
+classroom/    a class: marks, decisions of a person, feedback, tables and pages
 autograder/   verdicts as Gradescope's results, and the folder to upload
 """
 
@@ -39,7 +42,7 @@ def check(
     r"""The verdict on an answer, given as one or several formulas, to an exercise, given by its id.
 
     Further exercises are read from a folder. The seed is that of the random instances on which
-    decisions are replayed.
+    outcomes are tried.
 
     >>> verdict = check("averaging-two", r"q = \lambda(k_a + k_b)")
     >>> verdict.word, verdict.threshold

@@ -136,6 +136,7 @@ def _normalise(
     kind = exercise.kind
     statements = in_given_names(text.statements, exercise, kind.gives)
     contents = sorted_out(exercise, statements, kind.gives)
+    contents.left_over = text.left_over
     if kind.has_own_matrices:
         own = {one.name for one in contents.own}
         for name in text.described - own:

@@ -63,7 +63,7 @@ def why(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Session:
-    """A prover for one reading of an answer, and the replay of what it decides."""
+    """A prover for one reading of an answer, and the second look at what it decides."""
 
     exercise: Exercise
     answer: Answer
@@ -84,7 +84,7 @@ class Session:
         return cls(exercise, replace(answer, claims=tuple(stated)), prover, seed)
 
     def decided(self, asked: Iterable[Claim]) -> list[Outcome]:
-        """Claims decided, and replayed."""
+        """Claims decided, and looked at again."""
         found: list[Outcome] = []
         for claim in asked:
             outcomes = self.prover.decide(claim)

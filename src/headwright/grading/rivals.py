@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
+from headwright.grading import account
 from headwright.grading.answer import Answer, full_name, full_names
-from headwright.grading.candidates import QUOTED, Contents
+from headwright.grading.candidates import QUOTED, Contents, Definition
 from headwright.grading.exercise import Exercise
 from headwright.grading.judge import Finding
 from headwright.grading.names import names_on_the_left
@@ -31,12 +32,8 @@ def without_rivals(
     if later is not None:
         reason = f"line {later} may be meant instead of line {part.line}"
         return replace(part, word="undecided", reason=reason)
-    sentences = {
-        made.statement.sentence
-        for made in contents.asked
-        if made.statement.number in statements
-    }
-    restriction = _restriction(exercise, findings, sentences)
+    made = [one for one in contents.asked if one.statement.number in statements]
+    restriction = _restriction(exercise, contents, findings, made)
     if restriction is not None:
         said = plain(t.unquantified(restriction.claimed.node))
         line = restriction.claimed.statement.line
@@ -88,15 +85,25 @@ def _defined_names(node: t.Node) -> tuple[t.Name, ...]:
 
 
 def _restriction(
-    exercise: Exercise, findings: Sequence[Finding], sentences: Collection[int]
+    exercise: Exercise,
+    contents: Contents,
+    findings: Sequence[Finding],
+    made: Sequence[Definition],
 ) -> Finding | None:
-    """A false remark about the object in its own sentence: 'normalised so that |q| = 1'."""
+    """A false statement that restricts the object: in its own sentence, 'normalised so that |q| = 1', or anywhere.
+
+    '|q| = 1' pins a name of q that is left open; '|q| = 2 lambda' is a remark.
+    """
+    sentences = {one.statement.sentence for one in made}
+    open_names = account.open_names(exercise, contents, made)
     for one in findings:
-        if one.claimed.statement.sentence not in sentences:
-            continue
         of_object = bool(full_names(one.node) & set(exercise.answer))
-        of_results = t.speaks_of(one.node, "alpha", "c", "v")
-        is_remark = one.status == "false" and not one.formula.counts
-        if of_object and not of_results and is_remark:
+        of_results = t.speaks_of(one.node, "alpha", "c", "v", "k")
+        if one.status != "false" or not of_object or of_results:
+            continue
+        pins = bool(open_names) and not open_names & full_names(one.node)
+        is_here = one.claimed.statement.sentence in sentences
+        restricts = pins if one.formula.counts else is_here
+        if restricts:
             return one
     return None
