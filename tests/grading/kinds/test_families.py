@@ -1,4 +1,4 @@
-"""Counting, by hand, gradients: labelled answers, what a wrong one is told, and attempts to get past the checker."""
+"""Counting, by hand, gradients, numeric design: labelled answers, mistakes that are named, attempts to deceive."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ def test_labelled_answers(sample: dict[str, str]) -> None:
         ),
         ("gradient-cross-entropy", r"$\nabla_z L = y - p$", "the sign is wrong"),
         ("gradient-linear", r"$G = x \delta^\top$", "this is the transpose"),
+        ("design-one-key", r"$q = \text{none}$", "has length 5.004 (proved)"),
     ],
 )
 def test_published_mistakes_are_named(exercise: str, answer: str, told: str) -> None:
@@ -127,6 +128,20 @@ functions = { y = '2 x', L = 'D^\top x' }
 wanted = { g = { of = "L", by = "x" } }
 known = { D = { of = "L", by = "y" } }
 """
+
+
+def test_there_is_no_query_is_proved_by_a_certificate() -> None:
+    assert verdict_on("design-impossible", r"$q = \text{none}$").word == "proved"
+    refuted = verdict_on("design-length", "$q = (4, 0, 0)$")
+    assert refuted.suggestion is not None
+    assert "longer than 4.318" in refuted.suggestion
+
+
+def test_an_own_number_that_is_large_meets_a_goal_within_a_tolerance() -> None:
+    answer = r"$q = \lambda (1, 1, 0)$ with $\lambda$ large"
+    assert verdict_on("design-output", answer).word == "proved"
+    answer = r"$q = \lambda (1, 1, 0)$ with $\lambda > 0$"
+    assert verdict_on("design-output", answer).word == "refuted"
 
 
 def test_a_derivative_that_is_given_must_be_one() -> None:
