@@ -25,7 +25,9 @@ class Gradients(Strict):
     functions: dict[str, Source] = Field(
         default_factory=dict
     )  # in terms of variables and of one another
-    wanted: dict[str, DerivativeOf]  # what is asked for: each name of the answer
+    wanted: dict[str, DerivativeOf] = Field(
+        default_factory=dict
+    )  # what is asked for: names of the answer
     known: dict[str, DerivativeOf] = Field(
         default_factory=dict
     )  # derivatives that an answer may use
