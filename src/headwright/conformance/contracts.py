@@ -89,6 +89,10 @@ class Contract:
                 raise InputError(
                     f"{field} is {name!r}: expected one of {', '.join(sorted(known))}"
                 )
+        for field in ("tanh_from_exp", "alibi_by_key", "rounds_weights_of_gradients"):
+            allowed = getattr(self, field)
+            if not isinstance(allowed, bool):
+                raise InputError(f"{field} is {allowed!r}: expected True or False")
         for field in ("exp_ulps", "tanh_ulps", "tile"):
             number = getattr(self, field)
             if not isinstance(number, int | float) or not 0 < number < math.inf:
