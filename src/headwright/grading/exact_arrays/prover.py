@@ -19,6 +19,7 @@ from headwright.formulas.show import plain
 from headwright.grading import answer as an
 from headwright.grading import scalars
 from headwright.grading.decision import Decision, Tending, decide
+from headwright.grading.exact_arrays.angles import vanishes
 from headwright.grading.exact_arrays.array import (
     ZERO,
     ExactArray,
@@ -187,6 +188,8 @@ class ArrayProver:
             if ordered is not None:
                 return ordered
         tending = Tending(large, given=frozenset(self.reader.parameters))
+        if sign == "=" and not constant and vanishes(entry.left - entry.right):
+            return Decision("proved", "both sides are equal", used="exact algebra")
         if sign != "=" or self.tolerance is None:
             return decide(entry.left, sign, entry.right, where, tending)
         exact = decide(entry.left, "=", entry.right, where)

@@ -31,6 +31,7 @@ class Gradients(Strict):
     known: dict[str, DerivativeOf] = Field(
         default_factory=dict
     )  # derivatives that an answer may use
+    in_terms_of: tuple[str, ...] | None = None  # names that a value may be written in
     positive: tuple[str, ...] = ()  # variables whose entries are positive
     distributions: tuple[str, ...] = ()  # variables whose entries sum to 1
     mistakes: dict[str, dict[str, Source]] = Field(
