@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -173,3 +174,12 @@ def test_a_parameter_must_not_be_the_sign_of_bytes() -> None:
 def test_pieces_fit_what_is_counted() -> None:
     with pytest.raises(InputError, match="count pieces with product"):
         parse_exercise(COUNT.replace('"bytes"', '"FLOPs"'))
+
+
+def test_the_gallery_shows_the_exercises_as_they_are() -> None:
+    path = Path(__file__).parents[3] / "docs" / "site" / "gallery.py"
+    spec = importlib.util.spec_from_file_location("gallery", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PAGE.read_text() == module.gallery()
