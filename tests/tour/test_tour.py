@@ -99,8 +99,9 @@ def test_every_number_leads_to_a_command_and_every_picture_is_told(tour: Tour) -
 def test_the_page_counts_its_chapters(tour: Tour) -> None:
     assert len(tour.story) == 11
     text = " ".join((tour.folder / "index.html").read_text().split())
-    assert "This page makes eleven of them exact" in text
-    assert "Eleven demonstrations" in text
+    assert "These are eleven demonstrations" in text
+    opening = text.index('<section id="1-')
+    assert opening < text.index('class="first"') < text.index('<section id="2-')
 
 
 def test_formulas_are_read(tour: Tour) -> None:

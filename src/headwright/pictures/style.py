@@ -205,6 +205,7 @@ def _styled(chart: Chart) -> Chart:
             labelFontSize=SMALL,
             titleFontSize=SMALL,
             columns=2,
+            columnPadding=28,  # labels are wider in the fonts of a browser
             labelLimit=WIDTH,
         )
     )

@@ -23,11 +23,11 @@ def chapters(out: Path) -> Iterator[Chapter]:
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> next(chapters(folder)).title
-    "'Choose q large enough': how large?"
+    'Is this answer right?'
     """
     story = (
-        demonstrations.large_enough,
         demonstrations.right_and_wrong,
+        demonstrations.large_enough,
         demonstrations.shortest,
         demonstrations.one_head,
         demonstrations.two_heads,

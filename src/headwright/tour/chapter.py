@@ -95,12 +95,12 @@ def page(story: list[Chapter]) -> str:
         f'<li><a href="#{chapter.name}">{html.escape(chapter.title)}</a></li>'
         for chapter in story
     )
+    sections = [_section(number, chapter) for number, chapter in enumerate(story, 1)]
     return Template(shell).substitute(
         style=theme.css() + style,
         contents=contents,
-        chapters="\n".join(
-            _section(number, chapter) for number, chapter in enumerate(story, 1)
-        ),
+        opening="".join(sections[:1]),
+        chapters="\n".join(sections[1:]),
         pattern=typeset(PATTERN, display=True),
         k=typeset("k_i"),
         q=typeset("q"),
