@@ -39,6 +39,7 @@ from .query_design.targets import Targets, at_least, average, copy
 from .simulation import Simulation, simulate
 from .statistics import AttentionMap, RowStatistics, attention_map, row_statistics
 from .text_bounds.every_text import every_length, every_text
+from .value_ranges import Ranges, ranges
 from .uncertainty import Noise, Uncertainty, read_uncertainty
 from .watching import seen, watch
 
@@ -62,6 +63,7 @@ __all__ = [
     "Noise",
     "Precision",
     "Rotary",
+    "Ranges",
     "RowStatistics",
     "Scheme",
     "Simulation",
@@ -98,6 +100,7 @@ __all__ = [
     "pictures",
     "positions",
     "random_layer",
+    "ranges",
     "read_uncertainty",
     "row_statistics",
     "scores",

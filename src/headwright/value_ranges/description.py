@@ -90,10 +90,6 @@ def _size(config: Config, names: Sequence[str], most: int) -> int:
 
 
 def _refuse_features(config: Config, name: str, family: ModelFamily) -> None:
-    if config.get("quantization_config"):
-        raise InputError(
-            "the weights are quantised: ranges are read from weights in float32, bfloat16 or float16"
-        )
     for key, meaning in family.refused:
         if config.get(key):
             raise InputError(f"{key} of the family {name} is not covered: {meaning}")

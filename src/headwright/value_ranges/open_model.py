@@ -61,6 +61,10 @@ def open_model(model: Any) -> OpenedModel:
         raise InputError(f"{name}: its config.json cannot be read ({error})") from error
     if not isinstance(config, dict):
         raise InputError(f"{name}: its config.json is no configuration")
+    if config.get("quantization_config"):
+        raise InputError(
+            f"{name}: its weights are quantised, and ranges are read from weights in float32, bfloat16 or float16"
+        )
     return _opened(name, config, FileTensors(files))
 
 
