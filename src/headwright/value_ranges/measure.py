@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ TEXT_SHARE = 0.5  # of the work, where a text is looked at
 def ranges(
     model: str | Path | Any,
     *,
-    text: str | None = None,
+    text: str | Sequence[int] | None = None,
     dtype: str | None = None,
     progress: Progress | None = None,
 ) -> Ranges:
@@ -30,8 +30,8 @@ def ranges(
 
     The model is a name as for `load_model`, or a model of transformers in memory, which may change afterwards:
     nothing of it is kept. Safetensors are read layer by layer, without building the model. `dtype` is the type that
-    the model computes in, if it is not that of its weights. With a text, the model is run on it, and every number is
-    compared with its bound.
+    the model computes in, if it is not that of its weights. With a text (or its token ids) the model is run on it, and
+    every number is compared with its bound.
 
     >>> ranges("builtin:induction")
     Traceback (most recent call last):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,10 +43,11 @@ class ObservedRanges:
     layers: tuple[ObservedLayer, ...]
 
 
-def observe_text(proved: Ranges, model: Any, text: str) -> Ranges:
+def observe_text(proved: Ranges, model: Any, text: str | Sequence[int]) -> Ranges:
     """The same ranges, with what a text shows; a ContradictionError if something is larger than was proved."""
     loaded = _loaded(model, proved.number_type)
-    tokens = loaded.encode(text)
+    is_text = isinstance(text, str)
+    tokens = loaded.encode(text) if is_text else np.asarray(text, dtype=np.int64)
     if loaded.max_length is not None and len(tokens) > loaded.max_length:
         tokens = tokens[: loaded.max_length]
     if not len(tokens):
