@@ -22,7 +22,9 @@ SIZES: dict[str, Any] = {
     "max_position_embeddings": 64,
     "pad_token_id": 0,
 }
-ALL_HEADS = {name: size for name, size in SIZES.items() if name != "num_key_value_heads"}
+ALL_HEADS = {
+    name: size for name, size in SIZES.items() if name != "num_key_value_heads"
+}
 GPT2_SIZES = {
     "vocab_size": 40,
     "n_embd": 24,
@@ -81,7 +83,7 @@ def small_model(name: str, seed: int = 0, dtype: str = "float32") -> Any:
     config = getattr(transformers, config_class)(**said)
     config._attn_implementation = "eager"
     generator = torch.Generator().manual_seed(seed)
-    model = transformers.AutoModel.from_config(config)
+    model: Any = transformers.AutoModel.from_config(config)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         for parameter_name, parameter in model.named_parameters():
             numbers = torch.randn(parameter.shape, generator=generator)

@@ -137,7 +137,9 @@ def test_inputs_of_the_norm_come_close_to_every_bound(name: str) -> None:
             vectors = vectors_from(model, row[None])
             rows.append(list(parts(weights, bounds, vectors))[kind][3][0])
         numbers = np.array(rows)
-        assert (np.abs(numbers).max(axis=0) >= SHARE * bound.before.exact_channels).all()
+        assert (
+            np.abs(numbers).max(axis=0) >= SHARE * bound.before.exact_channels
+        ).all()
         longest = np.linalg.norm(numbers, axis=1).max()
         if part.norm is None:
             assert longest >= SHARE * bound.before.exact_length
@@ -157,7 +159,9 @@ def test_rotated_channels_come_close_to_their_bound(name: str) -> None:
     angles = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     best = 0.0
     for angle in angles:
-        turned = np.cos(angle) * plain.matrix[first] - np.sin(angle) * plain.matrix[second]
+        turned = (
+            np.cos(angle) * plain.matrix[first] - np.sin(angle) * plain.matrix[second]
+        )
         for sign in (1, -1):
             inputs = np.tile(sign * turned * LARGE, (60, 1))
             rows = vectors_from(model, inputs).keys[0]

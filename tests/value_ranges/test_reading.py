@@ -41,7 +41,9 @@ def saved(model: Any, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-@pytest.mark.parametrize("name", ["llama", "gemma2", "gpt2", "albert", "phi", "gpt_neox"])
+@pytest.mark.parametrize(
+    "name", ["llama", "gemma2", "gpt2", "albert", "phi", "gpt_neox"]
+)
 def test_files_and_memory_have_the_same_ranges(
     name: str, dtype: str, tmp_path: Path
 ) -> None:
@@ -145,7 +147,7 @@ def test_a_parameter_that_its_family_has_not_is_refused(folder: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     tensors["layers.0.self_attn.k_proj.lora_A.weight"] = torch.ones(2, 24)
     save_file(tensors, folder / "model.safetensors")
-    with pytest.raises(hw.InputError, match="lora_A.weight, which its family has not"):
+    with pytest.raises(hw.InputError, match=r"lora_A\.weight, which its family"):
         hw.ranges(folder)
 
 

@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import pytest
 import torch
@@ -76,7 +75,11 @@ def test_vllm_finds_the_scales(tmp_path: Path) -> None:
         assert loaded[f"{stem}k_scale"] == scales.key
         assert loaded[f"{stem}v_scale"] == scales.value
     scheme = json.loads(files[1].read_text())["kv_cache_scheme"]
-    assert (scheme["num_bits"], scheme["type"], scheme["dynamic"]) == (8, "float", False)
+    assert (scheme["num_bits"], scheme["type"], scheme["dynamic"]) == (
+        8,
+        "float",
+        False,
+    )
 
 
 def test_modelopt_names(tmp_path: Path) -> None:
@@ -94,7 +97,9 @@ def test_modelopt_names(tmp_path: Path) -> None:
 
 def test_wrong_names_are_refused(tmp_path: Path) -> None:
     ranges = hw.ranges(small_model("llama"))
-    with pytest.raises(hw.InputError, match="format onnx: expected one of vllm, modelo"):
+    with pytest.raises(
+        hw.InputError, match="format onnx: expected one of vllm, modelo"
+    ):
         write_scales(ranges, tmp_path / "scales.safetensors", "onnx")
     with pytest.raises(hw.InputError, match=r"ends with .safetensors"):
         write_scales(ranges, tmp_path / "scales.json", "vllm")
@@ -109,7 +114,7 @@ def test_no_scale_for_what_is_not_bounded() -> None:
 
 def test_e4m3_at_scale_one() -> None:
     """448 is the largest number of e4m3; a bound above it is undecided until a text clips."""
-    assert float(ml_dtypes.finfo(ml_dtypes.float8_e4m3fn).max) == LARGEST
+    assert torch.finfo(torch.float8_e4m3fn).max == LARGEST
     model = small_model("llama")
     assert verdicts(hw.ranges(model))[0].answer == "proved"
     model.layers[0].self_attn.v_proj.weight.data *= 100

@@ -49,9 +49,7 @@ def ranges(
     ] = None,
     file_format: Annotated[
         Literal["vllm", "modelopt"] | None,
-        typer.Option(
-            "--format", help="Whose names --scales has.", show_default="vllm"
-        ),
+        typer.Option("--format", help="Whose names --scales has.", show_default="vllm"),
     ] = None,
     json: Json = False,
     plot: Plot = None,

@@ -162,6 +162,7 @@ def _digest(files: Sequence[Path]) -> str:
 
 
 def hub_folder(name: str) -> Path:
+    """The files of a hub id: from the local cache, else from the hub."""
     require("audit", f"the model {name}", "huggingface_hub")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (

@@ -20,15 +20,20 @@ def ranges_picture(layers: Sequence[dict[str, float]], model: str) -> Chart:
     >>> picture.to_dict()["title"]["text"]
     ['model']
     """
-    data = []
+    data: list[dict[str, float | str]] = []
+    largest = 0.0
     for layer in layers:
         for kind in KINDS:
             for source in ("proved", "shown"):
                 number = layer.get(f"{kind} {source}")
                 # A logarithmic scale has no place for 0.
                 if number is not None and number > 0:
-                    point = {"layer": layer["layer"], "kind": kind}
+                    point: dict[str, float | str] = {
+                        "layer": layer["layer"],
+                        "kind": kind,
+                    }
                     data.append({**point, "source": source, "largest": number})
+                    largest = max(largest, number)
     colours = alt.Scale(domain=list(KINDS), range=[ACCENT, BAD])
     dashes = alt.Scale(domain=["proved", "shown"], range=[[1, 0], [4, 3]])
     vertical = alt.Scale(type="log")
@@ -46,7 +51,6 @@ def ranges_picture(layers: Sequence[dict[str, float]], model: str) -> Chart:
     limit = alt.Chart(rows([{"largest": E4M3_LARGEST}])).mark_rule(opacity=0.5)
     limit = limit.encode(y="largest:Q")
     chart = alt.layer(lines, limit).properties(width=WIDTH, height=HEIGHT)
-    largest = max((point["largest"] for point in data), default=0.0)
     words = f"The largest number of keys and values of each of {len(layers)} layers: "
     words += f"at most {largest:.4g}. A line stands at 448, the largest number of e4m3."
     return titled(chart, model, "keys and values on every text", words)

@@ -38,7 +38,8 @@ EXCESSES = np.concatenate([np.logspace(-14, 0, 141), np.logspace(0, 14, 141)[1:]
 def row_lengths(matrix: Rows) -> Column:
     """|a| of each row, before OUTWARD."""
     squares = np.einsum("ij,ij->i", matrix, matrix)
-    return np.sqrt(squares)
+    lengths: Column = np.sqrt(squares)
+    return lengths
 
 
 def largest_length(matrix: Rows, centre: Column, radius: float, spare: float) -> float:

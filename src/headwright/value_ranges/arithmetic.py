@@ -110,9 +110,7 @@ def sum_error(terms: int) -> float:
 
 ARITHMETICS = {
     "float32": Arithmetic("float32", 2.0**-24, FLOAT32_TINY, FLOAT32_LARGEST),
-    "bfloat16": Arithmetic(
-        "bfloat16", 2.0**-8, FLOAT32_TINY, (2 - 2.0**-7) * 2.0**127
-    ),
+    "bfloat16": Arithmetic("bfloat16", 2.0**-8, FLOAT32_TINY, (2 - 2.0**-7) * 2.0**127),
     "float16": Arithmetic("float16", 2.0**-11, 2.0**-25, 65504.0),
 }
 

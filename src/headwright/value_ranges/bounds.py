@@ -7,8 +7,8 @@ c'_i = c_i + sum_j w_ij b_j. After LayerNorm a_i may be replaced by a_i less its
 `affine` bounds <a_i, u> + c'_i, for channels, pairs and whole heads.
 
 Then rounding (`arithmetic` has the factors). What the norm computes is u + e with |e| <= delta R: after RMSNorm because
-the computed vector is in the ball of radius (1 + delta) R. So, with r = rho, the error of gain and bias, the layer reads
-x_j with an error of at most rho (|g_j u_j| + |b_j|) + t_j, and by Cauchy and Schwarz
+the computed vector is in the ball of radius (1 + delta) R. With rho, the error of gain and bias, the layer reads x_j
+with an error of at most rho (|g_j u_j| + |b_j|) + t_j, and by Cauchy and Schwarz
 
     sum_j |w_ij| |g_j u_j| <= |a_i| |u| <= |a_i| (1 + delta) R.
 
@@ -248,7 +248,8 @@ def normed_head(norm: NormWeights, arithmetic: Arithmetic) -> AffineHead:
 
 def _less_mean(matrix: Rows) -> Rows:
     """Rows orthogonal to the ones, nearly: whatever number is taken away, <a, u> stays what it is."""
-    return matrix - matrix.mean(axis=1, keepdims=True)
+    centred: Rows = matrix - matrix.mean(axis=1, keepdims=True)
+    return centred
 
 
 def _vector_range(affine: AffineHead) -> VectorRange:

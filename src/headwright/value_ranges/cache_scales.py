@@ -6,7 +6,8 @@ in float32 change the quotient by less than 2^-22. Rounded to bfloat16 or float1
 
 vllm      one tensor of one number for each layer, `...self_attn.k_scale` and `...self_attn.v_scale`, as checkpoints of
           compressed-tensors have them, and `quantization_config.json`, which goes into config.json under this name
-modelopt  the same numbers as `...self_attn.k_proj.k_scale` and `...self_attn.v_proj.v_scale`, and `hf_quant_config.json`
+modelopt  the same numbers as `...self_attn.k_proj.k_scale` and `...self_attn.v_proj.v_scale`, and
+          `hf_quant_config.json`
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def _one_number(scale: float) -> np.ndarray:
 def _configuration(file_format: str) -> tuple[str, dict[str, Any]]:
     if file_format == "vllm":
         return "quantization_config.json", QUANTIZATION_CONFIG
-    quantization = {
+    quantization: dict[str, Any] = {
         "quant_algo": None,
         "kv_cache_quant_algo": "FP8",
         "exclude_modules": [],

@@ -41,7 +41,9 @@ def describe(config: Config) -> ModelDescription:
         raise InputError(f"the family {name} is not covered: {NOT_BOUNDED[name]}")
     if name not in FAMILIES:
         expected = ", ".join(sorted(FAMILIES))
-        raise InputError(f"the family {name} is not covered: expected one of {expected}")
+        raise InputError(
+            f"the family {name} is not covered: expected one of {expected}"
+        )
     family = FAMILIES[name]
     for key in family.required:
         if config.get(key) is None:
@@ -196,9 +198,9 @@ def _checked_scaling(scaling: float) -> float:
 
 def _scale(config: Config, head_dim: int, layer: int) -> float:
     """The factor of the scores."""
-    scale = head_dim**-0.5
+    scale = 1 / math.sqrt(head_dim)
     if config.get("query_pre_attn_scalar") is not None:
-        scale = float(config["query_pre_attn_scalar"]) ** -0.5
+        scale = 1 / math.sqrt(float(config["query_pre_attn_scalar"]))
     if config.get("attention_multiplier") is not None:
         scale = float(config["attention_multiplier"])
     if config.get("scale_attn_weights") is False:

@@ -125,9 +125,7 @@ FAMILIES: dict[str, ModelFamily] = {
     "mistral": LLAMA,
     "mixtral": LLAMA,
     "phi": PHI,
-    "phi3": replace(
-        LLAMA, layout=ProjectionLayout.STACKED, projections=("qkv_proj",)
-    ),
+    "phi3": replace(LLAMA, layout=ProjectionLayout.STACKED, projections=("qkv_proj",)),
     "qwen2": LLAMA,
     "qwen2_moe": LLAMA,
     "qwen3": QWEN3,

@@ -46,8 +46,10 @@ class ObservedRanges:
 def observe_text(proved: Ranges, model: Any, text: str | Sequence[int]) -> Ranges:
     """The same ranges, with what a text shows; a ContradictionError if something is larger than was proved."""
     loaded = _loaded(model, proved.number_type)
-    is_text = isinstance(text, str)
-    tokens = loaded.encode(text) if is_text else np.asarray(text, dtype=np.int64)
+    if isinstance(text, str):
+        tokens = loaded.encode(text)
+    else:
+        tokens = np.asarray(text, dtype=np.int64)
     if loaded.max_length is not None and len(tokens) > loaded.max_length:
         tokens = tokens[: loaded.max_length]
     if not len(tokens):

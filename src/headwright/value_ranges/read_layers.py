@@ -69,6 +69,7 @@ class LayerReader:
         prefix: str,
         index: int,
     ) -> None:
+        """A layer of a model whose tensors have this prefix."""
         self.description = description
         self.family = description.family
         self.reader = reader
@@ -110,7 +111,7 @@ class LayerReader:
 
     def _refuse_unknown(self) -> None:
         """A parameter that is not known here may change what the attention reads or projects."""
-        known = {name for name in self.family.others}
+        known = set(self.family.others)
         for name in (
             *self.family.projections,
             self.family.query_norm,

@@ -50,7 +50,9 @@ class HeadRange:
     after: VectorRange
     pair_lengths: Column  # of each pair, after rotation
     centre: float  # the length of what does not depend on the input (floating-point)
-    spread: float  # the root mean square distance from it, over inputs in all directions
+    spread: (
+        float  # the root mean square distance from it, over inputs in all directions
+    )
 
     @property
     def centre_in_spreads(self) -> float:
@@ -122,7 +124,7 @@ class Ranges:
     @property
     def largest_query(self) -> float:
         """No number of any query is larger in size."""
-        sizes = []
+        sizes: list[float] = []
         for layer in self.layers:
             sizes.extend(head.after.largest for head in layer.queries)
         return max(sizes)

@@ -43,7 +43,9 @@ def headline(ranges: Ranges) -> str:
     sizes += f", values {bound_in_words(ranges.largest_value)}"
     sizes += f", queries {bound_in_words(ranges.largest_query)}"
     sizes += f", scores {bound_in_words(ranges.largest_score.score)}"
-    start = f"{ranges.model} ({ranges.family}, {len(ranges.layers)} layers, computed in "
+    start = (
+        f"{ranges.model} ({ranges.family}, {len(ranges.layers)} layers, computed in "
+    )
     return f"{start}{ranges.number_type}), on every text: {sizes}"
 
 

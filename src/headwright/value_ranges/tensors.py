@@ -51,9 +51,11 @@ class FileTensors:
     """The tensors of safetensors files; each is read when it is asked for."""
 
     def __init__(self, files: Sequence[Path]) -> None:
+        """Opened, and not read."""
         from safetensors import SafetensorError, safe_open
 
         self._file_of: dict[str, Any] = {}
+        opened: Any
         for path in files:
             try:
                 opened = safe_open(path, framework="numpy")
@@ -87,6 +89,7 @@ class MemoryTensors:
     """The tensors of a model in memory."""
 
     def __init__(self, tensors: Mapping[str, Any]) -> None:
+        """As `state_dict` has them."""
         self._tensors = tensors
 
     @property
@@ -112,6 +115,7 @@ class WeightReader:
     """Reads tensors as the numbers that a model computes with, and digests them on the way."""
 
     def __init__(self, source: TensorSource, number_type: str) -> None:
+        """Of one of `TYPES`."""
         self.source = source
         self.number_type = number_type
         self._digest = hashlib.sha256()

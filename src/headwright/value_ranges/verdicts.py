@@ -54,7 +54,10 @@ def verdicts(ranges: Ranges) -> tuple[RangeVerdict, ...]:
     """The answer to every question."""
     in_cache = max(ranges.largest_key, ranges.largest_value)
     cache = _verdict(
-        RangeQuestion.CACHE_AT_SCALE_ONE, in_cache, E4M3_LARGEST, _shown_in_cache(ranges)
+        RangeQuestion.CACHE_AT_SCALE_ONE,
+        in_cache,
+        E4M3_LARGEST,
+        _shown_in_cache(ranges),
     )
     queries = _verdict(
         RangeQuestion.QUERIES_AT_SCALE_ONE,
