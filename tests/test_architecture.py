@@ -87,6 +87,14 @@ def test_contracts_can_fail(copied: Path) -> None:
         assert f"headwright.{module} -> {imported}" in ran.stdout
 
 
+def test_an_import_for_a_type_alone_counts(copied: Path) -> None:
+    with (copied / "src" / "headwright" / "attention.py").open("a") as file:
+        file.write("\nif TYPE_CHECKING:\n    import headwright.simulation\n")
+    ran = _lint(copied)
+    assert ran.returncode == 1
+    assert "headwright.attention -> headwright.simulation" in ran.stdout
+
+
 def test_a_module_in_no_layer_breaks_a_contract(copied: Path) -> None:
     (copied / "src" / "headwright" / "newcomer.py").write_text("")
     assert "newcomer" in _lint(copied).stdout

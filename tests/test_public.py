@@ -1,4 +1,4 @@
-"""What the README says of Python holds: its expressions run, and a type checker knows what they give."""
+"""What README and overview say of Python holds: expressions run, and a type checker knows what they give."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ X, module = np.random.default_rng(0).normal(size=(3, 4)), random_layer(4)
 
 def _expressions() -> list[str]:
     table = (
-        (ROOT / "README.md")
+        (ROOT / "docs/reference/overview.md")
         .read_text()
         .partition("## What is here")[2]
         .partition("\n## ")[0]
@@ -44,7 +44,7 @@ def _expressions() -> list[str]:
     return [found for found in EXPRESSION.findall(table) if "(" in found]
 
 
-def test_the_table_of_the_readme_runs_in_python() -> None:
+def test_the_table_of_the_overview_runs_in_python() -> None:
     given: dict[str, object] = {}
     exec(GIVEN, given)
     expressions = _expressions()
@@ -53,7 +53,7 @@ def test_the_table_of_the_readme_runs_in_python() -> None:
         assert eval(expression, dict(given)) is not None, expression
 
 
-def test_the_table_of_the_readme_is_known_to_a_type_checker(tmp_path: Path) -> None:
+def test_the_table_of_the_overview_is_known_to_a_type_checker(tmp_path: Path) -> None:
     typed = tmp_path / "table.py"
     typed.write_text(
         GIVEN

@@ -1,4 +1,4 @@
-"""The recipes of docs/contributing/recipes.md suffice: each is followed to the letter in a copy of the project."""
+"""The recipes of docs/contributing suffice: each is followed to the letter in a copy of the project."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MORE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 BECOMES = re.compile(
-    r"^\d\. In `([^`]+)`, `([^`]+)` becomes `([^`]+)`\.$", re.MULTILINE
+    r"^\d+\. In `([^`]+)`, `([^`]+)` becomes `([^`]+)`\.$", re.MULTILINE
 )
 
 
-def _follow(recipe: str, copy: Path) -> list[str]:
+def _follow(recipe: str, copy: Path, page: str = "recipes.md") -> list[str]:
     """The files that were made or changed."""
     text = (
-        (ROOT / "docs/contributing/recipes.md")
+        (ROOT / "docs/contributing" / page)
         .read_text()
         .partition(f"\n## {recipe}\n")[2]
         .partition("\n## ")[0]
@@ -35,6 +35,7 @@ def _follow(recipe: str, copy: Path) -> list[str]:
     touched = []
     for name, code in NEW.findall(text):
         assert not (copy / name).exists()
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_text(code)
         touched.append(name)
     for name, line, code in MORE.findall(text):
@@ -51,7 +52,7 @@ def _follow(recipe: str, copy: Path) -> list[str]:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    for name in ("src", "docs", "tests"):
+    for name in ("src", "docs", "tests", "proofs/program"):
         shutil.copytree(
             ROOT / name,
             tmp_path / name,
@@ -107,6 +108,37 @@ def test_an_exercise_is_one_file(copy: Path) -> None:
         r"q = \ln(n/\delta) k_1",
     ]
     assert "proved" in _run(copy, *headwright, *answer)
+
+
+def test_a_kind_of_exercises_is_one_folder(copy: Path) -> None:
+    code, exercise = _follow("Add a kind", copy, "kinds.md")
+    assert code.endswith("kinds/decimals/__init__.py")
+    headwright = [sys.executable, "-m", "headwright"]
+    assert "nothing to complain of" in _run(
+        copy, *headwright, "exercises", "--lint", exercise
+    )
+    check = [
+        *headwright,
+        "check",
+        "--exercise",
+        "half-the-weight",
+        "--json",
+        "--formula",
+    ]
+    assert (
+        json.loads(_run(copy, *check, "s = 1.31"))["answers"][0]["verdict"] == "proved"
+    )
+    refuted = subprocess.run(
+        [*check, "s = 1"],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert refuted.returncode == 1
+    (answer,) = json.loads(refuted.stdout)["answers"]
+    assert answer["reason"] == "exp(s)/(exp(s) + e + 1) is 0.4223, not equal to 0.5"
+    _run(copy, sys.executable, "-m", "mypy", "--strict", code)
 
 
 OF_ROWS = """
@@ -261,3 +293,34 @@ def test_a_kind_of_uncertainty_is_one_class_and_its_names(copy: Path) -> None:
     assert "key 0 is scaled by any from 0.9 to 1.1" in _run(
         copy, sys.executable, "-m", "headwright", *design
     )
+
+
+@pytest.mark.slow
+def test_a_field_of_a_certificate_is_read_written_and_told(copy: Path) -> None:
+    touched = _follow("Add a field to a certificate", copy)
+    assert len(set(touched)) == 9
+    _run(copy, sys.executable, "-c", _script("Add a field to a certificate"))
+    np.save(copy / "K.npy", np.eye(3))
+    headwright = [sys.executable, "-m", "headwright"]
+    _run(copy, *headwright, "design", "--keys", "K.npy", "--copy", "0", "--out", "c")
+    verdict = _run(copy, *headwright, "verify", "c", "--json")
+    assert json.loads(verdict)["verdict"] == "verified"
+    assert "Written by headwright." in json.loads(verdict)["words"]
+    _tests(
+        copy,
+        "tests/certificates/test_corpus.py",
+        "tests/certificates/exact/test_verify.py",
+        "tests/certificates/floating/test_agreement.py",
+        "tests/query_design/test_certify.py",
+        "tests/docs/test_own_checker.py",
+        "-m",
+        "not slow",
+    )
+
+
+def _script(recipe: str) -> str:
+    """The block of Python of a recipe that imports what it needs: it is run as it is."""
+    text = (ROOT / "docs/contributing/recipes.md").read_text()
+    section = text.partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
+    (script,) = re.findall(r"^```python\n(import .*?)^```$", section, re.M | re.S)
+    return script

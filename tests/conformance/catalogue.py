@@ -302,7 +302,7 @@ MISTAKES = (
             "key 0 lost in head 1, in rows 1 to 71", CAUSAL),
     Mistake("a key counted twice", lambda q, k, v: kernel(q, twice(k), twice(v)), "key 20 counted twice"),
     Mistake("sums not rescaled when the maximum rises", no_rescaling, "", CAUSAL),
-    Mistake("last rows never written", stale_tile, "", CAUSAL),
+    Mistake("last rows never written", stale_tile, "never written", CAUSAL),
     # scores
     Mistake("scale 1", using(scale=1.0), "scale 1"),
     Mistake("scale 1 / dim", using(scale=1 / DIM), "scale 1 / dim"),

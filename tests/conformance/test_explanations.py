@@ -169,7 +169,7 @@ def test_the_advice_is_about_what_is_too_large() -> None:
     half = [tensor.half() for tensor in (q, k, v)]
     values = hw.conform(half[2] * 0 + 65504, half[0], half[1], half[2] * 0 + 65504)
     assert values.word == "undecided"
-    assert "output may overflow" in str(values) and "smaller values" in str(values)
+    assert "may overflow its type" in str(values) and "smaller values" in str(values)
     tiny = hw.conform(out * 0, q, k, v * 1e-41, causal=True)
     assert "flushed to zero; use larger values" in str(tiny)
 

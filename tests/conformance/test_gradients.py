@@ -244,7 +244,7 @@ def test_zeros_and_nan_are_outside() -> None:
     verdict = _judge((q, k, v, out, dq, dk * 0, dv), dout, causal=True)
     words = [str(gradient.word) for gradient in verdict.gradients]
     assert words == ["within", "outside", "outside"]
-    assert "dv: outside, infinitely many times of the bound" in str(verdict)
+    assert "dv: outside, an infinite multiple of the bound" in str(verdict)
     assert "token 3, column 2 nan instead of" in str(verdict)
     json = verdict.to_json()
     assert (json["verdict"], json["output"]) == ("outside", "within")

@@ -14,7 +14,12 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "headwright"
 CODE = ("src", "tests", "bench", "fuzz", "training", "docs", "proofs")
 # What is history, and names what there was; and the recipes, which name files that the reader makes.
-WITHOUT = ("CHANGELOG.md", "bench/results/", "docs/contributing/recipes.md")
+WITHOUT = (
+    "CHANGELOG.md",
+    "bench/results/",
+    "docs/contributing/recipes.md",
+    "docs/contributing/kinds.md",
+)
 QUOTED = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 DOTTED = re.compile(r"headwright(?:\.[A-Za-z_]\w*)+")
 FILE = re.compile(

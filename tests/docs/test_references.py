@@ -10,7 +10,7 @@ from tests.docs.references import ROOT, exists, references
 # Names of what a reader makes, or what a command or a build writes; and examples of names.
 MADE = re.compile(
     r"out/|wheels/|results/results\.json|proofs/build/|huggingface/|mine/|autograder/|.*NAME|owner/name|a/b"
-    r"|headwright\.(x\.y|json)|flint/__init__\.py|static/thumbs/"
+    r"|headwright\.(x\.y|json)|flint/__init__\.py|static/thumbs/|d\w/d\w"
 )
 
 

@@ -16,6 +16,8 @@ from headwright.grading.answer import comparisons, full_name, named
 from headwright.grading.autograder.assignment import Assignment, awards, read_points
 from headwright.grading.decision import decide
 from headwright.grading.judging import at, claims, plain_number
+from headwright.grading.kinds.matrices.known import Given
+from headwright.grading.kinds.matrices.prover import decide as decide_matrices
 from headwright.grading.markdown import (
     Written,
     blocks,
@@ -40,8 +42,6 @@ from headwright.grading.scalars.limits import eventually
 from headwright.grading.scalars.proving import prove
 from headwright.grading.scalars.text import written
 from headwright.grading.sentences import sentences
-from headwright.grading.settings.matrices.deciding import decide as decide_matrices
-from headwright.grading.settings.matrices.known import Given
 from headwright.grading.sheets.files import student_of
 from headwright.grading.text import is_neutral, read, tidy
 from headwright.grading.verdict import (

@@ -66,7 +66,7 @@ def test_an_own_exercise_replaces_a_built_in_one_of_the_same_id(tmp_path: Path) 
         (("[keys]", "[keys"), "not valid TOML"),
         (
             ('[keys]\nare = "orthonormal"\nnamed = ["1"]', ""),
-            "exactly one of the settings",
+            "exactly one of the tables",
         ),
         (
             ("n = { integer = true, at_least = 2 }\n", ""),
@@ -217,7 +217,7 @@ def test_the_label_of_a_key_is_no_name(named: str) -> None:
         (COPY, r"1/\delta \to \infty", "is not understood: expected a number"),
         (COPY, r"\tau \to 0", "is about tau, which is not one of the parameters"),
         (COPY, r"\tau = 1", "is about tau, which is not one of the parameters"),
-        (COUNT, r"h \to \infty", "only [keys] and [tokens] have limits"),
+        (COUNT, r"h \to \infty", "[matrices] has no limits"),
     ],
 )
 def test_the_case_of_a_blank_is_a_number_or_a_limit(

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from headwright import copy
-from headwright.verification.comparison import Expected, compare
+from headwright.verification.compare import compare
+from headwright.verification.comparison import Expected
 from headwright.verification.verify import verify
 from tests.effort import tried
 from tests.referee.odd_documents import CORPUS, LONG, odd_documents

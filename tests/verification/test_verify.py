@@ -20,7 +20,8 @@ from headwright.certificates.checkers import (
     in_words,
     which,
 )
-from headwright.verification.verify import FIRST_LAYER, NEXT_TOKEN, model_named
+from headwright.certificates.formats import FIRST_LAYER, NEXT_TOKEN
+from headwright.verification.verify import model_named
 from headwright.models import load_model
 from headwright.text_bounds import statement
 from headwright.text_bounds.induction import statement as induction_statement

@@ -598,7 +598,6 @@ def _quantised() -> Any:
         (_several_gpus, "DataParallel on several GPUs"),
         (_quantised, "is quantised"),
         (lambda: tiny("bloom"), "in a way of its own"),
-        (lambda: torch.nn.Linear(2, 2), "the model is Linear"),
         (lambda: "gpt2", "the model is str"),
     ],
 )

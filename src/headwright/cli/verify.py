@@ -137,7 +137,7 @@ def verify(
         )
     compared = None
     if verdict.word == "verified" and asked is not None:
-        from headwright.verification.comparison import compare
+        from headwright.verification.compare import compare
 
         compared = compare(text, asked)
     _show(verdict, compared, json=json)

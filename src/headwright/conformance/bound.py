@@ -19,6 +19,7 @@ from headwright.conformance.arrays import (
     power_of_two_below,
 )
 from headwright.conformance.contracts import Contract
+from headwright.conformance.description import AddedScores
 from headwright.conformance.formats import FLOAT64, TF32, FloatFormat
 from headwright.conformance.reference import ExactRows
 
@@ -27,7 +28,8 @@ ADDENDS_OF_A_BLOCK = 4  # at least so many products are added at once by tensor 
 # it is below the mean of |v| (else nothing is judged), both stay far below this.
 BOUND_SLACK = 1 + 2.0**-20
 # Some kernels raise the maximum only when a score exceeds it by 8 powers of 2.
-LAZY_MAXIMUM = 16.0
+LARGEST_EXPONENTIAL = 2.0**8
+LAZY_MAXIMUM = 16.0  # above the logarithm of that, with its errors
 
 
 class Vacuity(StrEnum):
@@ -36,6 +38,7 @@ class Vacuity(StrEnum):
     SCORE_OVERFLOW = "score overflow"  # a score may be too large for its type
     OUTPUT_OVERFLOW = "output overflow"  # and so may the output
     TINY_VALUES = "tiny values"  # values so small that they may be flushed to zero
+    TINY_WEIGHTS = "tiny weights"  # and so may the weights, beside a key or a sink
     LARGE_BIAS = "large bias"  # a bias so large that a score loses its digits
     LARGE_SCORES = "large scores"  # rounding a score changes its weight by as much
 
@@ -117,7 +120,7 @@ def bound_rows(
     """The theorem, for the rows of a block."""
     xp = namespace_of(exact.weights)
     score_error = bound_scores(contract, inputs, exact, dim)
-    worst_error = worst_score_error(units_of(contract, inputs), exact, score_error)
+    worst_error = worst_score_error(contract, inputs, exact, score_error)
     log_error = bound_log_weights(contract, inputs, exact, score_error, worst_error)
     weight_error = bound_weights(contract, inputs, exact, worst_error, log_error)
     return _bound_output(contract, inputs, exact, weight_error, xp)
@@ -148,27 +151,29 @@ def bound_scores(
     error = error + 2 * scores.tiny_error
 
     operation = (1 + units.ulp) * (1 + units.score) - 1
-    if exact.capped is not exact.linear:
+    if exact.softcap is not None:
         # Step 3: the softcap has slope at most 1, so an error before it stays one;
         # the argument is rounded twice, tanh errs, its product with the cap is rounded.
         argument = (1 + operation) ** 2 - 1
         error = error + argument * (xp.abs(exact.linear) + error)
         capped = (1 + units.tanh) * (1 + operation) ** 2 - 1
         error = error + capped * (xp.abs(exact.capped) + error)
+        if contract.tanh_from_exp:
+            # tanh x = 2 / (1 + e^-2x) - 1: the fraction has slope at most 1/4 in the
+            # exponent, and four operations round numbers of at most 2.
+            of_fraction = -np.log1p(-min(units.exp, 0.5)) / 2
+            of_fraction = of_fraction + 2 * gamma(4.0, units.ulp)
+            error = error + of_fraction * (1 + operation) ** 2 * exact.softcap
         error = error + 4 * scores.tiny_error
-    if exact.bias is not None:
-        # Step 4: the bias is rounded (slope, distance, their product, log2(e)), and so
-        # is its sum with the score.
-        rounded_bias = (1 + gamma(4.0, units.ulp)) * (1 + units.score) - 1
-        error = error + rounded_bias * xp.abs(exact.bias)
-        error = error + operation * (xp.abs(exact.scores) + error)
-        error = error + 2 * scores.tiny_error
+    if exact.added is not None:
+        error = _add_bias_error(contract, units, exact, exact.added, error)
+        error = error + 2 * exact.added.terms * scores.tiny_error
 
     # Where a number may overflow, the contract promises nothing.
     # A hidden key counts, too: infinity plus a mask can be NaN.
     products = exact.largest_product * (1 + relative) * (1 + units.score)
     overflows = products > min(working.largest, scores.largest)
-    if exact.bias is not None:
+    if exact.added is not None:
         overflows = overflows | (exact.scores + error > scores.largest)
         # A score that overflows downwards is minus infinity or the least number: its
         # key has no weight, if another key of the row has a score that is finite.
@@ -176,6 +181,38 @@ def bound_scores(
         overflows = overflows | ~xp.any(finite, axis=-1, keepdims=True)
     error = xp.where(overflows, xp.full_like(error, np.inf), error)
     return xp.where(exact.visible, error, xp.zeros_like(error))
+
+
+def _add_bias_error(
+    contract: Contract, units: Units, exact: ExactRows, added: AddedScores, error: Array
+) -> Array:
+    """Step 4: the error of a score after bias and ALiBi are added to it."""
+    xp = namespace_of(exact.weights)
+    # Each is rounded (slope, distance, their product, log2(e)).
+    rounded = (1 + gamma(4.0, units.ulp)) * (1 + units.score) - 1
+    error = error + rounded * added.magnitude
+    # Each sum is rounded. If there are two, the first may be larger than the last.
+    partial_sum = xp.abs(exact.scores)
+    if added.terms > 1:
+        partial_sum = xp.abs(exact.capped) + added.magnitude
+    operation = (1 + units.ulp) * (1 + units.score) - 1
+    sums = (1 + operation) ** added.terms - 1
+    error = error + sums * (partial_sum + error)
+    if contract.alibi_by_key and added.alibi_of_row is not None:
+        # The slope times the number of the key is at most the sum of these two: it is
+        # rounded as a bias is, and so are two sums with it.
+        by_key = added.alibi_of_row + added.magnitude
+        error = error + gamma(6.0, units.ulp) * by_key
+    return error
+
+
+def _row_shift(contract: Contract, exact: ExactRows) -> Array | float:
+    """By how much all scores of a row may be larger than those of the definition."""
+    if not contract.alibi_by_key or exact.added is None:
+        return 0.0
+    if exact.added.alibi_of_row is None:
+        return 0.0
+    return exact.added.alibi_of_row
 
 
 def bound_log_weights(
@@ -211,6 +248,7 @@ def _log_error(
     key_size = xp.abs(scores) + score_error
     largest_size = xp.abs(exact.largest_score) + worst_error
     shift_size = xp.maximum(key_size, largest_size) + xp.log(exact.seen + 1)
+    shift_size = shift_size + _row_shift(contract, exact)
     shift = gamma(4.0, units.ulp) * (shift_size + LAZY_MAXIMUM)
     # The arguments of exp, from the key to the final maximum, telescope over tiles.
     distance = exact.largest_score - scores + 2 * worst_error + LAZY_MAXIMUM
@@ -221,7 +259,9 @@ def _log_error(
     return score_error + shift + argument + exponential
 
 
-def worst_score_error(units: Units, exact: ExactRows, score_error: Array) -> Array:
+def worst_score_error(
+    contract: Contract, inputs: FloatFormat, exact: ExactRows, score_error: Array
+) -> Array:
     """How far the largest computed score may be off: the worst of those that count.
 
     A key that has no weight in float64 is far below the largest.
@@ -231,14 +271,16 @@ def worst_score_error(units: Units, exact: ExactRows, score_error: Array) -> Arr
     worst = xp.max(relevant, axis=-1, keepdims=True)
     if exact.sink_scores is None:
         return worst
-    return xp.maximum(worst, _sink_score_error(units, exact))
+    units = units_of(contract, inputs)
+    return xp.maximum(worst, _sink_score_error(contract, units, exact))
 
 
-def _sink_score_error(units: Units, exact: ExactRows) -> Array:
-    """A sink is given: it is rounded as a bias is."""
+def _sink_score_error(contract: Contract, units: Units, exact: ExactRows) -> Array:
+    """A sink is given: it is rounded as a bias is, and raised with the other scores."""
     xp = namespace_of(exact.weights)
     rounded = (1 + gamma(4.0, units.ulp)) * (1 + units.score) - 1
-    return rounded * xp.abs(exact.sink_scores)
+    raised = gamma(6.0, units.ulp) * _row_shift(contract, exact)
+    return rounded * xp.abs(exact.sink_scores) + raised
 
 
 def _rescalings(contract: Contract, exact: ExactRows, xp: Namespace) -> Array:
@@ -295,7 +337,7 @@ def bound_log_sum(
     if exact.sink_scores is not None:
         sinks = exact.sink_scores
         sink_weight = xp.exp(sinks - exact.log_sum_exp)
-        sink_error = _sink_score_error(units, exact)
+        sink_error = _sink_score_error(contract, units, exact)
         sink_error = _log_error(contract, units, exact, sinks, sink_error, worst_error)
         below = below + sink_weight * xp.expm1(-sink_error)
         above = above + sink_weight * xp.expm1(sink_error)
@@ -359,6 +401,10 @@ def _bound_output(
         kept = 1 + xp.sum(weight_error, axis=-1, keepdims=True)
         before_rounding = before_rounding + step * kept
     before_rounding = before_rounding * BOUND_SLACK
+    too_large = _sums_may_overflow(contract, inputs, exact)
+    before_rounding = xp.where(
+        too_large, xp.full_like(before_rounding, np.inf), before_rounding
+    )
 
     # Rounded to nearest: half a unit in the last place of the largest possible result.
     size = xp.abs(exact.output) + before_rounding
@@ -368,6 +414,29 @@ def _bound_output(
     bound = xp.where(overflows, xp.full_like(bound, np.inf), bound)
     vacuous = (before_rounding >= exact.mean_magnitude) & (exact.mean_magnitude > 0)
     return OutputBound(bound, vacuous | ~xp.isfinite(bound), before_rounding)
+
+
+def _sums_may_overflow(
+    contract: Contract, inputs: FloatFormat, exact: ExactRows
+) -> Array:
+    """Step 8: where a sum may overflow before it is divided: (pairs, 1 or group, ...).
+
+    In whatever order keys come, each exponential is at most 1 when its tile is added,
+    or 2^8 in the working type, where the maximum may be late.
+    """
+    xp = namespace_of(exact.weights)
+    sums = contract.resolve(contract.sum_format, inputs)
+    largest_exponential = 1.0
+    if sums is contract.working_format(inputs):
+        largest_exponential = LARGEST_EXPONENTIAL
+    magnitudes = xp.abs(exact.values)
+    largest_value = xp.max(magnitudes, axis=-2, keepdims=True)
+    all_values = xp.sum(magnitudes, axis=-2, keepdims=True)
+    of_products = xp.minimum(exact.seen * largest_value, all_values)
+    of_exponentials = xp.broadcast_to(exact.seen, of_products.shape)
+    largest_sum = largest_exponential * xp.maximum(of_products, of_exponentials)
+    # Each addend and each sum err by less than twice, altogether.
+    return 2 * largest_sum >= sums.largest
 
 
 def find_vacuity(
@@ -385,15 +454,23 @@ def find_vacuity(
     reasons[Vacuity.SCORE_OVERFLOW] = left & (exact.largest_product * 2 > largest)
     left = left & ~reasons[Vacuity.SCORE_OVERFLOW]
     too_wide = ~(bound.before_rounding < magnitude)
-    reasons[Vacuity.OUTPUT_OVERFLOW] = left & ~too_wide
-    left = left & too_wide
+    output_overflows = _sums_may_overflow(contract, inputs, exact) | ~too_wide
+    reasons[Vacuity.OUTPUT_OVERFLOW] = left & output_overflows
+    left = left & ~output_overflows
+    # Most of the output is of weights that their type may lose.
+    least_weight = contract.resolve(contract.weight_format, inputs).tiny_error
+    kept = xp.where(exact.weights > 2 * least_weight, exact.weights, 0 * exact.weights)
+    magnitude_kept = xp.matmul(kept, xp.abs(exact.values))
+    reasons[Vacuity.TINY_WEIGHTS] = left & (2 * magnitude_kept < magnitude)
+    left = left & ~reasons[Vacuity.TINY_WEIGHTS]
     tiny = (5 * exact.seen + 4) * working.tiny_error
     reasons[Vacuity.TINY_VALUES] = left & (2 * tiny > magnitude)
     left = left & ~reasons[Vacuity.TINY_VALUES]
-    if exact.bias is not None:
+    if exact.added is not None:
         # Whose rounding is larger in the row: that of the bias or of the products?
-        biases = xp.where(exact.visible, xp.abs(exact.bias), 0 * exact.bias)
-        products = xp.where(exact.visible, exact.magnitude, 0 * exact.magnitude)
+        nothing = xp.zeros_like(exact.magnitude)
+        biases = xp.where(exact.visible, exact.added.magnitude, nothing)
+        products = xp.where(exact.visible, exact.magnitude, nothing)
         largest_bias = xp.max(biases, axis=-1, keepdims=True)
         of_bias = largest_bias > xp.max(products, axis=-1, keepdims=True)
         reasons[Vacuity.LARGE_BIAS] = left & of_bias

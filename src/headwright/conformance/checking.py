@@ -123,7 +123,10 @@ def conform(
         derivatives = gradients
     out = read_output(result, problem, question)
     chosen = contracts_to_try(
-        contract, problem.input_format, softcap=softcap is not None
+        contract,
+        problem.input_format,
+        softcap=softcap is not None,
+        alibi=alibi is not None,
     )
     judged_rows = read_rows(rows, problem.shape.rows)
     verdict = judge(

@@ -56,6 +56,11 @@ class Contract:
     # How far off exp and tanh may be, in units in the last place of the working type.
     exp_ulps: float = 20
     tanh_ulps: float = 8
+    # tanh may be computed from exp: as far off as that, also where tanh is near 0.
+    tanh_from_exp: bool = False
+    # ALiBi may be added as the slope times the number of the key: the same weights,
+    # from scores that are larger.
+    alibi_by_key: bool = False
     # Keys of a tile: the weights of earlier tiles are rescaled once for each later one.
     tile: int = 16
     # The output is rounded to this, once and to nearest.
@@ -113,14 +118,22 @@ FUSED = Contract(
 )
 FAST_TANH = Contract(
     "fused, approximate tanh",
-    "as fused, with the approximate tanh of GPUs in the softcap",
+    "as fused, with a tanh in the softcap that is approximate, as that of GPUs, or made "
+    "of exp",
     tanh_ulps=GPU_TANH_ULPS,
+    tanh_from_exp=True,
+)
+ALIBI_BY_KEY = Contract(
+    "fused, ALiBi by key",
+    "as fused, with slope * number of the key for ALiBi, which gives the same weights",
+    alibi_by_key=True,
 )
 EAGER = Contract(
     "eager",
     "as fused, and scores rounded to the input type after each operation",
     score_format="input",
     tanh_ulps=GPU_TANH_ULPS,
+    tanh_from_exp=True,
 )
 PRESCALED = Contract(
     "prescaled",
@@ -129,6 +142,7 @@ PRESCALED = Contract(
     operand_format="input",
     score_format="input",
     tanh_ulps=GPU_TANH_ULPS,
+    tanh_from_exp=True,
 )
 TENSOR_FLOAT = Contract(
     "tf32",
@@ -158,6 +172,7 @@ CONTRACTS = {
     for contract in (
         FUSED,
         FAST_TANH,
+        ALIBI_BY_KEY,
         EAGER,
         PRESCALED,
         TENSOR_FLOAT,
@@ -168,12 +183,16 @@ CONTRACTS = {
 
 
 def contracts_to_try(
-    named: str | Contract | None, inputs: FloatFormat, *, softcap: bool
+    named: str | Contract | None,
+    inputs: FloatFormat,
+    *,
+    softcap: bool = False,
+    alibi: bool = False,
 ) -> tuple[Contract, ...]:
     """The contract that was named, or all that are usual for inputs, strictest first.
 
     >>> from headwright.conformance.formats import BFLOAT16
-    >>> [each.name for each in contracts_to_try(None, BFLOAT16, softcap=False)]
+    >>> [each.name for each in contracts_to_try(None, BFLOAT16)]
     ['fused', 'eager']
     """
     if isinstance(named, str):
@@ -191,6 +210,8 @@ def contracts_to_try(
     usual = [FUSED]
     if softcap and inputs is not FLOAT64:
         usual.append(FAST_TANH)
+    if alibi:
+        usual.append(ALIBI_BY_KEY)
     if inputs is FLOAT32:
         usual.append(TENSOR_FLOAT)
     elif inputs is not FLOAT64:
@@ -209,7 +230,7 @@ def gradient_contracts(
     """
     if named is None:
         return (FUSED, ROUNDED_SUMS) if inputs.precision < 24 else (FUSED,)
-    (contract,) = contracts_to_try(named, inputs, softcap=False)
+    (contract,) = contracts_to_try(named, inputs)
     narrow = contract.operand_format or contract.value_format
     if narrow or contract.score_format != "working":
         raise InputError(

@@ -239,26 +239,49 @@ def query_heads(spec: AttentionSpec, shape: Shape, pairs: np.ndarray) -> np.ndar
     return np.asarray(key_head * shape.group + member)
 
 
-def bias_block(
+@dataclass(frozen=True, eq=False)
+class AddedScores:
+    """What is added to the scores of a block: a bias, ALiBi, or both.
+
+    Arrays are (pairs, group or 1, rows or 1, keys).
+    """
+
+    total: Array
+    magnitude: Array  # |bias| + |ALiBi|: the sum of both may cancel
+    terms: int  # how many numbers are added to a score
+    # |slope * position| of each row, (pairs, group, rows, 1): some kernels add the
+    # slope times the number of the key, which is larger by this and the same for all
+    # keys of a row.
+    alibi_of_row: Array | None
+
+
+def added_scores(
     spec: AttentionSpec,
     shape: Shape,
     pairs: np.ndarray,
     rows: np.ndarray,
     keys: slice,
     model: Array,
-) -> Array | None:
-    """What is added to scores: bias and ALiBi together; None where there is neither."""
+) -> AddedScores | None:
+    """Bias and ALiBi of a block; None where there is neither."""
     xp = namespace_of(model)
-    added = None
+    bias = None
     if spec.bias is not None:
-        added = take_block(spec.bias, spec, shape, pairs, rows, keys, model)
-        added = xp.astype(added, xp.float64)
-    if spec.alibi is not None:
-        positions = like(row_positions(spec, shape, rows), model)[:, None]
-        key_numbers = xp.arange(keys.start, keys.stop, device=device_of(model))
-        distance = xp.astype(xp.abs(positions - key_numbers[None, :]), xp.float64)
-        slopes = np.asarray(spec.alibi, dtype=np.float64)
-        slopes = slopes[query_heads(spec, shape, pairs)]
-        sloped = -like(slopes, model)[:, :, None, None] * distance
-        added = sloped if added is None else added + sloped
-    return added
+        bias = take_block(spec.bias, spec, shape, pairs, rows, keys, model)
+        bias = xp.astype(bias, xp.float64)
+    if spec.alibi is None:
+        if bias is None:
+            return None
+        return AddedScores(bias, xp.abs(bias), terms=1, alibi_of_row=None)
+
+    slopes = np.asarray(spec.alibi, dtype=np.float64)
+    slopes = like(slopes[query_heads(spec, shape, pairs)], model)[:, :, None, None]
+    positions = like(row_positions(spec, shape, rows), model)[:, None]
+    key_numbers = xp.arange(keys.start, keys.stop, device=device_of(model))
+    distance = xp.astype(xp.abs(positions - key_numbers[None, :]), xp.float64)
+    alibi = -slopes * distance
+    of_row = xp.abs(slopes * xp.astype(positions, xp.float64))
+    if bias is None:
+        return AddedScores(alibi, xp.abs(alibi), terms=1, alibi_of_row=of_row)
+    magnitude = xp.abs(bias) + xp.abs(alibi)
+    return AddedScores(bias + alibi, magnitude, terms=2, alibi_of_row=of_row)

@@ -133,7 +133,9 @@ def _add_gains(
     left = np.maximum(1 - weights, 1e-9)
     gains.lost[place] = np.where(visible, gain(-weights / left), 0.0)
     gains.twice[place] = np.where(visible, gain(weights / (1 + weights)), 0.0)
-    scores = to_numpy(exact.capped if exact.bias is None else exact.capped + exact.bias)
+    scores = to_numpy(exact.capped)
+    if exact.added is not None:
+        scores = scores + to_numpy(exact.added.total)
     relative = np.exp(np.minimum(scores - to_numpy(exact.log_sum_exp), 300.0))
     gains.seen[place] = np.where(visible, 0.0, gain(relative / (1 + relative)))
     for tile, gains_of_tiles in gains.tiles.items():

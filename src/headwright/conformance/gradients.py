@@ -249,7 +249,7 @@ def _bound_log_of_weights(
     xp = namespace_of(exact.weights)
     units = units_of(contract, inputs)
     score_error = bound_scores(contract, inputs, exact, dim)
-    worst = worst_score_error(units, exact, score_error)
+    worst = worst_score_error(contract, inputs, exact, score_error)
     log_error = bound_log_weights(contract, inputs, exact, score_error, worst)
     below, above = bound_log_sum(contract, inputs, exact, worst, log_error)
     # The log-sum-exp is the maximum plus a logarithm between 0 and ln(keys).

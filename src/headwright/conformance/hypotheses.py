@@ -27,7 +27,13 @@ from headwright.conformance.candidates import (
 from headwright.conformance.contracts import Contract
 from headwright.conformance.estimated_keys import TILES, estimated_keys
 from headwright.conformance.judging import Comparison, RowScale, compare
-from headwright.conformance.reference import ExactRows, Problem, take_rows
+from headwright.conformance.reference import (
+    Block,
+    ExactRows,
+    Problem,
+    exact_rows,
+    take_rows,
+)
 from headwright.conformance.verdict import FittingHypothesis
 
 FIRST_ROWS = 4  # the worst rows, on which most candidates fail at once
@@ -172,16 +178,62 @@ def trivial_outputs(case: Case) -> Iterator[Candidate]:
         )
 
 
+def unwritten_rows(case: Case) -> Iterator[Candidate]:
+    """Some rows that are zeros, as memory is that was never written."""
+    xp = namespace_of(case.out)
+    written = xp.any(case.out != 0, axis=-1, keepdims=True)
+    if bool(xp.all(written)):
+        return
+    mask = written
+    if case.spec.mask is not None:
+        mask = mask & like(case.spec.mask, case.out)
+    # A row that sees no key under a hypothesis is explained if it is zeros.
+    where = _name_rows(~to_numpy(written)[..., 0])
+    yield change_spec(
+        case, "never written", f"zeros in {where}, and all else right", mask=mask
+    )
+
+
+def _name_rows(chosen: np.ndarray) -> str:
+    """Rows (batch, heads, rows) in words: whole texts, heads or rows where it can.
+
+    >>> rows = np.zeros((1, 2, 8), dtype=bool)
+    >>> rows[:, :, 5:] = True
+    >>> _name_rows(rows)
+    'rows 5, 6, 7'
+    """
+    for axis, name in enumerate(("text", "head", "row")):
+        other_axes = tuple(other for other in range(3) if other != axis)
+        numbers = np.asarray(chosen.all(axis=other_axes))
+        if int(numbers.sum()) * chosen.size == int(chosen.sum()) * len(numbers):
+            names = name if numbers.sum() == 1 else f"{name}s"
+            return f"{names} {_list_numbers(np.flatnonzero(numbers).tolist())}"
+    text, head, row = np.argwhere(chosen)[0].tolist()
+    count = int(chosen.sum())
+    return f"{count:,} rows, first in text {text}, head {head}, row {row}"
+
+
+def _list_numbers(numbers: list[int]) -> str:
+    if len(numbers) <= MOST_REPORTED:
+        return ", ".join(str(number) for number in numbers)
+    first, last = numbers[0], numbers[-1]
+    if last - first + 1 == len(numbers):
+        return f"{first} to {last}"
+    return f"{first}, ..., {last}"
+
+
 # Masks
 
 
 def windows(case: Case) -> Iterator[Candidate]:
-    """A window that is off by one or two, twice as wide, or ignored."""
+    """A window that is off by a few keys, half or twice as wide, or ignored."""
     reach = case.spec.keys_before
     if reach is None:
         return
     two_sided = case.spec.keys_after is not None and case.spec.keys_after > 0
-    for difference in (1, -1, 2, -2):
+    window = reach + 1
+    half_and_twice = (window // 2 - window, window)
+    for difference in (1, -1, 2, -2, 3, -3, 4, -4, *half_and_twice):
         if reach + difference < 0:
             continue
         changes: dict[str, Any] = {"keys_before": reach + difference}
@@ -190,7 +242,7 @@ def windows(case: Case) -> Iterator[Candidate]:
         yield change_spec(
             case,
             f"window {difference:+d}",
-            f"a window of {reach + 1 + difference:,} keys, not {reach + 1:,}",
+            f"a window of {window + difference:,} keys, not {window:,}",
             **changes,
         )
     yield change_spec(
@@ -200,6 +252,14 @@ def windows(case: Case) -> Iterator[Candidate]:
         keys_before=None,
         keys_after=None,
     )
+    if case.spec.keys_after is not None and case.spec.keys_after != reach:
+        yield change_spec(
+            case,
+            "window reversed",
+            "a window whose keys before and after a row are exchanged",
+            keys_before=case.spec.keys_after,
+            keys_after=reach,
+        )
     if two_sided:
         yield change_spec(
             case,
@@ -312,6 +372,13 @@ def masks_misread(case: Case) -> Iterator[Candidate]:
             "padding on the other side of the keys",
             key_padding=flipped,
         )
+        if case.problem.shape.batch > 1:
+            yield change_spec(
+                case,
+                "padding of another text",
+                "each text having the padding of the one before",
+                key_padding=np.roll(to_numpy(spec.key_padding), 1, axis=0),
+            )
         for difference in (1, -1):
             moved = _longer(to_numpy(spec.key_padding), difference)
             yield change_spec(
@@ -526,6 +593,16 @@ def biases(case: Case) -> Iterator[Candidate]:
             bias=spec.bias * spec.scale,
         )
         xp = namespace_of(spec.bias)
+        yield change_spec(
+            case, "bias doubled", "the bias being added twice", bias=2 * spec.bias
+        )
+        if spec.bias.shape[2] == spec.bias.shape[3]:
+            yield change_spec(
+                case,
+                "bias transposed",
+                "a bias with rows and keys exchanged",
+                bias=xp.matrix_transpose(spec.bias),
+            )
         turned = xp.where(spec.bias > -np.inf, -spec.bias, spec.bias)
         yield change_spec(case, "bias sign", "the bias being subtracted", bias=turned)
         yield change_spec(
@@ -616,6 +693,22 @@ def exchanged_axes(case: Case) -> Iterator[Candidate]:
             case.out,
         )
     yield from _transposed(case)
+
+
+def exchanged_tensors(case: Case) -> Iterator[Candidate]:
+    """Keys that were taken for values, and values for keys."""
+    problem = case.problem
+    k, v = problem.k, problem.v
+    if k.shape != v.shape:
+        return
+    exchanged = (
+        ("keys for values", "keys that were taken for values", k, k),
+        ("values for keys", "values that were taken for keys", v, v),
+        ("keys and values exchanged", "keys and values that were exchanged", v, k),
+    )
+    for name, sentence, keys, values in exchanged:
+        changed = replace(problem, k=keys, v=values)
+        yield Candidate(name, sentence, changed, case.out)
 
 
 def _transposed(case: Case) -> Iterator[Candidate]:
@@ -830,6 +923,13 @@ def coarser_arithmetic(case: Case) -> Iterator[Candidate]:
                 contract=_changing(output_format=name, weight_format=name),
             )
     yield Candidate(
+        "output in float8",
+        "an output rounded to float8_e4m3",
+        case.problem,
+        case.out,
+        contract=_changing(output_format="float8_e4m3"),
+    )
+    yield Candidate(
         "weights in float8",
         "weights rounded to float8_e4m3 before their product with the values",
         case.problem,
@@ -859,29 +959,59 @@ def _changing(**changes: Any) -> Callable[[Contract], Contract]:
 def normalisers(case: Case) -> Iterator[Candidate]:
     """Outputs that are not divided by the sum of the exponentials, or otherwise."""
 
-    def sum_of_exponentials(exact: ExactRows) -> Array:
+    def sum_of_exponentials(exact: ExactRows, _block: Block) -> Array:
         xp = namespace_of(exact.output)
         return xp.exp(exact.log_sum_exp - exact.largest_score)
 
-    def raw_sum(exact: ExactRows) -> Array:
+    def raw_sum(exact: ExactRows, _block: Block) -> Array:
         return namespace_of(exact.output).exp(exact.log_sum_exp)
 
-    def inverse_sum(exact: ExactRows) -> Array:
-        return 1 / sum_of_exponentials(exact)
+    def inverse_sum(exact: ExactRows, block: Block) -> Array:
+        return 1 / sum_of_exponentials(exact, block)
 
-    def over_count(exact: ExactRows) -> Array:
-        return sum_of_exponentials(exact) / exact.seen
+    def over_count(exact: ExactRows, block: Block) -> Array:
+        return sum_of_exponentials(exact, block) / exact.seen
+
+    def seen_of_all(exact: ExactRows, block: Block) -> Array:
+        every_key = replace(block, keys=slice(0, case.problem.shape.keys))
+        unmasked = exact_rows(_unmasked(case.problem), every_key)
+        return namespace_of(exact.output).exp(exact.log_sum_exp - unmasked.log_sum_exp)
 
     factors = {
         "not normalised": ("no division by the sum", sum_of_exponentials),
         "exp not normalised": ("no maximum and no division by the sum", raw_sum),
         "normalised twice": ("a division by the sum twice", inverse_sum),
         "divided by count": ("a division by the number of keys", over_count),
+        "masked after softmax": (
+            "a mask that is applied after the softmax, which saw all keys",
+            seen_of_all,
+        ),
     }
+    if case.spec.sinks is None:
+        yield change_spec(
+            case,
+            "one added to the sum",
+            "1 added to the sum of the exponentials, as a sink of score 0 is",
+            sinks=np.zeros(case.problem.shape.heads),
+        )
     for name, (sentence, factor) in factors.items():
         yield Candidate(
             name, sentence, case.problem, case.out, row_scale=RowScale(factor)
         )
+
+
+def _unmasked(problem: Problem) -> Problem:
+    """The same scores, and all keys seen."""
+    spec = replace(
+        problem.spec,
+        causal=False,
+        keys_before=None,
+        keys_after=None,
+        key_padding=None,
+        documents=None,
+        mask=None,
+    )
+    return replace(problem, spec=spec)
 
 
 def estimated_factor(case: Case) -> Iterator[Candidate]:
@@ -896,7 +1026,7 @@ def estimated_factor(case: Case) -> Iterator[Candidate]:
     if abs(factor) < 1e-3 or abs(factor - 1) < 1e-6:
         return
 
-    def constant(exact: ExactRows) -> Array:
+    def constant(exact: ExactRows, _block: Block) -> Array:
         return namespace_of(exact.seen).full_like(exact.seen, factor)
 
     yield Candidate(
@@ -921,10 +1051,16 @@ HYPOTHESES: dict[Strength, tuple[Callable[[Case], Iterator[Candidate]], ...]] = 
         softcaps,
         biases,
         exchanged_axes,
+        exchanged_tensors,
         normalisers,
         prescaled_operands,
         rounded_inputs,
     ),
-    Strength.ESTIMATED: (estimated_factor, estimated_scale, estimated_keys),
+    Strength.ESTIMATED: (
+        unwritten_rows,
+        estimated_factor,
+        estimated_scale,
+        estimated_keys,
+    ),
     Strength.LENIENT: (coarser_arithmetic,),
 }

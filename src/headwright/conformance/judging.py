@@ -84,7 +84,7 @@ class Comparison:
 class RowScale:
     """What a wrong output may be multiplied with, row by row: see `hypotheses`."""
 
-    of_rows: Callable[[ExactRows], Array]
+    of_rows: Callable[[ExactRows, Block], Array]
 
 
 def compare(
@@ -116,7 +116,8 @@ def compare(
             empty[place] = _find_empty(exact)
             for index, contract in enumerate(contracts):
                 bound = bound_rows(contract, problem.input_format, exact, shape.dim)
-                part = _compare_block(exact, bound, values, row_scale)
+                factor = row_scale.of_rows(exact, block) if row_scale else None
+                part = _compare_block(exact, bound, values, factor)
                 block_ratios = to_numpy(part.ratios)
                 ratios[index][place] = block_ratios
                 sizes[index] += _sizes_of_block(exact, bound)
@@ -160,13 +161,13 @@ def _find_empty(exact: ExactRows) -> np.ndarray:
 
 
 def _compare_block(
-    exact: ExactRows, bound: OutputBound, values: Array, row_scale: RowScale | None
+    exact: ExactRows, bound: OutputBound, values: Array, factor: Array | None
 ) -> _BlockRatios:
+    """Error / bound, where an output may be multiplied by a factor for each row."""
     xp = namespace_of(exact.output)
     expected = exact.output
     allowed = bound.bound
-    if row_scale is not None:
-        factor = row_scale.of_rows(exact)
+    if factor is not None:
         expected = expected * factor
         allowed = allowed * xp.abs(factor)
     ratios = xp.abs(values - expected) / allowed

@@ -175,8 +175,9 @@ def _read_spec(
     if question.documents is not None:
         documents = document_ids(_numpy(question.documents, "documents"), keys)
         if len(documents) not in (1, batch):
+            expected = "1" if batch == 1 else f"1 or {batch}"
             raise InputError(
-                f"documents has {len(documents)} rows: expected 1 or {batch}"
+                f"documents has {len(documents)} rows: expected {expected}"
             )
     return AttentionSpec(
         scale=scale,

@@ -7,7 +7,7 @@ keys and never with its square.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from headwright.conformance.arrays import (
     on_accelerator,
 )
 from headwright.conformance.description import (
+    AddedScores,
     AttentionSpec,
     Shape,
-    bias_block,
+    added_scores,
     key_range,
     query_heads,
     visible_block,
@@ -72,8 +73,9 @@ class ExactRows:
     magnitude: Array  # |scale| * sum |q_l k_l|
     flushable: Array  # how often 2^-126 may be lost in a score, by any flush to zero
     largest_product: Array  # (pairs, group, rows, 1): above all q . k and scale * q . k
+    softcap: float | None
     capped: Array  # after the softcap
-    bias: Array | None
+    added: AddedScores | None  # bias and ALiBi
     scores: Array
     visible: Array
     weights: Array
@@ -126,14 +128,20 @@ def exact_rows(problem: Problem, block: Block) -> ExactRows:
     if spec.softcap is not None:
         capped = spec.softcap * xp.tanh(linear / spec.softcap)
     part = (block.pairs, block.rows, block.keys)
-    bias = bias_block(spec, shape, *part, problem.q)
+    added = added_scores(spec, shape, *part, problem.q)
     scores = capped
     visible = visible_block(spec, shape, *part, problem.q)
-    if bias is not None:
+    if added is not None:
         # A bias of minus infinity is a mask.
-        visible = visible & (bias > -np.inf)
-        bias = xp.where(bias > -np.inf, bias, xp.zeros_like(bias))
-        scores = capped + bias
+        finite = added.total > -np.inf
+        nothing = xp.zeros_like(added.total)
+        visible = visible & finite
+        added = replace(
+            added,
+            total=xp.where(finite, added.total, nothing),
+            magnitude=xp.where(finite, added.magnitude, nothing),
+        )
+        scores = capped + added.total
     seen, span = _counts(visible, xp)
     visible = xp.broadcast_to(visible, scores.shape)
 
@@ -157,8 +165,9 @@ def exact_rows(problem: Problem, block: Block) -> ExactRows:
         magnitude=magnitude,
         flushable=flushable,
         largest_product=_largest_product(problem, block, q),
+        softcap=spec.softcap,
         capped=capped,
-        bias=bias,
+        added=added,
         scores=xp.where(visible, scores, xp.zeros_like(scores)),
         visible=visible,
         weights=weights,

@@ -67,7 +67,7 @@ def ratio_in_words(ratio: float) -> str:
     ('0.613', '165', '1.01')
     """
     if not math.isfinite(ratio):
-        return "infinitely many times"
+        return "an infinite multiple"
     if ratio == 0:
         return "0"
     digits = 2 - math.floor(math.log10(ratio))
@@ -102,12 +102,17 @@ REASONS = {
         "use smaller queries, keys or scale",
     ),
     Vacuity.OUTPUT_OVERFLOW: (
-        "the output may overflow its type",
+        "the output, or a sum of which it is made, may overflow its type",
         "use smaller values",
     ),
     Vacuity.TINY_VALUES: (
         "values are so small that they may be flushed to zero",
         "use larger values",
+    ),
+    Vacuity.TINY_WEIGHTS: (
+        "nearly all weight is on a sink, or on keys whose values are zero, and the "
+        "other weights are so small that their type may lose them",
+        "use a smaller sink, or scores that differ by less",
     ),
     Vacuity.LARGE_BIAS: (
         "the bias is so large that scores lose their digits beside it",

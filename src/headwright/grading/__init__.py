@@ -1,13 +1,13 @@
 """Check: read an answer, and prove it or refute it with the smallest counterexample.
 
 exercises/    the exercises, as data
-exercise      what such a file says; fitness: what it must satisfy; linting: whether it is fit for use
+exercise      what such a file says, of fields; fitness: what it must satisfy; linting: whether it is fit for use
 sheets/       what was handed in: which section answers which exercise (files, outline, document, sheet)
 checker       one answer from its text to its verdict: the table of contents of what follows
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
-judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Court -> Judged`
-settings/     keys and queries, self-attention, matrices, integers: what names mean, and claims decided
+judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Prover -> Outcome`
+kinds/        keys and queries, self-attention, matrices, integers: what names mean, and claims decided
 scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
 replay/       every decision looked at twice, on explicit keys, tokens and integers
 verdict       what is said of an answer, and as JSON

@@ -21,8 +21,8 @@ from headwright.grading.answer import (
     named,
 )
 from headwright.grading.exercise import Exercise, parsed
+from headwright.grading.kinds.keys.conditions import states_condition
 from headwright.grading.names import Gives, names_on_the_left, tends
-from headwright.grading.settings.keys.conditions import states_condition
 from headwright.grading.text import Statement, is_index
 
 QUOTED, WORDED, NEUTRAL, NAMED = 0, 1, 2, 3  # ranks of candidates

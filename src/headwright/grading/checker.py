@@ -3,7 +3,7 @@
 read      `text` finds the formulas of a text, with the kind of their sentences and the conditions that bind them
 names     `names` puts them into the names of the exercise
 sort      `candidates`: what was asked for, own names with their bounds, claims
-decide    a setting (`settings`) says what names mean; its `Court` decides a `Claim`; `replay` looks at it again
+decide    an `ExerciseKind` says what names mean; its `Prover` decides a `Claim`; `replay` looks at it again
 judge     `judge`: every formula to a status
 goals     `goals`: what was asked for, part by part
 verdict   `verdict`; the sentences to read are listed beside it
@@ -17,7 +17,6 @@ from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
-from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
 from headwright.grading import goals
@@ -32,13 +31,9 @@ from headwright.grading.answer import (
 from headwright.grading.candidates import QUOTED, Candidate, candidates, sorted_out
 from headwright.grading.exercise import Exercise
 from headwright.grading.judge import CANNOT, Bench, Finding, judge, prepared, why
-from headwright.grading.judging import Setting
 from headwright.grading.markdown import Written
 from headwright.grading.names import in_given_names, mentioned_names, names_on_the_left
 from headwright.grading.scalars.numbers import at_most_work
-from headwright.grading.settings.keys.court import KeysCourt, KeysSetting
-from headwright.grading.settings.matrices.deciding import MatricesSetting
-from headwright.grading.settings.tokens import TokensSetting
 from headwright.grading.text import Statement, Text, read
 from headwright.grading.verdict import (
     AskedPart,
@@ -65,7 +60,10 @@ def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verd
         {*given_numbers(exercise), *lengths},
     )
     with at_most_work():
-        verdict = _Checked(exercise, text, seed, mentioned_names(written)).verdict()
+        verdict = exercise.kind.grade(text, seed)
+        if verdict is None:
+            mentioned = mentioned_names(written)
+            verdict = _Checked(exercise, text, seed, mentioned).verdict()
     told: Verdict = _in_their_names(verdict)
     return replace(
         told, to_read=tuple(ToRead(line, said) for line, said in text.to_read)
@@ -80,8 +78,8 @@ class _Checked:
     ) -> None:
         self.exercise = exercise
         self.mentioned = mentioned
-        setting = _setting(exercise)
-        self.opened = partial(Bench.opened, exercise, setting, seed=seed)
+        setting = exercise.kind
+        self.opened = partial(Bench.opened, exercise, seed=seed)
         self.statements = in_given_names(text.statements, exercise, setting.gives)
         self.contents = sorted_out(exercise, self.statements, setting.gives)
         if exercise.matrices is not None:
@@ -188,15 +186,9 @@ class _Checked:
         verdict = Verdict(
             word, _headline(asked, tried), tuple(asked), self._formulas(found, tried)
         )
-        court = None if bench is None else bench.court
-        if (
-            isinstance(court, KeysCourt)
-            and word in ("proved", "refuted")
-            and len(tried) <= 2
-        ):
-            advised = court.advised(
-                verdict, chosen.judged if chosen is not None else ()
-            )
+        if bench is not None and word in ("proved", "refuted") and len(tried) <= 2:
+            outcomes = chosen.judged if chosen is not None else ()
+            advised = exercise.kind.advise(verdict, bench.court, outcomes)
             verdict = replace(advised, reason=verdict.reason)
         return verdict
 
@@ -398,22 +390,6 @@ def _headline(asked: Sequence[AskedPart], tried: Sequence[goals.Tried]) -> str:
         if used and chosen.word == "proved"
         else chosen.reason
     )
-
-
-def _setting(exercise: Exercise) -> Setting:
-    if exercise.keys is not None:
-        return KeysSetting(exercise, exercise.keys)
-    if exercise.tokens is not None:
-        return TokensSetting(exercise, exercise.tokens)
-    if exercise.integers is not None:
-        from headwright.grading.settings.integers import (
-            IntegersSetting,  # it brings z3 along
-        )
-
-        return IntegersSetting(exercise, exercise.integers)
-    if exercise.matrices is not None:
-        return MatricesSetting(exercise, exercise.matrices)
-    raise InputError(f"the exercise {exercise.id} has no setting")
 
 
 def _indexed(exercise: Exercise) -> list[str]:

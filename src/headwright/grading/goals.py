@@ -27,16 +27,17 @@ from headwright.grading.candidates import (
     is_sign,
     relevant,
 )
-from headwright.grading.exercise import Blank, Exercise, Keys, parsed
+from headwright.grading.exercise import Blank, Exercise, parsed
 from headwright.grading.judge import CANNOT, Bench, Finding, why
-from headwright.grading.judging import Judged, proved, refuted
+from headwright.grading.judging import Outcome, proved, refuted
+from headwright.grading.kinds.keys.scene import is_every_key
+from headwright.grading.kinds.keys.table import Keys
+from headwright.grading.kinds.matrices.derivations import Aim
+from headwright.grading.kinds.matrices.known import names_in
+from headwright.grading.kinds.matrices.prover import MatricesProver, gap
 from headwright.grading.names import names_on_the_left, tends
 from headwright.grading.replay import rules_out, says_something
 from headwright.grading.replay.worlds import IntegersWorld, holds
-from headwright.grading.settings.keys.scene import is_every_key
-from headwright.grading.settings.matrices.deciding import MatricesCourt, gap
-from headwright.grading.settings.matrices.derivations import Aim
-from headwright.grading.settings.matrices.known import names_in
 from headwright.grading.text import Statement
 from headwright.grading.verdict import AskedPart, Word
 
@@ -56,7 +57,7 @@ class Tried:
     latex: str
     rank: int
     counterexample: Mapping[str, Any] | None = None
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[Outcome, ...] = ()
     answer: an.Answer | None = None
     statements: frozenset[int] = (
         frozenset()
@@ -809,9 +810,9 @@ def _names_behind(exercise: Exercise, node: t.Node, bench: Bench) -> set[str]:
     return found
 
 
-def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
+def _says_something(exercise: Exercise, bench: Bench, one: Outcome) -> bool:
     """Whether what is true would be false were the question idle."""
-    if exercise.matrices is None or not isinstance(bench.court, MatricesCourt):
+    if exercise.matrices is None or not isinstance(bench.court, MatricesProver):
         return bool(_functions(one.link)) or says_something(exercise, bench.answer, one)
     if any(
         set(one.link.terms) == {parsed(side) for side in pair}
@@ -1039,7 +1040,7 @@ def derivation_part(
 ) -> AskedPart:
     """True steps that lead from one side to the other; a false one on the path makes it wrong."""
     part, court = "derivation", bench.court
-    if not isinstance(court, MatricesCourt):
+    if not isinstance(court, MatricesProver):
         return AskedPart(
             part, "undecided", 0, "", "derivations are read for matrices only"
         )

@@ -1,6 +1,6 @@
 """Every formula of an answer to a status: true, false with a counterexample, or open with a reason.
 
-A setting decides claims (`Claim -> Court -> Judged`), and each decision is replayed on explicit instances. A formula of
+A prover decides claims (`Claim -> Prover -> Outcome`), and its kind looks at each outcome again. A formula of
 a worded sentence is false only if a counterexample satisfies every condition stated before it in its paragraph; one
 under a condition that was not read is never false, and open if the condition may narrow it.
 """
@@ -30,22 +30,20 @@ from headwright.grading.decision import Decision
 from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.judging import (
     Claim,
-    Court,
-    Judged,
+    Outcome,
+    Prover,
     Role,
-    Setting,
     claims,
     judged,
     proved,
     refuted,
 )
-from headwright.grading.replay import looked_at_twice
+from headwright.grading.kinds.keys.laws import speaks_of_moments
+from headwright.grading.kinds.keys.scene import UndeterminedError
+from headwright.grading.kinds.matrices.known import names_in
+from headwright.grading.kinds.matrices.prover import INSTANCE
 from headwright.grading.replay.trying import NOISE
 from headwright.grading.scalars.numbers import TooLong
-from headwright.grading.settings.keys.laws import speaks_of_moments
-from headwright.grading.settings.keys.scene import UndeterminedError
-from headwright.grading.settings.matrices.deciding import INSTANCE
-from headwright.grading.settings.matrices.known import names_in
 from headwright.grading.text import is_index
 from headwright.grading.verdict import Formula, Status
 
@@ -75,17 +73,14 @@ class Bench:
     """A court for one reading of an answer, and the replay of what it decides."""
 
     exercise: Exercise
-    setting: Setting
     answer: Answer
-    court: Court
+    court: Prover
     seed: int
 
     @classmethod
-    def opened(
-        cls, exercise: Exercise, setting: Setting, answer: Answer, seed: int
-    ) -> Bench:
+    def opened(cls, exercise: Exercise, answer: Answer, seed: int) -> Bench:
         """The court under this reading; conditions speak of scores in place of names that are defined by them."""
-        court = setting.opened(answer)
+        court = exercise.kind.prover(answer)
         stated = [one for one in answer.claims if not one.follows]
         for name, said in answer.definitions.items() if stated else ():
             if t.speaks_of(said.node, "q"):
@@ -93,22 +88,19 @@ class Bench:
                     replace(one, node=t.put(one.node, name, said.node))
                     for one in stated
                 ]
-        return cls(
-            exercise, setting, replace(answer, claims=tuple(stated)), court, seed
-        )
+        return cls(exercise, replace(answer, claims=tuple(stated)), court, seed)
 
-    def decided(self, asked: Iterable[Claim]) -> list[Judged]:
+    def decided(self, asked: Iterable[Claim]) -> list[Outcome]:
         """Claims decided, and replayed."""
-        found: list[Judged] = []
+        found: list[Outcome] = []
         matrices = self.exercise.matrices
         for claim in asked:
             pinned = any(
                 isinstance(node, t.Relation) and "=" in node.comparisons
                 for node in claim.under
             )
-            for one in looked_at_twice(
-                self.exercise, self.answer, self.court.decide(claim), self.seed
-            ):
+            outcomes = self.court.decide(claim)
+            for one in self.exercise.kind.recheck(self.answer, outcomes, self.seed):
                 word, reason = one.decision.word, ""
                 if (
                     word == "proved"
@@ -133,14 +125,14 @@ class Bench:
         """Whether something is so for all that is given."""
         try:
             return proved(
-                self.decided(claims(node, "condition", whole=self.setting.whole))
+                self.decided(claims(node, "condition", whole=self.exercise.kind.whole))
             )
         except CANNOT:
             return False
 
-    def goals(self, under: tuple[t.Node, ...] = ()) -> list[Judged]:
+    def goals(self, under: tuple[t.Node, ...] = ()) -> list[Outcome]:
         """What the exercise asks of the object; and doubts about what the answer says of its own names."""
-        whole = self.setting.whole
+        whole = self.exercise.kind.whole
         asked = [
             one
             for goal in self.exercise.goals
@@ -162,7 +154,7 @@ class Finding:
     reason: str = ""
     counterexample: Mapping[str, Any] | None = None
     used: str = ""
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[Outcome, ...] = ()
 
     @property
     def formula(self) -> Formula:
@@ -314,7 +306,7 @@ def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> 
     )
 
 
-def _is_rounded(one: Judged) -> bool:
+def _is_rounded(one: Outcome) -> bool:
     """Whether two numbers that are written out are about equal."""
     left, right = one.decision.left, one.decision.right
     numbers = all(name.base in ("e", "pi") for name in t.every_name(one.link))
@@ -346,7 +338,7 @@ def _for_a_case(bench: Bench, one: Claimed, said: Said) -> tuple[Finding | None,
     return None, ""
 
 
-def _tried(bench: Bench, said: Said) -> list[Judged]:
+def _tried(bench: Bench, said: Said) -> list[Outcome]:
     """What is found of each link of a statement; nothing where it is not a statement to judge."""
     some = [part for part in t.walk(said.node) if isinstance(part, t.Exists)]
     if any(
@@ -365,8 +357,8 @@ def _tried(bench: Bench, said: Said) -> list[Judged]:
         ):
             return []
     role: Role = "step" if bench.exercise.derive else "statement"
-    found: list[Judged] = []
-    for claim in claims(said.node, role, said, whole=bench.setting.whole):
+    found: list[Outcome] = []
+    for claim in claims(said.node, role, said, whole=bench.exercise.kind.whole):
         try:
             found += bench.decided([claim])
         except WrongKindError:
@@ -380,7 +372,7 @@ def _why_not_false(
     bench: Bench,
     one: Claimed,
     said: Said,
-    against: Sequence[Judged],
+    against: Sequence[Outcome],
     spoken: frozenset[str],
 ) -> str:
     """Why a refuted formula is not called false: it may be meant for less."""
@@ -423,7 +415,7 @@ def _never_said(
     bench: Bench,
     one: Claimed,
     said: Said,
-    against: Sequence[Judged],
+    against: Sequence[Outcome],
     spoken: frozenset[str],
 ) -> str:
     """A name of which nobody says what it is, in what is refuted or in what that is said for."""
@@ -460,7 +452,7 @@ def _never_said(
                 full in bench.exercise.answer and full not in bench.answer.definitions
             )
             given = any(
-                map(bench.setting.gives, (name, t.Name(name.base)))
+                map(bench.exercise.kind.gives, (name, t.Name(name.base)))
             )  # U_k is what U is
             if full in letters and full not in spoken and asserted:
                 continue

@@ -1,4 +1,4 @@
-"""The seam: a `Claim` goes to the `Court` of a setting and comes back `Judged`; the worst word is that of the verdict.
+"""The seam: a `Claim` goes to a `Prover` and comes back as an `Outcome`; the worst word is that of the verdict.
 
 Statements are taken apart into claims here (`claims`), and what was decided is put into the words that a person reads.
 """
@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 from flint import arb
 
 from headwright.formulas import tree as t
-from headwright.grading.answer import Answer, MisfitError, Said, comparisons
+from headwright.grading.answer import MisfitError, Said, comparisons
 from headwright.grading.decision import Decision
 from headwright.grading.scalars.numbers import shown_name
 
@@ -122,35 +122,23 @@ SIGNS = {
 }
 
 
-class Setting(Protocol):
-    """One kind of exercise: it says what names mean."""
-
-    whole: bool  # statements are decided as a whole, and only chains are taken apart
-
-    def gives(self, name: t.Name) -> bool:
-        """Whether the exercise gives this name."""
-
-    def opened(self, answer: Answer) -> Court:
-        """What decides claims, once an answer has defined what it defines."""
-
-
-class Court(Protocol):
-    """A setting under one answer: it decides one claim at a time."""
+class Prover(Protocol):
+    """A kind of exercise under one answer: it decides one claim at a time."""
 
     @property
     def claims(self) -> tuple[Said, ...]:
         """What is left to judge."""
 
     @property
-    def conditions(self) -> tuple[Judged, ...]:
+    def conditions(self) -> tuple[Outcome, ...]:
         """Doubts about what the answer says of its own names."""
 
-    def decide(self, claim: Claim) -> list[Judged]:
+    def decide(self, claim: Claim) -> list[Outcome]:
         """What is found about a claim: one part for each case of it."""
 
 
 @dataclass(frozen=True)
-class Judged:
+class Outcome:
     """A part of the verdict with the decision behind it."""
 
     part: Part
@@ -159,19 +147,19 @@ class Judged:
     claim: Claim
 
 
-def proved(found: Collection[Judged]) -> bool:
+def proved(found: Collection[Outcome]) -> bool:
     """Whether something was found, and all of it is proved."""
     return bool(found) and all(one.decision.word == "proved" for one in found)
 
 
-def refuted(found: Iterable[Judged]) -> bool:
+def refuted(found: Iterable[Outcome]) -> bool:
     """Whether some of it is refuted."""
     return any(one.decision.word == "refuted" for one in found)
 
 
 def judged(
     claim: Claim, decision: Decision, words: str, link: t.Relation | None = None
-) -> Judged:
+) -> Outcome:
     """A decided comparison as a part of a verdict; `link`: where it was decided for one of several cases."""
     counterexample: dict[str, Any] | None = None
     if decision.word == "refuted":
@@ -188,7 +176,7 @@ def judged(
         if not counterexample:
             counterexample = {"words": words}
     part = Part(claim.role, decision.word, words, counterexample, decision.used)
-    return Judged(part, decision, claim.link if link is None else link, claim)
+    return Outcome(part, decision, claim.link if link is None else link, claim)
 
 
 def plain_number(value: Fraction) -> int | str:

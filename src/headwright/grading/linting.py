@@ -94,19 +94,7 @@ def _trivial_answers(exercise: Exercise) -> Iterator[tuple[str, list[str]]]:
         *(source for blank in exercise.blanks for source in blank.of),
     ):
         yield "saying nothing", [f"{source} = {source}"]
-    keys = exercise.keys
-    if (
-        keys is not None
-        and exercise.answer
-        and len(keys.named) > 1
-        and not keys.directions
-    ):
-        letter = keys.also[0] if keys.also else "k"
-        for which in keys.named:
-            yield (
-                "one direction",
-                [rf"{name} = \lambda {letter}_{which}" for name in exercise.answer],
-            )
+    yield from exercise.kind.trivial_answers()
 
 
 def _accepted(

@@ -14,21 +14,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from jaxtyping import Float
 
 from headwright.certificates.exact.numbers import sqrt_above
+from headwright.head_design.head import Vector
 from headwright.head_design.rules import Rule, Rules
 
 BEAM = 48  # how many unfinished ways are kept: those with the smallest W_V
-MIXED = {
-    1: 4096,
-    2: 16,
-    3: 9,
-}  # mixtures of so many are tried if so many different tokens are seen, at most
+# Mixtures of so many tokens are tried if so many different tokens are seen, at most.
+MIXED = {1: 4096, 2: 16, 3: 9}
+NEAR_ENOUGH = 1 / 4  # of a tolerance: how far W_V may miss an output in floating point
 Mixture = dict[int, Fraction]
+Place = tuple[int, int, int | None]  # sequence, token and head of a rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,29 +51,40 @@ def smallest_values(
 
 
 def assignments(
-    rules: Rules, mine: tuple[Rule, ...], options: Sequence[Sequence[Mixture]]
+    rules: Rules, of_head: tuple[Rule, ...], options: Sequence[Sequence[Mixture]]
 ) -> list[MixtureAssignment]:
-    """The ways that were found to choose one of its options for each rule, those with the smallest W_V first."""
+    """The ways that were found to choose one of its options for each rule, those with the smallest W_V first.
+
+    Rule by rule, and after each rule with an output the ways with the largest W_V are given up.
+    """
     ways: list[tuple[Mixture, ...]] = [()]
-    for number, rule in enumerate(mine):
+    for number, rule in enumerate(of_head):
         longer = [(*way, mixture) for way in ways for mixture in options[number]]
         if rule.output is None:
             ways = longer
             continue
-        rated = [
-            (way, W)
-            for way in longer
-            if (W := _values_for(rules, mine[: number + 1], way)) is not None
-        ]
-        rated.sort(
-            key=lambda pair: (
-                round(float(np.linalg.norm(pair[1])), 9),
-                sum(map(len, pair[0])),
-            )
-        )
-        ways = [way for way, _ in rated[:BEAM]]
-    found = [(way, _values_for(rules, mine, way)) for way in ways]
-    return [MixtureAssignment(way, W) for way, W in found if W is not None]
+        possible = _with_values(rules, of_head[: number + 1], longer)
+        possible.sort(key=_size)
+        ways = [assignment.mixtures for assignment in possible[:BEAM]]
+    return _with_values(rules, of_head, ways)
+
+
+def _with_values(
+    rules: Rules, of_head: tuple[Rule, ...], ways: Sequence[tuple[Mixture, ...]]
+) -> list[MixtureAssignment]:
+    """The ways for which there is a W_V."""
+    possible = []
+    for way in ways:
+        W_V = _values_for(rules, of_head, way)
+        if W_V is not None:
+            possible.append(MixtureAssignment(way, W_V))
+    return possible
+
+
+def _size(assignment: MixtureAssignment) -> tuple[float, int]:
+    """The norm of W_V, and then how many tokens are attended to."""
+    norm = round(float(np.linalg.norm(assignment.W_V)), 9)
+    return norm, sum(map(len, assignment.mixtures))
 
 
 def candidates(rules: Rules, rule: Rule, most: int) -> list[Mixture]:
@@ -82,129 +93,142 @@ def candidates(rules: Rules, rule: Rule, most: int) -> list[Mixture]:
         return [{}]  # it only limits weights
     if rule.attend is not None:
         total = sum(rule.attend.values())
-        return [{a: p / total for a, p in rule.attend.items()}]
+        return [{token: p / total for token, p in rule.attend.items()}]
     twins: dict[bytes, list[int]] = {}
-    for i, x in zip(rules.seen(rule), rules.tokens(rule) + 0.0, strict=True):
-        twins.setdefault(x.tobytes(), []).append(i)
-    found = []
-    for k in range(1, most + 1):
-        if len(twins) <= MIXED[k]:
-            found += [
-                [i for group in chosen for i in group]
-                for chosen in combinations(twins.values(), k)
-            ]
-    if (
-        len(twins) > most > 1
-    ):  # everything alike needs no scores at all; a token that is 0 can do nothing else
-        found.append(list(rules.seen(rule)))
-    return [dict.fromkeys(tokens, Fraction(1, len(tokens))) for tokens in found]
+    for token, x in zip(rules.seen(rule), rules.tokens(rule) + 0.0, strict=True):
+        twins.setdefault(x.tobytes(), []).append(token)
+    chosen_tokens = []
+    for count in range(1, most + 1):
+        if len(twins) > MIXED[count]:
+            continue
+        for groups in combinations(twins.values(), count):
+            chosen_tokens.append(list(chain.from_iterable(groups)))
+    # Everything alike needs no scores at all; a token that is 0 can do nothing else.
+    if len(twins) > most > 1:
+        chosen_tokens.append(list(rules.seen(rule)))
+    return [_even_mixture(tokens) for tokens in chosen_tokens]
+
+
+def _even_mixture(tokens: Sequence[int]) -> Mixture:
+    return dict.fromkeys(tokens, Fraction(1, len(tokens)))
 
 
 def _values_for(
-    rules: Rules, mine: tuple[Rule, ...], way: tuple[Mixture, ...]
+    rules: Rules, of_head: tuple[Rule, ...], way: tuple[Mixture, ...]
 ) -> Float[np.ndarray, "m D"] | None:
     """The smallest W_V for these mixtures; None where none comes near enough to all that is wanted."""
-    told = [
-        (rule, mixture)
-        for rule, mixture in zip(mine, way, strict=True)
-        if rule.output is not None
-    ]
-    if not told:
+    mixed_tokens = []
+    with_output = []
+    for rule, mixture in zip(of_head, way, strict=True):
+        if rule.output is not None:
+            X = rules.asking(rules.sequences[rule.sequence])
+            mixed_tokens.append(_mixed(X, mixture))
+            with_output.append(rule)
+    if not with_output:
         return np.zeros((rules.width, rules.dimension + rules.biases))
-    Y = np.array(
-        [
-            sum(
-                float(w) * rules.asking(rules.sequences[rule.sequence][a])
-                for a, w in mixture.items()
-            )
-            for rule, mixture in told
-        ]
-    )
-    wanted = np.array([[float(x) for x in rule.output or ()] for rule, _ in told])
+    Y = np.array(mixed_tokens)
+    wanted = _wanted_outputs(with_output)
     W = smallest_values(Y, wanted)
-    miss = np.linalg.norm(Y @ W.T - wanted, axis=1)
-    return (
-        W
-        if all(miss[i] <= float(rule.tolerance) / 4 for i, (rule, _) in enumerate(told))
-        else None
-    )
+    misses = np.linalg.norm(Y @ W.T - wanted, axis=1)
+    for miss, rule in zip(misses.tolist(), with_output, strict=True):
+        if miss > NEAR_ENOUGH * float(rule.tolerance):
+            return None
+    return W
+
+
+def _mixed(X: Float[np.ndarray, "T D"], mixture: Mixture) -> Float[np.ndarray, " D"]:
+    """The mixture of tokens, in floating point."""
+    mixed = np.zeros(X.shape[1])
+    for token, weight in mixture.items():
+        mixed = mixed + float(weight) * X[token]
+    return mixed
+
+
+def _wanted_outputs(rules: Sequence[Rule]) -> Float[np.ndarray, "k m"]:
+    """The outputs that rules want, a row each."""
+    return np.array([[float(x) for x in rule.output or ()] for rule in rules])
 
 
 def divide_sum_outputs(rules: Rules) -> Rules | None:
     """The rules with an output for each head in place of those for the sum; None where no shares were found."""
-    together = [rule for rule in rules.rules if rule.head is None]
-    if not together:
+    of_sum = [rule for rule in rules.rules if rule.head is None]
+    if not of_sum:
         return rules
-    alone = {rule.place: rule for rule in rules.rules if rule.head is not None}
-    told = [
-        *together,
-        *(rule for rule in alone.values() if rule.output is not None and rule.attend),
-    ]
-    Y = np.array([_side_by_side(rules, rule, alone) for rule in told])
-    wanted = np.array([[float(x) for x in rule.output or ()] for rule in told])
-    W = smallest_values(Y, wanted)
-    for rule in together:
-        shares = _outputs_of_heads(rules, rule, alone, W)
-        off = [
-            sum(column, -w)
-            for w, column in zip(
-                rule.output or (), zip(*shares, strict=True), strict=True
-            )
-        ]
-        each = (
-            rule.tolerance - sqrt_above(sum((x * x for x in off), Fraction(0)))
-        ) / rules.heads
-        if each <= 0:
+    by_place = {rule.place: rule for rule in rules.rules if rule.head is not None}
+    with_output = list(of_sum)
+    for rule in by_place.values():
+        if rule.output is not None and rule.attend:
+            with_output.append(rule)
+    # One linear equation for all W_V side by side, for each output.
+    Y = np.array([_side_by_side(rules, rule, by_place) for rule in with_output])
+    W = smallest_values(Y, _wanted_outputs(with_output))
+    for rule in of_sum:
+        shares = _outputs_of_heads(rules, rule, by_place, W)
+        # The heads have in common what rounding the shares leaves of the tolerance.
+        left = rule.tolerance - _distance_above(rule.output or (), shares)
+        tolerance = left / rules.heads
+        if tolerance <= 0:
             return None
-        for h, share in enumerate(shares):
-            mine = alone[(rule.sequence, rule.token, h)]
-            if mine.output is None:
-                alone[mine.place] = replace(mine, output=share, tolerance=each)
+        for head, share in enumerate(shares):
+            place = (rule.sequence, rule.token, head)
+            of_head = by_place[place]
+            if of_head.output is None:
+                by_place[place] = replace(of_head, output=share, tolerance=tolerance)
             else:
-                alone[mine.place] = replace(mine, tolerance=min(mine.tolerance, each))
-    return replace(rules, rules=tuple(alone.values()))
+                least = min(of_head.tolerance, tolerance)
+                by_place[place] = replace(of_head, tolerance=least)
+    return replace(rules, rules=tuple(by_place.values()))
+
+
+def _distance_above(wanted: Vector, shares: Sequence[Vector]) -> Fraction:
+    """At least how far the sum of the shares is from what is wanted."""
+    square = Fraction(0)
+    for w, column in zip(wanted, zip(*shares, strict=True), strict=True):
+        square += (sum(column) - w) ** 2
+    return sqrt_above(square)
 
 
 def _mixture(rules: Rules, rule: Rule) -> Float[np.ndarray, " D"]:
     """What a token attends to in a head, with weights in the ratio of their floors."""
     attend = rule.attend or {}
     total = sum(attend.values())
-    X = rules.asking(rules.sequences[rule.sequence])
-    found: Float[np.ndarray, " D"] = sum(
-        (float(p / total) * X[a] for a, p in attend.items()),
-        np.zeros(rules.dimension + rules.biases),
-    )
-    return found
+    mixture = {token: p / total for token, p in attend.items()}
+    return _mixed(rules.asking(rules.sequences[rule.sequence]), mixture)
 
 
 def _side_by_side(
-    rules: Rules, rule: Rule, alone: dict[tuple[int, int, int | None], Rule]
+    rules: Rules, rule: Rule, by_place: dict[Place, Rule]
 ) -> Float[np.ndarray, " HD"]:
     """The mixtures of all heads that the rule is about, 0 for the others."""
-    heads = range(rules.heads)
-    parts = [
-        _mixture(rules, alone[(rule.sequence, rule.token, h)])
-        if rule.head in (None, h)
-        else np.zeros(rules.dimension + rules.biases)
-        for h in heads
-    ]
-    return np.concatenate(parts)
+    mixtures = []
+    for head in range(rules.heads):
+        if rule.head in (None, head):
+            of_head = by_place[rule.sequence, rule.token, head]
+            mixtures.append(_mixture(rules, of_head))
+        else:
+            mixtures.append(np.zeros(rules.dimension + rules.biases))
+    return np.concatenate(mixtures)
 
 
 def _outputs_of_heads(
     rules: Rules,
     rule: Rule,
-    alone: dict[tuple[int, int, int | None], Rule],
+    by_place: dict[Place, Rule],
     W: Float[np.ndarray, "m HD"],
-) -> Sequence[tuple[Fraction, ...]]:
+) -> list[Vector]:
     """What each head outputs: what its own rule wants, or what the smallest W_V make of its mixture."""
-    found = []
-    for h in range(rules.heads):
-        mine = alone[(rule.sequence, rule.token, h)]
-        part = np.split(W, rules.heads, axis=1)[h] @ _mixture(rules, mine)
-        found.append(
-            mine.output
-            if mine.output is not None
-            else tuple(Fraction(float(f"{x:.15g}")) for x in part)
-        )
-    return found
+    outputs = []
+    W_of_heads = np.split(W, rules.heads, axis=1)
+    for head in range(rules.heads):
+        of_head = by_place[rule.sequence, rule.token, head]
+        if of_head.output is not None:
+            outputs.append(of_head.output)
+            continue
+        output = W_of_heads[head] @ _mixture(rules, of_head)
+        outputs.append(tuple(_short_number(x) for x in output.tolist()))
+    return outputs
+
+
+def _short_number(x: float) -> Fraction:
+    """A float as a decimal of 15 digits, exactly."""
+    return Fraction(float(f"{x:.15g}"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +14,7 @@ from headwright.errors import InputError, typed_errors
 from headwright.head_design.head import Table, Vector
 from headwright.query_design.targets import Targets
 
+MOST_HEADS = 64
 MOST_TOKENS = 4096  # in all sequences; the checker reads no more
 MOST_NUMBERS = 1024  # in a token or an output: W_V has the product of both, and every one of them is checked
 LARGEST = Fraction(10**75)  # of a number: squares of scores are then still floats
@@ -116,7 +117,7 @@ class Rules:
                 "radius of 0 or more, and a range above 0 that holds 1"
             )
         for rule in self.rules:
-            self._check(rule)
+            self._check_rule(rule)
         check_bias(self.bias, max(map(len, self.sequences)), self.heads)
         object.__setattr__(self, "rules", _merged(self.rules))
         widths = {len(rule.output) for rule in self.rules if rule.output is not None}
@@ -224,69 +225,14 @@ class Rules:
                 "divide all of them by a common number"
             )
 
-    def _check(self, rule: Rule) -> None:
-        if not 0 <= rule.sequence < len(self.sequences):
-            raise InputError(
-                f"a rule is about sequence {rule.sequence}, and there are {len(self.sequences)}: "
-                f"expected 0 to {len(self.sequences) - 1}"
-            )
-        T = len(self.sequences[rule.sequence])
-        if not 0 <= rule.token < T:
-            raise InputError(
-                f"a rule is about token {rule.token}, and sequence {rule.sequence} has {T} tokens: "
-                f"expected 0 to {T - 1}"
-            )
-        if rule.head is not None and not 0 <= rule.head < 64:
-            raise InputError(
-                f"the rule of {rule.name} is for head {rule.head}: expected 0 to 63"
-            )
-        if not self.seen(rule):
-            raise InputError(
-                f"the rule of {rule.name} is about a token that sees nothing under the mask: expected a 1 "
-                f"among the first {T} digits of row {rule.token}"
-            )
-        if rule.attend is None and rule.output is None and not rule.at_most:
-            raise InputError(
-                f"the rule of {rule.name} wants nothing: expected attend, copy, average, "
-                "at_most or output"
-            )
-        if rule.head is None and (rule.attend is not None or rule.at_most):
-            raise InputError(
-                f"the rule of {rule.name} is about weights, and the sum of heads has none: expected an "
-                "output alone, and rules of single heads that say where they attend"
-            )
-        if rule.output is not None and rule.tolerance <= 0:
-            raise InputError(
-                f"the tolerance of {rule.name} is {float(rule.tolerance):g}: expected more than 0, "
-                "since a softmax leaves every token a little"
-            )
-        if rule.output is not None and rule.tolerance < TIGHTEST:
-            raise InputError(
-                f"the tolerance of {rule.name} is {six_digits(rule.tolerance)}: expected {float(TIGHTEST):g} "
-                "or more"
-            )
-        if rule.output is not None and len(rule.output) > MOST_NUMBERS:
-            raise InputError(
-                f"the output of {rule.name} has {len(rule.output)} numbers: expected at most "
-                f"{MOST_NUMBERS}, since every number of W_V is checked"
-            )
-        check_sizes(rule.output or (), f"the output of {rule.name}")
+    def _check_rule(self, rule: Rule) -> None:
+        """Everything that can be said of one rule by itself."""
+        self._check_place(rule)
+        _check_wants_something(rule)
+        if rule.output is not None:
+            _check_output(rule, rule.output)
         for key in (*(rule.attend or ()), *(rule.at_most or ())):
-            if not 0 <= key < T:
-                raise InputError(
-                    f"{rule.name} should attend to token {key}, and its sequence has {T} tokens: "
-                    f"expected 0 to {T - 1}"
-                )
-            if self.causal and key > rule.token:
-                raise InputError(
-                    f"{rule.name} should attend to token {key}, which a causal mask hides from it: "
-                    f'expected 0 to {rule.token}, or mask = "none"'
-                )
-            if key not in (seen := self.seen(rule)):
-                raise InputError(
-                    f"{rule.name} should attend to token {key}, which the mask hides from it: "
-                    f"expected one of {', '.join(map(str, seen[:8]))}"
-                )
+            self._check_is_seen(rule, key)
         for key, most in (rule.at_most or {}).items():
             if not 0 < most < 1:
                 raise InputError(
@@ -294,25 +240,71 @@ class Rules:
                     "above 0 and below 1, since a softmax leaves every token a little"
                 )
 
+    def _check_place(self, rule: Rule) -> None:
+        """There is such a token in such a head, and it sees something."""
+        count = len(self.sequences)
+        if not 0 <= rule.sequence < count:
+            raise InputError(
+                f"a rule is about sequence {rule.sequence}, and there are {count}: expected 0 to {count - 1}"
+            )
+        T = len(self.sequences[rule.sequence])
+        if not 0 <= rule.token < T:
+            raise InputError(
+                f"a rule is about token {rule.token}, and sequence {rule.sequence} has {T} tokens: "
+                f"expected 0 to {T - 1}"
+            )
+        if rule.head is not None and not 0 <= rule.head < MOST_HEADS:
+            raise InputError(
+                f"the rule of {rule.name} is for head {rule.head}: expected 0 to {MOST_HEADS - 1}"
+            )
+        if not self.seen(rule):
+            raise InputError(
+                f"the rule of {rule.name} is about a token that sees nothing under the mask: expected a 1 "
+                f"among the first {T} digits of row {rule.token}"
+            )
+
+    def _check_is_seen(self, rule: Rule, key: int) -> None:
+        """A token can only attend to what it sees."""
+        T = len(self.sequences[rule.sequence])
+        wanted = f"{rule.name} should attend to token {key}"
+        if not 0 <= key < T:
+            raise InputError(
+                f"{wanted}, and its sequence has {T} tokens: expected 0 to {T - 1}"
+            )
+        if self.causal and key > rule.token:
+            raise InputError(
+                f"{wanted}, which a causal mask hides from it: "
+                f'expected 0 to {rule.token}, or mask = "none"'
+            )
+        seen = self.seen(rule)
+        if key not in seen:
+            first_seen = ", ".join(map(str, seen[:8]))
+            raise InputError(
+                f"{wanted}, which the mask hides from it: expected one of {first_seen}"
+            )
+
     def _check_sum(self, rule: Rule) -> None:
-        seen, at_most = self.seen(rule), rule.at_most or {}
-        for key in at_most:
-            if (rule.attend or {}).get(key, 0) > at_most[key]:
+        """Weights of at least and at most so much must leave a sum of 1 possible."""
+        seen = self.seen(rule)
+        attend = rule.attend or {}
+        at_most = rule.at_most or {}
+        for key, most in at_most.items():
+            if attend.get(key, 0) > most:
                 raise InputError(
                     f"{rule.name} should give token {key} more than it may at most: expected weights "
                     "that agree"
                 )
-        if len(at_most) == len(seen) and sum(at_most.values()) < 1:
+        ceiling = sum(at_most.values())
+        if len(at_most) == len(seen) and ceiling < 1:
             raise InputError(
-                f"{rule.name} may give all that it sees only {float(sum(at_most.values())):g} together: "
+                f"{rule.name} may give all that it sees only {float(ceiling):g} together: "
                 "expected 1 or more, since weights sum to 1"
             )
         if rule.attend is None:
             return
+        targets = {seen.index(key): p for key, p in rule.attend.items()}
         try:
-            Targets({seen.index(key): p for key, p in rule.attend.items()}).check_fits(
-                len(seen)
-            )
+            Targets(targets).check_fits(len(seen))
         except InputError as error:
             raise InputError(
                 f"the rules of {rule.name} contradict each other: {error}"
@@ -320,41 +312,73 @@ class Rules:
 
     def _check_shared(self, rule: Rule) -> None:
         """An output of all heads together is made of what each of them attends to."""
-        if rule.head is None:
-            told = {
-                other.head
-                for other in self.rules
-                if other.place[:2] == rule.place[:2] and other.attend
-            }
-            if missing := [h for h in range(self.heads) if h not in told] or (
-                [0] if not self.heads else []
-            ):
+        if rule.head is not None:
+            return
+        heads_with_rule = set()
+        for other in self.rules:
+            same_token = other.place[:2] == rule.place[:2]
+            if same_token and other.attend:
+                heads_with_rule.add(other.head)
+        for head in range(max(1, self.heads)):
+            if head not in heads_with_rule:
                 raise InputError(
                     f"the rule of {rule.name} needs to know where token {rule.token} attends in head "
-                    f"{missing[0]}: expected a rule with copy, average or attend for each"
+                    f"{head}: expected a rule with copy, average or attend for each"
                 )
 
     def _check_twins(self) -> None:
         """Two tokens that are the same and see the same do the same, whatever the head."""
-        found: dict[tuple[object, ...], Rule] = {}
-        for rule in self.rules if not self.bias else ():
+        if self.bias:
+            return
+        first_of_kind: dict[tuple[object, ...], Rule] = {}
+        for rule in self.rules:
             if rule.output is None:
                 continue
-            seen = tuple(sorted(tuple(x) for x in self.tokens(rule).tolist()))
-            other = found.setdefault(
-                (
-                    rule.head,
-                    tuple(self.sequences[rule.sequence][rule.token].tolist()),
-                    seen,
-                ),
-                rule,
-            )
-            if _apart(rule, other) > (rule.tolerance + other.tolerance) ** 2:
+            token = tuple(self.sequences[rule.sequence][rule.token].tolist())
+            seen = sorted(tuple(x) for x in self.tokens(rule).tolist())
+            kind = (rule.head, token, tuple(seen))
+            other = first_of_kind.setdefault(kind, rule)
+            if _outputs_contradict(rule, other):
                 raise InputError(
                     f"{other.name} and {rule.name} are the same and see the same, and should output "
                     "different vectors: no head does that; expected positions that tell them apart, "
                     "or rules that agree"
                 )
+
+
+def _check_wants_something(rule: Rule) -> None:
+    """A rule is about weights of one head, or about an output."""
+    about_weights = rule.attend is not None or bool(rule.at_most)
+    if not about_weights and rule.output is None:
+        raise InputError(
+            f"the rule of {rule.name} wants nothing: expected attend, copy, average, "
+            "at_most or output"
+        )
+    if rule.head is None and about_weights:
+        raise InputError(
+            f"the rule of {rule.name} is about weights, and the sum of heads has none: expected an "
+            "output alone, and rules of single heads that say where they attend"
+        )
+
+
+def _check_output(rule: Rule, output: Vector) -> None:
+    """An output has a tolerance that can be kept, and numbers that can be checked."""
+    if rule.tolerance <= 0:
+        raise InputError(
+            f"the tolerance of {rule.name} is {float(rule.tolerance):g}: expected more than 0, "
+            "since a softmax leaves every token a little"
+        )
+    if rule.tolerance < TIGHTEST:
+        raise InputError(
+            f"the tolerance of {rule.name} is {six_digits(rule.tolerance)}: expected {float(TIGHTEST):g} "
+            "or more"
+        )
+    if len(output) > MOST_NUMBERS:
+        raise InputError(
+            f"the output of {rule.name} has {len(output)} numbers: expected at most "
+            f"{MOST_NUMBERS}, since every number of W_V is checked"
+        )
+    check_sizes(output, f"the output of {rule.name}")
 
 
 def check_bias(bias: tuple[Table, ...], T: int, heads: int) -> None:
@@ -380,15 +404,16 @@ def check_sizes(vector: Iterable[Fraction], what: str) -> None:
             )
 
 
-def _apart(one: Rule, other: Rule) -> Fraction:
-    """The squared distance of two wanted outputs."""
-    return sum(
-        (
-            (x - y) ** 2
-            for x, y in zip(one.output or (), other.output or (), strict=True)
-        ),
-        Fraction(0),
-    )
+def _outputs_contradict(rule: Rule, other: Rule) -> bool:
+    """No vector is within the tolerance of both wanted outputs."""
+    wanted = rule.output or ()
+    other_wanted = other.output or ()
+    if len(wanted) != len(other_wanted):
+        return True
+    square = Fraction(0)
+    for x, y in zip(wanted, other_wanted, strict=True):
+        square += (x - y) ** 2
+    return square > (rule.tolerance + other.tolerance) ** 2
 
 
 def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -396,38 +421,33 @@ def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
     A second output is refused.
     """
-    found: dict[tuple[int, int, int | None], Rule] = {}
+    by_place: dict[tuple[int, int, int | None], Rule] = {}
     for rule in rules:
-        other = found.get(rule.place)
-        if other is None:
-            found[rule.place] = rule
-            continue
-        if rule.output is not None and other.output is not None:
-            same_width = len(rule.output) == len(other.output)
-            far = (
-                not same_width
-                or _apart(rule, other) > (rule.tolerance + other.tolerance) ** 2
-            )
-            why = "which contradict each other" if far else "which is one too many"
-            raise InputError(
-                f"two rules want an output of {rule.name}, {why}: expected one"
-            )
-        attend, at_most = dict(other.attend or {}), dict(other.at_most or {})
-        for key, p in (rule.attend or {}).items():
-            attend[key] = max(p, attend.get(key, p))
-        for key, p in (rule.at_most or {}).items():
-            at_most[key] = min(p, at_most.get(key, p))
-        mine = rule if rule.output is not None else other
-        found[rule.place] = Rule(
-            rule.token,
-            rule.sequence,
-            rule.head,
-            attend or None,
-            mine.output,
-            mine.tolerance,
-            at_most or None,
+        other = by_place.get(rule.place)
+        by_place[rule.place] = rule if other is None else _merge(other, rule)
+    return tuple(by_place.values())
+
+
+def _merge(first: Rule, second: Rule) -> Rule:
+    """Two rules of one place as one."""
+    if first.output is not None and second.output is not None:
+        contradict = _outputs_contradict(second, first)
+        why = "which contradict each other" if contradict else "which is one too many"
+        raise InputError(
+            f"two rules want an output of {second.name}, {why}: expected one"
         )
-    return tuple(found.values())
+    attend = dict(first.attend or {})
+    for key, p in (second.attend or {}).items():
+        attend[key] = max(p, attend.get(key, p))
+    at_most = dict(first.at_most or {})
+    for key, p in (second.at_most or {}).items():
+        at_most[key] = min(p, at_most.get(key, p))
+    with_output = second if second.output is not None else first
+    return replace(
+        with_output,
+        attend=attend or None,
+        at_most=at_most or None,
+    )
 
 
 def check_mask(mask: tuple[str, ...], T: int, *, causal: bool) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from operator import add
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -39,6 +41,7 @@ _TERM = re.compile(
     r"\s*(?P<sign>[+-])?\s*(?P<factor>\d+(?:\.\d+)?(?:/[1-9]\d*)?)?\s*\*?\s*"
     r"(?P<name>token\s+\d+|[A-Za-z_][A-Za-z_0-9]*)?\s*"
 )
+MOST_SHOWN = 12  # names in a message
 Index = Annotated[int, Field(ge=0)]
 Places = Index | list[Index] | Literal["*"]
 Written = str | list[float]  # a vector: an expression, or its numbers
@@ -47,43 +50,44 @@ Number = float | str
 
 def read_vector(text: str, vectors: Mapping[str, Vector], dimension: int) -> Vector:
     """The vector that an expression means; '0' is the zero vector."""
-    total, place = [Fraction(0)] * dimension, 0
+    total = [Fraction(0)] * dimension
+    place = 0
     while place < len(text) or place == 0:
         term = _TERM.match(text, place)
-        if (
-            term is None
-            or term.end() == place
-            or (term["factor"] is None and term["name"] is None)
-        ):
-            raise _unreadable(text)
-        if place > 0 and term["sign"] is None:
-            raise _unreadable(text)
-        factor = Fraction(term["factor"] or 1) * (-1 if term["sign"] == "-" else 1)
+        if term is None or not _is_term(term, is_first=place == 0):
+            raise InputError(
+                f"{text!r} is not a combination of directions: expected one such as '2 b - 0.5 c + a'"
+            )
         place = term.end()
-        if term["name"] is None:
-            if factor != 0:
-                raise InputError(
-                    f"{text!r} holds the bare number {factor}: expected a direction after it, or 0 alone"
-                )
-            continue
-        vector = _named(" ".join(term["name"].split()), vectors, text)
-        total = [t + factor * x for t, x in zip(total, vector, strict=True)]
+        factor = Fraction(term["factor"] or 1)
+        if term["sign"] == "-":
+            factor = -factor
+        if term["name"] is not None:
+            name = " ".join(term["name"].split())
+            vector = _vector_of_name(name, vectors, text)
+            total = [t + factor * x for t, x in zip(total, vector, strict=True)]
+        elif factor != 0:
+            raise InputError(
+                f"{text!r} holds the bare number {factor}: expected a direction after it, or 0 alone"
+            )
     return tuple(total)
 
 
-def _named(name: str, vectors: Mapping[str, Vector], text: str) -> Vector:
-    if name not in vectors:
-        some = list(vectors)
-        known = ", ".join(some[:12]) + (", ..." if len(some) > 12 else "")
-        raise InputError(
-            f"{text!r} names {name!r}: expected one of {known or 'directions, and there are none'}"
-        )
-    return vectors[name]
+def _is_term(term: re.Match[str], *, is_first: bool) -> bool:
+    """It holds something, and a sign stands between it and the term before."""
+    if term["factor"] is None and term["name"] is None:
+        return False
+    return is_first or term["sign"] is not None
 
 
-def _unreadable(text: str) -> InputError:
-    return InputError(
-        f"{text!r} is not a combination of directions: expected one such as '2 b - 0.5 c + a'"
+def _vector_of_name(name: str, vectors: Mapping[str, Vector], text: str) -> Vector:
+    if name in vectors:
+        return vectors[name]
+    known = ", ".join(list(vectors)[:MOST_SHOWN])
+    if len(vectors) > MOST_SHOWN:
+        known += ", ..."
+    raise InputError(
+        f"{text!r} names {name!r}: expected one of {known or 'directions, and there are none'}"
     )
 
 
@@ -165,108 +169,121 @@ def parse_rules(text: str) -> Rules:
     return rules_from(document(text))
 
 
-def rules_from(given_document: dict[str, Any]) -> Rules:
+def rules_from(fields: dict[str, Any]) -> Rules:
     """The rules in a TOML file that has been read."""
     try:
-        given = _RulesFile.model_validate(given_document)
+        file = _RulesFile.model_validate(fields)
     except ValidationError as error:
         raise InputError(sentence(error, _RulesFile)) from error
-    written = _sequences(given)
-    D = _dimension(given, written)
-    axes = _axes(given.directions, D)
-    if (T := sum(map(len, written))) > MOST_TOKENS:
+    written = _sequences(file)
+    D = _dimension(file, written)
+    axes = _axes(file.directions, D)
+    T = sum(map(len, written))
+    if T > MOST_TOKENS:
         raise InputError(f"there are {T} tokens: expected at most {MOST_TOKENS}")
-    sequences = [[_vector(token, axes, D) for token in tokens] for tokens in written]
-    causal, mask = _mask(given, max(map(len, sequences)))
-    rules = tuple(
-        _rule(entry, token, sequence, axes, sequences, causal=causal, mask=mask)
-        for entry in given.rule
-        for sequence in _places(entry.sequence, len(sequences))
-        for token in _tokens_of(
-            entry, len(sequences[sequence]) if sequence < len(sequences) else 0
-        )
-    )
-    arrays = tuple(_placed(X, given.positions, axes) for X in sequences)
-    uncertainty = given.uncertainty or _TokenUncertaintyEntry.model_validate({})
-    low, high = (
-        exact(end, "an end of the uncertainty's scale") for end in uncertainty.scale
-    )
-    names = tuple(
-        tuple(x if isinstance(x, str) else f"token {i}" for i, x in enumerate(X))
-        for X in written
-    )
+    sequences = []
+    for tokens in written:
+        sequences.append([_vector(token, axes, D) for token in tokens])
+    longest = max(map(len, sequences))
+    causal, mask = _mask(file, longest)
+    rules = _rules(file, _RuleContext(axes, sequences, causal, mask))
     heads = 1 + max((rule.head for rule in rules if rule.head is not None), default=0)
-    bias = _bias(given, max(map(len, sequences)), heads)
-    ball = exact(uncertainty.ball, "the uncertainty's ball")
+    uncertainty = file.uncertainty or _TokenUncertaintyEntry.model_validate({})
+    low, high = uncertainty.scale
     return Rules(
-        arrays, rules, causal, ball, (low, high), names, mask, given.biases, bias
+        sequences=tuple(_placed(X, file.positions, axes) for X in sequences),
+        rules=rules,
+        causal=causal,
+        ball=exact(uncertainty.ball, "the uncertainty's ball"),
+        scale=(
+            exact(low, "an end of the uncertainty's scale"),
+            exact(high, "an end of the uncertainty's scale"),
+        ),
+        names=tuple(map(_token_names, written)),
+        mask=mask,
+        biases=file.biases,
+        bias=_bias(file, longest, heads),
     )
 
 
-def _bias(given: _RulesFile, T: int, heads: int) -> tuple[Table, ...]:
+def _token_names(written: list[Written]) -> tuple[str, ...]:
+    """An expression names its token; numbers do not."""
+    names = []
+    for number, token in enumerate(written):
+        names.append(token if isinstance(token, str) else f"token {number}")
+    return tuple(names)
+
+
+def _bias(file: _RulesFile, T: int, heads: int) -> tuple[Table, ...]:
     """A table for each head of what is added to scores: as it is written, or minus a slope for each place between."""
-    if given.bias is not None and given.alibi is not None:
+    if file.bias is not None and file.alibi is not None:
         raise InputError("bias and alibi: expected one of the two")
-    if given.bias is not None:
-        rows = tuple(tuple(exact(x, "a bias") for x in row) for row in given.bias)
+    if file.bias is not None:
+        rows = tuple(tuple(exact(x, "a bias") for x in row) for row in file.bias)
         check_bias((rows,), T, 1)
         return (rows,) * heads
-    if given.alibi is None:
+    if file.alibi is None:
         return ()
-    slopes = given.alibi if isinstance(given.alibi, list) else [given.alibi] * heads
+    slopes = file.alibi if isinstance(file.alibi, list) else [file.alibi] * heads
     if len(slopes) != heads:
         raise InputError(
             f"alibi has {len(slopes)} slopes, and there are {heads} heads: expected one for each, or one"
         )
-    exactly = [exact(slope, "a slope of alibi") for slope in slopes]
-    return tuple(
-        tuple(tuple(-slope * abs(i - j) for j in range(T)) for i in range(T))
-        for slope in exactly
-    )
+    tables = []
+    for written in slopes:
+        slope = exact(written, "a slope of alibi")
+        rows = tuple(tuple(-slope * abs(i - j) for j in range(T)) for i in range(T))
+        tables.append(rows)
+    return tuple(tables)
 
 
-def _mask(given: _RulesFile, T: int) -> tuple[bool, tuple[str, ...]]:
+def _mask(file: _RulesFile, T: int) -> tuple[bool, tuple[str, ...]]:
     """Whether it is causal; or its rows, for a window or one that is written out."""
-    if isinstance(given.mask, list):
-        if given.window is not None:
+    if isinstance(file.mask, list):
+        if file.window is not None:
             raise InputError(
                 "a window beside a mask that is written out: expected one of the two"
             )
-        check_mask(rows := tuple(given.mask), T, causal=False)
+        rows = tuple(file.mask)
+        check_mask(rows, T, causal=False)
         return False, rows
-    causal = given.mask == "causal"
-    if given.window is None:
+    causal = file.mask == "causal"
+    if file.window is None:
         return causal, ()
-    near = [
-        [abs(i - j) < given.window and not (causal and j > i) for j in range(T)]
-        for i in range(T)
-    ]
-    return False, tuple("".join(str(int(x)) for x in row) for row in near)
+    rows_of_digits = []
+    for i in range(T):
+        digits = ""
+        for j in range(T):
+            is_hidden = causal and j > i
+            is_near = abs(i - j) < file.window
+            digits += "1" if is_near and not is_hidden else "0"
+        rows_of_digits.append(digits)
+    return False, tuple(rows_of_digits)
 
 
-def _sequences(given: _RulesFile) -> list[list[Written]]:
-    if (given.tokens is None) == (given.sequences is None):
+def _sequences(file: _RulesFile) -> list[list[Written]]:
+    if (file.tokens is None) == (file.sequences is None):
         raise InputError(
             "expected tokens, or sequences of them: exactly one of the two"
         )
-    sequences = given.sequences if given.tokens is None else [given.tokens]
+    sequences = file.sequences if file.tokens is None else [file.tokens]
     if not sequences or not all(sequences):
         raise InputError("a sequence without tokens: expected at least one")
     return sequences
 
 
-def _dimension(given: _RulesFile, sequences: list[list[Written]]) -> int:
-    numbers = [
-        len(token)
-        for tokens in sequences
-        for token in tokens
-        if not isinstance(token, str)
-    ]
-    D = given.dimension or (numbers[0] if numbers else len(given.directions))
-    if len(given.directions) > D:
+def _dimension(file: _RulesFile, sequences: list[list[Written]]) -> int:
+    """As it is written; else that of the first token of numbers; else as many as there are directions."""
+    D = file.dimension or len(file.directions)
+    if file.dimension is None:
+        for token in chain.from_iterable(sequences):
+            if not isinstance(token, str):
+                D = len(token)
+                break
+    if len(file.directions) > D:
         raise InputError(
-            f"dimension = {D} is too small for {len(given.directions)} orthogonal directions: "
-            f"expected at least {len(given.directions)}"
+            f"dimension = {D} is too small for {len(file.directions)} orthogonal directions: "
+            f"expected at least {len(file.directions)}"
         )
     if D == 0:
         raise InputError(
@@ -316,116 +333,148 @@ def _placed(
             )
         rows = [_vector(row, axes, len(X[0])) for row in positions[: len(X)]]
         X = [tuple(map(add, x, row)) for x, row in zip(X, rows, strict=True)]
-    found: Float[np.ndarray, "T D"] = np.array(X, dtype=object).astype(np.float64)
+    tokens: Float[np.ndarray, "T D"] = np.array(X, dtype=object).astype(np.float64)
     if positions == "sinusoidal":
         from headwright.positions import Sinusoidal
 
-        found = Sinusoidal(found.shape[1]).embed(found)
-    return found
+        tokens = Sinusoidal(tokens.shape[1]).embed(tokens)
+    return tokens
 
 
-def _places(given: int | list[int] | str, n: int) -> list[int]:
-    return (
-        list(range(n))
-        if given == "*"
-        else [given]
-        if isinstance(given, int)
-        else [int(i) for i in given]
-    )
+@dataclass(frozen=True)
+class _RuleContext:
+    """What the rules of a file are about."""
+
+    axes: dict[str, Vector]
+    sequences: list[list[Vector]]
+    causal: bool
+    mask: tuple[str, ...]  # rows of digits, or none
+
+    def tokens(self, sequence: int) -> list[Vector]:
+        """None for a sequence that is not there, which is refused later."""
+        return self.sequences[sequence] if sequence < len(self.sequences) else []
+
+    def seen(self, sequence: int, token: int) -> list[int]:
+        """The tokens that a token sees."""
+        T = len(self.tokens(sequence))
+        if token < len(self.mask):
+            digits = self.mask[token][:T]
+            return [j for j, digit in enumerate(digits) if digit == "1"]
+        return list(range(min(T, token + 1) if self.causal else T))
+
+
+def _rules(file: _RulesFile, context: _RuleContext) -> tuple[Rule, ...]:
+    """An entry of the file makes a rule for each of its tokens in each of its sequences."""
+    rules = []
+    for entry in file.rule:
+        for sequence in _indices(entry.sequence, len(context.sequences)):
+            for token in _tokens_of(entry, len(context.tokens(sequence))):
+                rules.append(_rule(entry, token, sequence, context))
+    return tuple(rules)
+
+
+def _indices(written: int | list[int] | str, n: int) -> list[int]:
+    """'*' stands for all."""
+    if isinstance(written, int):
+        return [written]
+    if isinstance(written, str):
+        return list(range(n))
+    return written
 
 
 def _tokens_of(entry: _RuleEntry, T: int) -> list[int]:
-    tokens = _places(entry.token, T)
-    every = not isinstance(entry.token, int | list)
-    return tokens[1:] if every and entry.copy_ == "previous" else tokens
+    """The first token has no previous one: where all tokens copy theirs, it has no rule."""
+    tokens = _indices(entry.token, T)
+    if isinstance(entry.token, str) and entry.copy_ == "previous":
+        return tokens[1:]
+    return tokens
 
 
-def _rule(
-    entry: _RuleEntry,
-    token: int,
-    sequence: int,
-    axes: dict[str, Vector],
-    sequences: list[list[Vector]],
-    *,
-    causal: bool,
-    mask: tuple[str, ...],
-) -> Rule:
-    X = sequences[sequence] if sequence < len(sequences) else []
-    output = entry.output
-    wanted: Vector | None = None
-    if isinstance(output, str):
-        rows = {f"token {i}": x for i, x in enumerate(X)}
-        wanted = read_vector(output, {**axes, **rows}, len(X[0]) if X else 0)
-    elif output is not None:
-        wanted = tuple(exact(x, "a number of an output") for x in output)
-    if entry.tolerance is not None and wanted is None:
-        raise InputError(
-            f"the rule of token {token} has a tolerance and no output: expected both, or eps"
-        )
-    tolerance = (
-        TOLERANCE
-        if entry.tolerance is None
-        else exact(entry.tolerance, f"the tolerance of token {token}")
-    )
-    row = mask[token] if token < len(mask) else "1" * (token + 1 if causal else len(X))
-    seen = [j for j, digit in enumerate(row[: len(X)]) if digit == "1"]
-    head, at_most = (
-        (None if entry.head == "sum" else entry.head),
-        _weights(entry.at_most, "at_most"),
-    )
+def _rule(entry: _RuleEntry, token: int, sequence: int, context: _RuleContext) -> Rule:
+    output = _output(entry.output, context.tokens(sequence), context.axes)
+    tolerance = TOLERANCE
+    if entry.tolerance is not None:
+        if output is None:
+            raise InputError(
+                f"the rule of token {token} has a tolerance and no output: expected both, or eps"
+            )
+        tolerance = exact(entry.tolerance, f"the tolerance of token {token}")
+    at_most = None
+    if entry.at_most is not None:
+        at_most = _weights(entry.at_most, "at_most")
     return Rule(
-        token, sequence, head, _attend(entry, token, seen), wanted, tolerance, at_most
+        token=token,
+        sequence=sequence,
+        head=None if entry.head == "sum" else entry.head,
+        attend=_attend(entry, token, context.seen(sequence, token)),
+        output=output,
+        tolerance=tolerance,
+        at_most=at_most,
     )
 
 
-def _weights(given: dict[str, Number] | None, what: str) -> dict[int, Fraction] | None:
-    for key in given or ():
+def _output(
+    written: Written | None, X: list[Vector], axes: dict[str, Vector]
+) -> Vector | None:
+    """In an expression, 'token 3' is the token of that place."""
+    if written is None:
+        return None
+    if isinstance(written, str):
+        rows = {f"token {i}": x for i, x in enumerate(X)}
+        return read_vector(written, {**axes, **rows}, len(X[0]) if X else 0)
+    return tuple(exact(x, "a number of an output") for x in written)
+
+
+def _weights(written: dict[str, Number], what: str) -> dict[int, Fraction]:
+    weights = {}
+    for key in written:
         if not key.isascii() or not key.isdigit():
             raise InputError(
                 f"{what} names {key!r}: expected tokens by index, such as {{ 0 = 0.5, 2 = 0.4 }}"
             )
-    return (
-        None
-        if given is None
-        else {
-            int(key): exact(p, f"the weight of token {key}") for key, p in given.items()
-        }
-    )
+    for key, p in written.items():
+        weights[int(key)] = exact(p, f"the weight of token {key}")
+    return weights
 
 
 def _attend(
     entry: _RuleEntry, token: int, seen: list[int]
 ) -> dict[int, Fraction] | None:
-    kinds = [
-        name
-        for name in ("attend", "copy_", "average")
-        if getattr(entry, name) is not None
-    ]
+    """The least weights that an entry asks for: written out, or those of copying or averaging."""
+    kinds = []
+    for name in ("attend", "copy_", "average"):
+        if getattr(entry, name) is not None:
+            kinds.append(name.strip("_"))
     if len(kinds) > 1:
-        names = " and ".join(name.strip("_") for name in kinds)
-        raise InputError(f"the rule of token {token} has {names}: expected one of them")
-    if entry.eps is not None and kinds not in (["copy_"], ["average"]):
+        raise InputError(
+            f"the rule of token {token} has {' and '.join(kinds)}: expected one of them"
+        )
+    if entry.eps is not None and kinds not in (["copy"], ["average"]):
         raise InputError(
             f"the rule of token {token} has eps without copy or average: expected it beside one of them"
         )
     if entry.attend is not None:
         return _weights(entry.attend, "attend")
-    if not kinds:
-        return None
-    targets: list[int] = []
     if entry.copy_ is not None:
-        named = {"first": 0, "self": token, "previous": token - 1}
-        targets = [named[entry.copy_] if isinstance(entry.copy_, str) else entry.copy_]
-        if targets[0] < 0:
-            raise InputError(
-                "token 0 has no previous token to copy: expected a rule for tokens from 1"
-            )
+        targets = [_copied_token(entry.copy_, token)]
     elif entry.average is not None:
         targets = seen if entry.average == "all" else entry.average
         if not targets:
             raise InputError(
                 f"the rule of token {token} averages no tokens: expected at least one"
             )
-    return average(
-        targets, Fraction(1, 100) if entry.eps is None else exact(entry.eps, "eps")
-    ).least
+    else:
+        return None
+    eps = Fraction(1, 100) if entry.eps is None else exact(entry.eps, "eps")
+    return average(targets, eps).least
+
+
+def _copied_token(written: int | str, token: int) -> int:
+    if isinstance(written, int):
+        return written
+    copied = {"first": 0, "self": token, "previous": token - 1}[written]
+    if copied < 0:
+        raise InputError(
+            "token 0 has no previous token to copy: expected a rule for tokens from 1"
+        )
+    return copied

@@ -1,55 +1,56 @@
-"""The calls of torch's scaled_dot_product_attention in any code of a model."""
+"""The calls of torch's scaled_dot_product_attention in any code of a model.
+
+A mode of torch sees each call, whoever makes it and by whatever name. Which module made it
+is read from Python's own stack of calls, so that no module needs a hook.
+
+`nn.MultiheadAttention` reaches that function from within a function that torch calls
+outside of all modes. Here it runs as a copy whose `scaled_dot_product_attention` is one
+that visits. Its fast path, which calls no such function, is switched off by the mode.
+"""
 
 from __future__ import annotations
 
+import sys
+import types as python_types
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from headwright.models.attention_calls import AttentionCall, CallVisitor
+from headwright.errors import InputError
+from headwright.models.attention_calls import (
+    AttentionCall,
+    CallVisitor,
+    StopForwardError,
+)
 
 PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
+CALL_OF_A_MODULE = nn.Module._call_impl.__code__
+SDPA = nn.functional.scaled_dot_product_attention
+MULTI_HEAD: Any = nn.functional.multi_head_attention_forward
 
 
 @contextmanager
 def sdpa_calls(model: nn.Module, visit: CallVisitor) -> Iterator[None]:
-    """While it lasts, the calls of this thread are visited."""
-    with modules_that_run(model) as running, SdpaMode(visit, running):
+    """While it lasts, the calls of this thread are visited, also those of no module."""
+    with SdpaMode(model, visit, others=True):
         yield
-
-
-@contextmanager
-def modules_that_run(model: nn.Module) -> Iterator[list[nn.Module]]:
-    """While it lasts, the modules whose forward runs, the innermost last."""
-    running: list[nn.Module] = []
-
-    def enter(module: nn.Module, _: Any) -> None:
-        running.append(module)
-
-    def leave(_: nn.Module, __: Any, ___: Any) -> None:
-        if running:
-            running.pop()
-
-    with ExitStack() as undo:
-        for module in model.modules():
-            before = module.register_forward_pre_hook(enter)
-            undo.callback(before.remove)
-            after = module.register_forward_hook(leave, always_call=True)
-            undo.callback(after.remove)
-        yield running
 
 
 class SdpaMode(TorchFunctionMode):
     """Hands each call of scaled_dot_product_attention to a visitor."""
 
-    def __init__(self, visit: CallVisitor, running: Sequence[nn.Module]) -> None:
-        """The last module of `running` makes the calls."""
+    def __init__(
+        self, model: nn.Module, visit: CallVisitor, others: bool = False
+    ) -> None:
+        """The calls of a model; with `others` also those that no module of it makes."""
         super().__init__()
-        self.visit, self.running = visit, running
+        self.visit, self.others = visit, others
+        self.modules = {id(module): module for module in model.modules()}
 
     def __torch_function__(
         self,
@@ -60,22 +61,137 @@ class SdpaMode(TorchFunctionMode):
     ) -> Any:
         """Call the function; if it is attention, visit the call."""
         del types
-        arguments = dict(kwargs or {})
-        output = func(*args, **arguments)
-        if func is not nn.functional.scaled_dot_product_attention:
-            return output
-        if torch.compiler.is_compiling():
-            return output
-        arguments |= dict(zip(PARAMETERS, args, strict=False))
-        module = self.running[-1] if self.running else None
-        with torch.no_grad(), torch._C.DisableTorchFunction():
-            self.visit(_describe(module, arguments, output))
+        if func is SDPA:
+            if torch.compiler.is_compiling():
+                return self.attend_outside_of_the_graph(args, kwargs)
+            return self.attend(*args, **(kwargs or {}))
+        if func is MULTI_HEAD:
+            if torch.compiler.is_compiling():
+                return self.multi_head_outside_of_the_graph(args, kwargs)
+            return self.multi_head(args, kwargs or {})
+        if kwargs:
+            return func(*args, **kwargs)
+        return func(*args)
+
+    def attend(self, *args: Any, **kwargs: Any) -> Tensor:
+        """The attention that was called for; then the visitor."""
+        output = SDPA(*args, **kwargs)
+        # Within a backward pass, a checkpointed layer is computed for a second time.
+        in_backward_pass = torch._C._current_graph_task_id() != -1
+        if not in_backward_pass:
+            self._visit(args, kwargs, output)
         return output
 
+    def multi_head(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The attention of `nn.MultiheadAttention`; its inner call is visited."""
+        arguments = dict(zip(_names_of(MULTI_HEAD), args, strict=False)) | dict(kwargs)
+        if not arguments.get("need_weights", True):
+            return _with_attention(self.attend)(**arguments)
+        # With weights it multiplies matrices. Without them it would call the function on
+        # the same queries, keys and mask: that call is described, and then ended.
+        result = MULTI_HEAD(**arguments)
+        without_weights = arguments | {
+            "need_weights": False,
+            "is_causal": False,  # the mask, which it needs, says the same
+            "training": False,
+        }
+        with torch.no_grad(), suppress(StopForwardError):
+            _with_attention(self._visit_and_stop)(**without_weights)
+        return result
 
-def _describe(
-    module: nn.Module | None, arguments: Mapping[str, Any], output: Tensor
+    def _visit_and_stop(self, *args: Any, **kwargs: Any) -> Tensor:
+        if torch._C._current_graph_task_id() == -1:
+            self._visit(args, kwargs, None)
+        raise StopForwardError
+
+    def _visit(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], output: Tensor | None
+    ) -> None:
+        module = self._calling_module()
+        if module is None and not self.others:
+            return
+        arguments = dict(zip(PARAMETERS, args, strict=False)) | dict(kwargs)
+        check_tensor(arguments["query"])
+        device = arguments["query"].device.type
+        with (
+            torch.no_grad(),
+            torch._C.DisableTorchFunction(),
+            torch.autocast(device, enabled=False),
+        ):
+            self.visit(describe_sdpa(module, arguments, output))
+
+    def _calling_module(self) -> nn.Module | None:
+        """The innermost module of the model that is being called."""
+        frame = sys._getframe(2)
+        while frame.f_back is not None:
+            frame = frame.f_back
+            if frame.f_code is CALL_OF_A_MODULE:
+                module = self.modules.get(id(frame.f_locals["self"]))
+                if module is not None:
+                    return module
+        return None
+
+    def attend_outside_of_the_graph(self, args: Any, kwargs: Any) -> Any:
+        """`attend`, between two graphs of a model that is compiled."""
+        return self.attend(*args, **(kwargs or {}))
+
+    def multi_head_outside_of_the_graph(self, args: Any, kwargs: Any) -> Any:
+        """`multi_head`, between two graphs of a model that is compiled."""
+        return self.multi_head(args, kwargs or {})
+
+    # Dynamo ends a graph before such a function, and begins one behind it.
+    attend_outside_of_the_graph = torch.compiler.disable(attend_outside_of_the_graph)  # type: ignore[no-untyped-call]
+    multi_head_outside_of_the_graph = torch.compiler.disable(  # type: ignore[no-untyped-call]
+        multi_head_outside_of_the_graph
+    )
+
+
+def _names_of(function: Any) -> tuple[str, ...]:
+    code = function.__code__
+    names: tuple[str, ...] = code.co_varnames[: code.co_argcount]
+    return names
+
+
+def _with_attention(attend: Any) -> Any:
+    """torch's multi_head_attention_forward, with another scaled_dot_product_attention."""
+    names = MULTI_HEAD.__globals__ | {
+        "scaled_dot_product_attention": attend,
+        "has_torch_function": _never,
+    }
+    copy = python_types.FunctionType(
+        MULTI_HEAD.__code__, names, MULTI_HEAD.__name__, MULTI_HEAD.__defaults__
+    )
+    copy.__kwdefaults__ = MULTI_HEAD.__kwdefaults__
+    return copy
+
+
+def _never(_: Any) -> bool:
+    return False
+
+
+def check_tensor(query: Any) -> None:
+    """Refuse what holds no plain numbers, by its name."""
+    kind = type(query).__name__
+    if kind == "DTensor":
+        raise InputError(
+            "the queries are a DTensor: expected the local heads of each process "
+            "(use_local_output=True), whose statistics are those of these heads"
+        )
+    if query.is_nested:
+        raise InputError(
+            "the queries are a nested tensor: expected a batch of texts with a mask"
+        )
+    if torch._C._functorch.is_functorch_wrapped_tensor(query):
+        raise InputError(
+            "attention is called within torch.func (vmap, grad), where its numbers are "
+            "not at hand: call the model without it"
+        )
+
+
+def describe_sdpa(
+    module: nn.Module | None, arguments: Mapping[str, Any], output: Tensor | None
 ) -> AttentionCall:
+    """The call that scaled_dot_product_attention gets with these arguments."""
     query, scale = arguments["query"].detach(), arguments.get("scale")
     causal = bool(arguments.get("is_causal"))
     mask = arguments.get("attn_mask")
@@ -89,5 +205,32 @@ def _describe(
         causal=causal,
         from_first_key=causal,
         dropout=float(arguments.get("dropout_p") or 0.0),
-        output=output.detach(),
+        output=None if output is None else output.detach(),
     )
+
+
+def of_four_axes(call: AttentionCall) -> AttentionCall:
+    """The same call with batch and heads: SDPA also takes one axis or many before rows."""
+    query, keys, values, mask = call.queries, call.keys, call.values, call.mask
+    if query.ndim == 4:
+        if mask is not None and mask.ndim < 4:
+            mask = mask[(None,) * (4 - mask.ndim)]
+        if keys.shape[0] != query.shape[0]:  # all texts have the same keys
+            keys = keys.expand(len(query), -1, -1, -1)
+            values = values.expand(len(query), -1, -1, -1)
+        return replace(call, keys=keys, values=values, mask=mask)
+    # All axes before rows become the batch; there is one head.
+    axes = query.shape[:-2]
+    if mask is not None:
+        mask = _one_head(mask.expand(*axes, *mask.shape[-2:]))
+    return replace(
+        call,
+        queries=_one_head(query),
+        keys=_one_head(keys.expand(*axes, -1, -1)),
+        values=_one_head(values.expand(*axes, -1, -1)),
+        mask=mask,
+    )
+
+
+def _one_head(tensor: Tensor) -> Tensor:
+    return tensor.reshape(-1, 1, *tensor.shape[-2:])

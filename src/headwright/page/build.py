@@ -68,6 +68,7 @@ OURS = (  # what of this package runs in the browser
     "validation.py",
     "certificates/__init__.py",
     "certificates/checkers.py",
+    "certificates/formats.py",
     "certificates/exact",
     "formulas",
     "grading",

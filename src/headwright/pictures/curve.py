@@ -3,22 +3,54 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
 
 import altair as alt
 
 from headwright.errors import typed_errors
 from headwright.pictures.style import BAD, INK, SERIES, WIDTH, Chart, rows, titled
 
-if TYPE_CHECKING:
-    from headwright.grading.verdict import Curve
-
 SPREAD = 30  # from this ratio of the largest to the smallest value on, the axis is logarithmic
 HEIGHT = 240
+MOST_MARKED = 40  # points of a line that are marked; a line of more is drawn alone
+HEADROOM = 0.08  # above the highest point, as a part of the range
+WANTED = "wanted"  # the level that the first series is compared with
+
+
+class GrowthCurve(Protocol):
+    """How an answer does as one parameter grows: `headwright.grading` makes these."""
+
+    @property
+    def parameter(self) -> str:
+        """Its name."""
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """What it takes."""
+
+    @property
+    def series(self) -> Mapping[str, tuple[float, ...]]:
+        """A number for each of the values, for each line by name."""
+
+    @property
+    def levels(self) -> Mapping[str, float]:
+        """Horizontal lines by name."""
+
+    @property
+    def words(self) -> str:
+        """A sentence under the picture."""
+
+
+class Point(NamedTuple):
+    """A value of the parameter, and the height of a line there."""
+
+    x: float
+    y: float
 
 
 @typed_errors
-def curve_picture(curve: Curve, title: str = "How the answer does") -> Chart:
+def curve_picture(curve: GrowthCurve, title: str = "How the answer does") -> Chart:
     """A line for each series and a dashed one for each level; a ring where the answer falls below what was wanted.
 
     >>> from headwright.grading.verdict import Curve
@@ -26,127 +58,136 @@ def curve_picture(curve: Curve, title: str = "How the answer does") -> Chart:
     >>> [layer["mark"]["type"] for layer in picture.to_dict()["layer"]]
     ['line', 'point', 'rule', 'point', 'text']
     """
-    points: list[dict[str, Any]] = [
-        {"name": name, "x": float(x), "y": float(y)}
-        for name, values in curve.series.items()
-        for x, y in zip(curve.values, values, strict=False)
-        if math.isfinite(x) and math.isfinite(y)
-    ]
-    levels: list[dict[str, Any]] = [
-        {"name": f"{name}: {level:.3g}", "y": float(level)}
-        for name, level in curve.levels.items()
-    ]
-    across = [point["x"] for point in points] or [0.0, 1.0]
-    heights = [point["y"] for point in (*points, *levels)] or [1.0]
-    low, high = min(0.0, *heights), max(heights)
-    shares = (
-        low == 0 and 0.4 < high <= 1
-    )  # weights and probabilities: seen against the whole
-    top = 1.0 if shares else (high + 0.08 * (high - low) if high > low else low + 1)
+    points = _points_of_lines(curve)
+    levels = _levels(curve)
+    x_values = [point["x"] for point in points] or [0.0, 1.0]
     x = alt.X(
         "x:Q",
         title=curve.parameter,
-        scale=_across(across),
+        scale=_scale_of_values(x_values),
         axis=alt.Axis(grid=False, tickCount=6, format="~g"),
     )
     y = alt.Y(
         "y:Q",
         title=None,
-        scale=alt.Scale(domain=[low, top], nice=False),
+        scale=_scale_of_heights([point["y"] for point in (*points, *levels)]),
         axis=alt.Axis(tickCount=5),
     )
     names = [*curve.series, *(level["name"] for level in levels)]
-    colours = [SERIES[k % len(SERIES)] for k in range(len(curve.series))] + [INK] * len(
-        levels
-    )
+    colours = [SERIES[k % len(SERIES)] for k in range(len(curve.series))]
+    colours += [INK] * len(levels)
     colour = alt.Color(
         "name:N", title=None, scale=alt.Scale(domain=names, range=colours)
     )
-    base = alt.Chart(rows(points)).encode(
+
+    lines = alt.Chart(rows(points)).encode(
         x=x, y=y, color=colour, tooltip=["name:N", "x:Q", "y:Q"]
     )
-    few = len(points) <= 40 * max(1, len(curve.series))
-    wanted = (
-        alt.Chart(rows(levels))
-        .mark_rule(strokeDash=[6, 4], strokeWidth=1.5)
-        .encode(y=y, color=colour)
-    )
+    are_marked = len(points) <= MOST_MARKED * max(1, len(curve.series))
+    dashes = alt.Chart(rows(levels)).encode(y=y, color=colour)
     layers = [
-        base.mark_line(strokeWidth=2),
-        base.mark_point(filled=True, size=28, opacity=1 if few else 0),
-        wanted,
+        lines.mark_line(strokeWidth=2),
+        lines.mark_point(filled=True, size=28, opacity=1 if are_marked else 0),
+        dashes.mark_rule(strokeDash=[6, 4], strokeWidth=1.5),
     ]
-    if (found := first_below(curve)) is not None:
-        at = rows(
-            [
-                {
-                    "x": found[0],
-                    "y": found[1],
-                    "text": f"{curve.parameter} = {found[0]:g}: {found[1]:.3g}",
-                }
-            ]
-        )
-        late = sum(value <= found[0] for value in across) > len(across) / 2
-        text = alt.Chart(at).mark_text(
-            align="right" if late else "left",
-            dx=-11 if late else 11,
-            dy=-2,
-            fontSize=12,
-            fontWeight="bold",
-            color=BAD,
-        )
-        layers += [
-            alt.Chart(at)
-            .mark_point(size=130, color=BAD, strokeWidth=2, opacity=1)
-            .encode(x=x, y=y),
-            text.encode(x=x, y=y, text="text:N"),
-        ]
-    return titled(
-        alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
-        title,
-        curve.words,
-        told(curve),
-    )
+    below = first_below(curve)
+    if below is not None:
+        layers += _ring(below, curve.parameter, x_values, x, y)
+    chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+    return titled(chart, title, curve.words, curve_in_words(curve))
 
 
-def told(curve: Curve) -> str:
+def curve_in_words(curve: GrowthCurve) -> str:
     """Where each line begins and ends, beside what was wanted.
 
     >>> from headwright.grading.verdict import Curve
-    >>> told(Curve("n", (2, 100), {"weight": (0.5, 0.02)}, {"wanted": 0.4}))
+    >>> curve_in_words(Curve("n", (2, 100), {"weight": (0.5, 0.02)}, {"wanted": 0.4}))
     'Against n: weight from 0.5 at 2 to 0.02 at 100; wanted 0.4. It falls below what was wanted at n = 100.'
     """
-    said = [
-        f"{name} from {values[0]:.3g} at {curve.values[0]:g} to {values[-1]:.3g} at {curve.values[len(values) - 1]:g}"
-        for name, values in curve.series.items()
-        if values
-    ]
-    said += [f"{name} {level:.3g}" for name, level in curve.levels.items()]
-    text = f"Against {curve.parameter}: {'; '.join(said)}."
-    if (below := first_below(curve)) is not None:
-        text += f" It falls below what was wanted at {curve.parameter} = {below[0]:g}."
+    clauses = []
+    for name, heights in curve.series.items():
+        if heights:
+            first = curve.values[0]
+            last = curve.values[len(heights) - 1]
+            begins = f"from {heights[0]:.3g} at {first:g}"
+            clauses.append(f"{name} {begins} to {heights[-1]:.3g} at {last:g}")
+    for name, level in curve.levels.items():
+        clauses.append(f"{name} {level:.3g}")
+    text = f"Against {curve.parameter}: {'; '.join(clauses)}."
+    below = first_below(curve)
+    if below is not None:
+        text += f" It falls below what was wanted at {curve.parameter} = {below.x:g}."
     return text
 
 
-def _across(values: list[float]) -> alt.Scale:
-    low, high = min(values), max(values)
+def first_below(curve: GrowthCurve) -> Point | None:
+    """Where the first series, which is the answer's, first falls below what was wanted."""
+    heights = next(iter(curve.series.values()), ())
+    wanted = curve.levels.get(WANTED)
+    if not heights or wanted is None or heights[0] < wanted:
+        return None
+    for x, y in zip(curve.values, heights, strict=False):
+        if y < wanted:
+            return Point(float(x), float(y))
+    return None
+
+
+def _points_of_lines(curve: GrowthCurve) -> list[dict[str, Any]]:
+    """A row for each point of each line that is finite."""
+    points: list[dict[str, Any]] = []
+    for name, heights in curve.series.items():
+        for x, y in zip(curve.values, heights, strict=False):
+            if math.isfinite(x) and math.isfinite(y):
+                points.append({"name": name, "x": float(x), "y": float(y)})
+    return points
+
+
+def _levels(curve: GrowthCurve) -> list[dict[str, Any]]:
+    """A row for each horizontal line."""
+    return [
+        {"name": f"{name}: {level:.3g}", "y": float(level)}
+        for name, level in curve.levels.items()
+    ]
+
+
+def _scale_of_values(values: list[float]) -> alt.Scale:
+    low = min(values)
+    high = max(values)
     if low > 0 and high / low >= SPREAD:
         return alt.Scale(type="log", domain=[low, high], nice=False)
-    return alt.Scale(
-        domain=[low, high if high > low else low + 1], nice=False, zero=False
-    )
+    if low == high:
+        high = low + 1
+    return alt.Scale(domain=[low, high], nice=False, zero=False)
 
 
-def first_below(curve: Curve) -> tuple[float, float] | None:
-    """Where the first series, which is the answer's, first falls below what was wanted."""
-    values, level = next(iter(curve.series.values()), ()), curve.levels.get("wanted")
-    if not values or level is None or values[0] < level:
-        return None
-    return next(
-        (
-            (float(x), float(y))
-            for x, y in zip(curve.values, values, strict=False)
-            if y < level
-        ),
-        None,
+def _scale_of_heights(heights: list[float]) -> alt.Scale:
+    """From 0, or lower, to a little above the highest; weights and probabilities to 1."""
+    low = min([0.0, *heights])
+    high = max(heights, default=1.0)
+    if low == 0 and 0.4 < high <= 1:
+        top = 1.0
+    elif high > low:
+        top = high + HEADROOM * (high - low)
+    else:
+        top = low + 1
+    return alt.Scale(domain=[low, top], nice=False)
+
+
+def _ring(
+    point: Point, parameter: str, x_values: list[float], x: alt.X, y: alt.Y
+) -> list[Chart]:
+    """A ring around a point, and what it is beside it: on the left if most points are there."""
+    label = f"{parameter} = {point.x:g}: {point.y:.3g}"
+    chart = alt.Chart(rows([{"x": point.x, "y": point.y, "text": label}]))
+    before = sum(value <= point.x for value in x_values)
+    is_late = before > len(x_values) / 2
+    ring = chart.mark_point(size=130, color=BAD, strokeWidth=2, opacity=1)
+    text = chart.mark_text(
+        align="right" if is_late else "left",
+        dx=-11 if is_late else 11,
+        dy=-2,
+        fontSize=12,
+        fontWeight="bold",
+        color=BAD,
     )
+    return [ring.encode(x=x, y=y), text.encode(x=x, y=y, text="text:N")]

@@ -85,40 +85,40 @@ class DesignQuestion:
     @cached_property
     def random_keys(self) -> frozenset[int]:
         """The keys that follow a Gaussian law."""
-        named = [i for i, noise in self.uncertainty.noise.items() if noise.random]
-        if self.uncertainty.scenarios or not (named or self.uncertainty.others.random):
+        if self.uncertainty.scenarios:
             return frozenset()
-        others = (
-            [i for i in range(self.n) if i not in self.uncertainty.noise]
-            if self.uncertainty.others.random
-            else []
-        )
-        return frozenset([*named, *others])
+        noise = self.uncertainty.noise
+        random = {key for key, of_key in noise.items() if of_key.random}
+        if self.uncertainty.others.random:
+            random |= set(range(self.n)) - set(noise)
+        return frozenset(random)
 
     @cached_property
     def entries(self) -> tuple[UncertaintyEntry, ...]:
         """The uncertainty of the statement, entry by entry, in floating point; none with scenarios."""
-        named = np.zeros(self.n, dtype=bool)
-        named[list(self.uncertainty.noise)] = True
-        found = []
+        is_named = np.zeros(self.n, dtype=bool)
+        is_named[list(self.uncertainty.noise)] = True
+        entries = []
         for entry in uncertainty_entries(self.uncertainty, self.n, self.d):
-            keys = (
-                np.flatnonzero(~named)
-                if entry["keys"] == "*"
-                else np.array(entry["keys"])
-            )
-            low, high = (rational(x) for x in entry["scale"])
-            ball, stretch = (
-                float(rational(entry[name])) for name in ("ball", "stretch")
-            )
-            columns = [[float.fromhex(x) for x in column] for column in entry["factor"]]
-            factor = np.array(columns).T if columns else np.empty((self.d, 0))
-            found.append(
+            keys = np.array(entry["keys"])
+            if entry["keys"] == "*":
+                keys = np.flatnonzero(~is_named)
+            low, high = map(rational, entry["scale"])
+            factor = np.empty((self.d, 0))
+            if entry["factor"]:
+                columns = [list(map(float.fromhex, c)) for c in entry["factor"]]
+                factor = np.array(columns).T
+            entries.append(
                 UncertaintyEntry(
-                    keys, (low, high), ball, stretch, factor, entry["random"]
+                    keys=keys,
+                    ends=(low, high),
+                    ball=float(rational(entry["ball"])),
+                    stretch=float(rational(entry["stretch"])),
+                    factor=factor,
+                    random=entry["random"],
                 )
             )
-        return tuple(found)
+        return tuple(entries)
 
 
 def statement(
@@ -128,20 +128,19 @@ def statement(
     none_shorter: Fraction = Fraction(0),
 ) -> dict[str, Any]:
     """The statement of a certificate."""
+    targets = {}
+    for key in question.targets.indices:
+        targets[str(key)] = str(question.targets.least[key])
+    uncertainty = uncertainty_entries(question.uncertainty, question.n, question.d)
     return {
         "claim": claim,
         "heads": question.heads,
-        "keys": [_name(keys) for keys in question.keys],
+        "keys": [_name_of_keys(keys) for keys in question.keys],
         "scale": str(question.scale),
-        "targets": {
-            str(key): str(question.targets.least[key])
-            for key in question.targets.indices
-        },
-        "uncertainty": uncertainty_entries(
-            question.uncertainty, question.n, question.d
-        ),
+        "targets": targets,
+        "uncertainty": uncertainty,
         "confidence": str(question.confidence if question.random else 1),
-        "queries": [] if queries is None else [hex_floats(query) for query in queries],
+        "queries": [] if queries is None else list(map(hex_floats, queries)),
         "none_shorter": str(none_shorter),
     }
 
@@ -151,15 +150,23 @@ def hex_floats(numbers: Float[np.ndarray, " k"]) -> list[str]:
     return [float(number).hex() for number in numbers]
 
 
-def _name(keys: Float[np.ndarray, "n d"]) -> dict[str, Any]:
-    content = np.ascontiguousarray(keys, dtype="<f8")
-    rows = [hex_floats(row) for row in content] if keys.size <= INLINE_NUMBERS else None
+def _name_of_keys(keys: Float[np.ndarray, "n d"]) -> dict[str, Any]:
+    """Shape and digest, and the rows of a small matrix."""
+    rows = None
+    if keys.size <= INLINE_NUMBERS:
+        rows = list(map(hex_floats, keys))
     return {
         "n": keys.shape[0],
         "d": keys.shape[1],
-        "sha256": hashlib.sha256(content.tobytes()).hexdigest(),
+        "sha256": digest_of_keys(keys),
         "rows": rows,
     }
+
+
+def digest_of_keys(keys: Float[np.ndarray, "n d"]) -> str:
+    """The digest by which a statement names keys."""
+    content = np.ascontiguousarray(keys, dtype="<f8")
+    return hashlib.sha256(content.tobytes()).hexdigest()
 
 
 def uncertainty_entries(
@@ -168,60 +175,58 @@ def uncertainty_entries(
     """The uncertainty as the checker knows it, and nothing for keys that there are none of; no entry with scenarios."""
     if uncertainty.scenarios:
         return []
-    found = [_spread(noise, [key], d) for key, noise in uncertainty.noise.items()]
+    entries = []
+    for key, noise in uncertainty.noise.items():
+        entries.append(_entry(noise, [key], d))
     if not uncertainty.others.certain and len(uncertainty.noise) < n:
-        found.append(_spread(uncertainty.others, "*", d))
-    return found
+        entries.append(_entry(uncertainty.others, "*", d))
+    return entries
 
 
 def rounded_deviations(uncertainty: Uncertainty) -> bool:
     """Whether a standard deviation is irrational, and so the next float above it in every statement."""
-    spreads = [
-        each.spread.square
-        for each in (*uncertainty.noise.values(), uncertainty.others)
-        if each.spread is not None
-    ]
-    scales = [
-        each.scale.variance
-        for each in (*uncertainty.noise.values(), uncertainty.others)
-        if each.scale is not None
-    ]
-    return any(
-        _ratio_root(square) is None
-        for square in (*spreads, *(exact(each, "a variance") for each in scales))
-    )
+    for noise in (*uncertainty.noise.values(), uncertainty.others):
+        variances = []
+        if noise.spread is not None:
+            variances.append(noise.spread.square)
+        if noise.scale is not None:
+            variances.append(exact(noise.scale.variance, "a variance"))
+        if any(_ratio_root(variance) is None for variance in variances):
+            return True
+    return False
 
 
-def _spread(noise: Noise, keys: list[int] | str, d: int) -> dict[str, Any]:
-    scale, spread = noise.scale, noise.spread
-    if scale is not None and scale.random and spread is not None and not spread.random:
+def _entry(noise: Noise, keys: list[int] | str, d: int) -> dict[str, Any]:
+    """What some keys may be, as a statement has it: certain in all that is not said."""
+    scale = noise.scale
+    spread = noise.spread
+    entry: dict[str, Any] = {
+        "keys": keys,
+        "scale": ["1", "1"],
+        "ball": "0",
+        "stretch": "0",
+        "factor": [],
+        "random": noise.random,
+    }
+    if scale is not None and spread is not None and scale.random and not spread.random:
         raise InputError(
             "a key of Gaussian scale inside a ball or ellipsoid: expected both random, or both sets"
         )
-    return {
-        "keys": keys,
-        "scale": [_decimal(end) for end in scale.ends]
-        if scale is not None
-        else ["1", "1"],
-        "ball": _root(spread.square) if spread is not None else "0",
-        "stretch": _root(exact(scale.variance, "a variance"))
-        if scale is not None
-        else "0",
-        "factor": [hex_floats(column) for column in spread.factor(d).T]
-        if spread is not None
-        else [],
-        "random": noise.random,
-    }
+    if scale is not None:
+        entry["scale"] = list(map(_decimal, scale.ends))
+        entry["stretch"] = _root(exact(scale.variance, "a variance"))
+    if spread is not None:
+        entry["ball"] = _root(spread.square)
+        entry["factor"] = list(map(hex_floats, spread.factor(d).T))
+    return entry
 
 
 def _root(square: Fraction) -> str:
     """A radius, or a standard deviation: exactly if it is rational, else the next float above it."""
     root = _ratio_root(square)
-    return (
-        _decimal(root)
-        if root is not None
-        else math.nextafter(math.sqrt(square), math.inf).hex()
-    )
+    if root is not None:
+        return _decimal(root)
+    return math.nextafter(math.sqrt(square), math.inf).hex()
 
 
 def _ratio_root(square: Fraction) -> Fraction | None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 
+from headwright.certificates.exact.keys import Malformed
+from headwright.certificates.exact.values import parsed
 from headwright.errors import InputError
 
-# A name, not a sentence: the words of a statement repeat it.
-MODEL_NAME = re.compile(r"[\w./:-]{1,200}", re.ASCII)
 MOST_SHOWN = 40  # characters of a value in a message
 
 Content = TypeVar("Content")
@@ -22,19 +21,15 @@ Content = TypeVar("Content")
 def read_document(text: str, kind: str, read: Callable[[Any], Content]) -> Content:
     """What is read of a JSON document; an InputError says what is wrong with it."""
     try:
-        return read(json.loads(text, object_pairs_hook=_unique_names))
+        document = parsed(text)
+    except Malformed as error:
+        raise InputError(f"it is not a {kind}: {error}") from error
+    try:
+        return read(document)
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"it is not a {kind}: {error}") from error
-
-
-def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A name that is there twice would be read one way here and perhaps another way by a reader."""
-    names = dict(pairs)
-    if len(names) < len(pairs):
-        raise InputError("a name stands there twice: expected each once")
-    return names
 
 
 def check_number(name: str, value: Any) -> None:

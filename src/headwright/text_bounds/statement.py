@@ -20,9 +20,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from headwright.certificates.formats import FIRST_LAYER, MODEL_NAME
 from headwright.errors import InputError
 from headwright.text_bounds.documents import (
-    MODEL_NAME,
     MOST_SHOWN,
     check_number,
     digest_arrays,
@@ -31,7 +31,7 @@ from headwright.text_bounds.documents import (
 )
 from headwright.text_bounds.first_layer import FirstLayer
 
-FORMAT = "headwright every-text certificate"
+FORMAT = FIRST_LAYER
 VERSION = 4
 LISTED = 8  # pairs that the words have; the digest stands for all
 MOST_PAIRS = 2**16

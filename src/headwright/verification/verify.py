@@ -7,7 +7,6 @@ of their own.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,9 @@ from headwright.certificates.checkers import (
     run_checkers,
 )
 from headwright.certificates.exact.cost import BUDGET
-from headwright.certificates.exact.keys import Reject
+from headwright.certificates.exact.keys import Malformed
 from headwright.certificates.exact.values import Json, parsed
+from headwright.certificates.formats import ABOUT_MODELS, FIRST_LAYER, MODEL_NAME
 from headwright.errors import InputError, typed_errors
 
 if TYPE_CHECKING:
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float], None]
 LOG = logging.getLogger(__name__)
-FIRST_LAYER = (
-    "headwright every-text certificate"  # the formats of certificates about every text
-)
-NEXT_TOKEN = "headwright next-token certificate"  # noqa: S105  (no password)
-MODEL_NAME = re.compile(
-    r"[\w./:-]{1,200}", re.ASCII
-)  # as in a statement about every text
 
 
 @typed_errors
@@ -64,7 +57,7 @@ def verify(
     if not budget > 0:
         raise InputError(f"budget is {budget}: expected a number of seconds above 0")
     document = _parsed_or_none(text)
-    if _format_of(document) in (FIRST_LAYER, NEXT_TOKEN):
+    if _format_of(document) in ABOUT_MODELS:
         if files or checker is not None:
             raise InputError(
                 "keys or a checker beside a certificate about every text: expected the model alone"
@@ -89,32 +82,32 @@ def model_named(text: str) -> str | None:
     True
     """
     document = _parsed_or_none(text)
-    return (
-        _model_in(document)
-        if _format_of(document) in (FIRST_LAYER, NEXT_TOKEN)
-        else None
-    )
+    if _format_of(document) not in ABOUT_MODELS:
+        return None
+    return _model_in(document)
 
 
 def _parsed_or_none(text: str) -> Json:
     """The document; None if it is not strict JSON: then the checkers say why."""
     try:
         return parsed(text)
-    except Reject:
+    except Malformed:
         return None
 
 
 def _format_of(document: Json) -> str | None:
     """What kind of certificate a document says it is."""
-    said = document.get("format") if isinstance(document, dict) else None
-    return said if isinstance(said, str) else None
+    name = document.get("format") if isinstance(document, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _model_in(document: Json) -> str:
     """What a certificate about every text calls its model; a word in place of what is no name."""
     statement = document.get("statement") if isinstance(document, dict) else None
     name = statement.get("model") if isinstance(statement, dict) else None
-    return name if isinstance(name, str) and MODEL_NAME.fullmatch(name) else "MODEL"
+    if isinstance(name, str) and MODEL_NAME.fullmatch(name):
+        return name
+    return "MODEL"
 
 
 def _verify_every_text(
@@ -131,8 +124,8 @@ def _verify_every_text(
         verify_next_token,
     )
 
-    check = (
-        verify_first_layer if _format_of(document) == FIRST_LAYER else verify_next_token
-    )
-    word, words, runs = check(text, model, progress)
+    if _format_of(document) == FIRST_LAYER:
+        word, words, runs = verify_first_layer(text, model, progress)
+    else:
+        word, words, runs = verify_next_token(text, model, progress)
     return CertificateVerdict(word, words, (TEXTS_CHECKER,), runs)

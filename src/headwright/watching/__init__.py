@@ -1,8 +1,12 @@
-"""Attention statistics in the user's own loop: a model of the transformers library is watched while it runs.
+"""Attention statistics in the user's own loop: a model is watched while it runs.
 
 api               `watch`, `seen`, `register`
-hook              which models can be watched, and from when until when
-recorder          which run a call of attention belongs to
+hook              which models of transformers can be watched, and from when until when
+recorder          which run a call of attention in such a model belongs to
+module_hook       the same for any other PyTorch module
+module_recorder   its layers: the modules that call attention
+attention_modules which modules are of attention, by their names
+memory            whether what is asked for fits into memory
 statistics_queue  statistics of calls: at once, or of decode steps many together
 statistics        the statistics of one call, for any mask, in blocks of whole rows
 recorded          what was seen: by layer, by run, by head

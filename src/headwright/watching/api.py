@@ -29,7 +29,10 @@ def watch(
     keys: Sequence[int] = (),
     memory: int | None = None,
 ) -> AbstractContextManager[Recording]:
-    """While it lasts, statistics of every row of every head of a transformers model are kept as the model runs.
+    """While it lasts, statistics of every row of every head are kept as a model runs.
+
+    A model of transformers is watched with any kernel, in runs that go on with a cache. Of any other module, each call
+    of torch's scaled_dot_product_attention is seen; `layer` takes the name of the module that made it.
 
     Args:
         model: in memory, on any device; it is restored on exit. Its output is what it was, to the last bit.
@@ -52,7 +55,13 @@ def watch(
     (1, 2, 3)
     """
     wanted = StatisticsRequest.of(statistics, top, ends, last_rows)
-    block: AbstractContextManager[Recording] = _hook().watching(
+    require("torch", "watch", "torch")
+    from headwright.watching import module_hook
+
+    model = module_hook.unwrapped(model)
+    of_transformers = module_hook.is_of_transformers(model)
+    watching = _hook().watching if of_transformers else module_hook.watching_module
+    block: AbstractContextManager[Recording] = watching(
         model, wanted, keep, special, keys, memory
     )
     return block

@@ -9,14 +9,13 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from torch import nn
-from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.utils.weak import WeakIdKeyDictionary
-from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers import AttentionInterface, AttentionMaskInterface
 
 from headwright.errors import InputError
 from headwright.models.transformers_calls import (
@@ -25,6 +24,7 @@ from headwright.models.transformers_calls import (
     transformers_calls,
 )
 from headwright.statistics.request import StatisticsRequest
+from headwright.watching.module_hook import ModuleHook
 from headwright.watching.names import DEFAULT
 from headwright.watching.recorded import KEEP, Recording
 from headwright.watching.recorder import Recorder, StackInputs
@@ -41,24 +41,6 @@ SPECIAL_TOKENS = (
 )
 
 
-class BeforeHook:
-    """Tells the recorder what a stack is called with. A copy of it does nothing."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        """For one recorder."""
-        self.recorder = recorder
-
-    def __call__(
-        self, stack: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        """Called by torch."""
-        self.recorder.before(stack, args, kwargs)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """For copies and files: a function of the standard library that takes three arguments and does nothing."""
-        return getattr, (nullcontext(), "__exit__")
-
-
 @contextmanager
 def watching(
     model: Any,
@@ -71,7 +53,6 @@ def watching(
     """`watch`, with the statistics as one thing."""
     if keep not in KEEP:
         raise InputError(f"keep = {keep}: expected one of {', '.join(KEEP)}")
-    model = unwrapped(model)
     _check_model(model)
     token_ids = _special_tokens(model) if special is None else special
     queue = StatisticsQueue(wanted, KeySets(tuple(token_ids), tuple(keys)))
@@ -79,7 +60,7 @@ def watching(
     recorder = Recorder(model, seen, memory)
     with ExitStack() as undo:
         undo.callback(queue.close)
-        before = BeforeHook(recorder)
+        before = ModuleHook(recorder.before)
         for stack in recorder.stacks:
             hook = stack.register_forward_pre_hook(before, with_kwargs=True)
             undo.callback(hook.remove)
@@ -97,34 +78,8 @@ def watching(
         )
 
 
-def unwrapped(model: Any) -> Any:
-    """The model inside of what torch.compile, DistributedDataParallel and DataParallel make of it."""
-    while True:
-        if type(model).__name__ == "OptimizedModule":
-            model = model._orig_mod
-        elif isinstance(model, DataParallel) and len(model.device_ids) > 1:
-            raise InputError(
-                "the model is a DataParallel on several GPUs, which runs copies of the model: watch it in "
-                "DistributedDataParallel, or on one GPU"
-            )
-        elif isinstance(model, DistributedDataParallel | DataParallel):
-            model = model.module
-        else:
-            return model
-
-
 def _check_model(model: Any) -> None:
     """Refuse by name what cannot be watched."""
-    if not isinstance(model, PreTrainedModel):
-        if callable(getattr(model, "get_base_model", None)):
-            raise InputError(
-                f"the model is {type(model).__name__}, which holds a model of the transformers library: "
-                "watch(model.get_base_model()), and run the model as before"
-            )
-        raise InputError(
-            f"the model is {type(model).__name__}: expected a model of the transformers library, alone or "
-            "in torch.compile, DistributedDataParallel or DataParallel"
-        )
     family = type(model).__name__
     for module in model.modules():
         compiled = getattr(module, "_compiled_call_impl", None) is not None

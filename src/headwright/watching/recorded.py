@@ -274,6 +274,8 @@ class Part:
     runs: list[Run] = field(default_factory=list)
     layers: dict[int, list[LayerRun]] = field(default_factory=dict)  # as many as runs
     means: dict[int, RunningMeans] = field(default_factory=dict)
+    # The modules that layers are, where any module may be one.
+    names: dict[int, str] = field(default_factory=dict)
 
     def at(self, run: Run) -> int:
         """Which of the runs it is, -1 if it is not there; late ones are looked at first."""
@@ -327,8 +329,10 @@ class Part:
             layer_run.rows.append(of_rows)
         layer_run.receive(found, key_position, count)
 
-    def layer(self, index: int, run: int = -1) -> LayerSeen:
+    def layer(self, index: int | str, run: int = -1) -> LayerSeen:
         """What was kept of a layer, in the last run unless another one is asked for by its number."""
+        if isinstance(index, str):
+            index = self._number_of(index)
         if index not in self.layers:
             known = (
                 f"{min(self.layers)} to {max(self.layers)}"
@@ -342,10 +346,31 @@ class Part:
             raise InputError(
                 f"run {run}: expected a number from 0 to {len(self.runs) - 1}"
             )
-        held = self.runs[run]  # a static cache has more keys than were seen
-        return LayerSeen(
-            self.layers[index][run], held, None if self.name == "cross" else held.end
-        )
+        held = self.runs[run]
+        kept = self.layers[index]
+        last = run if run >= 0 else len(self.runs) + run
+        if last >= len(kept):
+            raise InputError(
+                f"layer {self.names.get(index, index)} called no attention in run {run}"
+            )
+        # A static cache has more keys than were seen. Layers that are modules of their
+        # own may have keys of several texts.
+        keys = None if self.name == "cross" or self.names else held.end
+        return LayerSeen(kept[last], held, keys)
+
+    def _number_of(self, name: str) -> int:
+        """The number of the layer that is the module of this name, or the only one that ends with it."""
+        numbers = [index for index, known in self.names.items() if known == name]
+        if not numbers:
+            numbers = [
+                index
+                for index, known in self.names.items()
+                if known.endswith("." + name)
+            ]
+        if len(numbers) != 1:
+            known_names = ", ".join(self.names.values()) or "a number"
+            raise InputError(f"layer {name!r}: expected one of {known_names}")
+        return numbers[0]
 
     def summaries(self) -> Iterator[tuple[int, RunningMeans]]:
         """The means of each layer: those kept, or of the rows kept."""
@@ -373,7 +398,9 @@ class Recording:
         self.storage = RowStorage()
         self.unseen: tuple[
             str, ...
-        ] = ()  # stacks that ran, and whose attention cannot be seen
+        ] = ()  # stacks that ran, or modules, whose attention cannot be seen
+        # How many modules of attention there are, where any module may be a layer.
+        self.of_modules = 0
 
     @property
     def parts(self) -> dict[str, Part]:
@@ -393,12 +420,24 @@ class Recording:
 
     def __repr__(self) -> str:
         """The parts, their layers and runs."""
-        told = [
+        phrases = [
             f"{name}: {len(part.layers)} layers, {len(part.runs)} runs"
             for name, part in self.parts.items()
         ]
-        told += [f"{name}: cannot be seen" for name in self.unseen]
-        return f"Recording({'; '.join(told) or 'nothing yet'})"
+        if self.of_modules and self.unseen:
+            phrases.append(self.unseen_phrase())
+        else:
+            phrases += [f"{name}: cannot be seen" for name in self.unseen]
+        return f"Recording({'; '.join(phrases) or 'nothing yet'})"
+
+    def unseen_phrase(self) -> str:
+        """In how many modules of attention, of how many, no call was seen; and which."""
+        shown = ", ".join(name or "the model itself" for name in self.unseen[:3])
+        more = ", ..." if len(self.unseen) > 3 else ""
+        return (
+            f"no attention call was seen in {len(self.unseen)} of {self.of_modules} "
+            f"modules of attention ({shown}{more})"
+        )
 
     def part(self, name: str) -> Part:
         """A part by its name: `encoder`, `decoder`, `cross`, or the name of the module."""
@@ -428,7 +467,15 @@ class Recording:
         """The decoder's attention to the encoder's text."""
         return self.part("cross")
 
-    def layer(self, index: int, run: int = -1) -> LayerSeen:
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The names of the modules that called attention, in order; empty for models of transformers."""
+        names: list[str] = []
+        for part in self.parts.values():
+            names += part.names.values()
+        return tuple(names)
+
+    def layer(self, index: int | str, run: int = -1) -> LayerSeen:
         """A layer of the only part, or of the one that reads text."""
         if len(self.parts) == 1:
             return next(iter(self.parts.values())).layer(index, run)
@@ -456,10 +503,14 @@ class Recording:
             "head": [],
             "rows": [],
         }
+        if self.modules:
+            columns["module"] = []
         means: dict[str, list[Any]] = {}
         for name, part in self.parts.items():
             for index, of_layer in part.summaries():
                 heads = of_layer.heads
+                if part.names:
+                    columns["module"] += [part.names[index]] * heads
                 columns["part"] += [name] * heads
                 columns["layer"] += [index] * heads
                 columns["head"] += range(heads)

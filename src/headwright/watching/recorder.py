@@ -8,12 +8,10 @@ of attention of the stack, and hands what their statistics need to the queue.
 from __future__ import annotations
 
 import inspect
-import os
 import threading
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -24,18 +22,12 @@ from headwright.errors import InputError
 from headwright.models.attention_calls import AttentionCall
 from headwright.models.transformers_calls import padding_of
 from headwright.statistics.attention_rows import AttentionRows
-from headwright.statistics.table import RECEIVED, TOP
+from headwright.statistics.table import RECEIVED
+from headwright.watching.attention_modules import CROSS, is_attention
+from headwright.watching.memory import check_memory
 from headwright.watching.recorded import Part, Recording, Run
 from headwright.watching.statistics_queue import HeldKeys, Steps, only_grows
 
-CROSS = (
-    "encoder_attn",
-    "crossattention",
-    "encdecattention",
-    "cross_attn",
-    "encoder_attention",
-    "cross_attention",
-)
 RECENT = 8  # runs that a call may go on with: caches that are used in turn
 
 
@@ -100,7 +92,7 @@ class Recorder:
     def unseen(self) -> tuple[str, ...]:
         """The stacks that ran and have attention of their own, none of which came by here."""
         with_attention = {
-            self.owner[module] for module in self.owner if _is_attention(module)
+            self.owner[module] for module in self.owner if is_attention(module)
         }
         paths = sorted((self.ran & with_attention) - self.recorded)
         return tuple(path.rpartition(".")[2] or "model" for path in paths)
@@ -205,7 +197,9 @@ class Recorder:
             part = self.seen.computed.get(stack)
             inputs.run = self._begin(inputs, part, batch, rows)
             if rows > 1:
-                self._check_memory(call)
+                config = getattr(call.module, "config", None)
+                layers = int(getattr(config, "num_hidden_layers", 1) or 1)
+                check_memory(call, layers, self.seen, self.free)
         return inputs.run
 
     def _layer_of(self, inputs: StackInputs, name: str, call: AttentionCall) -> int:
@@ -289,27 +283,6 @@ class Recorder:
         of_thread = [run for run in part.runs if run.thread == thread]
         return (of_thread or part.runs)[-1]
 
-    def _check_memory(self, call: AttentionCall) -> None:
-        """Refuse, before anything is computed, what would not fit: how much it needs, how much there is."""
-        batch, heads, rows, _ = call.queries.shape
-        config = getattr(call.module, "config", None)
-        layers = int(getattr(config, "num_hidden_layers", 1) or 1)
-        wanted = self.seen.wanted
-        numbers_of_a_row = 0
-        if self.seen.keep != "means":
-            for name in wanted.rows:
-                numbers_of_a_row += wanted.top if name in TOP[1:] else 1
-        numbers_of_a_key = sum(name in RECEIVED for name in wanted.names)
-        size = 8 if call.queries.dtype == torch.float64 else 4
-        of_a_head = rows * numbers_of_a_row + call.keys.shape[2] * numbers_of_a_key
-        needed = layers * batch * heads * size * of_a_head
-        free = self.free if self.free is not None else free_memory(call.queries.device)
-        if free is not None and needed > free:
-            raise InputError(
-                f"the statistics of {rows} rows of {batch} texts, {layers} layers and {heads} heads need "
-                f"{needed / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are free: take fewer statistics, or keep='means'"
-            )
-
 
 def _run_with_cache(part: Part, cache: Any) -> Run | None:
     """The latest of the recent runs that used a cache."""
@@ -319,13 +292,6 @@ def _run_with_cache(part: Part, cache: Any) -> Run | None:
         if run.cache is not None and run.cache() is cache:
             return run
     return None
-
-
-def _is_attention(module: nn.Module) -> bool:
-    """Whether it projects to queries and keys itself, by its name and what it holds."""
-    name = type(module).__name__.lower()
-    projections = [held for held in module.children() if isinstance(held, nn.Linear)]
-    return ("attention" in name or "attn" in name) and len(projections) > 1
 
 
 def _attention(
@@ -371,17 +337,3 @@ def _of_two_axes(value: Any) -> Tensor | None:
 def _booleans(value: Any) -> Tensor | None:
     plain = _of_two_axes(value)
     return None if plain is None else plain.bool()
-
-
-def free_memory(device: torch.device) -> int | None:
-    """In bytes, where the statistics are kept; None if the system does not say."""
-    if device.type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0])
-    try:
-        with Path("/proc/meminfo").open() as file:
-            line = next(line for line in file if line.startswith("MemAvailable"))
-        return int(line.split()[1]) * 1024
-    except (OSError, StopIteration):
-        if not hasattr(os, "sysconf"):
-            return None
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

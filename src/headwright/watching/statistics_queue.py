@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers.cache_utils import DynamicLayer
 
 from headwright.errors import InputError
 from headwright.statistics.attention_rows import AttentionRows
@@ -218,6 +217,15 @@ def only_grows(cache: Any, held: HeldKeys, call: AttentionRows) -> bool:
     return (
         plain
         and held.index < len(layers)
-        and type(layers[held.index]) is DynamicLayer
+        and _is_dynamic(layers[held.index])
         and share_memory(held.keys, call.key)
+    )
+
+
+def _is_dynamic(layer: Any) -> bool:
+    """Whether it is transformers' layer of a cache that grows: a subclass may do more."""
+    kind = type(layer)
+    return (
+        kind.__name__ == "DynamicLayer"
+        and kind.__module__ == "transformers.cache_utils"
     )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from headwright.certificates import floating
+from headwright.certificates.exact.certificate import VERSION
 from headwright.certificates.exact.verify import verify
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -75,7 +76,7 @@ def certificate(
     evidence = {"guard": guard, "bound": bound}
     return {
         "format": "headwright certificate",
-        "version": 3,
+        "version": VERSION,
         "statement": statement,
         "evidence": evidence,
     }

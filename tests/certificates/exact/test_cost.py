@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from headwright.certificates import floating
-from headwright.certificates.exact.certificate import document, read
+from headwright.certificates.exact.certificate import VERSION, document, read
 from headwright.certificates.exact.cost import (
     BUDGET,
     BYTES_A_SECOND,
@@ -89,7 +89,7 @@ def heads(tokens: int, rows: int, count: int, **more: Any) -> Any:
     } | more
     return {
         "format": "headwright certificate",
-        "version": 3,
+        "version": VERSION,
         "statement": said,
         "evidence": {"bounds": []},
     }
@@ -110,7 +110,7 @@ def circuit(layers: int) -> Any:
     evidence = {"layers": [nothing] * layers}
     return {
         "format": "headwright certificate",
-        "version": 3,
+        "version": VERSION,
         "statement": said,
         "evidence": evidence,
     }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headwright.certificates.exact.certificate import VERSION
 from headwright.certificates.exact.verify import verify
 from tests.certificates.exact.making import bound, certificate, of, part, spread
 
@@ -69,7 +70,7 @@ def heads(rule: Any = (), evidence: Any = None, **more: Any) -> Any:
     }
     return {
         "format": "headwright certificate",
-        "version": 3,
+        "version": VERSION,
         "statement": statement | more,
         "evidence": evidence or {"bounds": []},
     }

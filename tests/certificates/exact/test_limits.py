@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from headwright.certificates import floating
+from headwright.certificates.exact.certificate import VERSION
 from headwright.certificates.exact.keys import Reject
 from headwright.certificates.exact.numbers import ln_below, normal_tail
 from headwright.certificates.exact.verify import verify
@@ -60,7 +61,7 @@ def _heads(tokens: int, rules: int, **rule: Any) -> Any:
     }
     return {
         "format": "headwright certificate",
-        "version": 3,
+        "version": VERSION,
         "statement": said,
         "evidence": {"bounds": []},
     }

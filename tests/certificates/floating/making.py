@@ -11,6 +11,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from headwright.certificates.exact.certificate import VERSION
 from tests.certificates.floating.referee import DIGITS, Referee
 
 FORMS = ("certain", "scenarios", "sets", "random", "mixed")
@@ -101,7 +102,7 @@ def document(
     } | more
     return {
         "format": "headwright certificate",
-        "version": 3,
+        "version": VERSION,
         "statement": statement,
         "evidence": evidence,
     }

@@ -14,10 +14,10 @@ from headwright.formulas.tree import Relation
 from headwright.grading.answer import Answer, Said, full_name
 from headwright.grading.decision import Decision, Example
 from headwright.grading.exercise import load_exercises
-from headwright.grading.judging import Claim, Judged, judged
+from headwright.grading.judging import Claim, Outcome, judged
 from headwright.grading.replay import looked_at_twice
 from headwright.grading.replay.worlds import IntegersWorld, KeysWorld, holds, unit
-from tests.grading.settings.bench import check
+from tests.grading.kinds.bench import check
 
 EXERCISES = load_exercises()
 ANSWERS = [
@@ -101,7 +101,9 @@ def test_the_second_look_applies(exercise: str, formulas: tuple[str, ...]) -> No
     assert all(part.replayed > 0 for part in chosen)
 
 
-def decided(exercise: str, claim: str, decision: Decision, *definitions: str) -> Judged:
+def decided(
+    exercise: str, claim: str, decision: Decision, *definitions: str
+) -> Outcome:
     """A claim with a decision that nobody made, looked at again."""
     given = EXERCISES[exercise]
     defined = [parse(text) for text in definitions]

@@ -4,8 +4,6 @@ First the data, then how it is read. docs/reference/certificate.md says what eac
 unknown or missing name, another version, or numbers that do not fit together are Malformed.
 """
 
-import hashlib
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from headwright.certificates.exact.values import (
     Json,
     Vector,
     common_denominator,
+    digest_of_json,
     is_float,
     listed,
     named,
@@ -316,9 +315,7 @@ def _digest_without_rows(
 ) -> str:
     """Keys are in it by their own digests, so that it is the same with and without their rows."""
     without_rows: list[Json] = [{**entry, "rows": None} for entry in key_entries]
-    content = {**fields, "keys": without_rows}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest_of_json({**fields, "keys": without_rows})
 
 
 def _read_keys_name(fields: dict[str, Json]) -> KeysName:

@@ -4,6 +4,7 @@ docs/reference/certificate.md, 'Numbers', says how numbers are written. Whatever
 form is Malformed. Every function takes `what`, the words for the value in the reason of a refusal.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable
@@ -60,6 +61,12 @@ def _refuse_bare_number(text: str) -> NoReturn:
     raise Malformed(
         f"{text[:40]} is a bare number: expected a string that is read exactly"
     )
+
+
+def digest_of_json(value: Json) -> str:
+    """SHA-256 of a value written with sorted names, no spaces and ASCII only."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def named(value: Json, what: str, *names: str) -> dict[str, Json]:

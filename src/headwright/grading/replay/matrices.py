@@ -22,8 +22,9 @@ from headwright.formulas import tree as t
 from headwright.formulas.errors import ShapeError
 from headwright.formulas.shapes import SCALAR, Shape, shape, spelt, typed
 from headwright.grading.answer import Answer, full_name
-from headwright.grading.exercise import Exercise, Matrices, parsed
-from headwright.grading.judging import Judged
+from headwright.grading.exercise import Exercise, parsed
+from headwright.grading.judging import Outcome
+from headwright.grading.kinds.matrices.table import Matrices
 
 Number = Any  # a Fraction as long as it is rational, a float beyond that
 Rows = Sequence[Sequence[Number]]
@@ -42,7 +43,7 @@ class _NoMember(InputError):  # noqa: N818
 
 
 def tried(
-    exercise: Exercise, answer: Answer, one: Judged, random: Random
+    exercise: Exercise, answer: Answer, one: Outcome, random: Random
 ) -> list[bool | None]:
     """Whether a claim holds at its counterexample, or at random matrices; nothing where what is given does not."""
     setting = exercise.matrices or Matrices(shapes={}, sizes={})

@@ -21,8 +21,9 @@ from headwright.formulas.evaluate import ball, precision
 from headwright.formulas.show import plain
 from headwright.grading.answer import Answer, full_name, label, redefined
 from headwright.grading.decision import Decision, Path
-from headwright.grading.exercise import Exercise, Keys, Parameter, parsed
-from headwright.grading.judging import Judged, at
+from headwright.grading.exercise import Exercise, Parameter, parsed
+from headwright.grading.judging import Outcome, at
+from headwright.grading.kinds.keys.table import Keys
 from headwright.grading.replay import matrices
 from headwright.grading.replay import worlds as w
 from headwright.grading.scalars.numbers import Symbol
@@ -64,8 +65,8 @@ NO_PATHS: Mapping[str, Path] = {}
 
 
 def looked_at_twice(
-    exercise: Exercise, answer: Answer, judgements: Sequence[Judged], seed: int
-) -> list[Judged]:
+    exercise: Exercise, answer: Answer, judgements: Sequence[Outcome], seed: int
+) -> list[Outcome]:
     """The same decisions; a ContradictionError where a world contradicts one.
 
     A claim that is decided case by case, and fails in one case, is looked at again there only: the worlds for a proof
@@ -81,7 +82,7 @@ def looked_at_twice(
     ]
 
 
-def _again(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> Judged:
+def _again(exercise: Exercise, answer: Answer, one: Outcome, random: Random) -> Outcome:
     decision, keys = one.decision, exercise.keys
     wanted, proved = (
         (decision.word == "proved") != one.claim.negated,
@@ -155,8 +156,8 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> J
 
 
 def _weighed(
-    one: Judged, said: Sequence[bool | None], wanted: bool, *, lenient: bool = False
-) -> Judged:
+    one: Outcome, said: Sequence[bool | None], wanted: bool, *, lenient: bool = False
+) -> Outcome:
     """Of a proof every world must agree; of a refutation one at least: a false statement may well hold in others."""
     agree, against = said.count(wanted), said.count(not wanted)
     if against and (wanted or not (agree or lenient)):
@@ -164,13 +165,13 @@ def _weighed(
     return replace(one, part=replace(one.part, replayed=agree))
 
 
-def _contradiction(one: Judged) -> ContradictionError:
+def _contradiction(one: Outcome) -> ContradictionError:
     return ContradictionError(
         f"{plain(one.link)} was {one.decision.word}, and explicit instances say the opposite"
     )
 
 
-def _instead(one: Judged, decision: Decision) -> Judged:
+def _instead(one: Outcome, decision: Decision) -> Outcome:
     counterexample = {"words": decision.reason} if decision.word == "refuted" else None
     part = replace(
         one.part,
@@ -181,7 +182,7 @@ def _instead(one: Judged, decision: Decision) -> Judged:
     return replace(one, part=part, decision=decision)
 
 
-def _question(exercise: Exercise, answer: Answer, one: Judged) -> Question:
+def _question(exercise: Exercise, answer: Answer, one: Outcome) -> Question:
     node = one.link if exercise.integers is None else one.claim.node
     if one.decision.word != "refuted":
         return asked(exercise, answer, node, one.claim.under)
@@ -243,7 +244,7 @@ def _in_the_end(question: Question, worlds: Sequence[w.World]) -> bool | None:
     return said[-1] if len(said) > 1 and said[-1] == said[-2] else None
 
 
-def _noise_breaks(question: Question, one: Judged, random: Random) -> bool:
+def _noise_breaks(question: Question, one: Outcome, random: Random) -> bool:
     """Whether an equation between random keys holds at their means only: every key is moved a little."""
     if question.comparison != "=" or one.claim.role == "goal":
         return False
@@ -259,7 +260,7 @@ def _noise_breaks(question: Question, one: Judged, random: Random) -> bool:
     return False
 
 
-def _broken(question: Question, one: Judged, random: Random) -> Judged:
+def _broken(question: Question, one: Outcome, random: Random) -> Outcome:
     """Where only scores are known: scores that satisfy all conditions, and for which the claim fails."""
     if any(
         isinstance(part, t.Relation) and set(part.comparisons) & {">>", "<<"}
@@ -326,7 +327,7 @@ def _with_some(node: t.Node, world: w.IntegersWorld) -> bool | None:
     )
 
 
-def says_something(exercise: Exercise, answer: Answer, one: Judged) -> bool:
+def says_something(exercise: Exercise, answer: Answer, one: Outcome) -> bool:
     """Whether a true claim would be false were the question idle: for another query, other tokens, rows all alike."""
     if one.decision.vacuous:
         return False

@@ -27,7 +27,8 @@ from headwright.formulas.evaluate import (
 )
 from headwright.formulas.shapes import SCALAR, Shape, typed
 from headwright.grading.answer import comparisons, full_name, label
-from headwright.grading.exercise import Keys, Tokens
+from headwright.grading.kinds.keys.table import Keys
+from headwright.grading.kinds.tokens.table import Tokens
 
 FAR = arb("0.05")  # what is farther apart is not 'about' the same
 FINE = 3000  # bits of a closer look

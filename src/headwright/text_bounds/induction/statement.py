@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from headwright.certificates.formats import MODEL_NAME, NEXT_TOKEN
 from headwright.errors import InputError
 from headwright.text_bounds.documents import (
-    MODEL_NAME,
     check_number,
     read_document,
     show_value,
 )
 
-FORMAT = "headwright next-token certificate"
+FORMAT = NEXT_TOKEN
 VERSION = 2
 DOCUMENT_NAMES = {"format", "version", "statement", "cuts"}
 STATEMENT_NAMES = ("model", "weights", "length", "tokens", "opening")  # and groups

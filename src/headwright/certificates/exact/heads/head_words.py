@@ -1,14 +1,12 @@
 """What was proved about whole heads, in words: all that the statement says, and no more."""
 
-import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from headwright.certificates.exact.heads.head_statement import HeadStatement
 from headwright.certificates.exact.heads.matrices import Rows
 from headwright.certificates.exact.heads.run import CERTAIN, ExactHead, HeadRule
-from headwright.certificates.exact.values import Json, listed
+from headwright.certificates.exact.values import Json, digest_of_json, listed
 from headwright.certificates.exact.words import digest_of, number_in_words
 
 SHORT_BITS = 160  # numbers of no more binary digits are told one by one
@@ -94,6 +92,5 @@ def _canonical_number(x: Fraction) -> str:
 
 
 def statement_digest(statement: Json) -> str:
-    """The digest of a statement, with sorted names and no spaces."""
-    text = json.dumps(statement, sort_keys=True, separators=(",", ":"))
-    return f"(Statement: sha256 {hashlib.sha256(text.encode()).hexdigest()}.)"
+    """The digest of a statement, in words."""
+    return f"(Statement: sha256 {digest_of_json(statement)}.)"

@@ -1,0 +1,8 @@
+"""The kinds of exercises: what names mean, and what proves or refutes a claim. kind.py is the only way in.
+
+keys       keys and queries, by classes of keys that share a score
+tokens     self-attention on tokens made of orthogonal directions
+matrices   matrices of any size
+integers   integers and angles
+tending    conditions that send a name somewhere: lambda -> infinity, epsilon -> 0
+"""

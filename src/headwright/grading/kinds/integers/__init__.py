@@ -1,0 +1,10 @@
+"""Position embeddings at integer places.
+
+kind is what the rest of grading asks; prover decides statements with z3; table is [integers] in an exercise file.
+"""
+
+from headwright.grading.kinds.integers.kind import IntegersKind
+
+__all__ = ["KIND"]
+
+KIND = IntegersKind

@@ -1,0 +1,10 @@
+"""Self-attention on tokens made of orthogonal directions.
+
+kind is what the rest of grading asks; prover decides claims; table is [tokens] in an exercise file.
+"""
+
+from headwright.grading.kinds.tokens.kind import TokensKind
+
+__all__ = ["KIND"]
+
+KIND = TokensKind

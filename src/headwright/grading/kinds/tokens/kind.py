@@ -1,0 +1,71 @@
+"""What is particular to exercises about self-attention on tokens made of directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwright.errors import InputError
+from headwright.formulas import tree as t
+from headwright.grading.answer import Answer, full_name
+from headwright.grading.judging import Outcome
+from headwright.grading.kinds.kind import ExerciseKind
+from headwright.grading.kinds.tokens.table import Tokens
+
+if TYPE_CHECKING:
+    from headwright.grading.kinds.tokens.prover import TokensProver
+
+
+@dataclass(frozen=True)
+class TokensKind(ExerciseKind[Tokens]):
+    """An exercise about tokens."""
+
+    model = Tokens
+    has_limits = True
+
+    def check(self) -> None:
+        """The length of the directions is a parameter."""
+        tokens = self.table
+        if tokens.length not in self.exercise.parameters:
+            name = tokens.length
+            remedy = f"add {name} = {{ above = 0 }} to [parameters]"
+            raise InputError(
+                f"the parameter {name}, the length of the directions, is missing: {remedy}"
+            )
+
+    def names_by_field(self) -> Iterator[tuple[str, str]]:
+        """The letter of the directions, and the tokens."""
+        yield "tokens.letter", self.table.letter
+        for name in self.table.tokens:
+            yield "tokens.tokens", name
+
+    def gives(self, name: t.Name) -> bool:
+        """Whether the exercise gives this name."""
+        full = full_name(name)
+        given = {
+            *self.exercise.parameters,
+            *self.table.tokens,
+            *self.table.weights,
+            *self.exercise.answer,
+        }
+        if full in given or full in ("I", "pi", "e", "infinity", "Q", "K", "V"):
+            return True
+        return (
+            name.base in (self.table.letter, "c", "alpha", "q", "k", "v")
+            and name.index is not None
+        )
+
+    def prover(self, answer: Answer) -> TokensProver:
+        """With what the answer defines, and what it says of its own names."""
+        from headwright.grading.kinds.tokens.prover import TokensProver
+
+        return TokensProver.of(self.exercise, self.table, answer)
+
+    def recheck(
+        self, answer: Answer, outcomes: Sequence[Outcome], seed: int
+    ) -> list[Outcome]:
+        """On tokens that are written out."""
+        from headwright.grading.replay import looked_at_twice
+
+        return looked_at_twice(self.exercise, answer, outcomes, seed)
