@@ -8,6 +8,7 @@ bounds          the theorem, for one layer
 result          ranges as data
 verdicts        what they mean for a cache and for scores
 sentences       ranges in words
+rows            ranges as rows of a table
 as_json         ranges as JSON
 observed        what a text shows beside what is proved
 cache_scales    scales of an 8-bit cache, and the files in which runtimes read them

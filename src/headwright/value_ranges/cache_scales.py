@@ -53,7 +53,11 @@ class LayerScales:
 
 
 def cache_scales(ranges: Ranges) -> tuple[LayerScales, ...]:
-    """For each layer the smallest scales with which no key or value is clipped, on every text."""
+    """For each layer the smallest scales with which no key or value is clipped, on every text.
+
+    >>> cache_scales(Ranges("no layers", "llama", "", "bfloat16", (), ()))
+    ()
+    """
     scales = []
     for layer, name in zip(ranges.layers, ranges.tensor_names, strict=True):
         key = scale_for(layer.largest_key)
@@ -86,7 +90,12 @@ def scale_for(bound: float) -> float | None:
 
 
 def write_scales(ranges: Ranges, path: Path, file_format: str) -> tuple[Path, ...]:
-    """Write the scales and the configuration that goes with them; the files that were written."""
+    """Write the scales and the configuration that goes with them; the files that were written.
+
+    >>> write_scales(Ranges("a model", "llama", "", "bfloat16", (), ()), Path("scales.safetensors"), "onnx")
+    Traceback (most recent call last):
+    headwright.errors.InputError: format onnx: expected one of vllm, modelopt
+    """
     from safetensors.numpy import save
 
     if file_format not in FORMATS:

@@ -93,7 +93,11 @@ class LayerRange:
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """What queries, keys, values and scores of a model can be, on every text."""
+    """What queries, keys, values and scores of a model can be, on every text.
+
+    >>> Ranges("a model", "llama", "", "bfloat16", (), ())
+    <ranges of a model: 0 layers>
+    """
 
     model: str
     family: str

@@ -51,7 +51,15 @@ class LargeCentre:
 
 
 def verdicts(ranges: Ranges) -> tuple[RangeVerdict, ...]:
-    """The answer to every question."""
+    """The answer to every question.
+
+    >>> from transformers import LlamaConfig, LlamaModel
+    >>> from headwright.value_ranges.measure import ranges
+    >>> sizes = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2, "vocab_size": 8}
+    >>> model = LlamaModel(LlamaConfig(num_hidden_layers=1, **sizes))
+    >>> [verdict.answer.value for verdict in verdicts(ranges(model))]
+    ['proved', 'proved', 'proved']
+    """
     in_cache = max(ranges.largest_key, ranges.largest_value)
     cache = _verdict(
         RangeQuestion.CACHE_AT_SCALE_ONE,
