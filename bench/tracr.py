@@ -23,9 +23,9 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.errors import InputError
-from headwright.head_design.builder import HeadsResult
 from headwright.head_design.exact_bounds import frobenius_above, proven_facts
 from headwright.head_design.head import Head, HeadLayer
+from headwright.head_design.heads_result import HeadsResult
 from headwright.head_design.rules import Rule, Rules
 from headwright.numerics.enclosure import shown_above
 

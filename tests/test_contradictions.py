@@ -130,7 +130,9 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
     ),
     "a head's weights": (
         "headwright.head_design.builder.proven_facts",
-        lambda facts: [(e, dict.fromkeys(least, 0.9999)) for e, least in facts],
+        lambda facts: [
+            fact._replace(least=dict.fromkeys(fact.least, 0.9999)) for fact in facts
+        ],
         lambda: build(RULES),
     ),
     "the head's own query": (

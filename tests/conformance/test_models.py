@@ -230,3 +230,48 @@ def test_a_verdict_inside_compiled_code_is_computed_as_it_is_written() -> None:
     plain = hw.conform(out, q, k, v, causal=True)
     assert (verdict.word, verdict.ratio) == (plain.word, plain.ratio)
     assert not [name for name in traced if "exp" in name or "numpy" in name], traced
+
+
+class MultiHead(nn.Module):
+    """Attention of torch.nn, after a call of the kernel itself."""
+
+    def __init__(self, *, weights: bool) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(32, 4, batch_first=True)
+        self.weights = weights
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        heads = x[:, None]
+        x = nn.functional.scaled_dot_product_attention(heads, heads, heads)[:, 0]
+        out: torch.Tensor = self.attention(x, x, x, need_weights=self.weights)[0]
+        return out
+
+
+def test_attention_of_torch_nn_is_judged_or_named() -> None:
+    """torch hides the calls inside MultiheadAttention from a TorchFunctionMode."""
+    x = torch.randn(2, 12, 32, generator=torch.Generator().manual_seed(0))
+    model = MultiHead(weights=False).train()
+    before = model(x)
+    with hw.conforming(model) as verdicts:
+        during = model(x)
+    assert torch.equal(before, during)
+    assert [call.module for call in verdicts] == ["", "attention"]
+    assert str(verdicts) == "within: 2 of 2 calls judged"
+    model.weights = True
+    with hw.conforming(model) as verdicts:
+        model(x)
+    assert "within: 1 of 2 calls judged" in str(verdicts)
+    assert "attention: not judged, it returns its weights" in str(verdicts)
+
+
+def test_encoders_of_torch_nn_are_judged() -> None:
+    layer = nn.TransformerEncoderLayer(32, 4, batch_first=True)
+    encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+    x = torch.randn(2, 12, 32, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad(), hw.conforming(encoder) as verdicts:
+        encoder(x)
+    assert [call.module for call in verdicts] == [
+        "layers.0.self_attn",
+        "layers.1.self_attn",
+    ]
+    assert verdicts.word == "within", str(verdicts)

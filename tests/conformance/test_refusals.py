@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -207,6 +208,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "sparse tensors": (
         lambda: hw.conform(OUT, torch.from_numpy(Q).to_sparse(), K, V),
         "q is a tensor on cpu with layout torch.sparse_coo: expected one that holds",
+    ),
+    "a contract that allows 'yes'": (
+        lambda: replace(
+            hw.conformance.CONTRACTS["fused"],
+            alibi_by_key="yes",  # type: ignore[arg-type]
+        ),
+        "alibi_by_key is 'yes': expected True or False",
     ),
     "a device that is not there": (
         lambda: hw.attention_inputs(rows=4, framework="torch", device="xpu:7"),

@@ -306,3 +306,22 @@ def test_a_sink_that_takes_all_weight_is_named_as_the_reason() -> None:
     verdict = hw.conform(out, case.q, case.k, case.v, sinks=[200.0, 200.0])
     assert verdict.word == "undecided"
     assert "on a sink" in verdict.explanation and "smaller sink" in verdict.explanation
+
+
+def test_gradients_with_alibi_by_key() -> None:
+    """Step A: the log-sum-exp is as large as slope * position."""
+    case = alibi_by_key(torch.float32)
+    slopes = case.described["alibi"][:, None, None]
+    hidden = case.scores == -torch.inf
+
+    def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        scores = q @ k.mT * DIM**-0.5 + slopes * torch.arange(4096)
+        scores = scores.masked_fill(hidden, -torch.inf)
+        log_sum = torch.logsumexp(scores, -1, keepdim=True)
+        return torch.exp(scores - log_sum) @ v
+
+    verdict = hw.conform(
+        attention, case.q, case.k, case.v, gradients=True, **case.described
+    )
+    assert verdict.word == "within", str(verdict)
+    assert all(0 < gradient.ratio <= 1 for gradient in verdict.gradients)

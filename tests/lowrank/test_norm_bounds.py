@@ -219,14 +219,15 @@ def test_a_matrix_product_that_errs_as_far_as_it_may_is_covered(
 ) -> None:
     gram, calls = norm_bounds._gram, list[None]()
 
-    def erring(blocks: Iterable[np.ndarray]) -> tuple[np.ndarray, Fraction, Fraction]:
+    def erring(blocks: Iterable[np.ndarray]) -> norm_bounds.GramBounds:
         calls.append(None)
-        G, squared, error = gram(blocks)
-        if (
-            len(calls) == 1
-        ):  # the Gram matrix of A; the second is the check of Cholesky's
-            return G * (1 - 1e-3), squared, Fraction(float(np.linalg.norm(G))) / 999
-        return G, squared, error
+        bounds = gram(blocks)
+        # The Gram matrix of A; the second is the check of Cholesky's.
+        if len(calls) == 1:
+            G = bounds.computed
+            missed = Fraction(float(np.linalg.norm(G))) / 999
+            return bounds._replace(computed=G * (1 - 1e-3), error=missed)
+        return bounds
 
     monkeypatch.setattr(norm_bounds, "_gram", erring)
     A = np.outer(np.arange(1.0, 9.0), np.arange(1.0, 6.0)) + np.eye(8, 5)
@@ -242,14 +243,12 @@ def test_a_cholesky_check_whose_product_errs_as_far_as_it_may_is_covered(
         seen.append(M.copy())
         return np.zeros_like(M)
 
-    def erring(blocks: Iterable[np.ndarray]) -> tuple[np.ndarray, Fraction, Fraction]:
+    def erring(blocks: Iterable[np.ndarray]) -> norm_bounds.GramBounds:
         if not seen:
             return gram(blocks)
-        return (
-            seen[-1],
-            Fraction(0),
-            Fraction(float(np.linalg.norm(seen[-1]))) * 2,
-        )  # says 0 0^T is all of M
+        # It says that 0 0^T is all of M.
+        error = Fraction(float(np.linalg.norm(seen[-1]))) * 2
+        return norm_bounds.GramBounds(seen[-1], Fraction(0), error)
 
     monkeypatch.setattr(np.linalg, "eigvalsh", lambda G: eigenvalues(G) / 2)
     monkeypatch.setattr(np.linalg, "cholesky", nothing)

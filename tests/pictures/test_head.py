@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headwright.pictures import head_picture, render
-from headwright.pictures.head import _gathered, geometry, pattern_map
+from headwright.pictures.head import _together, geometry, pattern_map
 
 
 def test_what_a_mask_hides_stays_empty() -> None:
@@ -28,7 +28,7 @@ def test_tokens_without_a_query_are_named_in_the_title() -> None:
 
 
 def test_points_that_lie_together_share_a_label() -> None:
-    assert _gathered(["a", "b"], np.ones((2, 2)), 1.5) == [
+    assert _together(["a", "b"], np.ones((2, 2)), 1.5) == [
         {"x": 1.0, "y": 1.0, "name": "a, b"}
     ]
 
@@ -38,7 +38,7 @@ def test_tokens_of_one_name_have_lines_and_labels_of_their_own() -> None:
     chart = geometry(["x", "y", "x"], np.eye(3)[:, :2], queries).to_dict()
     lines = chart["datasets"][chart["layer"][0]["data"]["name"]]
     assert len({line["of"] for line in lines}) == 3
-    names = [place["name"] for place in _gathered(["x", "y", "x"], queries, 1.5)]
+    names = [place["name"] for place in _together(["x", "y", "x"], queries, 1.5)]
     assert names == ["x (0)", "y", "x (2)"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.pictures.labels import LETTER, LINE, Frame, beside
+from headwright.pictures.labels import HALF_LETTER, HALF_LINE, Frame, beside
 
 FRAME = Frame((0.0, 0.0), 1.5, 350)
 
@@ -22,7 +22,7 @@ def test_names_of_two_points_that_lie_close_do_not_cover_one_another(
     x: float, y: float, apart: float
 ) -> None:
     one, other = beside([(x, y, "token"), (x + apart, y, "other")], [], FRAME)
-    wide, high = 2 * LETTER * 5 * FRAME.unit, 2 * LINE * FRAME.unit
+    wide, high = 2 * HALF_LETTER * 5 * FRAME.unit, 2 * HALF_LINE * FRAME.unit
     assert (
         abs(one[0] - other[0]) >= wide - 1e-9 or abs(one[1] - other[1]) >= high - 1e-9
     )

@@ -131,7 +131,7 @@ def _print(
 
 
 def _print_layer(found: HeadsResult) -> None:
-    from headwright.head_design.builder import COARSE
+    from headwright.head_design.heads_result import COARSE
     from headwright.numerics.enclosure import shown_above, shown_below
 
     if found.layer is None:

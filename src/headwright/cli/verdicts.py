@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -26,6 +26,7 @@ COLOUR = {
     "open": "yellow",
     "quoted": "dim",
 }
+COLUMNS = ("answer", "exercise", "verdict", "false", "to read")
 WIDEST_PLACE = 28
 _WORD = re.compile(rf"\s+(?:line \d+\s+)?({'|'.join(COLOUR)})\b")
 
@@ -33,33 +34,44 @@ _WORD = re.compile(rf"\s+(?:line \d+\s+)?({'|'.join(COLOUR)})\b")
 def print_verdicts(checked: Sequence[Checked], notes: Sequence[Problem] = ()) -> None:
     """Every answer with its verdict, and what was not judged; of several answers, a table and the counts."""
     from headwright.grading.report.text import as_text
-    from headwright.grading.verdict import WORST_FIRST
 
-    files = {each.answer.file for each in checked}
-    for number, each in enumerate(checked):
+    files = {answer.answer.file for answer in checked}
+    for number, answer in enumerate(checked):
         if number:
             OUT.print()
-        for place, line in enumerate(as_text(each, file=len(files) > 1)):
-            text = Text(line, "bold" if place == 0 else "")
-            word = _WORD.match(line)
-            if word:
-                text.stylize(f"bold {COLOUR[word[1]]}", *word.span(1))
-            show_line(text)
+        _print_verdict(as_text(answer, file=len(files) > 1))
     if checked and notes:
         OUT.print()
     _print_notes(notes)
     if len(checked) > 1:
         OUT.print()
         show_table(_table(checked))
-        counts = Counter(each.verdict.word for each in checked)
-        shown = ", ".join(
-            f"{counts[word]} {word}" for word in reversed(WORST_FIRST) if counts[word]
-        )
-        unmatched = len(notes)
-        show_line(
-            f"\n{len(checked)} answers: {shown}"
-            + (f"; {unmatched} not judged" if unmatched else "")
-        )
+        show_line(f"\n{_counts(checked, len(notes))}")
+
+
+def _print_verdict(lines: Iterable[str]) -> None:
+    """The first line is bold, and the words of verdicts have their colours."""
+    for place, line in enumerate(lines):
+        text = Text(line, "bold" if place == 0 else "")
+        word = _WORD.match(line)
+        if word:
+            text.stylize(f"bold {COLOUR[word[1]]}", *word.span(1))
+        show_line(text)
+
+
+def _counts(checked: Sequence[Checked], not_judged: int) -> str:
+    """How many answers have each verdict, the best first."""
+    from headwright.grading.verdict import WORST_FIRST
+
+    counts = Counter(answer.verdict.word for answer in checked)
+    clauses = []
+    for word in reversed(WORST_FIRST):
+        if counts[word]:
+            clauses.append(f"{counts[word]} {word}")
+    sentence = f"{len(checked)} answers: {', '.join(clauses)}"
+    if not_judged:
+        sentence += f"; {not_judged} not judged"
+    return sentence
 
 
 def print_class(room: Classroom, notes: Sequence[Problem] = ()) -> None:
@@ -70,17 +82,18 @@ def print_class(room: Classroom, notes: Sequence[Problem] = ()) -> None:
     table.add_column("student", no_wrap=True)
     for name in ("false", "to read", *room.exercises):
         table.add_column(name, overflow="fold", justify="center")
-    for one in room.students:
-        words = [one.word(exercise) or "" for exercise in room.exercises]
+    seen = set()
+    for student in room.students:
+        words = [student.word(exercise) or "" for exercise in room.exercises]
+        seen |= set(words)
         cells = [Text(SIGNS.get(word, "-"), COLOUR.get(word, "")) for word in words]
         table.add_row(
-            Text(one.name),
-            Text(str(one.false or ""), "red"),
-            str(one.to_read or ""),
+            Text(student.name),
+            Text(str(student.false or ""), "red"),
+            str(student.to_read or ""),
             *cells,
         )
     show_table(table)
-    seen = {word for one in room.students for word in map(one.word, room.exercises)}
     legend = ", ".join(f"{sign} {word}" for word, sign in SIGNS.items() if word in seen)
     show_line(f"\n{legend}, - no answer found" if legend else "No answers were found.")
     _print_notes(notes)
@@ -94,30 +107,24 @@ def _print_notes(notes: Sequence[Problem]) -> None:
 def _table(checked: Sequence[Checked]) -> Table:
     """A line for each answer: the reasons were given in full above."""
     rows = []
-    for each in checked:
-        place, word = each.answer.place, each.verdict.word
-        false = len(each.verdict.false_formulas)
-        numbers = (
+    for answer in checked:
+        verdict = answer.verdict
+        false = len(verdict.false_formulas)
+        place = answer.answer.place
+        if len(place) > WIDEST_PLACE:
+            place = f"...{place[3 - WIDEST_PLACE :]}"
+        row = (
+            Text(place),
+            Text(answer.answer.exercise_id),
+            Text(verdict.word, COLOUR[verdict.word]),
             Text(str(false or ""), "red"),
-            Text(str(len(each.verdict.to_read) or "")),
+            Text(str(len(verdict.to_read) or "")),
         )
-        rows.append(
-            (
-                Text(
-                    place
-                    if len(place) <= WIDEST_PLACE
-                    else f"...{place[3 - WIDEST_PLACE :]}"
-                ),
-                Text(each.answer.exercise_id),
-                Text(word, COLOUR[word]),
-                *numbers,
-            )
-        )
+        rows.append(row)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for k, name in enumerate(("answer", "exercise", "verdict", "false", "to read")):
-        table.add_column(
-            name, no_wrap=True, min_width=max(len(name), *(len(row[k]) for row in rows))
-        )
+    for column, name in enumerate(COLUMNS):
+        width = max(len(name), *(len(row[column]) for row in rows))
+        table.add_column(name, no_wrap=True, min_width=width)
     for row in rows:
         table.add_row(*row)
     return table

@@ -15,6 +15,10 @@ verdict      the result as data
 sentences    the result in words
 hypotheses   mistakes that would explain an output, as one table
 candidates   what a hypothesis is
+mask_hypotheses  which keys are seen
+weight_hypotheses  scores, weights and the division
+tensor_hypotheses  heads, texts, tokens, layouts, what is not written
+rounding_hypotheses  narrower types
 estimated_keys  hypotheses about single keys, found from the output
 probes       visible_keys: which keys does a row see?
 inputs       attention_inputs: queries, keys and values that show errors

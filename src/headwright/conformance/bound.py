@@ -206,7 +206,7 @@ def _add_bias_error(
     return error
 
 
-def _row_shift(contract: Contract, exact: ExactRows) -> Array | float:
+def row_shift(contract: Contract, exact: ExactRows) -> Array | float:
     """By how much all scores of a row may be larger than those of the definition."""
     if not contract.alibi_by_key or exact.added is None:
         return 0.0
@@ -248,7 +248,7 @@ def _log_error(
     key_size = xp.abs(scores) + score_error
     largest_size = xp.abs(exact.largest_score) + worst_error
     shift_size = xp.maximum(key_size, largest_size) + xp.log(exact.seen + 1)
-    shift_size = shift_size + _row_shift(contract, exact)
+    shift_size = shift_size + row_shift(contract, exact)
     shift = gamma(4.0, units.ulp) * (shift_size + LAZY_MAXIMUM)
     # The arguments of exp, from the key to the final maximum, telescope over tiles.
     distance = exact.largest_score - scores + 2 * worst_error + LAZY_MAXIMUM
@@ -279,7 +279,7 @@ def _sink_score_error(contract: Contract, units: Units, exact: ExactRows) -> Arr
     """A sink is given: it is rounded as a bias is, and raised with the other scores."""
     xp = namespace_of(exact.weights)
     rounded = (1 + gamma(4.0, units.ulp)) * (1 + units.score) - 1
-    raised = gamma(6.0, units.ulp) * _row_shift(contract, exact)
+    raised = gamma(6.0, units.ulp) * row_shift(contract, exact)
     return rounded * xp.abs(exact.sink_scores) + raised
 
 

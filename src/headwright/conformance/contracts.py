@@ -89,6 +89,10 @@ class Contract:
                 raise InputError(
                     f"{field} is {name!r}: expected one of {', '.join(sorted(known))}"
                 )
+        for field in ("tanh_from_exp", "alibi_by_key", "rounds_weights_of_gradients"):
+            allowed = getattr(self, field)
+            if not isinstance(allowed, bool):
+                raise InputError(f"{field} is {allowed!r}: expected True or False")
         for field in ("exp_ulps", "tanh_ulps", "tile"):
             number = getattr(self, field)
             if not isinstance(number, int | float) or not 0 < number < math.inf:
@@ -192,7 +196,7 @@ def contracts_to_try(
     """The contract that was named, or all that are usual for inputs, strictest first.
 
     >>> from headwright.conformance.formats import BFLOAT16
-    >>> [each.name for each in contracts_to_try(None, BFLOAT16)]
+    >>> [contract.name for contract in contracts_to_try(None, BFLOAT16)]
     ['fused', 'eager']
     """
     if isinstance(named, str):
@@ -225,7 +229,7 @@ def gradient_contracts(
     """Those under which gradients are judged: the theorem is about fused passes.
 
     >>> from headwright.conformance.formats import FLOAT32
-    >>> [each.name for each in gradient_contracts(None, FLOAT32)]
+    >>> [contract.name for contract in gradient_contracts(None, FLOAT32)]
     ['fused']
     """
     if named is None:

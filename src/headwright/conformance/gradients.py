@@ -26,6 +26,7 @@ from headwright.conformance.bound import (
     bound_scores,
     gamma,
     raise_weights,
+    row_shift,
     sum_operations,
     units_of,
     worst_score_error,
@@ -255,6 +256,7 @@ def _bound_log_of_weights(
     # The log-sum-exp is the maximum plus a logarithm between 0 and ln(keys).
     logarithm = xp.log(exact.seen + 1) + 1
     size = xp.abs(exact.largest_score) + worst + logarithm + LAZY_MAXIMUM
+    size = size + row_shift(contract, exact)
     rounded = gamma(8.0, units.ulp) * size + units.exp * (logarithm + LAZY_MAXIMUM)
     error = log_error + xp.maximum(above, -below) + rounded
     return xp.where(exact.visible, error, xp.zeros_like(error))

@@ -190,6 +190,10 @@ class CallJudge:
             reason = "dropout is random: call model.eval()"
             self.verdicts.calls.append(JudgedCall(name, None, reason))
             return
+        if call.output is None:
+            reason = "it returns its weights, and so calls no kernel"
+            self.verdicts.calls.append(JudgedCall(name, None, reason))
+            return
         q, k, v = call.queries, call.keys, call.values
         described = describe(call)
         try:

@@ -18,7 +18,10 @@ def summarise(verdict: ConformanceVerdict) -> str:
     first = f"{verdict.word}: "
     if verdict.gradients:
         first += f"the output is {verdict.output_word}, "
-    first += f"{ratio_in_words(verdict.ratio)} of the bound"
+    if verdict.unjudged_elements == verdict.ratios.size:
+        first += "nothing is judged"
+    else:
+        first += f"{ratio_in_words(verdict.ratio)} of the bound"
     first += f" ({verdict.contract}, {verdict.number_type}"
     if len(verdict.rows) < verdict.total_rows:
         first += f", {len(verdict.rows)} of {verdict.total_rows} rows"

@@ -736,7 +736,7 @@ class _Lexer:
             self.fail(f"{shown} is not a sign of the formula language", 1, "remove it")
 
 
-_INFIX = ("+", "-", "*", "/", ".", ",", ";", ":", "^", "_")
+_INFIX = ("+", "-", "*", "/", ".", "⊙", ",", ";", ":", "^", "_")
 _JOINS = ("relation", "logic", "condition", "then")
 _PAUSES = (*_JOINS, "line", "end", "quad")
 
@@ -860,7 +860,7 @@ def _breaks(found: list[Word], start: int, pairs: dict[int, int], last: Word) ->
 def _continues(found: list[Word], place: int) -> bool:
     """Whether a line goes on with the line before: it begins with + or *, or with - and has no relation."""
     first = found[place]
-    if not first.is_sign("+", "-", "*", "/", "."):
+    if not first.is_sign("+", "-", "*", "/", ".", "⊙"):
         return False
     while first.text == "-" and found[place].kind not in ("line", "end"):
         if found[place].kind == "relation":

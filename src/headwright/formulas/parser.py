@@ -130,7 +130,7 @@ class Parser:
                 "write the sum with \\sum, or list every term",
             )
         fix = "add what is missing, or remove what comes before it"
-        if last.is_sign("+", "-", "*", "/", "."):
+        if last.is_sign("+", "-", "*", "/", ".", "⊙"):
             fix = "add what comes after the sign, or remove the sign"
         elif last.kind in ("relation", "function"):
             fix = (
@@ -316,9 +316,10 @@ class Parser:
         )
 
     def term(self) -> t.Node:
-        """Products and quotients from left to right; a dot joins what is on its two sides."""
+        """Products and quotients from left to right; a dot joins what is on its two sides, and so does ⊙."""
         start = self.next.span.start
         dotted: t.Node | None = None
+        entrywise = False
         factors = [self.factor()]
         while True:
             if self.takes("*"):
@@ -327,15 +328,19 @@ class Parser:
                 over, under = _product(factors), self.factor()
                 factors = [_quotient(over, under, over.span.to(under.span))]
             elif (
-                self.next.is_sign(".") or not self.starts() or not self.beside(factors)
+                self.next.is_sign(".", "⊙")
+                or not self.starts()
+                or not self.beside(factors)
             ):
                 right = _product(factors)
-                dotted = (
-                    right
-                    if dotted is None
-                    else t.Inner(dotted, right, span=self.since(start))
-                )
-                if self.aside is not None or not self.takes("."):
+                if dotted is None:
+                    dotted = right
+                elif entrywise:
+                    dotted = t.Call(t.HADAMARD, (dotted, right), span=self.since(start))
+                else:
+                    dotted = t.Inner(dotted, right, span=self.since(start))
+                entrywise = self.next.is_sign("⊙")
+                if self.aside is not None or not self.takes(".", "⊙"):
                     return dotted
                 factors = [self.factor()]
 

@@ -39,6 +39,7 @@ _SPELT: Final[Mapping[str, tuple[str, str]]] = {
     "drawn": (r" \sim ", " ~ "),
     "times": (r" \times ", " * "),
     "dot": (r" \cdot ", " · "),
+    "entrywise": (r" \odot ", " ⊙ "),
 }
 _WORDS: Final = tuple(
     {word: both[place] for word, both in _SPELT.items()} for place in (0, 1)
@@ -119,6 +120,8 @@ class _Writer:
             case t.BigSum() | t.BigCall() | t.Product((*_, t.BigSum() | t.BigCall())):
                 return DOT
             case t.Inner(left, right) if _is_dotted(left, right):
+                return DOT
+            case t.Call(t.HADAMARD):
                 return DOT
             case t.Product():
                 return PRODUCT
@@ -229,6 +232,12 @@ class _Writer:
                 if self.latex:
                     return rf"{self.at(body, ATOM)}^\top"
                 return self.at(body, ATOM) + (".T" if body == t.Name("e") else "^T")
+            case t.Call(t.HADAMARD, (left, right)):
+                return (
+                    self.at(left, DOT)
+                    + self.words["entrywise"]
+                    + self.at(right, PRODUCT)
+                )
             case t.Inner(left, right) if _is_dotted(left, right):
                 return (
                     self.at(left, PRODUCT) + self.words["dot"] + self.at(right, PRODUCT)

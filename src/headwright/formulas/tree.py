@@ -243,6 +243,7 @@ class Exists(Node):
     conditions: tuple[Node, ...]
 
 
+HADAMARD = "hadamard"  # the product entry by entry, as a Call
 ZERO, INFINITY = Number(Fraction(0)), Name("infinity")
 STATEMENTS = (
     Relation,

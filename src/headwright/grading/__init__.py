@@ -7,7 +7,8 @@ checker       one answer from its text to its verdict: the table of contents of 
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
 judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Prover -> Outcome`
-kinds/        keys and queries, self-attention, matrices, integers: what names mean, and claims decided
+kinds/        keys and queries, self-attention, matrices, integers, counts, numbers, derivatives: what names mean
+exact_arrays/ formulas as arrays of exact scalars, compared entry by entry
 scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
 replay/       every decision looked at twice, on explicit keys, tokens and integers
 verdict       what is said of an answer, and as JSON

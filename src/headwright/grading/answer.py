@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 
-from headwright.errors import InputError
+from headwright.errors import HeadwrightError, InputError
 from headwright.formulas import FormulaError
 from headwright.formulas import tree as t
 from headwright.formulas.shapes import spelt
@@ -35,6 +35,10 @@ class WrongKindError(MisfitError):
 
 class MissingError(MisfitError):
     """What was asked for is used, and no formula defines it."""
+
+
+class UndeterminedError(HeadwrightError):
+    """A quantity that the givens do not determine, such as how two unnamed keys lie to one another."""
 
 
 SIGNS = {"=": eq, "~": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge}
@@ -131,6 +135,15 @@ def full_name(name: t.Name) -> str:
     )
 
 
+def names_in(node: t.Node) -> Iterator[t.Name]:
+    """The names in a formula. Those inside an index are labels or places: W_Q does not speak of Q."""
+    if isinstance(node, t.Name):
+        yield node
+    else:
+        for part in node.children():
+            yield from names_in(part)
+
+
 def full_names(*nodes: t.Node | None) -> set[str]:
     """All names in some nodes, as they are known in an exercise."""
     return {full_name(name) for name in t.every_name(*nodes)}
@@ -147,25 +160,34 @@ def named(full: str) -> t.Name:
 
 
 def given_numbers(exercise: Exercise) -> set[str]:
-    """The numbers that an exercise leaves open: its parameters, and the sizes of its matrices."""
-    shapes = () if exercise.matrices is None else exercise.matrices.shapes.values()
-    return {
-        *exercise.parameters,
-        *(size for shape in shapes for size in shape if isinstance(size, str)),
-    }
+    """The numbers that an exercise leaves open: its parameters, and sizes of matrices."""
+    return {*exercise.parameters, *exercise.kind.numbers()}
+
+
+def given_and_drawn_numbers(exercise: Exercise) -> set[str]:
+    """The same, and numbers that are random: lengths of keys."""
+    return given_numbers(exercise) | set(exercise.kind.drawn_numbers())
+
+
+MOMENTS = ("E", "Var", "Cov")
+CHANCE = ("P", *MOMENTS)
+
+
+def speaks_of_chance(node: t.Node) -> bool:
+    """Whether a probability, a mean or a variance occurs."""
+    calls = [part for part in t.walk(node) if isinstance(part, t.Call)]
+    return any(call.function in CHANCE for call in calls)
+
+
+def speaks_of_moments(node: t.Node) -> bool:
+    """Whether means, variances or covariances occur."""
+    calls = [part for part in t.walk(node) if isinstance(part, t.Call)]
+    return any(call.function in MOMENTS for call in calls)
 
 
 def about_the_given(node: t.Node, exercise: Exercise) -> bool:
     """Whether a relation speaks of given numbers only, n = 2 or g > 1: then it is a case, or a truth, and no result."""
     names = full_names(node)
-    if any(
-        isinstance(part, t.Call) and part.function in ("E", "Var", "Cov")
-        for part in t.walk(node)
-    ):
+    if speaks_of_moments(node):
         return False  # a moment is the same in all cases
-    given = given_numbers(exercise)
-    if exercise.keys is not None:
-        given |= {scale.name for scale in exercise.keys.scales.values()}
-    if exercise.matrices is not None:
-        given |= full_names(*map(parsed, exercise.matrices.assume))
-    return bool(names) and names <= given
+    return bool(names) and names <= given_and_drawn_numbers(exercise)

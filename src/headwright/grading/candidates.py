@@ -21,7 +21,6 @@ from headwright.grading.answer import (
     named,
 )
 from headwright.grading.exercise import Exercise, parsed
-from headwright.grading.kinds.keys.conditions import states_condition
 from headwright.grading.names import Gives, names_on_the_left, tends
 from headwright.grading.text import Statement, is_index
 
@@ -138,11 +137,7 @@ class _Sorter:
             one.name for one in own if t.speaks_of(one.value, "q")
         }  # names that stand for scores
         self.given = [parsed(source) for source in exercise.may_repeat]
-        for pair in () if exercise.integers is None else exercise.integers.different:
-            self.given += [
-                t.Relation((named(one), named(other)), ("!=",))
-                for one, other in (pair, pair[::-1])
-            ]
+        self.given += exercise.kind.given_facts()
         made = [
             (one.sentence, self._defined(one.node))
             for one in statements
@@ -243,7 +238,7 @@ class _Sorter:
 
     def _note_mentioned_values(self, statements: Sequence[Statement]) -> None:
         """'This holds if beta = ln(m/epsilon)', 'when gamma = 1 ...': it may be how a name is chosen."""
-        for one in statements if self.exercise.keys is not None else ():
+        for one in statements if self.exercise.kind.has_own_numbers else ():
             if (
                 one.node is None
                 or one.example
@@ -335,7 +330,7 @@ class _Sorter:
         scored = bool(self.scored & full_names(node)) and not t.speaks_of(
             node, "alpha", "c", "v"
         )
-        return states_condition(node) or (
+        return self.exercise.kind.states_condition(node) or (
             scored and isinstance(t.unquantified(node), t.Relation)
         )
 
@@ -386,7 +381,6 @@ class _Sorter:
 
     def _claim(self, one: Statement, node: t.Node, under: tuple[t.Node, ...]) -> None:
         exercise, contents = self.exercise, self.contents
-        first = None if exercise.keys is None else exercise.keys.first
         match node:
             case _ if node in self.given:
                 contents.given.append(one)
@@ -407,10 +401,10 @@ class _Sorter:
                 self._claim(one, conclusion, under)
             case t.Bond("in", _, t.Domain("R") | t.Power(t.Domain("R"), _)):
                 contents.given.append(one)
-            case t.Relation(terms) if first is not None and t.Name(first.set) in terms:
+            case t.Relation() if exercise.kind.is_given(node):
                 contents.given.append(one)
             case t.Relation() as link if (
-                self._redefines(link) and exercise.tokens is not None
+                self._redefines(link) and exercise.kind.redefines_in_place
             ):
                 self._anew(one, link, under)
             case t.Relation() as link if self._defines(link):
@@ -449,7 +443,7 @@ class _Sorter:
 
     def _tied(self, one: Statement, link: t.Relation) -> t.Relation | None:
         """'1/tau = ln(n/epsilon)', 'epsilon = 2 delta', 'n/epsilon = e^t': an equation solved for the one unknown."""
-        if link.comparisons != ("=",) or self.exercise.keys is None:
+        if link.comparisons != ("=",) or not self.exercise.kind.has_own_numbers:
             return None
         for inside, value in (link.terms, link.terms[::-1]):
             names = {
@@ -489,13 +483,8 @@ class _Sorter:
         self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]
     ) -> None:
         """A given token defined anew: it holds in its paragraph."""
-        tokens = self.exercise.tokens
-        given = (
-            None
-            if tokens is None
-            else tokens.tokens.get(full_name(names_on_the_left(link)[0]))
-        )
-        if given is not None and parsed(given) == link.terms[1]:
+        (name, *_) = names_on_the_left(link)
+        if self.exercise.kind.given_value(full_name(name)) == link.terms[1]:
             self._add(one, link, under)
             return
         self.instead = (t.Relation(link.terms[:2], ("=",), span=link.span),)

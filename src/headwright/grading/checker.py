@@ -11,7 +11,6 @@ verdict   `verdict`; the sentences to read are listed beside it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
@@ -25,7 +24,7 @@ from headwright.grading.answer import (
     Answer,
     full_name,
     full_names,
-    given_numbers,
+    given_and_drawn_numbers,
     named,
 )
 from headwright.grading.candidates import QUOTED, Candidate, candidates, sorted_out
@@ -49,25 +48,19 @@ __all__ = ["check_answer"]
 
 def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verdict:
     """The verdict on an answer to an exercise; the seed is that of the instances on which decisions are replayed."""
-    lengths = (
-        []
-        if exercise.keys is None
-        else [scale.name for scale in exercise.keys.scales.values()]
-    )
-    text = read(
-        written,
-        (*exercise.parameters, *_indexed(exercise)),
-        {*given_numbers(exercise), *lengths},
-    )
+    known = (*exercise.parameters, *exercise.kind.split_names())
+    written = exercise.kind.prepare(written)
+    text = read(written, known, given_and_drawn_numbers(exercise))
+    statements = exercise.kind.arrange(text.statements)
+    text = replace(text, statements=tuple(statements))
     with at_most_work():
         verdict = exercise.kind.grade(text, seed)
         if verdict is None:
             mentioned = mentioned_names(written)
             verdict = _Checked(exercise, text, seed, mentioned).verdict()
     told: Verdict = _in_their_names(verdict)
-    return replace(
-        told, to_read=tuple(ToRead(line, said) for line, said in text.to_read)
-    )
+    to_read = tuple(ToRead(line, said) for line, said in text.to_read)
+    return exercise.kind.finish(replace(told, to_read=to_read))
 
 
 class _Checked:
@@ -82,15 +75,13 @@ class _Checked:
         self.opened = partial(Bench.opened, exercise, seed=seed)
         self.statements = in_given_names(text.statements, exercise, setting.gives)
         self.contents = sorted_out(exercise, self.statements, setting.gives)
-        if exercise.matrices is not None:
-            known = {
-                *exercise.matrices.shapes,
-                *exercise.answer,
-                *(one.name for one in self.contents.own),
-            }
-            self.contents.unclear |= text.described - known
-        elif exercise.keys is not None:
-            known = {*exercise.keys.named, "i", "j", "l"}
+        if setting.has_own_matrices:
+            own = {one.name for one in self.contents.own}
+            for name in text.described - own:
+                if not setting.gives(named(name)):
+                    self.contents.unclear.add(name)
+        if setting.has_own_numbers:
+            known = {*setting.labels(), "i", "j", "l"}
             for name, words in text.determined.items():
                 if name not in known and not setting.gives(named(name)):
                     self.contents.in_words[name] = words
@@ -304,13 +295,9 @@ class _Checked:
             ]
             parts.append(goals.statement_part(exercise, found, bench, quoted))
         if exercise.derive:
+            quoted_some = bool(contents.quoted or contents.unread or supposed)
             parts.append(
-                goals.derivation_part(
-                    exercise,
-                    found,
-                    bench,
-                    bool(contents.quoted or contents.unread or supposed),
-                )
+                exercise.kind.derivation_part(found, bench, quoted=quoted_some)
             )
         return parts
 
@@ -390,18 +377,6 @@ def _headline(asked: Sequence[AskedPart], tried: Sequence[goals.Tried]) -> str:
         if used and chosen.word == "proved"
         else chosen.reason
     )
-
-
-def _indexed(exercise: Exercise) -> list[str]:
-    """The names with an index, which people write ka and va too: R_tq is R_t q."""
-    if exercise.keys is not None:
-        return [
-            f"{base}_{which}"
-            for base in ("k", "v", *exercise.keys.also)
-            for which in exercise.keys.named
-        ]
-    shapes = exercise.matrices.shapes if exercise.matrices else ()
-    return [name for name in shapes if re.fullmatch("[A-Za-z]_[a-z]", name)]
 
 
 def _in_their_names(told: Any) -> Any:

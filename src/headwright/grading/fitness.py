@@ -123,4 +123,5 @@ def is_end(node: t.Node) -> bool:
 
 def _given_numbers(exercise: Exercise) -> set[str]:
     """The parameters, and the numbers that the table leaves open."""
-    return {*exercise.parameters, *exercise.kind.numbers()}
+    kind = exercise.kind
+    return {*exercise.parameters, *kind.numbers(), *kind.drawn_numbers()}

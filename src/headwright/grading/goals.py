@@ -18,6 +18,7 @@ from typing import Any
 from headwright.formulas import tree as t
 from headwright.formulas.show import latex, plain
 from headwright.grading import answer as an
+from headwright.grading.answer import names_in
 from headwright.grading.candidates import (
     NEUTRAL,
     QUOTED,
@@ -30,18 +31,11 @@ from headwright.grading.candidates import (
 from headwright.grading.exercise import Blank, Exercise, parsed
 from headwright.grading.judge import CANNOT, Bench, Finding, why
 from headwright.grading.judging import Outcome, proved, refuted
-from headwright.grading.kinds.keys.scene import is_every_key
-from headwright.grading.kinds.keys.table import Keys
-from headwright.grading.kinds.matrices.derivations import Aim
-from headwright.grading.kinds.matrices.known import names_in
-from headwright.grading.kinds.matrices.prover import MatricesProver, gap
 from headwright.grading.names import names_on_the_left, tends
-from headwright.grading.replay import rules_out, says_something
-from headwright.grading.replay.worlds import IntegersWorld, holds
+from headwright.grading.replay.worlds import World, holds
 from headwright.grading.text import Statement
 from headwright.grading.verdict import AskedPart, Word
 
-CHANCE = ("P", "E", "Var", "Cov")
 QUOTED_ONLY = "line {} may be the answer: it is only quoted"
 Open = Callable[[an.Answer], Bench]
 _FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
@@ -292,13 +286,12 @@ def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
         return False
     (name,) = names
     given = exercise.parameters.get(name)
-    scales = () if exercise.keys is None else exercise.keys.scales.values()
-    places = next((list(one.one_of) for one in scales if one.name == name), [])
+    places = list(exercise.kind.drawn_numbers().get(name, ()))
     if given is not None and given.integer and given.at_least is not None:
         places = [
             Fraction(at) for at in range(int(given.at_least), int(values[-1]) + 3)
         ]
-    worlds = [IntegersWorld({}, {name: at}) for at in places]
+    worlds = [World({}, {name: at}) for at in places]
     return bool(worlds) and all(
         any(all(holds(part, at) is True for part in case) for case in cases)
         for at in worlds
@@ -490,7 +483,7 @@ def blank_part(
         f" for {plain(case)}" if case is not None else ""
     )
     anew = set(
-        map(an.named, exercise.redefines if exercise.tokens else ())
+        map(an.named, exercise.redefines if exercise.kind.redefines_in_place else ())
     )  # given tokens that were defined anew
     links = {
         id(one): [part for part in one.claimed.under if isinstance(part, t.Relation)]
@@ -515,7 +508,7 @@ def blank_part(
         if one.status == "false"
         or not one.judged
         or exercise.condition
-        or any(_says_something(exercise, bench, each) for each in one.judged)
+        or any(_says_something(bench, each) for each in one.judged)
     ]
     if not told:
         others = [
@@ -538,7 +531,7 @@ def blank_part(
         near = [
             one.claimed.statement
             for one in found
-            if names & _spoken_of(one.node) and one not in elsewhere
+            if names & spoken_of(one.node) and one not in elsewhere
         ]
         bases = {name.partition("_")[0] for name in names}
         near += [
@@ -574,25 +567,25 @@ def blank_part(
     if rivals:
         last = rivals[-1].claimed.statement
         reason = f"line {first.claimed.statement.line} is true, and line {last.line} gives another value"
-        answered = _asked(
+        answered = asked_part(
             part, "undecided", first, f"{reason} ('{last.doubt}' was not read)"
         )
     elif true and not false:
-        answered = _asked(part, "proved", first, true[0][1])
+        answered = asked_part(part, "proved", first, true[0][1])
     elif true and (case is not None or not apart):
         lines = first.claimed.statement.line, false[0].claimed.statement.line
         differ = "the answers given differ: line {} is true, line {} is false"
-        answered = _asked(part, "undecided", first, differ.format(*lines))
+        answered = asked_part(part, "undecided", first, differ.format(*lines))
     elif not any(map(_counts, false)) and any(
         one.status == "open" and _counts(one) for one, _ in told
     ):
-        answered = _asked(
+        answered = asked_part(
             part,
             "undecided",
             next(one for one, _ in told if one.status == "open" and _counts(one)),
         )
     else:  # false, perhaps true in one case, and false in another
-        answered = _asked(
+        answered = asked_part(
             part, "refuted" if false else "undecided", apart[0] if true else first
         )
     shown = answered.latex
@@ -648,11 +641,7 @@ def _filling(
 
 def _is_computed(exercise: Exercise, term: t.Node) -> bool:
     """Whether a term speaks of what attention computes, and so is no value."""
-    lengths = (
-        []
-        if exercise.keys is None
-        else [scale.name for scale in exercise.keys.scales.values()]
-    )
+    lengths = exercise.kind.drawn_numbers()
     if _functions(term):
         return True
     return any(
@@ -732,7 +721,7 @@ def _is_elsewhere(one: Finding, case: t.Node | None) -> bool:
         case t.Relation((t.Name() as name, value), ("=",)) if (
             number := t.number_of(value)
         ) is not None:
-            world = IntegersWorld({}, {an.full_name(name): number})
+            world = World({}, {an.full_name(name): number})
             return any(holds(part, world) is False for part in stated)
         case t.Relation((t.Name() as name, _), ("->",)):
             limits = [
@@ -760,7 +749,7 @@ def _holds_at(
     )
     if is_limit and an.full_name(name) in an.full_names(condition):
         return False  # a limit says nothing of a single value
-    found = holds(condition, IntegersWorld({}, {an.full_name(name): number}))
+    found = holds(condition, World({}, {an.full_name(name): number}))
     if found is None:
         return _is_no_restriction(exercise, condition, name, bench)
     return found
@@ -810,23 +799,12 @@ def _names_behind(exercise: Exercise, node: t.Node, bench: Bench) -> set[str]:
     return found
 
 
-def _says_something(exercise: Exercise, bench: Bench, one: Outcome) -> bool:
+def _says_something(bench: Bench, one: Outcome) -> bool:
     """Whether what is true would be false were the question idle."""
-    if exercise.matrices is None or not isinstance(bench.court, MatricesProver):
-        return bool(_functions(one.link)) or says_something(exercise, bench.answer, one)
-    if any(
-        set(one.link.terms) == {parsed(side) for side in pair}
-        for pair in exercise.matrices.different
-    ):
-        return False  # that is given
     try:
-        idle = [
-            bench.court.otherwise(idle).decide(one.claim)
-            for idle in exercise.matrices.otherwise
-        ]
+        return bench.exercise.kind.says_something(bench.answer, bench.court, one)
     except CANNOT:
         return False
-    return not any(proved(found) for found in idle)
 
 
 # Statements.
@@ -842,32 +820,31 @@ def statement_part(
         for node in map(parsed, exercise.about)
     ]
     about = [
-        one for one in found if any(names <= _spoken_of(one.node) for names in wanted)
+        one for one in found if any(names <= spoken_of(one.node) for names in wanted)
     ]
     near = [
-        one for one in found if any(names & _spoken_of(one.node) for names in wanted)
+        one for one in found if any(names & spoken_of(one.node) for names in wanted)
     ]
     false = [one for one in found if one.status == "false"]
     if exercise.reasons and false:
-        return _asked("statement", "refuted", false[0])
+        return asked_part("statement", "refuted", false[0])
     doubtful = [
         one
         for one in found
         if one.status == "open" and refuted(one.judged) and one.claimed.under
     ]
     if exercise.reasons and doubtful:
-        return _asked("statement", "undecided", doubtful[0])
-    if exercise.keys is not None and exercise.keys.otherwise:
-        return _weighed(exercise, exercise.keys, bench, found)
+        return asked_part("statement", "undecided", doubtful[0])
+    own_part = exercise.kind.statement_part(found, bench)
+    if own_part is not None:
+        return own_part
     true = [
         one
         for one in about
         if one.status == "true" and not one.claimed.statement.strict
     ]
     telling = [
-        one
-        for one in true
-        if any(_says_something(exercise, bench, each) for each in one.judged)
+        one for one in true if any(_says_something(bench, each) for each in one.judged)
     ]
     narrow = [_narrowing(exercise, one, bench) for one in telling]
     only = " and ".join(map(plain, narrow[0])) if narrow else ""
@@ -888,7 +865,7 @@ def statement_part(
     ]
     for word, ones, reason in options:
         if ones:
-            return _asked("statement", word, ones[0], reason)
+            return asked_part("statement", word, ones[0], reason)
     mentioned = [
         node for node in quoted if any(names & an.full_names(node) for names in wanted)
     ]
@@ -901,7 +878,7 @@ def statement_part(
             f"{plain(mentioned[0])} may be the answer: it is only quoted",
         )
     if near:
-        return _asked(
+        return asked_part(
             "statement",
             "undecided",
             near[0],
@@ -912,13 +889,15 @@ def statement_part(
     )
 
 
-def _asked(part: str, word: Word, one: Finding, reason: str = "") -> AskedPart:
+def asked_part(part: str, word: Word, one: Finding, reason: str = "") -> AskedPart:
+    """What was asked for, as one formula answers it."""
     line, text = one.claimed.statement.line, one.claimed.statement.text
     against = one.counterexample if word == "refuted" else None
     return AskedPart(part, word, line, text, reason or one.reason, against)
 
 
-def _spoken_of(node: t.Node) -> set[str]:
+def spoken_of(node: t.Node) -> set[str]:
+    """The names in a statement, with and without their indices, and what is computed of them."""
     return {
         spoken for name in names_in(node) for spoken in (an.full_name(name), name.base)
     } | _functions(node)
@@ -929,7 +908,7 @@ def _functions(node: t.Node) -> set[str]:
     return {
         part.function
         for part in t.walk(node)
-        if isinstance(part, t.Call) and part.function in CHANCE
+        if isinstance(part, t.Call) and part.function in an.CHANCE
     }
 
 
@@ -941,23 +920,16 @@ def _narrowing(exercise: Exercise, one: Finding, bench: Bench) -> list[t.Relatio
     match t.unquantified(one.node):
         case t.Logic("implies", (condition, t.Relation((_, _), ("!=",)))):
             under += t.conjuncts(condition)
-    different = () if exercise.integers is None else exercise.integers.different
-    given = {
-        *an.given_numbers(exercise),
-        "pi",
-        *(name for pair in different for name in pair),
-    }
+    facts = exercise.kind.given_facts()
+    given = {*an.given_numbers(exercise), "pi", *an.full_names(*facts)}
     links = [
         link
         for part in under
         if isinstance(part, t.Relation)
         for link in an.comparisons(part)
     ]
-    links = [
-        link
-        for link in links
-        if set(link.terms) not in [set(map(an.named, pair)) for pair in different]
-    ]
+    known = [set(fact.terms) for fact in facts]
+    links = [link for link in links if set(link.terms) not in known]
     links = [
         link for link in links if an.full_names(link) and an.full_names(link) <= given
     ]
@@ -967,242 +939,18 @@ def _narrowing(exercise: Exercise, one: Finding, bench: Bench) -> list[t.Relatio
     return [link for link in links if link not in calls and not bench.always(link)]
 
 
-IDLE = {
-    "scaled": "all that is said would hold for some numbers that do not sum to 1",
-    "signed": "all that is said would hold for some numbers of which one is negative",
-}
-CHAINED: tuple[t.Comparison, ...] = (
-    "=",
-    ">",
-    "<",
-    ">=",
-    "<=",
-)  # each sums up those before it that point its way
-SCORES = (
-    "k",
-    "q",
-    "e",
-)  # what a weight is made of: to repeat its definition says nothing of it
-
-
-def _weighed(
-    exercise: Exercise, setting: Keys, bench: Bench, found: Sequence[Finding]
-) -> AskedPart:
-    """What is truly said of the weights must hold for nothing but weights."""
-    true = [one for one in found if one.status == "true"]
-    said: list[t.Relation] = []
-    for node in (one.node for one in true):
-        if isinstance(node, t.Quantified) and all(
-            isinstance(x, t.Name) or is_every_key(x) for x in node.conditions
-        ):
-            node = node.body  # a letter stands for every key anyway
-        said += _steps(node)
-        if isinstance(node, t.Relation) and len(node.terms) > 2:  # x = y > z says x > z
-            signs = [
-                sign
-                for sign in CHAINED
-                if set(node.comparisons) <= {"=", sign[0], sign}
-            ]
-            said += [
-                t.Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span)
-                for sign in signs[:1]
-            ]
-    own = [
-        link for link in said if not any(name.base in SCORES for name in names_in(link))
-    ]
-    for idle in setting.otherwise:
-        if not rules_out(exercise, bench.answer, own, idle):
-            weights = [one for one in found if "alpha" in _spoken_of(one.node)]
-            false = next((one for one in weights if one.status == "false"), None)
-            if false is not None:
-                return _asked("statement", "refuted", false)
-            word: Word = (
-                "undecided"
-                if any(one.status == "open" for one in weights)
-                else "missing"
-            )
-            return AskedPart("statement", word, 0, "", IDLE[idle])
-    lines = [one.claimed.statement for one in true]
-    return AskedPart(
-        "statement",
-        "proved",
-        lines[0].line,
-        r",\ ".join(one.text for one in lines[:2]),
-        true[0].reason,
-    )
-
-
-# Derivations.
-
-
-def derivation_part(
-    exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: bool
-) -> AskedPart:
-    """True steps that lead from one side to the other; a false one on the path makes it wrong."""
-    part, court = "derivation", bench.court
-    if not isinstance(court, MatricesProver):
-        return AskedPart(
-            part, "undecided", 0, "", "derivations are read for matrices only"
-        )
-    aims = [
-        Aim(parsed(source), parsed(target), court.given)
-        for source, target in exercise.derive
-    ]
-    steps = [link for one in found for link in _true_links(one, bench)]
-    first, last = plain(aims[0].start), plain(aims[0].end)
-    goal = latex(t.Relation((aims[0].start, aims[0].end), ("=",)))
-    line = next(
-        (one.claimed.statement.line for one in found if one.status == "true"), 0
-    )
-    false = [one for one in found if one.status == "false"]
-    across: list[tuple[Finding, t.Relation]] = []  # what a false chain says of its ends
-    for one in false:
-        node = t.unquantified(one.node)
-        if isinstance(node, t.Relation) and len(node.terms) > 2:
-            signs = set(node.comparisons) - {"="}
-            sign: t.Comparison = (
-                "=" if not signs else "<=" if signs <= {"<", "<="} else ">="
-            )
-            across.append(
-                (
-                    one,
-                    t.Relation(
-                        (node.terms[0], node.terms[-1]), (sign,), span=node.span
-                    ),
-                )
-            )
-    on_path = [one for one, chain in across if any(aim.is_leap(chain) for aim in aims)]
-    if on_path:
-        return _asked(part, "refuted", on_path[0])
-    leads, leaps, small = _leads(aims, steps)
-    if leads and (leaps or any(_reaches(aim, steps) for aim in aims)):
-        reached = f"every step from {first} to {last} is true"
-        if not false and not any(map(_has_false_step, found)):
-            return AskedPart(part, "proved", line, goal, reached)
-        among = _false_among_steps(aims, found, bench)
-        if among is not None:
-            where = among.claimed.statement.line
-            reason = f"line {where} is false as it stands, among the steps that lead from {first} to {last}"
-            why_false = (
-                "" if "\n" in among.reason else f": {among.reason}"
-            )  # not a caret under a formula
-            return AskedPart(part, "undecided", line, goal, reason + why_false)
-        beside = ", ".join(
-            dict.fromkeys(f"line {one.claimed.statement.line}" for one in false)
-        )
-        return AskedPart(
-            part,
-            "proved",
-            line,
-            goal,
-            f"{reached}; false beside them: {beside}" if beside else reached,
-        )
-    others = [link for one in false for link in _steps(one.node) if link not in steps]
-    ends = [chain for _, chain in across]
-    if false and (
-        not small
-        or _leads(aims, [*steps, *others])[0]
-        or _leads(aims, [*steps, *ends])[0]
-    ):
-        return _asked(part, "refuted", false[0])
-    if false:
-        reason = f"line {false[0].claimed.statement.line} is false, and the other steps leave a gap"
-        return AskedPart(part, "undecided", line, goal, reason)
-    telling = [link for link in small if not any(aim.is_idle(link) for aim in aims)]
-    if quoted or telling or any(one.status == "open" for one in found):
-        return AskedPart(
-            part,
-            "undecided",
-            line,
-            goal,
-            f"the steps that were read do not lead from {first} to {last}",
-        )
-    reason = (
-        f"this restates what is to be shown: write the steps from {first} to {last}"
-    )
-    return AskedPart(
-        part,
-        "missing",
-        0,
-        "",
-        reason if leaps else f"no step leads from {first} to {last}",
-    )
-
-
-def _has_false_step(one: Finding) -> bool:
-    """Whether a step of a formula is refuted; the formula may be open, since it may be meant for less."""
-    return any(each.decision.word == "refuted" for each in one.judged)
-
-
-def _false_among_steps(
-    aims: Sequence[Aim], found: Sequence[Finding], bench: Bench
-) -> Finding | None:
-    """A false formula that belongs to a derivation: one that is written before its end, or goes on from its steps.
-
-    What is false and stands after the end, by itself, is a remark.
-    """
-    in_order = sorted(found, key=lambda one: one.claimed.statement.number)
-    before: list[t.Relation] = []  # the true steps so far
-    ended = False
-    for one in in_order:
-        if one.status == "false" and not ended:
-            ended = _leads(aims, before)[0]
-            if not ended:
-                return one
-        before += _true_links(one, bench)
-    terms = {term for link in before for term in link.terms}
-    for one in found:
-        wrong = [each.link for each in one.judged if each.decision.word == "refuted"]
-        if any(terms & set(link.terms) for link in wrong):
-            return one
-    return None
-
-
-def _reaches(aim: Aim, steps: Sequence[t.Relation]) -> bool:
-    """Whether one of the two sides stands in a step, as it is written."""
-    for term in (term for link in steps for term in link.terms):
-        for end in (aim.start, aim.end):
-            found = None if term == end else gap((term, end), aim.bare)
-            if term == end or (found is not None and found.is_zero):
-                return True
-    return False
-
-
-def _leads(
-    aims: Sequence[Aim], steps: Sequence[t.Relation]
-) -> tuple[bool, list[t.Relation], list[t.Relation]]:
-    """Whether steps lead from one side to the other; those that are what was to be shown, and the others."""
-    leaps = [link for link in steps if any(aim.is_leap(link) for aim in aims)]
-    small = [link for link in steps if link not in leaps]
-    if any(aim.leads(small) for aim in aims):
-        return True, leaps, small
-    whole = bool(leaps) and any(aim.leads(steps) for aim in aims)
-    return whole and any(aim.follows(small) for aim in aims), leaps, small
-
-
-def _true_links(one: Finding, bench: Bench) -> Iterator[t.Relation]:
-    """The steps of a formula that are true; under a condition, those that hold without it."""
-    conditions = one.node.conditions if isinstance(one.node, t.Quantified) else ()
-    free = all(isinstance(part, t.Name) or bench.always(part) for part in conditions)
-    shown = [each.link.terms for each in one.judged if each.decision.word == "proved"]
-    for link in _steps(t.unquantified(one.node)):
-        if (one.status == "true" or link.terms in shown) and (
-            free or bench.always(link)
-        ):
-            yield link
-
-
-def _steps(node: t.Node) -> Iterator[t.Relation]:
+def steps_of(node: t.Node) -> Iterator[t.Relation]:
+    """The links of chains that a statement asserts, in order."""
     match node:
         case t.Relation(terms, signs):
             for a, sign, b in zip(terms[:-1], signs, terms[1:], strict=True):
                 yield t.Relation((a, b), (sign,), span=a.span.to(b.span))
         case t.Logic("and", items):
             for item in items:
-                yield from _steps(item)
+                yield from steps_of(item)
         case t.Quantified(body, conditions) if all(
             isinstance(part, t.Name) for part in conditions
         ):
-            yield from _steps(
+            yield from steps_of(
                 body
             )  # under a condition, it leads from one side to the other in some cases only

@@ -20,10 +20,12 @@ from headwright.grading.answer import (
     MisfitError,
     MissingError,
     Said,
+    UndeterminedError,
     WrongKindError,
-    about_the_given,
     full_name,
     full_names,
+    names_in,
+    speaks_of_moments,
 )
 from headwright.grading.candidates import Claimed
 from headwright.grading.decision import Decision
@@ -38,10 +40,6 @@ from headwright.grading.judging import (
     proved,
     refuted,
 )
-from headwright.grading.kinds.keys.laws import speaks_of_moments
-from headwright.grading.kinds.keys.scene import UndeterminedError
-from headwright.grading.kinds.matrices.known import names_in
-from headwright.grading.kinds.matrices.prover import INSTANCE
 from headwright.grading.replay.trying import NOISE
 from headwright.grading.scalars.numbers import TooLong
 from headwright.grading.text import is_index
@@ -55,10 +53,6 @@ CANNOT = (
     InputError,
     RecursionError,
 )
-SOMEWHERE = (
-    "the two sides differ in an instance, and whether they always do is not proved"
-)
-UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
 MOST_EARLIER = 4  # conditions before a formula that it may be meant for
 ROUNDED = 0.005  # numbers that differ by less are about equal
 
@@ -93,32 +87,9 @@ class Bench:
     def decided(self, asked: Iterable[Claim]) -> list[Outcome]:
         """Claims decided, and replayed."""
         found: list[Outcome] = []
-        matrices = self.exercise.matrices
         for claim in asked:
-            pinned = any(
-                isinstance(node, t.Relation) and "=" in node.comparisons
-                for node in claim.under
-            )
             outcomes = self.court.decide(claim)
-            for one in self.exercise.kind.recheck(self.answer, outcomes, self.seed):
-                word, reason = one.decision.word, ""
-                if (
-                    word == "proved"
-                    and one.part.used == INSTANCE
-                    and matrices is not None
-                    and matrices.different
-                ):
-                    reason = SOMEWHERE  # where matrices are given to differ always, an instance is no proof of it
-                elif word == "holds" and pinned and self.exercise.keys is not None:
-                    reason = UNTRIED  # 'for n = 3 and epsilon = 1/3, ...': plain instances need not meet that
-                if reason:
-                    part = replace(
-                        one.part, word="undecided", reason=reason, counterexample=None
-                    )
-                    one = replace(
-                        one, decision=Decision("undecided", reason), part=part
-                    )
-                found.append(one)
+            found += self.exercise.kind.recheck(self.answer, outcomes, self.seed)
         return found
 
     def always(self, node: t.Node) -> bool:
@@ -239,21 +210,10 @@ def _unless_explained(
 
 def prepared(exercise: Exercise, claimed: Sequence[Claimed]) -> tuple[Said, ...]:
     """The claims for opening a court, each under its conditions."""
-    found = ((one.statement, under(exercise, one.node, one.under)) for one in claimed)
+    found = (
+        (one.statement, exercise.kind.put_under(one.node, one.under)) for one in claimed
+    )
     return tuple(Said(node, one.text, one.line, True) for one, node in found)
-
-
-def under(exercise: Exercise, node: t.Node, conditions: tuple[t.Node, ...]) -> t.Node:
-    """A statement with what it is said for."""
-    if (
-        conditions and exercise.integers is not None
-    ):  # an integer that only the conclusion names is claimed to exist
-        stated = [
-            part for part in conditions if not isinstance(part, t.Name | t.Listing)
-        ]
-        given: t.Node = stated[0] if len(stated) == 1 else t.Logic("and", tuple(stated))
-        return t.Logic("implies", (given, node), span=node.span) if stated else node
-    return t.said_under(node, conditions)
 
 
 def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> Finding:
@@ -324,7 +284,7 @@ def _for_a_case(bench: Bench, one: Claimed, said: Said) -> tuple[Finding | None,
         if said_for.isdisjoint(name.base for name in t.every_name(part))
     ]
     for part in other[: -MOST_EARLIER - 1 : -1] if not one.statement.doubt else ():
-        node = under(bench.exercise, said.node, (part,))
+        node = bench.exercise.kind.put_under(said.node, (part,))
         try:
             again = tuple(_tried(bench, replace(said, node=node)))
         except CANNOT:
@@ -347,15 +307,8 @@ def _tried(bench: Bench, said: Said) -> list[Outcome]:
         for part in some
     ):
         return []
-    match said.node:  # what is said of weights implies nothing that is not about them
-        case t.Logic("implies", (condition, body)) | t.Quantified(
-            body, (condition, *_)
-        ) if (
-            bench.exercise.keys is not None
-            and t.speaks_of(condition, "alpha")
-            and not t.speaks_of(body, "alpha")
-        ):
-            return []
+    if not bench.exercise.kind.is_claim(said.node):
+        return []
     role: Role = "step" if bench.exercise.derive else "statement"
     found: list[Outcome] = []
     for claim in claims(said.node, role, said, whole=bench.exercise.kind.whole):
@@ -376,7 +329,7 @@ def _why_not_false(
     spoken: frozenset[str],
 ) -> str:
     """Why a refuted formula is not called false: it may be meant for less."""
-    statement, integers = one.statement, bench.exercise.integers
+    statement = one.statement
     if one.again:
         return "a name in it is defined twice, and which one is meant was not read"
     if statement.doubt:
@@ -385,25 +338,10 @@ def _why_not_false(
         return f"it is false as it stands; read '{statement.picked}'"
     if any({">>", "<<"} & set(each.link.comparisons) for each in against):
         return "how much larger is meant is not said"
-    if integers is None and about_the_given(t.unquantified(said.node), bench.exercise):
-        return "it is a case, and not always so"
-    equation = isinstance(one.node, t.Relation) and set(one.node.comparisons) == {"="}
-    if integers is not None and equation and not one.under and statement.number > 0:
-        rows = t.speaks_of(one.node, integers.rows) or any(
-            isinstance(part, t.Call) for part in t.walk(one.node)
-        )
-        if (
-            not rows
-        ):  # 'hence t = t'': of different integers it is meant under something
-            return "under which assumption it is said was not read"
-    apart = (
-        {name for pair in integers.different for name in pair}
-        if integers is not None
-        else set()
-    )
-    if integers is not None and any(full_names(part) - apart for part in one.under):
-        return "whether it is meant for all or for some was not read"  # 't - t' = 2 pi k with k != 0'
-    unsaid = _never_said(bench, one, said, against, spoken) if integers is None else ""
+    meant_for_less = bench.exercise.kind.why_not_false(one, said.node)
+    if meant_for_less:
+        return meant_for_less
+    unsaid = _never_said(bench, one, said, against, spoken)
     if unsaid:
         return f"what {unsaid} is was never said"
     if statement.kind == "worded" and statement.clouded:
@@ -419,7 +357,7 @@ def _never_said(
     spoken: frozenset[str],
 ) -> str:
     """A name of which nobody says what it is, in what is refuted or in what that is said for."""
-    labels = bench.exercise.keys.named if bench.exercise.keys is not None else ()
+    labels = bench.exercise.kind.labels()
     known = {"I", "e", "pi", "infinity", *labels, *spoken, *bench.answer.definitions}
     stated = said.node.conditions if isinstance(said.node, t.Quantified) else ()
     known_there = known | {

@@ -6,7 +6,7 @@ Statements are taken apart into claims here (`claims`), and what was decided is 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
@@ -235,3 +235,9 @@ def at(values: Mapping[str, Fraction | str]) -> str:
     )
     said = [f"{shown_name(name)} = {value}" for name, value in plainly]
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 2 else said)
+
+
+def undecided(outcome: Outcome, reason: str) -> Outcome:
+    """The same claim, left open for a reason."""
+    part = replace(outcome.part, word="undecided", reason=reason, counterexample=None)
+    return replace(outcome, decision=Decision("undecided", reason), part=part)

@@ -29,7 +29,7 @@ def _told(exercise: Exercise) -> Iterator[str]:
         } != {None}
         if known.small and not bounded:
             yield f"{name} is a tolerance without bound: give it above = 0 and below = 1, and say so in the statement"
-    told = set(CONSTANTS)
+    told = {*CONSTANTS, *exercise.kind.names_in_goals()}
     for piece in find_formulas(exercise.statement)[0]:
         try:
             told |= {word.text for word in words(piece.text) if word.kind == "name"}

@@ -21,13 +21,11 @@ from headwright.grading.answer import (
     MisfitError,
     comparisons,
     full_name,
-    full_names,
-    label,
     named,
 )
-from headwright.grading.exercise import Exercise, parsed
+from headwright.grading.exercise import Exercise
 from headwright.grading.markdown import Written, find_formulas
-from headwright.grading.text import OTHERS, Statement, is_index
+from headwright.grading.text import Statement, is_index
 
 Gives = Callable[[t.Name], bool]
 ONE = t.Number(Fraction(1))
@@ -90,9 +88,7 @@ def _everywhere(one: Statement, change: Callable[[t.Node], t.Node]) -> Statement
 
 
 def _respelt(node: t.Node, exercise: Exercise) -> t.Node:
-    """Notation of an exercise: alpha_{2j} has two indices; S is the first m; 'all other i'; Phi_t' is the row of t'."""
-    first = None if exercise.keys is None else exercise.keys.first
-    whole = first is not None and bool(first.set)
+    """Notation of an exercise: alpha_{2j} has two indices; what its kind knows besides."""
     node = t.mapped(node, lambda part: _respelt(part, exercise))
     match node:
         case t.Name(
@@ -102,55 +98,15 @@ def _respelt(node: t.Node, exercise: Exercise) -> t.Node:
             ) as index,
         ):
             return replace(node, index=t.Listing((one, other), span=index.span))
-        case t.Name(base, t.Name() as index, primes) if (
-            primes and exercise.integers and base == exercise.integers.rows
-        ):
-            return replace(
-                node, index=replace(index, primes=index.primes + primes), primes=0
-            )
-        case t.Bond("in", left, t.Name(base)) if (
-            whole and first is not None and base == first.set
-        ):
-            return t.Relation((left, t.Name(first.size)), ("<=",), span=node.span)
-        case t.Logic("not", (t.Relation((left, t.Name(base)), ("<=",)),)) if (
-            first is not None and base == first.size
-        ):
-            return t.Relation((left, t.Name(base)), (">",), span=node.span)
-        case t.Norm(t.Name(base)) if whole and first is not None and base == first.set:
-            return t.Name(first.size)
-        case t.Relation((letter, right), ("!=",)) if (
-            right == OTHERS and exercise.keys is not None
-        ):
-            if first is not None:
-                return t.Relation((letter, t.Name(first.size)), (">",), span=node.span)
-            labels = tuple(
-                meant
-                for one in exercise.keys.named
-                if (meant := named(f"k_{one}").index) is not None
-            )
-            return t.Relation(
-                (letter, labels[0] if len(labels) == 1 else t.Listing(labels)),
-                ("!=",),
-                span=node.span,
-            )
-        case t.Logic("and", items) if (
-            exercise.integers
-        ):  # k is an integer here anyway: 'k in Z' says nothing
-            kept = [
-                one
-                for one in items
-                if not (isinstance(one, t.Bond) and one.right == t.Domain("Z"))
-            ] or items[:1]
-            return kept[0] if len(kept) == 1 else replace(node, items=tuple(kept))
         case _:
-            return node
+            return exercise.kind.normalise(node)
 
 
 def _singled_out(
     statements: Sequence[Statement], exercise: Exercise
 ) -> dict[str, t.Name]:
     """'k_i^T q >> k_l^T q for l != i': i is the key that the exercise names j, if no j is spoken of."""
-    labels = () if exercise.keys is None else exercise.keys.named
+    labels = list(exercise.kind.labels())
     nodes = [
         node
         for one in statements
@@ -226,9 +182,8 @@ def _with_own_names(
         and part.word == "propto"
         and isinstance(part.left, t.Name)
     }
-    if exercise.keys is not None and not any(
-        scale.name == "c" for scale in exercise.keys.scales.values()
-    ):
+    outputs = {t.Name(name) for name in exercise.kind.outputs()}
+    if outputs:
         links = [
             part
             for node in nodes
@@ -240,10 +195,9 @@ def _with_own_names(
             for link in links
             if {full_name(x) for x in names_on_the_left(link)} & {*exercise.answer}
         ]
-        own |= (
-            {"c"} if t.Name("c") in t.every_name(*values) else set()
-        )  # the output is no factor of a query
-    labels = set(() if exercise.keys is None else exercise.keys.named)
+        # The output is no factor of a query.
+        own |= {name.base for name in outputs & {*t.every_name(*values)}}
+    labels = set(exercise.kind.labels())
     own -= labels | set(exercise.parameters) | set(exercise.answer)
     plain_ones = {name.base for name in defined if name.index is None}
     names = {
@@ -252,7 +206,7 @@ def _with_own_names(
         if other not in plain_ones
     }
     names |= {name: t.Name(name + OWN) for name in own if gives(t.Name(name))}
-    names |= _two_places(statements, exercise)
+    names |= exercise.kind.other_names(statements)
     bounded = _bounded(statements, exercise, {full_name(name) for name in defined})
     names |= {name: t.Name(name + OWN) for name in bounded}
     if not names:
@@ -315,59 +269,6 @@ def _bounded(
     return found
 
 
-def _two_places(
-    statements: Sequence[Statement], exercise: Exercise
-) -> dict[str, t.Name]:
-    """'Phi_t != Phi_s': s is the other position, if the answer speaks of no third one and does not say what s is."""
-    setting = exercise.integers
-    if setting is None or not setting.different:
-        return {}
-    nodes = [
-        node
-        for one in statements
-        for node in (one.node, *one.under, *one.earlier)
-        if node is not None
-    ]
-    rows = {
-        setting.rows,
-        *(other for other, given in exercise.also.items() if given == setting.rows),
-    }
-    places = {
-        full_name(n.index)
-        for n in t.every_name(*nodes)
-        if n.base in rows and isinstance(n.index, t.Name)
-    }
-    said = [one.node for one in statements if one.role == "claim" and not one.under]
-    links = [
-        link
-        for node in said
-        if isinstance(node, t.Relation)
-        for link in comparisons(node)
-    ]
-    taken = {
-        full_name(name)
-        for link in links
-        if link.comparisons == ("=",)
-        for name in link.terms
-        if isinstance(name, t.Name)
-    }
-    taken |= {
-        part.index
-        for node in nodes
-        for part in t.walk(node)
-        if isinstance(part, t.BigSum | t.BigCall)
-    }
-    for pair in setting.also:
-        third = (places | (set(setting.different[0]) & full_names(*nodes))) - set(pair)
-        if set(pair) <= places and not third and not set(pair) & taken:
-            return {
-                mine: named(given)
-                for mine, given in zip(pair, setting.different[0], strict=True)
-                if mine != given
-            }
-    return {}
-
-
 def _defined_names(node: t.Node) -> Iterator[t.Name]:
     """The names on the left of equations: what an answer may define."""
     for part in t.walk(node):
@@ -397,7 +298,7 @@ def _spelled_out(
         str, tuple[str, t.Node]
     ] = {}  # s_i = k_i^T q: of s the letter i, and the value
     told: set[str] = set()
-    labels = _labels(exercise)
+    labels = set(exercise.kind.labels())
     found: list[Statement] = []
     mine = {
         name.base
@@ -405,19 +306,12 @@ def _spelled_out(
         if one.node is not None
         for name in _defined_names(one.node)
     }
-    one_query = exercise.keys is not None and not any(
-        name.startswith("q_") for name in exercise.answer
-    )
-    if (
-        one_query
-        and "s" not in mine
-        and not gives(t.Name("s", t.Name("i")))
-        and not gives(t.Name("s"))
-    ):
-        patterns["s"] = (
-            "i",
-            t.Product((t.Transpose(t.Name("k", t.Name("i"))), t.Name("q"))),
+    for base, pattern in exercise.kind.short_names().items():
+        is_free = not gives(t.Name(base)) and not gives(
+            t.Name(base, t.Name(pattern[0]))
         )
+        if base not in mine and is_free:
+            patterns[base] = pattern
     for one in statements:
         body = one.node
         while isinstance(body, t.Quantified) and all(map(is_index, body.conditions)):
@@ -457,16 +351,6 @@ def _spelled_out(
         except MisfitError as error:
             found[place] = replace(one, node=None, problem=error.shown())
     return found
-
-
-def _labels(exercise: Exercise) -> set[str]:
-    """The indices that name one given thing: u_a and u_b are given, so P_b = u_b u_b^T says nothing of P_c."""
-    if exercise.keys is not None:
-        return set(exercise.keys.named)
-    if exercise.tokens is None:
-        return set()
-    given = t.every_name(*map(parsed, exercise.tokens.tokens.values()))
-    return {label(name.index) for name in given if name.index is not None}
 
 
 def tends(node: t.Node) -> bool:

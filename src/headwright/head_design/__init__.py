@@ -3,6 +3,7 @@
 head                   a head and a layer of heads: the weights, and what they do with tokens
 rules                  what tokens should attend to or output; rules_file reads rules from a TOML file
 builder                from rules to a verdict; circuit: layers one after the other
+heads_result           the verdict, with the weights and what is proved of them
 assignment             which tokens each token attends to; what each head outputs of a sum
 attention_plan         a plan for one head: targets, and what weights do with tokens, in floating point
 slack                  how much each token may leave to others
@@ -17,7 +18,7 @@ picture                a head as a picture
 export                 files that other libraries load
 """
 
-from headwright.head_design.builder import HeadsResult, build
+from headwright.head_design.builder import build
 from headwright.head_design.certify import certificate
 from headwright.head_design.circuit import (
     Circuit,
@@ -28,6 +29,7 @@ from headwright.head_design.circuit import (
     read_circuit,
 )
 from headwright.head_design.head import Head, HeadLayer, outputs, patterns
+from headwright.head_design.heads_result import HeadsResult
 from headwright.head_design.rules import Rule, Rules
 from headwright.head_design.rules_file import parse_rules, read_rules
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
 
 from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from headwright.certificates.checkers import in_words
 from headwright.certificates.exact.verify import verify
 from headwright.errors import InputError, typed_errors
-from headwright.extras import install_line, is_installed, require
+from headwright.extras import require
 from headwright.head_design.assignment import divide_sum_outputs
 from headwright.head_design.certify import DimensionBound, NormBound, certificate
 from headwright.head_design.dimension import dimension_bound
@@ -24,28 +22,27 @@ from headwright.head_design.exact_bounds import (
     nuclear_above,
     proven_facts,
 )
-from headwright.head_design.head import DTYPES, HeadLayer
+from headwright.head_design.head import DTYPES, Head, HeadLayer
 from headwright.head_design.head_design import (
     UnroundedHead,
     design_head,
     lower_bound,
     too_many_unknowns,
 )
+from headwright.head_design.heads_result import HeadsResult
 from headwright.head_design.impossible import prove_impossible
 from headwright.head_design.rules import Rule, Rules
 from headwright.head_design.smallest_matrix import LARGEST
-from headwright.notebook import card, lines
-from headwright.numerics.enclosure import float_below, shown_above
-
-if TYPE_CHECKING:
-    from headwright.pictures import Chart
+from headwright.numerics.enclosure import float_below
 
 MINIMISE = {"size": "frobenius", "rank": "nuclear"}
+# The part of what rules leave open that is given away, until rounding does no harm.
 ROOMS = {
     "float64": (1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 0.5),
     "float32": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
     "bfloat16": (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8),
-}  # the part of what rules leave open that is given away, until rounding does no harm
+}
+# Of a bound, until the checker takes it.
 SHRINKS = (
     "1e-11",
     "1e-9",
@@ -53,177 +50,8 @@ SHRINKS = (
     "1e-5",
     "1e-3",
     "0.1",
-)  # of a bound, until the checker takes it
-HAIR = 2.0**-50
-COARSE = (
-    "The certificate is about these bfloat16 weights in exact arithmetic. Sums that are themselves rounded to bfloat16 "
-    "may miss tight tolerances; exports run these weights in float32."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class HeadsResult:
-    """What `build` found. All numbers are proven by the certificate or in exact arithmetic.
-
-    With several heads, frobenius^2 is the sum of their squares, nuclear and head_dim the sum and the largest.
-
-    >>> from headwright.head_design.rules_file import parse_rules
-    >>> found = build(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\ncopy = 1"))
-    >>> found.word, found.head_dim, found.frobenius / found.lower_bound - 1 < 1e-9
-    ('designed', 1, True)
-    """
-
-    rules: Rules
-    word: str  # "designed", "impossible" or "undecided"
-    words: str  # what was proved, or why nothing was
-    layer: HeadLayer | None = (
-        None  # the weights as they are deployed; None unless designed
-    )
-    certificate: str | None = None  # JSON, as the checker accepted it
-    minimise: str = "size"
-    head_dim: int = 0
-    head_dim_lower_bound: int = 1  # no smaller head gives the claimed weights; looked for where the dimension matters
-    frobenius: float = math.inf  # |W_K^T W_Q|_F, rounded up
-    nuclear: float = (
-        math.inf
-    )  # (|W_Q|_F^2 + |W_K|_F^2) / 2, rounded up: at least the nuclear norm of W_K^T W_Q
-    lower_bound: float = 0.0  # for the norm that is minimised: none smaller gives the claimed weights; 0 if not proven
-    outputs: tuple[
-        float, ...
-    ] = ()  # for each claim, how far its output is from what is wanted at most; 0 if no output
-    patterns: tuple[
-        dict[int, float], ...
-    ] = ()  # for each claim, what each target gets at least
-    claims: tuple[Rule, ...] = ()  # the rules, with all floors that are claimed
-    assignment: tuple[str, ...] = ()  # who attends to whom, in words
-
-    @property
-    def checkers(self) -> tuple[str, ...]:
-        """Who verified the certificate: the exact checker, which is the one that whole heads have."""
-        return () if self.certificate is None else ("exact",)
-
-    def to_json(
-        self, certificate: str | None = None, exported: Sequence[str] = ()
-    ) -> dict[str, Any]:
-        """All of it in JSON's own types; the caller says where the certificate and the exports are."""
-        designed = self.layer is not None
-        return {
-            "verdict": self.word,
-            "head_dim": self.head_dim if designed else None,
-            "head_dim_lower_bound": self.head_dim_lower_bound if designed else None,
-            "frobenius": self.frobenius if designed else None,
-            "nuclear": self.nuclear if designed else None,
-            "minimised": self.minimise,
-            "lower_bound": self.lower_bound if designed else None,
-            "outputs": [
-                {
-                    "sequence": rule.sequence,
-                    "token": rule.token,
-                    "head": rule.head,
-                    "error": error,
-                }
-                for rule, error in zip(self.claims, self.outputs, strict=True)
-                if rule.output is not None
-            ],
-            "patterns": [
-                {
-                    "sequence": rule.sequence,
-                    "token": rule.token,
-                    "head": rule.head,
-                    "least": {str(key): least for key, least in pattern.items()},
-                }
-                for rule, pattern in zip(self.claims, self.patterns, strict=True)
-            ],
-            "assignment": list(self.assignment),
-            "dtype": self.layer.dtype if self.layer else None,
-            "heads": self.layer.to_json() if self.layer else [],
-            "checkers": list(self.checkers),
-            "certificate": certificate,
-            "exported": list(exported),
-            "note": COARSE if self.layer and self.layer.dtype == "bfloat16" else None,
-            "words": self.words,
-            "kinds": {
-                "frobenius": "proven",
-                "nuclear": "proven",
-                "lower_bound": "proven",
-                "outputs": "proven",
-                "patterns": "proven",
-                "heads": "exact",
-            },
-        }
-
-    @property
-    def _facts(self) -> list[tuple[str, str]]:
-        facts = (
-            []
-            if self.certificate is None
-            else [("certificate", f"verified by the {in_words(self.checkers)}")]
-        )
-        if self.layer is not None:
-            facts += [
-                ("head dimension", str(self.head_dim)),
-                ("norm of W_K^T W_Q, at most", shown_above(self.frobenius, 4)),
-            ]
-            if any(rule.output is not None for rule in self.claims):
-                facts.append(
-                    ("errors of outputs, at most", shown_above(max(self.outputs), 4))
-                )
-        return facts
-
-    def __repr__(self) -> str:
-        """The verdict and the sizes in a few lines, never the weights."""
-        return lines(self.word, self.words, self._facts)
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the same as a card, with the picture of the first head."""
-        if self.layer is None:
-            return card(
-                self.word, self.words, self._facts, certificate=self.certificate
-            )
-        if not is_installed("plots"):
-            facts = [*self._facts, ("picture", install_line("plots"))]
-            return card(self.word, self.words, facts, certificate=self.certificate)
-        from headwright.pictures import render, told
-
-        chart = self.picture()
-        return card(
-            self.word,
-            self.words,
-            self._facts,
-            render(chart, ".svg"),
-            told(chart),
-            self.certificate,
-        )
-
-    def picture(self, head: int = 0, sequence: int = 0) -> Chart:
-        """One head as a chart: its pattern for one sequence, and its queries and keys."""
-        from headwright.head_design.picture import picture
-
-        if self.layer is None:
-            raise InputError(
-                f"there is no head to draw, since the verdict is {self.word}: {self.words}"
-            )
-        norm = f"norm of W_K^T W_Q at most {shown_above(frobenius_above(self.layer.heads[head]), 3)}"
-        errors = [
-            e
-            for rule, e in zip(self.claims, self.outputs, strict=True)
-            if rule.output and rule.head == head
-        ]
-        worst = (
-            f"; outputs proven to be within {shown_above(max(errors), 3)}"
-            if errors
-            else ""
-        )
-        X = self.rules.sequences[sequence]
-        bound = {
-            rule.token
-            for rule in self.claims
-            if rule.sequence == sequence and rule.head in (head, None)
-        }
-        free = set(range(len(X))) - bound
-        return picture(
-            self.layer, X, head, self.rules.labels(sequence), norm + worst, free
-        )
+HAIR = 2.0**-50
 
 
 @typed_errors
@@ -249,9 +77,8 @@ def build(
     """
     require("design", "heads")
     _check_asked(rules, minimise, head_dim, dtype)
-    with threadpool_limits(
-        1, "blas"
-    ):  # matrices are small here, and threads would wait for each other
+    # Matrices are small here, and threads would wait for each other.
+    with threadpool_limits(1, "blas"):
         return _build(rules, minimise, head_dim, dtype, progress or (lambda _: None))
 
 
@@ -262,19 +89,20 @@ def _build(
     dtype: str,
     report: Callable[[float], None],
 ) -> HeadsResult:
-    heads: list[UnroundedHead] = []
     shared = divide_sum_outputs(rules)
     if shared is None:
+        proved = _proved_none(rules, range(rules.heads), minimise)
+        if proved is not None:
+            return proved
         why = (
             "no W_V side by side make what the sum of heads should output of what these attend to: expected other "
             "targets, or larger tolerances"
         )
-        return _proved_none(rules, range(rules.heads), minimise) or HeadsResult(
-            rules, "undecided", why, minimise=minimise
-        )
+        return HeadsResult(rules, "undecided", why, minimise=minimise)
+    heads: list[UnroundedHead] = []
     for number in range(rules.heads):
-        mine = tuple(rule for rule in shared.rules if rule.head == number)
-        designed = _designed(shared, mine, minimise, head_dim, dtype)
+        of_head = tuple(rule for rule in shared.rules if rule.head == number)
+        designed = _designed(shared, of_head, minimise, head_dim, dtype)
         if designed is None:
             return _without(rules, number, minimise, head_dim, dtype)
         heads.append(designed)
@@ -284,14 +112,14 @@ def _build(
 
 def _designed(
     rules: Rules,
-    mine: tuple[Rule, ...],
+    of_head: tuple[Rule, ...],
     minimise: str,
     head_dim: int | None,
     dtype: str,
 ) -> UnroundedHead | None:
     """A head for these rules; None where none was found, or where the numbers get too large or too small for it."""
     try:
-        return design_head(rules, mine, minimise, head_dim, dtype, ROOMS[dtype][0])
+        return design_head(rules, of_head, minimise, head_dim, dtype, ROOMS[dtype][0])
     except LinAlgError:
         return None
 
@@ -305,31 +133,43 @@ def _deployed(
     report: Callable[[float], None],
 ) -> HeadsResult:
     """Rounded and verified; with more and more room where rounding does harm, and only then with more rows."""
-    limits = (
-        [max(designed.rank for designed in heads), None]
-        if minimise == "rank" and head_dim is None
-        else [head_dim]
-    )
+    limits: list[int | None] = [head_dim]
+    if minimise == "rank" and head_dim is None:
+        limits = [max(designed.rank for designed in heads), None]
+    needs_rows = minimise == "rank" or head_dim is not None
     tries = [(limit, room) for limit in limits for room in ROOMS[dtype]]
-    for tried, (limit, room) in enumerate(tries):
-        report(0.6 + 0.4 * tried / len(tries))
-        again = [designed.with_room(room) for designed in heads]
-        ready = [designed for designed in again if designed is not None]
-        done = [designed.deployed(dtype, limit) for designed in ready]
-        layer_heads = tuple(head for head in done if head is not None)
-        if len(layer_heads) < len(heads):
+    for number, (limit, room) in enumerate(tries):
+        report(0.6 + 0.4 * number / len(tries))
+        rounded = _rounded(heads, room, dtype, limit)
+        if rounded is None:
             continue
+        with_room, layer_heads = rounded
         layer = HeadLayer(layer_heads, rules.causal, dtype, rules.mask, rules.bias)
-        claims = _claims(rules, ready)
-        rows = (
-            _rows(rules, claims) if minimise == "rank" or head_dim is not None else []
-        )
-        verified = _verified(rules, claims, layer, _bounds(ready, minimise), rows)
-        if verified is not None:
+        claims = _claims(rules, with_room)
+        rows = _rows(rules, claims) if needs_rows else []
+        bounds = _bounds(with_room, minimise)
+        proof = _verified(rules, claims, layer, bounds, rows)
+        if proof is not None:
             report(1.0)
-            return _built(rules, ready, layer, claims, minimise, *verified)
+            return _result(rules, with_room, layer, claims, minimise, proof)
     why = f"weights were found, but none in numbers of type {dtype} that the checker agrees keep the rules"
     return HeadsResult(rules, "undecided", why, minimise=minimise)
+
+
+def _rounded(
+    heads: list[UnroundedHead], room: float, dtype: str, limit: int | None
+) -> tuple[list[UnroundedHead], tuple[Head, ...]] | None:
+    """All heads with so much room, and their weights in numbers of the type; None where one of them has none."""
+    with_room = []
+    layer_heads = []
+    for designed in heads:
+        roomier = designed.with_room(room)
+        head = None if roomier is None else roomier.deployed(dtype, limit)
+        if roomier is None or head is None:
+            return None
+        with_room.append(roomier)
+        layer_heads.append(head)
+    return with_room, tuple(layer_heads)
 
 
 def _claims(rules: Rules, heads: list[UnroundedHead]) -> tuple[Rule, ...]:
@@ -344,42 +184,57 @@ def _claims(rules: Rules, heads: list[UnroundedHead]) -> tuple[Rule, ...]:
     return (*claims, *of_sums)
 
 
-def _built(
+@dataclass(frozen=True)
+class LayerProof:
+    """What the checker says of a layer, with the bounds that it took."""
+
+    words: str
+    certificate: str
+    bounds: list[NormBound]
+    rows: list[DimensionBound]
+
+
+def _result(
     rules: Rules,
     heads: list[UnroundedHead],
     layer: HeadLayer,
     claims: tuple[Rule, ...],
     minimise: str,
-    words: str,
-    text: str,
-    taken: list[NormBound],
-    rows: list[DimensionBound],
+    proof: LayerProof,
 ) -> HeadsResult:
     facts = proven_facts(rules, claims, layer)
     check_against_run(rules, claims, layer, facts)
     frobenius = [frobenius_above(head) for head in layer.heads]
     nuclear = [nuclear_above(head) for head in layer.heads]
-    least = [float_below(bound.least) for bound in taken]
-    together = math.hypot(*least) if minimise == "size" else math.fsum(least)
+    least = [float_below(bound.least) for bound in proof.bounds]
+    lower_bound = math.hypot(*least) if minimise == "size" else math.fsum(least)
+    if len(least) > 1:
+        lower_bound *= 1 - HAIR
+    assignment: list[str] = []
+    for head in heads:
+        assignment += head.assignment
     return HeadsResult(
-        rules,
-        "designed",
-        words,
-        layer,
-        text,
-        minimise,
+        rules=rules,
+        word="designed",
+        words=proof.words,
+        layer=layer,
+        certificate=proof.certificate,
+        minimise=minimise,
         head_dim=max(head.head_dim for head in layer.heads),
-        head_dim_lower_bound=max((bound.least for bound in rows), default=1),
-        frobenius=frobenius[0]
-        if len(frobenius) == 1
-        else math.hypot(*frobenius) * (1 + HAIR),
-        nuclear=nuclear[0] if len(nuclear) == 1 else math.fsum(nuclear) * (1 + HAIR),
-        lower_bound=together if len(least) <= 1 else together * (1 - HAIR),
-        outputs=tuple(error for error, _ in facts),
-        patterns=tuple(pattern for _, pattern in facts),
+        head_dim_lower_bound=max((bound.least for bound in proof.rows), default=1),
+        frobenius=_above(math.hypot(*frobenius), frobenius),
+        nuclear=_above(math.fsum(nuclear), nuclear),
+        lower_bound=lower_bound,
+        outputs=tuple(of_claim.error for of_claim in facts),
+        patterns=tuple(of_claim.least for of_claim in facts),
         claims=claims,
-        assignment=tuple(words for designed in heads for words in designed.assignment),
+        assignment=tuple(assignment),
     )
+
+
+def _above(together: float, of_heads: list[float]) -> float:
+    """A sum or a root of several numbers, rounded up; a single number is itself."""
+    return of_heads[0] if len(of_heads) == 1 else together * (1 + HAIR)
 
 
 def _bounds(heads: list[UnroundedHead], minimise: str) -> list[NormBound]:
@@ -408,29 +263,33 @@ def _verified(
     layer: HeadLayer,
     bounds: list[NormBound],
     rows: list[DimensionBound],
-) -> tuple[str, str, list[NormBound], list[DimensionBound]] | None:
-    """Words and certificate, with all bounds slightly lower, or each as high as the checker takes it, or none."""
+) -> LayerProof | None:
+    """With all bounds slightly lower; or each as high as the checker takes it, or left out; None if nothing helps."""
 
-    def accepted(
-        some: list[NormBound],
-    ) -> tuple[str, str, list[NormBound], list[DimensionBound]] | None:
+    def accepted(some: list[NormBound]) -> LayerProof | None:
         text = certificate(rules, claims, layer, [*some, *rows])
         verdict = verify(text)
-        return (verdict.words, text, some, rows) if verdict.word == "verified" else None
+        if verdict.word != "verified":
+            return None
+        return LayerProof(verdict.words, text, some, rows)
 
-    def lowered(bound: NormBound, by: str) -> NormBound:
-        return replace(
-            bound, least=Fraction(f"{float(bound.least * (1 - Fraction(by))):.15g}")
-        )
+    proof = accepted([_lowered(bound, SHRINKS[0]) for bound in bounds])
+    if proof is not None or not bounds or accepted([]) is None:
+        return proof
+    taken = []
+    for bound in bounds:
+        for shrink in SHRINKS:
+            lowered = _lowered(bound, shrink)
+            if accepted([lowered]) is not None:
+                taken.append(lowered)
+                break
+    return accepted(taken)
 
-    whole = accepted([lowered(bound, SHRINKS[0]) for bound in bounds])
-    if whole is not None or not bounds or accepted([]) is None:
-        return whole
-    tries = [
-        next((b for by in SHRINKS if accepted([b := lowered(bound, by)])), None)
-        for bound in bounds
-    ]
-    return accepted([bound for bound in tries if bound is not None])
+
+def _lowered(bound: NormBound, shrink: str) -> NormBound:
+    """The bound less a part of it, as a decimal of 15 digits."""
+    least = float(bound.least * (1 - Fraction(shrink)))
+    return replace(bound, least=Fraction(f"{least:.15g}"))
 
 
 def _without(
@@ -440,25 +299,22 @@ def _without(
     proved = _proved_none(rules, [head], minimise)
     if proved is not None:
         return proved
-    mine = tuple(rule for rule in rules.rules if rule.head == head)
-    if (
-        head_dim is not None
-        and (larger := _only_larger(rules, head_dim, dtype)) is not None
-    ):
-        return larger
+    if head_dim is not None:
+        larger = _only_larger(rules, head_dim, dtype)
+        if larger is not None:
+            return larger
+    of_head = tuple(rule for rule in rules.rules if rule.head == head)
     why = f"neither a head for the rules of head {head} nor a proof that there is none was found"
-    if minimise == "size" and too_many_unknowns(rules, mine, dtype):
+    if minimise == "size" and too_many_unknowns(rules, of_head, dtype):
         tokens = sum(map(len, rules.sequences))
         why += (
             f": more than {LARGEST} unknowns ({tokens} tokens in {rules.dimension} dimensions): not tried; "
             "--minimise rank (in Python, minimise='rank') has no such limit"
         )
-        return HeadsResult(rules, "undecided", why, minimise=minimise)
-    if head_dim is not None and _designed(rules, mine, "size", None, dtype) is not None:
+    elif head_dim is not None and _designed(rules, of_head, "size", None, dtype):
         why += f"; there is one of a larger dimension than {head_dim}"
-    elif (
-        dtype != "float64"
-        and _designed(rules, mine, minimise, head_dim, "float64") is not None
+    elif dtype != "float64" and _designed(
+        rules, of_head, minimise, head_dim, "float64"
     ):
         why += f"; there is one in float64, so the tolerances are too tight for values in {dtype}"
     return HeadsResult(rules, "undecided", why, minimise=minimise)
@@ -467,15 +323,17 @@ def _without(
 def _only_larger(rules: Rules, head_dim: int, dtype: str) -> HeadsResult | None:
     """There are heads, but the weights that the rules themselves ask for are beyond any of this dimension."""
     rows = [bound for bound in _rows(rules, rules.rules) if bound.least > head_dim]
-    found = _build(rules, "rank", None, dtype, lambda _: None) if rows else None
-    if found is None or found.layer is None:
+    if not rows:
         return None
-    verified = _verified(rules, rules.rules, found.layer, [], rows)
-    if verified is None:
+    larger = _build(rules, "rank", None, dtype, lambda _: None)
+    if larger.layer is None:
         return None
-    words = f"there is no head of dimension {head_dim}, and there is one of dimension {found.head_dim}. {verified[0]}"
+    proof = _verified(rules, rules.rules, larger.layer, [], rows)
+    if proof is None:
+        return None
+    words = f"there is no head of dimension {head_dim}, and there is one of dimension {larger.head_dim}. {proof.words}"
     return HeadsResult(
-        rules, "impossible", words, certificate=verified[1], minimise="rank"
+        rules, "impossible", words, certificate=proof.certificate, minimise="rank"
     )
 
 
@@ -484,12 +342,12 @@ def _proved_none(
 ) -> HeadsResult | None:
     """What no head keeps, with the proof; None where none was found for any of these."""
     for head in heads:
-        proof = prove_impossible(
-            rules, [rule for rule in rules.rules if rule.head == head]
-        )
+        of_head = [rule for rule in rules.rules if rule.head == head]
+        proof = prove_impossible(rules, of_head)
         if proof is not None:
+            words, text = proof
             return HeadsResult(
-                rules, "impossible", proof[0], certificate=proof[1], minimise=minimise
+                rules, "impossible", words, certificate=text, minimise=minimise
             )
     return None
 

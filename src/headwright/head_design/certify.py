@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,11 +10,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headwright.certificates.exact.certificate import FORMAT, VERSION
+from headwright.certificates.formats import certificate_text
 from headwright.errors import InputError
 from headwright.head_design.head import Head, HeadLayer
 from headwright.head_design.rules import Rule, Rules
-from headwright.query_design.statement import hex_floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,12 +23,10 @@ class NormBound:
     head: int
     norm: str  # "frobenius" or "nuclear"
     least: Fraction
-    witness: (
-        tuple[Float[np.ndarray, "r D"], Float[np.ndarray, "r D"]] | None
-    )  # (W_Q | b_Q) and W_K; None: those deployed
-    multipliers: dict[
-        tuple[int, int], float
-    ]  # (number of the rule, target) -> multiplier
+    # (W_Q | b_Q) and W_K; None: those deployed
+    witness: tuple[Float[np.ndarray, "r D"], Float[np.ndarray, "r D"]] | None
+    # (number of the rule, target) -> multiplier
+    multipliers: dict[tuple[int, int], float]
 
 
 @dataclass(frozen=True)
@@ -70,84 +66,93 @@ def certificate(
         raise InputError(
             "the layer and the rules have different biases: expected the same kinds, and the same tables"
         )
+    claimed_bounds = []
+    for bound in bounds:
+        claimed_bounds.append(
+            {"head": bound.head, "norm": bound.norm, "least": str(bound.least)}
+        )
     statement = {
         **about("heads", rules, claims),
         "dtype": layer.dtype,
-        "heads": [_head(head) for head in layer.heads],
-        "bounds": [
-            {"head": bound.head, "norm": bound.norm, "least": str(bound.least)}
-            for bound in bounds
-        ],
+        "heads": list(map(_head_entry, layer.heads)),
+        "bounds": claimed_bounds,
     }
-    return _document(statement, {"bounds": [_evidence(bound) for bound in bounds]})
+    return certificate_text(statement, {"bounds": list(map(_bound_evidence, bounds))})
 
 
 def none_at_all(rules: Rules, claims: Sequence[Rule], evidence: dict[str, Any]) -> str:
-    """A certificate that no head keeps these rules: with shares that cancel, or outputs that do; none.py finds them."""
-    return _document(about("no heads", rules, claims), evidence)
+    """A certificate that no head keeps these rules: with shares that cancel, or outputs that do (`impossible.py`)."""
+    return certificate_text(about("no heads", rules, claims), evidence)
 
 
 def about(claim: str, rules: Rules, claims: Sequence[Rule]) -> dict[str, Any]:
     """The part of a statement that the rules say, whatever the weights are."""
+    mask: list[str] | str = "causal" if rules.causal else "none"
+    if rules.mask:
+        mask = list(rules.mask)
+    tables = []
+    for table in rules.bias:
+        tables.append([list(map(str, row)) for row in table])
     return {
         "claim": claim,
-        "mask": list(rules.mask) or ("causal" if rules.causal else "none"),
-        "sequences": [_rows(X) for X in rules.sequences],
+        "mask": mask,
+        "sequences": list(map(_rows, rules.sequences)),
         "uncertainty": {
             "ball": str(rules.ball),
-            "scale": [str(end) for end in rules.scale],
+            "scale": list(map(str, rules.scale)),
         },
         "biases": rules.biases,
-        "bias": [[[str(x) for x in row] for row in table] for table in rules.bias],
-        "rules": [_rule(rule) for rule in claims],
+        "bias": tables,
+        "rules": list(map(_rule_entry, claims)),
     }
 
 
-def _head(head: Head) -> dict[str, Any]:
-    matrices = {name: _rows(getattr(head, name)) for name in ("W_Q", "W_K", "W_V")}
-    vectors = {
-        name: [] if (b := getattr(head, name)) is None else _rows(b[None])[0]
-        for name in ("b_Q", "b_V")
+def _head_entry(head: Head) -> dict[str, Any]:
+    return {
+        "W_Q": _rows(head.W_Q),
+        "W_K": _rows(head.W_K),
+        "W_V": _rows(head.W_V),
+        "b_Q": [] if head.b_Q is None else _row(head.b_Q),
+        "b_V": [] if head.b_V is None else _row(head.b_V),
     }
-    return {**matrices, **vectors}
 
 
-def _document(statement: dict[str, Any], evidence: dict[str, Any]) -> str:
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "statement": statement,
-        "evidence": evidence,
-    }
-    return json.dumps(document, indent=1) + "\n"
-
-
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule_entry(rule: Rule) -> dict[str, Any]:
     return {
         "sequence": rule.sequence,
         "token": rule.token,
         "head": "sum" if rule.head is None else rule.head,
-        "attend": {str(a): str(p) for a, p in sorted((rule.attend or {}).items())},
-        "at_most": {str(a): str(p) for a, p in sorted((rule.at_most or {}).items())},
-        "output": [str(x) for x in rule.output or ()],
+        "attend": _weights(rule.attend),
+        "at_most": _weights(rule.at_most),
+        "output": list(map(str, rule.output or ())),
         "tolerance": str(rule.tolerance if rule.output is not None else 0),
     }
 
 
-def _evidence(bound: NormBound | DimensionBound) -> dict[str, Any]:
+def _weights(weights: dict[int, Fraction] | None) -> dict[str, str]:
+    """By token, in order."""
+    return {str(token): str(p) for token, p in sorted((weights or {}).items())}
+
+
+def _bound_evidence(bound: NormBound | DimensionBound) -> dict[str, Any]:
     if isinstance(bound, DimensionBound):
         return bound.evidence
-    W_Q, W_K = (None, None) if bound.witness is None else map(_rows, bound.witness)
-    constraints = [
-        {"rule": rule, "target": target, "multiplier": float(x).hex()}
-        for (rule, target), x in bound.multipliers.items()
-        if x > 0
-    ]
+    W_Q = None
+    W_K = None
+    if bound.witness is not None:
+        W_Q, W_K = map(_rows, bound.witness)
+    constraints = []
+    for (rule, target), multiplier in bound.multipliers.items():
+        if multiplier > 0:
+            text = float(multiplier).hex()
+            constraints.append({"rule": rule, "target": target, "multiplier": text})
     return {"W_Q": W_Q, "W_K": W_K, "constraints": constraints}
 
 
 def _rows(matrix: Float[np.ndarray, "n d"]) -> list[list[str]]:
-    return [
-        ["0" if x == 0 else text for x, text in zip(row, hex_floats(row), strict=True)]
-        for row in matrix
-    ]
+    return list(map(_row, matrix))
+
+
+def _row(numbers: Float[np.ndarray, " d"]) -> list[str]:
+    """Floats written exactly; both zeros as '0'."""
+    return ["0" if float(x) == 0 else float(x).hex() for x in numbers]

@@ -7,24 +7,27 @@ layer is designed for tokens that may be anywhere within that error: a ball. So 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from operator import add
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.certificates.exact.certificate import FORMAT, VERSION
 from headwright.certificates.exact.numbers import sqrt_above
 from headwright.certificates.exact.verify import verify
+from headwright.certificates.formats import certificate_text
 from headwright.errors import InputError, typed_errors
 from headwright.files import parse_file
-from headwright.head_design.builder import HeadsResult, build
+from headwright.head_design.builder import build
 from headwright.head_design.certify import certificate
 from headwright.head_design.exact_bounds import proven_facts
 from headwright.head_design.head import HeadLayer, outputs
+from headwright.head_design.heads_result import HeadsResult
 from headwright.head_design.rules import Rule, Rules
 from headwright.head_design.rules_file import document, read_rules, rules_from
 from headwright.notebook import card, lines
@@ -33,6 +36,9 @@ from headwright.numerics.enclosure import printed_above
 Sequences = tuple[Float[np.ndarray, "T D"], ...]
 Progress = Callable[[float], None]
 MOST_LAYERS = 16
+BALL_DIGITS = 3  # of the radius of a ball, which is rounded up to so many
+# What the file says of the first layer alone.
+OF_FIRST_LAYER = ("tokens", "sequences", "positions", "uncertainty", "dimension")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,33 +118,27 @@ def parse_circuit(text: str) -> CircuitRules | None:
     >>> parse_circuit("tokens = [[1.0]]") is None
     True
     """
-    given = document(text)
-    layers = given.pop("layer", None)
+    fields = document(text)
+    layers = fields.pop("layer", None)
     if layers is None:
         return None
-    if not isinstance(layers, list) or not all(
-        isinstance(layer, dict) for layer in layers
-    ):
+    are_tables = isinstance(layers, list) and all(isinstance(x, dict) for x in layers)
+    if not are_tables:
         raise InputError("layer: expected [[layer]] before each of them")
     if not 2 <= len(layers) <= MOST_LAYERS:
         raise InputError(
             f"a circuit of {len(layers)} layers: expected 2 to {MOST_LAYERS}"
         )
     for number, layer in enumerate(layers[1:], 1):
-        if wrong := [
-            name
-            for name in ("tokens", "sequences", "positions", "uncertainty", "dimension")
-            if name in layer
-        ]:
-            raise InputError(
-                f"layer {number} has {wrong[0]}: expected it of the first one alone; its tokens come out "
-                "of the layer before"
-            )
-    axes = {"directions": given.get("directions", {})}
-    return CircuitRules(
-        rules_from({**given, **layers[0]}),
-        tuple({**axes, **layer} for layer in layers[1:]),
-    )
+        for name in OF_FIRST_LAYER:
+            if name in layer:
+                raise InputError(
+                    f"layer {number} has {name}: expected it of the first one alone; its tokens come out "
+                    "of the layer before"
+                )
+    directions = {"directions": fields.get("directions", {})}
+    others = tuple({**directions, **layer} for layer in layers[1:])
+    return CircuitRules(rules_from({**fields, **layers[0]}), others)
 
 
 @typed_errors
@@ -236,13 +236,11 @@ def build_circuit(
     >>> found.word, len(found.layers)
     ('designed', 2)
     """
-    for wanted in (True, False):
-        found = _built(
-            circuit, minimise, dtype, progress or (lambda _: None), wanted=wanted
-        )
-        if found.word != "undecided":
-            break
-    return found
+    report = progress or (lambda _: None)
+    result = _built(circuit, minimise, dtype, report, as_wanted=True)
+    if result.word == "undecided":
+        result = _built(circuit, minimise, dtype, report, as_wanted=False)
+    return result
 
 
 def _built(
@@ -251,93 +249,111 @@ def _built(
     dtype: str,
     report: Callable[[float], None],
     *,
-    wanted: bool,
+    as_wanted: bool,
 ) -> Circuit:
     """With tokens of the next layer where rules want them, or where they really come out, which is nearer."""
-    rules, built, claims, errors = circuit.first, [], [], []
-    for number in range(1 + len(circuit.others)):
-        report(number / (1 + len(circuit.others)))
-        found = build(rules, minimise=minimise, dtype=dtype)
-        if found.layer is None:
-            verdict = (
-                found.word if number == 0 else "undecided"
-            )  # later tokens are as this design made them
-            return Circuit(
-                verdict,
-                f"layer {number}: {found.words}",
-                found.certificate if number == 0 else None,
-            )
-        built.append(found)
-        if number == len(circuit.others):
-            claims.append(found.claims)
+    rules = circuit.first
+    layers: list[HeadsResult] = []
+    claims: list[tuple[Rule, ...]] = []
+    errors = []
+    last = len(circuit.others)
+    for number in range(last + 1):
+        report(number / (last + 1))
+        result = build(rules, minimise=minimise, dtype=dtype)
+        if result.layer is None:
+            return _without_layer(number, result)
+        layers.append(result)
+        if number == last:
+            claims.append(result.claims)
             break
-        made = _made(found, found.layer, wanted=wanted)
+        made = _outputs_made(result, result.layer, as_wanted=as_wanted)
+        claims.append((*result.claims, *made))
         sequences, ball = _handed_on(rules, made)
-        claims.append((*found.claims, *made))
         errors.append(printed_above(ball))
         rules = next_rules(circuit.others[number], sequences, ball, number + 1)
-    text = _certificate(built, claims)
-    judgement = verify(text)
-    if judgement.word != "verified":
-        return Circuit(
-            "undecided",
-            f"layers were found, and the checker does not agree: {judgement.words}",
-        )
+    text = _certificate(layers, claims)
+    verdict = verify(text)
+    if verdict.word != "verified":
+        why = f"layers were found, and the checker does not agree: {verdict.words}"
+        return Circuit("undecided", why)
     report(1.0)
-    return Circuit("designed", judgement.words, text, tuple(built), tuple(errors))
+    return Circuit("designed", verdict.words, text, tuple(layers), tuple(errors))
 
 
-def _made(found: HeadsResult, layer: HeadLayer, *, wanted: bool) -> tuple[Rule, ...]:
+def _without_layer(number: int, result: HeadsResult) -> Circuit:
+    """Only the first layer's tokens are given: those of later ones are as this design made them."""
+    words = f"layer {number}: {result.words}"
+    if number == 0:
+        return Circuit(result.word, words, result.certificate)
+    return Circuit("undecided", words)
+
+
+def _outputs_made(
+    result: HeadsResult, layer: HeadLayer, *, as_wanted: bool
+) -> tuple[Rule, ...]:
     """What the layer makes of each token, with the error that is proved; all heads together."""
-    rules, made = found.rules, []
-    told = {
-        rule.place[:2]: rule
-        for rule in rules.rules
-        if rule.output and (rule.head is None or rules.heads == 1)
-    }
-    for s, X in enumerate(rules.sequences):
-        real = outputs(layer, X)
-        if real.shape[1] != rules.dimension:
+    rules = result.rules
+    wanted = {}
+    for rule in rules.rules:
+        if rule.output and (rule.head is None or rules.heads == 1):
+            wanted[rule.sequence, rule.token] = rule.output
+    made = []
+    for sequence, X in enumerate(rules.sequences):
+        Y = outputs(layer, X)
+        if Y.shape[1] != rules.dimension:
             raise InputError(
-                f"a layer outputs {real.shape[1]} numbers, and tokens have {rules.dimension}: expected as "
+                f"a layer outputs {Y.shape[1]} numbers, and tokens have {rules.dimension}: expected as "
                 "many, since it adds one to the other"
             )
-        for t, y in enumerate(real.tolist()):
-            rule = told.get((s, t)) if wanted else None
-            output = rule.output if rule is not None else tuple(map(Fraction, y))
-            made.append(Rule(t, s, None, output=output))
-    errors = [error for error, _ in proven_facts(rules, made, layer)]
-    return tuple(
-        replace(rule, tolerance=Fraction(error))
-        for rule, error in zip(made, errors, strict=True)
-    )
+        for token, y in enumerate(Y.tolist()):
+            output = tuple(map(Fraction, y))
+            if as_wanted:
+                output = wanted.get((sequence, token), output)
+            made.append(Rule(token, sequence, None, output=output))
+    with_errors = []
+    for rule, facts in zip(made, proven_facts(rules, made, layer), strict=True):
+        with_errors.append(replace(rule, tolerance=Fraction(facts.error)))
+    return tuple(with_errors)
 
 
 def _handed_on(rules: Rules, made: Sequence[Rule]) -> tuple[Sequences, Fraction]:
     """The tokens with what is made of them, and a ball that holds them: a short number."""
-    found, off = [X.copy() for X in rules.sequences], Fraction(0)
+    sequences = tuple(X.copy() for X in rules.sequences)
     stretch = max(1 - rules.scale[0], rules.scale[1] - 1)
+    off = Fraction(0)
     for rule in made:
-        x = [Fraction(v) for v in rules.sequences[rule.sequence][rule.token].tolist()]
-        exactly = [a + b for a, b in zip(x, rule.output or (), strict=True)]
-        found[rule.sequence][rule.token] = [float(v) for v in exactly]
-        rounded = sum((v - Fraction(float(v))) ** 2 for v in exactly)
-        room = rules.ball + stretch * sqrt_above(sum((v * v for v in x), Fraction(0)))
-        off = max(off, rule.tolerance + sqrt_above(Fraction(rounded)) + room)
-    digits = (
-        Fraction(10) ** (3 - len(str(int(1 / off)))) if 0 < off < 1 else Fraction(1)
-    )
-    ball = (
-        off if off == 0 else -((-off / (digits / 1000)) // 1) * (digits / 1000)
-    )  # rounded up to a few digits
-    return tuple(found), ball
+        x = list(map(Fraction, rules.sequences[rule.sequence][rule.token].tolist()))
+        next_x = list(map(add, x, rule.output or ()))
+        rounded_x = list(map(float, next_x))
+        sequences[rule.sequence][rule.token] = rounded_x
+        # From the token as it is handed on to where it may be, by the triangle inequality: the rounding,
+        # the error of the output, and how far the token was from x to begin with.
+        rounding = _length_above(
+            [a - Fraction(b) for a, b in zip(next_x, rounded_x, strict=True)]
+        )
+        before = rules.ball + stretch * _length_above(x)
+        off = max(off, rule.tolerance + rounding + before)
+    return sequences, _rounded_up(off)
+
+
+def _length_above(x: Sequence[Fraction]) -> Fraction:
+    return sqrt_above(sum((v * v for v in x), Fraction(0)))
+
+
+def _rounded_up(off: Fraction) -> Fraction:
+    """To a few digits."""
+    unit = Fraction(1, 10**BALL_DIGITS)
+    if 0 < off < 1:
+        zeros = len(str(int(1 / off))) - BALL_DIGITS
+        unit /= Fraction(10) ** zeros
+    return math.ceil(off / unit) * unit
 
 
 def next_rules(
     entry: dict[str, Any], sequences: Sequences, ball: Fraction, number: int
 ) -> Rules:
     """The rules of a later layer, for the tokens that come out of the one before, within a ball."""
-    tokens = [[[float(v) for v in x] for x in X] for X in sequences]
+    tokens = [X.tolist() for X in sequences]
     try:
         return replace(rules_from({**entry, "sequences": tokens}), ball=ball, names=())
     except InputError as error:
@@ -345,23 +361,16 @@ def next_rules(
 
 
 def _certificate(
-    built: Sequence[HeadsResult], claims: Sequence[tuple[Rule, ...]]
+    layers: Sequence[HeadsResult], claims: Sequence[tuple[Rule, ...]]
 ) -> str:
     """One document of all layers. Their bounds are left out: they are about single layers."""
-    documents = [
-        json.loads(certificate(found.rules, mine, found.layer, []))
-        for found, mine in zip(built, claims, strict=True)
-        if found.layer is not None
-    ]
-    statement = {
-        "claim": "circuit",
-        "layers": [document["statement"] for document in documents],
-    }
-    evidence = {"layers": [document["evidence"] for document in documents]}
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "statement": statement,
-        "evidence": evidence,
-    }
-    return json.dumps(document, indent=1) + "\n"
+    statements = []
+    evidence = []
+    for result, of_layer in zip(layers, claims, strict=True):
+        if result.layer is not None:
+            text = certificate(result.rules, of_layer, result.layer, [])
+            document_of_layer = json.loads(text)
+            statements.append(document_of_layer["statement"])
+            evidence.append(document_of_layer["evidence"])
+    statement = {"claim": "circuit", "layers": statements}
+    return certificate_text(statement, {"layers": evidence})

@@ -16,7 +16,7 @@ import math
 import sys
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -59,8 +59,10 @@ def spectral_norm_upper_bound(R: Float[Any, "n d"]) -> float:
         return 0.0
     tall = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
     e = exponent(size)
-    norm, _ = _norms(scaled(tall[rows], e) for rows in row_blocks(len(tall)))
-    return float_up((norm + matrix.size * UNDERFLOW) * Fraction(2) ** e)
+    blocks = (scaled(tall[rows], e) for rows in row_blocks(len(tall)))
+    norm = _norms(blocks).spectral
+    lost = matrix.size * UNDERFLOW
+    return float_up((norm + lost) * Fraction(2) ** e)
 
 
 @typed_errors
@@ -78,38 +80,40 @@ def error_upper_bound(
     >>> error_upper_bound(np.ones((3, 3)), column, column.T) < 1e-14
     True
     """
-    matrix, left = finite(A, "the matrix", axes=2), finite(left, "left", axes=2)
+    matrix = finite(A, "the matrix", axes=2)
+    left = finite(left, "left", axes=2)
     right = finite(right, "right", axes=2)
     if (len(left), right.shape[1]) != matrix.shape or left.shape[1] != len(right):
         raise InputError(
             f"the matrix has shape {matrix.shape}, left {left.shape} and right {right.shape}: "
             "expected (n, d), (n, r) and (r, d)"
         )
-    if matrix.shape[0] < matrix.shape[1]:  # so that the Gram matrix is the smaller one
+    # The Gram matrix is the smaller one of the two: (L R)^T = R^T L^T.
+    if matrix.shape[0] < matrix.shape[1]:
         matrix, left, right = matrix.T, right.T, left.T
     e_left = exponent(largest(left))
     e = max(exponent(largest(matrix)), e_left + exponent(largest(right)))
-    L, R = scaled(left, e_left), scaled(right, e - e_left)
+    L = scaled(left, e_left)
+    R = scaled(right, e - e_left)
 
     def remainder() -> Iterable[Block]:
-        return (
-            scaled(matrix[rows], e) - L[rows] @ R for rows in row_blocks(len(matrix))
-        )
+        for rows in row_blocks(len(matrix)):
+            yield scaled(matrix[rows], e) - L[rows] @ R
 
     e_rest = exponent(max(largest(block) for block in remainder()))
-    norm, frobenius = _norms(scaled(block, e_rest) for block in remainder())
+    norms = _norms(scaled(block, e_rest) for block in remainder())
     of_product = _gamma(len(R)) * sqrt_up(frobenius_squared(L) * frobenius_squared(R))
     lost = 2 * matrix.size * len(R) * UNDERFLOW
-    rest = (norm + U * frobenius + lost) * Fraction(2) ** e_rest
+    # R' as it is stored, the rounding of the difference, and that of the product.
+    rest = (norms.spectral + U * norms.frobenius + lost) * Fraction(2) ** e_rest
     return float_up((rest + of_product + lost) * Fraction(2) ** e)
 
 
 def frobenius_squared(X: Float[np.ndarray, "n d"]) -> Fraction:
     """An upper bound of |X|_F^2 for a matrix of modest entries."""
     by_row = math.fsum(np.einsum("ij,ij->i", X, X).tolist())
-    return (Fraction(by_row) + X.size * UNDERFLOW) / (
-        1 - _gamma(X.shape[1] + 1)
-    )  # + 1: fsum rounds once
+    roundings = X.shape[1] + 1  # fsum rounds once
+    return (Fraction(by_row) + X.size * UNDERFLOW) / (1 - _gamma(roundings))
 
 
 def _gamma(k: int) -> Fraction:
@@ -122,10 +126,10 @@ def sqrt_up(x: Fraction) -> Fraction:
     if x == 0:
         return x
     shift = 64 - (x.numerator.bit_length() - x.denominator.bit_length()) // 2
-    return (
-        Fraction(math.isqrt(math.ceil(x * Fraction(4) ** shift) - 1) + 1)
-        / Fraction(2) ** shift
-    )
+    square = math.ceil(x * Fraction(4) ** shift)
+    # The smallest whole number whose square is at least this one.
+    root = math.isqrt(square - 1) + 1
+    return Fraction(root) / Fraction(2) ** shift
 
 
 def float_up(x: Fraction) -> float:
@@ -136,45 +140,61 @@ def float_up(x: Fraction) -> float:
         nearest = math.inf
     # The last candidate is for processes in which subnormal numbers are off and the others may come out as 0.
     candidates = (nearest, math.nextafter(nearest, math.inf), sys.float_info.min)
-    above = next(
-        double for double in candidates if double >= x
-    )  # compared exactly by Python
-    if above == math.inf:
+    above = [double for double in candidates if double >= x]  # compared exactly
+    if not above or above[0] == math.inf:
         raise InputError(
             "the matrix is too large: its norm is no double, expected one below 1.79e308"
         )
-    return above
+    return above[0]
 
 
-def _norms(blocks: Iterable[Block]) -> tuple[Fraction, Fraction]:
-    """Upper bounds of the spectral and the Frobenius norm of a matrix with at least as many rows as columns."""
-    G, squared, error = _gram(blocks)
-    frobenius = sqrt_up(squared)
-    top = _largest_eigenvalue(G)
-    return (
-        frobenius if top is None else min(frobenius, sqrt_up(top + error))
-    ), frobenius
+class NormBounds(NamedTuple):
+    """Upper bounds of two norms of one matrix."""
+
+    spectral: Fraction
+    frobenius: Fraction
 
 
-def _gram(
-    blocks: Iterable[Block],
-) -> tuple[Float[np.ndarray, "d d"], Fraction, Fraction]:
-    """G = fl(X^T X) by row blocks of X, and from above: |X|_F^2, |G - X^T X|_F.
+def _norms(blocks: Iterable[Block]) -> NormBounds:
+    """Of a matrix with at least as many rows as columns, by blocks of rows."""
+    gram = _gram(blocks)
+    frobenius = sqrt_up(gram.frobenius_squared)
+    top = _largest_eigenvalue(gram.computed)
+    if top is None:
+        return NormBounds(frobenius, frobenius)
+    return NormBounds(min(frobenius, sqrt_up(top + gram.error)), frobenius)
+
+
+class GramBounds(NamedTuple):
+    """G = fl(X^T X), and from above: |X|_F^2, |G - X^T X|_F."""
+
+    computed: Float[np.ndarray, "d d"]
+    frobenius_squared: Fraction
+    error: Fraction
+
+
+def _gram(blocks: Iterable[Block]) -> GramBounds:
+    """The Gram matrix by row blocks of X.
 
     |G - X^T X| <= gamma |X|^T |X| entry by entry, and | |X|^T |X| |_F <= |X|_F^2. The diagonal of G adds up to
     |X|_F^2 within the same relative error, so that norm is free.
     """
-    G, count, longest, rows = np.zeros((1, 1)), 0, 0, 0
+    G = np.zeros((1, 1))
+    count = 0
+    longest = 0
+    rows = 0
     for block in blocks:
         product = block.T @ block
         G = product if count == 0 else np.add(G, product, out=G)
-        count, longest, rows = count + 1, max(longest, len(block)), rows + len(block)
+        count += 1
+        longest = max(longest, len(block))
+        rows += len(block)
+    # Each entry is a sum of at most `longest` products in a block, and of `count` blocks.
     relative = _gamma(longest + count)
     lost = rows * G.size * UNDERFLOW
-    squared = (sum(map(Fraction, G.diagonal().tolist()), Fraction(0)) + lost) / (
-        1 - relative
-    )
-    return G, squared, relative * squared + lost
+    diagonal = sum(map(Fraction, G.diagonal().tolist()), Fraction(0))
+    squared = (diagonal + lost) / (1 - relative)
+    return GramBounds(G, squared, relative * squared + lost)
 
 
 def _largest_eigenvalue(G: Float[np.ndarray, "d d"]) -> Fraction | None:
@@ -183,12 +203,14 @@ def _largest_eigenvalue(G: Float[np.ndarray, "d d"]) -> Fraction | None:
         guess = float(np.linalg.eigvalsh(G)[-1])
     except np.linalg.LinAlgError:
         return None
-    if (
-        not 0.0 < guess <= 2 * float(G.trace())
-    ):  # no eigenvalue of a Gram matrix, whoever said so
+    # No eigenvalue of a Gram matrix, whoever said so.
+    if not 0.0 < guess <= 2 * float(G.trace()):
         return None
-    tries = (_shifted(G, guess * (1 + margin)) for margin in MARGINS)
-    return next((bound for bound in tries if bound is not None), None)
+    for margin in MARGINS:
+        bound = _shifted(G, guess * (1 + margin))
+        if bound is not None:
+            return bound
+    return None
 
 
 def _shifted(G: Float[np.ndarray, "d d"], c: float) -> Fraction | None:
@@ -199,15 +221,14 @@ def _shifted(G: Float[np.ndarray, "d d"], c: float) -> Fraction | None:
         L = np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
         return None
-    if (
-        not largest(L) ** 2 <= 2 * c
-    ):  # the rows of L have squares m_ii <= c; nan ends here as well
+    # The rows of L have squares m_ii <= c; nan ends here as well.
+    if not largest(L) ** 2 <= 2 * c:
         return None
-    P, _, error = _gram(L.T[rows] for rows in row_blocks(len(L)))
+    product = _gram(L.T[rows] for rows in row_blocks(len(L)))
     diagonal = M.diagonal()[None, :].copy()
-    E = np.subtract(M, P, out=P)
+    E = np.subtract(M, product.computed, out=product.computed)
     # fl(c - g) errs by u |fl(c - g)| on the diagonal, fl(M - P) by u |fl(M - P)| everywhere.
-    computed = (1 + U) * sqrt_up(frobenius_squared(E)) + U * sqrt_up(
-        frobenius_squared(diagonal)
-    )
-    return Fraction(c) + computed + error + 2 * G.size * UNDERFLOW
+    of_difference = (1 + U) * sqrt_up(frobenius_squared(E))
+    of_diagonal = U * sqrt_up(frobenius_squared(diagonal))
+    lost = 2 * G.size * UNDERFLOW
+    return Fraction(c) + of_difference + of_diagonal + product.error + lost

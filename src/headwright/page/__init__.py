@@ -1,7 +1,8 @@
-"""A static web page that checks answers and verifies certificates in the browser, with Python as WebAssembly.
+"""A static page that checks answers, designs queries and verifies certificates, with Python in the browser.
 
     build        write the folder: page, Pyodide, wheels, this package
     assignment   a file that chooses exercises and how much is shown
+    proposal     designs that JavaScript proposes, as certificates that are verified
     answering    what runs in the browser: questions of the page, answered by `grading` and `certificates.exact`
 
 static/ has what only the page needs; the rest of its front end is the lab's.

@@ -1,8 +1,9 @@
 """The page's questions, answered in the browser: JSON in, JSON out.
 
-`check` and `verify` are those of the command line. A document is checked answer by answer, so that the page can stop
-one of them: `sheet` counts the answers, `verdict` checks one, `document` puts the verdicts together. A question that
-needs the solver z3, which is large, is refused with NEEDS; the page then loads it and asks again.
+`check` and `verify` are those of the command line; `design` proves what the page's JavaScript proposes. A document is
+checked answer by answer, so that the page can stop one of them: `sheet` counts the answers, `verdict` checks one,
+`document` puts the verdicts together. A question that needs the solver z3, which is large, is refused with NEEDS; the
+page then loads it and asks again.
 """
 
 from __future__ import annotations  # noqa: I001
@@ -31,6 +32,7 @@ from headwright.lab.views.check import (
     read,
     told,
 )
+from headwright.page import proposal
 from headwright.validation import sentence
 
 SOLVER = "z3"
@@ -195,4 +197,5 @@ CALLS: dict[str, Callable[[Given], Given]] = {
     "verdict": _verdict,
     "document": _document,
     "verify": _verify,
+    "design": proposal.design,
 }

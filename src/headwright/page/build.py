@@ -81,10 +81,12 @@ OURS = (  # what of this package runs in the browser
     "lab/views/check.py",
     "page/__init__.py",
     "page/answering.py",
+    "page/proposal.py",
 )
 FRONT = (
     "common",
     "views/check",
+    "views/design",
     "views/check.js",
     "lab.css",
     "icon.svg",
@@ -256,7 +258,7 @@ def _tree(
         "", encoding="utf-8"
     )  # it asks for its version, which is slow
     ours = tree / "headwright"
-    for path in _ours():
+    for path in our_modules():
         target = ours / path.relative_to(PACKAGE)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
@@ -272,7 +274,8 @@ def _tree(
     return tree
 
 
-def _ours() -> Iterator[Path]:
+def our_modules() -> Iterator[Path]:
+    """The files of this package that run in the browser, without the exercises."""
     for name in OURS:
         place = PACKAGE / name
         for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
@@ -358,7 +361,7 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
             LAB / name, target
         )
     (static / "theme.css").write_text(theme.css(), encoding="utf-8")
-    for name in ("common/transport.js", "loading.js", "verify.js"):
+    for name in ("common/transport.js", "loading.js", "verify.js", "design.js"):
         shutil.copyfile(STATIC / Path(name).name, static / name)
     if not chosen.solutions:  # the examples are answers
         start = json.dumps({"exercise": asked[0].id, "answer": "", "hints": "none"})
@@ -375,7 +378,7 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
         "version": headwright.__version__,
         "hints": chosen.hints,
     }
-    for name in ("index", "verify"):
+    for name in ("index", "design", "verify"):
         page = Template((STATIC / f"{name}.html").read_text(encoding="utf-8"))
         (made / f"{name}.html").write_text(page.substitute(names), encoding="utf-8")
     shutil.copyfile(STATIC / "worker.js", made / "worker.js")

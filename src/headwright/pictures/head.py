@@ -27,7 +27,8 @@ from headwright.pictures.style import (
     titled,
 )
 
-QUERY, KEYS = KEY, OUTPUT
+QUERY = KEY
+KEYS = OUTPUT
 FREE = 0.35  # how strong a free row is drawn
 MOST_NUMBERS = 12  # tokens, up to which a cell has room for its number
 
@@ -51,12 +52,13 @@ def head_picture(
     chart = alt.vconcat(
         pattern_map(pattern, labels, free), geometry(labels, keys, queries), spacing=24
     )
-    heaviest = (
-        f"{labels[i]} {'(free) ' if i in free else ''}attends most to {labels[int(row.argmax())]}, {row.max():.3f}"
-        for i, row in enumerate(pattern[:MOST_NUMBERS])
-    )
-    told = f"The pattern of {len(pattern)} tokens: {'; '.join(heaviest)}. Below it, queries and keys in a plane."
-    return titled(chart, title, subtitle, told)
+    clauses = []
+    for token, row in enumerate(pattern[:MOST_NUMBERS]):
+        name = f"{labels[token]} (free)" if token in free else labels[token]
+        heaviest = labels[int(row.argmax())]
+        clauses.append(f"{name} attends most to {heaviest}, {row.max():.3f}")
+    words = f"The pattern of {len(pattern)} tokens: {'; '.join(clauses)}. Below it, queries and keys in a plane."
+    return titled(chart, title, subtitle, words)
 
 
 def pattern_map(
@@ -67,55 +69,70 @@ def pattern_map(
     Rows that no rule speaks of are pale and named 'free': no rule is about what they show.
     """
     T = len(pattern)
-    names = [
-        label if label.endswith(f"token {i}") else f"{i}:  {label}"
-        for i, label in enumerate(labels)
-    ]
-    marked = [f"{name} (free)" if i in free else name for i, name in enumerate(names)]
-    cells = [
-        {
-            "row": marked[i],
-            "column": names[j],
-            "weight": float(pattern[i, j]),
-            "label": _number(float(pattern[i, j])),
-            "shade": float(pattern[i, j]) * (FREE if i in free else 1.0),
-        }
-        for i in range(T)
-        for j in range(T)
-        if pattern[i, j] > 0
-    ]
+    columns = []
+    for token, label in enumerate(labels):
+        has_number = label.endswith(f"token {token}")
+        columns.append(label if has_number else f"{token}:  {label}")
+    row_names = list(columns)
+    for token in free:
+        row_names[token] += " (free)"
     x = alt.X(
         "column:N",
         sort=None,
-        scale=alt.Scale(domain=names),
+        scale=alt.Scale(domain=columns),
         title="attends to",
         axis=alt.Axis(labelAngle=-40, grid=False, labelLimit=150),
     )
     y = alt.Y(
         "row:N",
         sort=None,
-        scale=alt.Scale(domain=marked),
+        scale=alt.Scale(domain=row_names),
         title="token",
         axis=alt.Axis(grid=False, labelLimit=150),
     )
+    cells = _cells(pattern, row_names, columns, free)
     base = alt.Chart(rows(cells)).encode(
         x=x, y=y, tooltip=["row:N", "column:N", "weight:Q"]
     )
     shade = alt.FillOpacity(
         "shade:Q", scale=alt.Scale(domain=[0, 1], range=[0.04, 1]), legend=None
     )
-    squares = base.mark_rect(fill=ACCENT, stroke=LINE, strokeWidth=1).encode(
-        fillOpacity=shade
+    squares = base.mark_rect(fill=ACCENT, stroke=LINE, strokeWidth=1)
+    layers = [squares.encode(fillOpacity=shade)]
+    if T <= MOST_NUMBERS:
+        ink = alt.condition("datum.shade > 0.55", alt.value(CARD), alt.value(INK))
+        numbers = base.mark_text(fontSize=11)
+        layers.append(numbers.encode(text="label:N", color=ink))
+    # Long names take their room from the map.
+    longest = max(map(len, row_names), default=0)
+    side = WIDTH - max(0, min(110, 6 * longest - 50))
+    note = "pale and free: no rule says what these tokens do" if free else ""
+    return alt.layer(*layers).properties(
+        width=side, height=min(side, 60 * T), title=heading("pattern", note)
     )
-    ink = alt.condition("datum.shade > 0.55", alt.value(CARD), alt.value(INK))
-    numbers = base.mark_text(fontSize=11).encode(text="label:N", color=ink)
-    chart = alt.layer(squares, numbers) if T <= MOST_NUMBERS else alt.layer(squares)
-    spare = max(map(len, marked), default=0)
-    below = "pale and free: no rule says what these tokens do" if free else ""
-    side = WIDTH - max(0, min(110, 6 * spare - 50))
-    return chart.properties(
-        width=side, height=min(side, 60 * T), title=heading("pattern", below)
-    )
+
+
+def _cells(
+    pattern: Float[np.ndarray, "T T"],
+    row_names: Sequence[str],
+    columns: Sequence[str],
+    free: Collection[int],
+) -> list[dict[str, Any]]:
+    """A cell for each weight that is not 0."""
+    cells = []
+    for i, weights in enumerate(pattern.tolist()):
+        strength = FREE if i in free else 1.0
+        for j, weight in enumerate(weights):
+            if weight > 0:
+                cell = {
+                    "row": row_names[i],
+                    "column": columns[j],
+                    "weight": weight,
+                    "label": _number(weight),
+                    "shade": weight * strength,
+                }
+                cells.append(cell)
+    return cells
 
 
 def geometry(
@@ -124,112 +141,105 @@ def geometry(
     queries: Float[np.ndarray, "T 2"],
 ) -> Chart:
     """Queries as lines from the origin, keys as squares: the further a key lies along a query, the higher its score."""
-    reach = 1.5 * max(float(np.abs(keys).max()), float(np.abs(queries).max()), 1e-9)
+    largest = max(float(np.abs(keys).max()), float(np.abs(queries).max()), 1e-9)
+    reach = 1.5 * largest
     frame = Frame((0.0, 0.0), reach, WIDTH)
     x, y = frame.axes()
-    tips, squares = _gathered(labels, queries, reach), _gathered(labels, keys, reach)
-    still = [
-        f"without a {kind}: {place['name']}"
-        for kind, found in (("query", tips), ("key", squares))
-        for place in found
-        if _at_origin(place, reach)
+    all_tips = _together(labels, queries, reach)
+    all_squares = _together(labels, keys, reach)
+    tips = [point for point in all_tips if not _at_origin(point, reach)]
+    squares = [point for point in all_squares if not _at_origin(point, reach)]
+    ends = []
+    for number, tip in enumerate(tips):
+        ends.append({"x": 0.0, "y": 0.0, "of": number})
+        ends.append({"x": tip["x"], "y": tip["y"], "of": number})
+    lines = alt.Chart(rows(ends)).mark_line(color=QUERY, strokeWidth=2)
+    dots = alt.Chart(rows(tips)).mark_point(
+        filled=True, size=45, opacity=1, color=QUERY
+    )
+    places = alt.Chart(rows(squares)).mark_point(
+        shape="square", filled=True, size=80, opacity=1, color=KEYS
+    )
+    names = alt.Chart(rows(_placed_names(tips, squares, frame)))
+    legend = alt.Chart(rows(_legend(reach)))
+    colour = alt.Color("colour:N", scale=None)
+    layers = [
+        lines.encode(x=x, y=y, detail="of:N"),
+        dots.encode(x=x, y=y),
+        places.encode(x=x, y=y),
+        names.mark_text(fontSize=11).encode(x=x, y=y, text="name:N", color=colour),
+        legend.mark_text(fontSize=12, fontWeight="bold", align="left").encode(
+            x=x, y=y, text="name:N", color=colour
+        ),
     ]
-    tips, squares = (
-        [place for place in found if not _at_origin(place, reach)]
-        for found in (tips, squares)
-    )
-    ends = [
-        {"x": part * tip["x"], "y": part * tip["y"], "of": number}
-        for number, tip in enumerate(tips)
-        for part in (0, 1)
-    ]
-    lines = (
-        alt.Chart(rows(ends))
-        .mark_line(color=QUERY, strokeWidth=2)
-        .encode(x=x, y=y, detail="of:N")
-    )
-    dots = (
-        alt.Chart(rows(tips))
-        .mark_point(filled=True, size=45, opacity=1, color=QUERY)
-        .encode(x=x, y=y)
-    )
-    places = (
-        alt.Chart(rows(squares))
-        .mark_point(shape="square", filled=True, size=80, opacity=1, color=KEYS)
-        .encode(x=x, y=y)
-    )
-    marks = [(place, QUERY) for place in tips] + [(place, KEYS) for place in squares]
+    notes: list[str] = []
+    for kind, points in (("query", all_tips), ("key", all_squares)):
+        for point in points:
+            if _at_origin(point, reach):
+                notes += textwrap.wrap(f"without a {kind}: {point['name']}", 60)
+    title = heading("queries and keys in the head's plane", notes)
+    return alt.layer(*layers).properties(width=WIDTH, height=WIDTH, title=title)
+
+
+def _placed_names(
+    tips: Sequence[dict[str, Any]], squares: Sequence[dict[str, Any]], frame: Frame
+) -> list[dict[str, Any]]:
+    """The names of queries and keys, beside their points."""
+    points = [*tips, *squares]
+    colours = [QUERY] * len(tips) + [KEYS] * len(squares)
     origin: Place = (0.0, 0.0)
-    spots = beside(
-        [(place["x"], place["y"], place["name"]) for place, _ in marks],
-        [(origin, (tip["x"], tip["y"])) for tip in tips],
-        frame,
-    )
-    named = [
-        {**place, "x": x_, "y": y_, "colour": colour}
-        for (place, colour), (x_, y_) in zip(marks, spots, strict=True)
+    lines: list[tuple[Place, Place]] = [(origin, (tip["x"], tip["y"])) for tip in tips]
+    named_points = [(point["x"], point["y"], point["name"]) for point in points]
+    spots = beside(named_points, lines, frame)
+    names = []
+    for point, colour, (x, y) in zip(points, colours, spots, strict=True):
+        names.append({**point, "x": x, "y": y, "colour": colour})
+    return names
+
+
+def _legend(reach: float) -> list[dict[str, Any]]:
+    """In the upper left corner."""
+    left = -0.97 * reach
+    return [
+        {"x": left, "y": 0.95 * reach, "name": "● query of", "colour": QUERY},
+        {"x": left, "y": 0.86 * reach, "name": "■ key of", "colour": KEYS},
     ]
-    labelled = (
-        alt.Chart(rows(named))
-        .mark_text(fontSize=11)
-        .encode(x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None))
-    )
-    words = [
-        {"x": -0.97 * reach, "y": 0.95 * reach, "name": "● query of", "colour": QUERY},
-        {"x": -0.97 * reach, "y": 0.86 * reach, "name": "■ key of", "colour": KEYS},
-    ]
-    notes = (
-        alt.Chart(rows(words))
-        .mark_text(fontSize=12, fontWeight="bold", align="left")
-        .encode(x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None))
-    )
-    title = heading(
-        "queries and keys in the head's plane",
-        [line for text in still for line in textwrap.wrap(text, 60)],
-    )
-    return alt.layer(lines, dots, places, labelled, notes).properties(
-        width=WIDTH, height=WIDTH, title=title
-    )
 
 
-def _at_origin(place: dict[str, Any], reach: float) -> bool:
-    return bool(max(abs(place["x"]), abs(place["y"])) < 0.01 * reach)
+def _at_origin(point: dict[str, Any], reach: float) -> bool:
+    return bool(max(abs(point["x"]), abs(point["y"])) < 0.01 * reach)
 
 
-def _gathered(
+def _together(
     labels: Sequence[str], points: Float[np.ndarray, "T 2"], reach: float
 ) -> list[dict[str, Any]]:
     """Points that lie together, as one with all their names."""
-    found: list[tuple[np.ndarray, list[int]]] = []
-    for i, point in enumerate(points):
-        near = next(
-            (
-                names
-                for place, names in found
-                if float(np.abs(place - point).max()) < 0.03 * reach
-            ),
-            None,
-        )
-        if near is None:
-            found.append((point, [i]))
+    places: list[np.ndarray] = []
+    tokens_at: list[list[int]] = []
+    for token, point in enumerate(points):
+        for place, tokens in zip(places, tokens_at, strict=True):
+            if float(np.abs(place - point).max()) < 0.03 * reach:
+                tokens.append(token)
+                break
         else:
-            near.append(i)
-    spread = Counter(
-        label for _, names in found for label in {labels[i] for i in names}
-    )  # over so many points
-
-    def name(i: int) -> str:
-        return labels[i] if spread[labels[i]] == 1 else f"{labels[i]} ({i})"
-
-    return [
-        {
-            "x": float(place[0]),
-            "y": float(place[1]),
-            "name": ", ".join(dict.fromkeys(map(name, names))),
-        }
-        for place, names in found
-    ]
+            places.append(point)
+            tokens_at.append([token])
+    # A label that stands at several points gets the number of its token.
+    points_of_label: Counter[str] = Counter()
+    for tokens in tokens_at:
+        points_of_label.update({labels[token] for token in tokens})
+    merged = []
+    for place, tokens in zip(places, tokens_at, strict=True):
+        names = []
+        for token in tokens:
+            is_unique = points_of_label[labels[token]] == 1
+            names.append(labels[token] if is_unique else f"{labels[token]} ({token})")
+        name = ", ".join(dict.fromkeys(names))
+        merged.append({"x": float(place[0]), "y": float(place[1]), "name": name})
+    return merged
 
 
 def _number(weight: float) -> str:
-    return f"{weight:.3f}" if weight >= 0.0005 else "0" if weight == 0 else "~0"
+    if weight == 0:
+        return "0"
+    return f"{weight:.3f}" if weight >= 0.0005 else "~0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import altair as alt
@@ -11,7 +12,9 @@ from jaxtyping import Float
 from headwright.errors import typed_errors
 from headwright.pictures.style import KEY, TARGET, WIDTH, Chart, heading, rows, titled
 
-MOST_BARS, MOST_NUMBERS, MOST_ROWS = 60, 11, 8
+MOST_BARS = 60
+MOST_NUMBERS = 11  # bars, up to which each has its number
+MOST_ROWS = 8
 LOW = 0.2  # up to which bars are seen better against one another than against the whole
 LEAST = 0.0005  # a weight below this has no number
 
@@ -30,64 +33,75 @@ def pattern_bars(
     'long'
     """
     # Whatever holds numbers, and torch's with gradients too, makes a list of them.
-    pattern = np.array(
-        pattern.tolist() if hasattr(pattern, "tolist") else pattern, dtype=np.float64
-    )
+    numbers = pattern.tolist() if hasattr(pattern, "tolist") else pattern
+    pattern = np.array(numbers, dtype=np.float64)
     heads, n = pattern.shape
-    names = list(names) or ([f"head {h}" for h in range(heads)] if heads > 1 else [""])
-    shown = sorted(np.argsort(-pattern.max(axis=0), kind="stable")[:MOST_BARS].tolist())
-    rest = 1 - float(pattern[:, shown].sum()) / heads
-    below = (
-        ""
-        if n <= MOST_BARS
-        else f"the {MOST_BARS} heaviest of {n} keys; the others share {max(rest, 0.0):.3g}"
-    )
-    if heads > MOST_ROWS:
-        below += f"{'; ' if below else ''}the first {MOST_ROWS} of {heads} heads"
-    parts = [
-        _bars(
-            pattern[h],
-            names[h],
-            shown,
-            targets,
-            float(pattern.max()),
-            last=h == min(heads, MOST_ROWS) - 1,
-        )
-        for h in range(min(heads, MOST_ROWS))
-    ]
-    told = " ".join(_told(pattern[h], names[h]) for h in range(min(heads, MOST_ROWS)))
+    if not names:
+        names = [f"head {number}" for number in range(heads)] if heads > 1 else [""]
+    heaviest = np.argsort(-pattern.max(axis=0), kind="stable")[:MOST_BARS]
+    keys = sorted(heaviest.tolist())
+    top = float(pattern.max())
+    drawn_rows = min(heads, MOST_ROWS)
+    parts = []
+    sentences = []
+    for head in range(drawn_rows):
+        is_last = head == drawn_rows - 1
+        parts.append(_bars(pattern[head], names[head], keys, targets, top, is_last))
+        sentences.append(_in_words(pattern[head], names[head]))
     return titled(
         alt.vconcat(*parts, spacing=12),
         title,
-        below,
-        f"Bars of the weight of each of {n} keys. {told}",
+        _left_out(pattern, keys),
+        f"Bars of the weight of each of {n} keys. {' '.join(sentences)}",
     )
+
+
+def _left_out(pattern: Float[np.ndarray, "heads n"], keys: list[int]) -> str:
+    """Which keys and heads have no bars."""
+    heads, n = pattern.shape
+    notes = []
+    if n > MOST_BARS:
+        rest = max(0.0, 1 - float(pattern[:, keys].sum()) / heads)
+        notes.append(
+            f"the {MOST_BARS} heaviest of {n} keys; the others share {rest:.3g}"
+        )
+    if heads > MOST_ROWS:
+        notes.append(f"the first {MOST_ROWS} of {heads} heads")
+    return "; ".join(notes)
 
 
 def _bars(
     weights: Float[np.ndarray, " n"],
     name: str,
-    shown: list[int],
+    keys: list[int],
     targets: Sequence[int],
     top: float,
-    *,
-    last: bool,
+    is_last: bool,
 ) -> Chart:
-    data = rows(
-        {
-            "key": str(i),
-            "weight": float(weights[i]),
-            "label": f"{weights[i]:.3f}" if weights[i] >= LEAST else "",
-            "kind": "target" if i in targets else "other",
+    """The bars of one query; the last row has the axis' title."""
+    bars_data = []
+    for key in keys:
+        weight = float(weights[key])
+        bar = {
+            "key": str(key),
+            "weight": weight,
+            "label": f"{weight:.3f}" if weight >= LEAST else "",
+            "kind": "target" if key in targets else "other",
         }
-        for i in shown
-    )
-    step = -(-len(shown) // (8 if len(shown) > 15 else 15))
-    axis = alt.Axis(labelAngle=0, values=[str(i) for i in shown[::step]], grid=False)
-    tall = alt.Scale(domain=[0, 1]) if top >= LOW else alt.Scale(domain=[0, 1.2 * top])
-    base = alt.Chart(data).encode(
-        x=alt.X("key:N", sort=None, title="key" if last else None, axis=axis),
-        y=alt.Y("weight:Q", title="weight", scale=tall, axis=alt.Axis(tickCount=3)),
+        bars_data.append(bar)
+    most_ticks = 8 if len(keys) > 15 else 15
+    step = math.ceil(len(keys) / most_ticks)
+    ticks = [str(key) for key in keys[::step]]
+    axis = alt.Axis(labelAngle=0, values=ticks, grid=False)
+    height = 1 if top >= LOW else 1.2 * top
+    base = alt.Chart(rows(bars_data)).encode(
+        x=alt.X("key:N", sort=None, title="key" if is_last else None, axis=axis),
+        y=alt.Y(
+            "weight:Q",
+            title="weight",
+            scale=alt.Scale(domain=[0, height]),
+            axis=alt.Axis(tickCount=3),
+        ),
         tooltip=["key:N", "weight:Q"],
     )
     colour = alt.Color(
@@ -95,17 +109,19 @@ def _bars(
         legend=None,
         scale=alt.Scale(domain=["target", "other"], range=[TARGET, KEY]),
     )
-    bars = base.mark_bar().encode(color=colour)
-    labels = base.mark_text(dy=-7, fontSize=11).encode(text="label:N")
-    drawn = alt.layer(bars, labels) if len(shown) <= MOST_NUMBERS else alt.layer(bars)
-    return drawn.properties(
+    layers = [base.mark_bar().encode(color=colour)]
+    if len(keys) <= MOST_NUMBERS:
+        layers.append(base.mark_text(dy=-7, fontSize=11).encode(text="label:N"))
+    chart = alt.layer(*layers)
+    return chart.properties(
         width=WIDTH, height=130, title=heading(name) if name else ""
     )
 
 
-def _told(weights: Float[np.ndarray, " n"], name: str) -> str:
+def _in_words(weights: Float[np.ndarray, " n"], name: str) -> str:
     """The heaviest few, and what is left."""
     top = np.argsort(-weights, kind="stable")[:3]
-    heaviest = ", ".join(f"key {i} {weights[i]:.3f}" for i in top)
+    heaviest = ", ".join(f"key {key} {weights[key]:.3f}" for key in top)
     rest = max(0.0, 1 - float(weights[top].sum()))
-    return f"{name + ': ' if name else ''}{heaviest}; the others together {rest:.3f}."
+    sentence = f"{heaviest}; the others together {rest:.3f}."
+    return f"{name}: {sentence}" if name else sentence

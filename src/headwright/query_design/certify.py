@@ -9,7 +9,6 @@ keys. Either is safe, by the union bound.
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.certificates.checkers import CertificateVerdict, run_checkers, which
-from headwright.certificates.exact.certificate import FORMAT, VERSION
+from headwright.certificates.formats import certificate_text
 from headwright.errors import ContradictionError
 from headwright.query_design.statement import (
     INLINE_NUMBERS,
@@ -133,29 +132,20 @@ def certificate(
     guard: GuardEvidence | None = None,
 ) -> str:
     """The document: that these queries meet the targets (and why none is shorter), or that none does."""
-    said = statement(question, claim, queries, none_shorter)
-    widths = [
-        len(entry["factor"]) if not entry["random"] else 0
-        for entry in said["uncertainty"]
-    ]
-    evidence = {
-        "guard": None
-        if guard is None
-        else {"kind": guard.kind, "deviations": str(guard.deviations)},
-        "bound": None if bound is None else _bound(bound, widths),
-    }
-    return (
-        json.dumps(
-            {
-                "format": FORMAT,
-                "version": VERSION,
-                "statement": said,
-                "evidence": evidence,
-            },
-            indent=1,
-        )
-        + "\n"
-    )
+    about = statement(question, claim, queries, none_shorter)
+    evidence: dict[str, Any] = {"guard": None, "bound": None}
+    if guard is not None:
+        evidence["guard"] = {
+            "kind": guard.kind,
+            "deviations": str(guard.deviations),
+        }
+    if bound is not None:
+        # Random keys are pushed together, and not moved one by one.
+        widths = []
+        for entry in about["uncertainty"]:
+            widths.append(0 if entry["random"] else len(entry["factor"]))
+        evidence["bound"] = _bound(bound, widths)
+    return certificate_text(about, evidence)
 
 
 def number(x: Exact) -> str:

@@ -12,10 +12,12 @@ from headwright.query_design.statement import DesignQuestion
 from headwright.query_design.targets import Targets
 
 SLACK = 1e-9  # of a logarithm: the shortest query lies on the border
-SECTIONS, NARROWINGS, HALVINGS = 120, 70, 45
-FAR = (
-    4.0  # times the size of what is drawn: beyond, the end of the region cannot be seen
-)
+SECTIONS = 120
+NARROWINGS = 70
+HALVINGS = 45
+# Times the size of what is drawn: beyond, the end of the region cannot be seen.
+FAR = 4.0
+Sections = Float[np.ndarray, " sections"]
 SHORT = 1e-3  # the proven gap, up to which a query is called the shortest
 
 
@@ -35,61 +37,65 @@ def meeting_region(
     length = float(np.linalg.norm(shortest)) or 1.0
     along = shortest / length
     across = np.array([-along[1], along[0]])
-    steps = (
-        length + far * np.linspace(0, 1, SECTIONS) ** 2
-    )  # close together where the border bends
+    # Close together where the border bends.
+    steps = length + far * np.linspace(0, 1, SECTIONS) ** 2
     start = steps[:, None] * along
 
-    def room(at: Float[np.ndarray, " sections"]) -> Float[np.ndarray, " sections"]:
+    def room(at: Sections) -> Sections:
         """How much more than targets, as a logarithm, the target gets that has least to spare."""
         scores = attention.scores(keys, start + at[:, None] * across, scale=scale)
-        top = scores.max(axis=1, keepdims=True)
-        every = (top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))[:, 0]
-        spare = [
-            scores[:, a] - every - np.log(float(p)) for a, p in targets.least.items()
-        ]
-        least: Float[np.ndarray, " sections"] = np.min(spare, axis=0) + SLACK
+        top = scores.max(axis=1)
+        log_total = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+        spare = []
+        for target, p in targets.least.items():
+            spare.append(scores[:, target] - log_total - np.log(float(p)))
+        least: Sections = np.min(spare, axis=0) + SLACK
         return least
 
-    low, high = np.full(SECTIONS, -3 * far), np.full(SECTIONS, 3 * far)
+    low = np.full(SECTIONS, -3 * far)
+    high = np.full(SECTIONS, 3 * far)
     for _ in range(NARROWINGS):
-        one, two = (2 * low + high) / 3, (low + 2 * high) / 3
-        left = room(one) < room(two)
-        low, high = np.where(left, one, low), np.where(left, high, two)
+        left = (2 * low + high) / 3
+        right = (low + 2 * high) / 3
+        rises = room(left) < room(right)
+        low = np.where(rises, left, low)
+        high = np.where(rises, high, right)
     middle = (low + high) / 2
-    met = room(middle) >= 0
-    ends = [_end(room, middle, side * 3 * far) for side in (-1, 1)]
-    below, above = ((start + end[:, None] * across)[met] for end in ends)
-    return np.concatenate([below, above[::-1]])
+    is_met = room(middle) >= 0
+    below = start + _end(room, middle, -3 * far)[:, None] * across
+    above = start + _end(room, middle, 3 * far)[:, None] * across
+    return np.concatenate([below[is_met], above[is_met][::-1]])
 
 
 def _end(
-    room: Callable[[Float[np.ndarray, " sections"]], Float[np.ndarray, " sections"]],
-    inside: Float[np.ndarray, " sections"],
-    outside: float,
-) -> Float[np.ndarray, " sections"]:
+    room: Callable[[Sections], Sections], inside: Sections, outside: float
+) -> Sections:
     """Between the two, the last place where there is room."""
-    low, high = inside, np.full_like(inside, outside)
+    low = inside
+    high = np.full_like(inside, outside)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        reached = room(middle) >= 0
-        low, high = np.where(reached, middle, low), np.where(reached, high, middle)
+        has_room = room(middle) >= 0
+        low = np.where(has_room, middle, low)
+        high = np.where(has_room, high, middle)
     return low
 
 
 def hull(points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "corners 2"]:
     """The corners of the convex hull, one after the other; in floating point, for a picture."""
     ordered = sorted(map(tuple, points.tolist()))
+    corners = [*_chain(ordered), *_chain(reversed(ordered))]
+    return np.array(corners or ordered, dtype=float)
 
-    def half(given: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-        chain: list[tuple[float, float]] = []
-        for c in given:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], c) <= 0:
-                chain.pop()
-            chain.append(c)
-        return chain[:-1]
 
-    return np.array([*half(ordered), *half(reversed(ordered))] or ordered, dtype=float)
+def _chain(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """One side of the hull of points that are in order; the last corner begins the other side."""
+    chain: list[tuple[float, float]] = []
+    for point in points:
+        while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0:
+            chain.pop()
+        chain.append(point)
+    return chain[:-1]
 
 
 def _turn(
@@ -105,41 +111,49 @@ def picture(
     gap: float,
 ) -> pictures.Chart:
     """Keys, region and queries in the plane where there are two dimensions; else the pattern that the queries give."""
-    keys, scale, targets = question.keys[0], float(question.scale), question.targets
+    keys = question.keys[0]
+    scale = float(question.scale)
+    targets = question.targets
     if keys.shape[1] == 2:
-        others = np.delete(keys, targets.indices, axis=0)
-        forbidden = (
-            hull(others)
-            if verdict == "impossible" and question.uncertainty.fixed and len(others)
-            else None
-        )
-        # Where keys are uncertain the queries that meet the targets are fewer than those that do for the keys as given.
-        region = None
-        if len(queries) == 1 and question.uncertainty.fixed and np.any(queries[0]):
-            far = FAR * max(
-                float(np.abs(keys).max()), float(np.linalg.norm(queries[0]))
-            )
-            region = meeting_region(keys, targets, queries[0], far, scale)
-        return pictures.plane_picture(
-            keys,
-            targets.indices,
-            queries,
-            region=region,
-            hull=forbidden,
-            shortest=gap < SHORT,
-        )
+        return _in_the_plane(question, queries, verdict, gap)
+    names = [f"head {number}" for number in range(len(queries))]
+    title = "The patterns of the queries"
     if len(queries) == 0:
         queries = np.zeros((1, keys.shape[1]))
-        names, title = (
-            ["no query at all"],
-            "No query was found; this is the pattern of none",
-        )
+        names = ["no query at all"]
+        title = "No query was found; this is the pattern of none"
     elif len(queries) == 1:
-        names, title = ["query"], "The pattern of the query"
-    else:
-        names, title = (
-            [f"head {h}" for h in range(len(queries))],
-            "The patterns of the queries",
-        )
+        names = ["query"]
+        title = "The pattern of the query"
     pattern = attention.pattern(attention.scores(keys, queries, scale=scale))
     return pictures.pattern_bars(pattern, title, names, targets=targets.indices)
+
+
+def _in_the_plane(
+    question: DesignQuestion,
+    queries: Float[np.ndarray, "heads 2"],
+    verdict: str,
+    gap: float,
+) -> pictures.Chart:
+    """Where keys are uncertain the queries that meet the targets are fewer than those that do for the keys as given."""
+    keys = question.keys[0]
+    targets = question.targets
+    forbidden = None
+    region = None
+    if question.uncertainty.fixed:
+        others = np.delete(keys, targets.indices, axis=0)
+        if verdict == "impossible" and len(others):
+            forbidden = hull(others)
+        if len(queries) == 1 and np.any(queries[0]):
+            largest = float(np.abs(keys).max())
+            far = FAR * max(largest, float(np.linalg.norm(queries[0])))
+            scale = float(question.scale)
+            region = meeting_region(keys, targets, queries[0], far, scale)
+    return pictures.plane_picture(
+        keys,
+        targets.indices,
+        queries,
+        region=region,
+        hull=forbidden,
+        shortest=gap < SHORT,
+    )

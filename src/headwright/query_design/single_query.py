@@ -35,21 +35,19 @@ from headwright.query_design.targets import Targets
 
 # The part of the time that solving takes, measured at 2e4, 1e5 and 3e5 keys; checking takes the rest.
 SOLVED, SOLVED_FAST = 0.1, 0.5
-BEYOND_USE = 1e6  # the proven length times the spread of the keys: a key that moves by its inverse changes a score by 1
-LENGTH_SHRINKS = (
-    1e-9,
-    1e-6,
-    1e-3,
-    0.1,
-    0.5,
-    0.9,
-    0.99,
-    0.999,
-)  # of a bound, until the checker takes it
-MORE, LESS = (
-    (9, 7, 5, 3, 2),
-    (8, 6, 4, 3, 2, 1),
-)  # digits to which a guess at the least slack is tried
+# The proven length times the spread of the keys: a key that moves by its inverse changes a score by 1.
+BEYOND_USE = 1e6
+# Of a bound on all queries, until the checker takes it.
+LENGTH_SHRINKS = (1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99, 0.999)
+# What is given away, until rounding does no harm.
+ROOM = (1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
+# Of the bound of a design, until the checker takes it; 1: nothing is claimed.
+SHRINKS = (1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)
+CLOSE = 1e-6  # how far a query may miss the targets in floating point and still be worth a try
+FAR = 1e3  # scores beyond this are no good start
+# Digits to which a guess at the least slack is tried, above it and below it.
+DIGITS_ABOVE = (9, 7, 5, 3, 2)
+DIGITS_BELOW = (8, 6, 4, 3, 2, 1)
 HALVINGS = 6
 
 
@@ -60,7 +58,9 @@ class Phases:
         self, progress: Callable[[float], None] | None = None, solved: float = SOLVED
     ) -> None:
         """Solving is done at the fraction `solved`. Without a function nothing is reported."""
-        self.progress, self.solved, self.reached = progress, solved, 0.0
+        self.progress = progress
+        self.solved = solved
+        self.reached = 0.0
 
     def solving(self, part: float) -> None:
         """So much of the solving is done."""
@@ -80,23 +80,7 @@ class Phases:
             self.progress(reached)
 
 
-ROOM = (
-    1e-11,
-    1e-10,
-    1e-9,
-    1e-8,
-    1e-7,
-)  # what is given away, until rounding does no harm
-SHRINKS = (
-    1e-9,
-    1e-7,
-    1e-5,
-    1e-3,
-    0.1,
-    1.0,
-)  # of a bound, until the checker takes it; 1: nothing is claimed
 SILENT = Phases()
-CLOSE = 1e-6  # how far a query may miss the targets in floating point and still be worth a try
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,17 +112,17 @@ def shortest_query(
 ) -> QueryResult:
     """The shortest query, verified, with the best bound that can be; or what the solver had, without a certificate."""
     for room in ROOM:
-        found = attempt(question, room, phases.solving)
-        if found.solution.status == "impossible" and found.violation > CLOSE:
+        trial = attempt(question, room, phases.solving)
+        if trial.solution.status == "impossible" and trial.violation > CLOSE:
             break
-        bound, least = _best_bound(question, found)
+        bound, least = _best_bound(question, trial)
         if least == math.inf:
             break
         least = 0.0 if question.wider else least * (1 - room)
-        verified = _verified(question, checker, phases, found, bound, least)
+        verified = _verified(question, checker, phases, trial, bound, least)
         if verified is not None:
             return verified
-    return QueryResult(found)
+    return QueryResult(trial)
 
 
 def attempt(
@@ -147,53 +131,53 @@ def attempt(
     progress: Callable[[float], None] | None = None,
 ) -> Attempt:
     """The solver's best, with either guard where keys are random; a little more is asked for than need be."""
-    found = []
+    attempts = []
     for guard in guards(question) or (None,):
         problem = program(question, guard)
         asked = problem if question.met_by_nothing else problem.tightened(room)
-        found.append(Attempt(guard, problem, solved(asked, progress)))
-    return min(
-        found,
-        key=lambda one: (
-            one.solution.status == "impossible",
-            math.hypot(*one.solution.query.tolist()),
-        ),
-    )
+        attempts.append(Attempt(guard, problem, solved(asked, progress)))
+    return min(attempts, key=_preference)
+
+
+def _preference(attempt: Attempt) -> tuple[bool, float]:
+    """Possible ones first, then the shortest."""
+    solution = attempt.solution
+    return solution.status == "impossible", math.hypot(*solution.query.tolist())
 
 
 def _best_bound(
-    question: DesignQuestion, found: Attempt
+    question: DesignQuestion, attempt: Attempt
 ) -> tuple[BoundEvidence, float]:
     """Evidence that no query is shorter, and its bound in floating point; inf if it says that there is none."""
-    solution = found.solution
+    solution = attempt.solution
     if question.random:
         search = BoundSearch(question)
-        enough = (
-            float(np.linalg.norm(solution.query))
-            if solution.status == "solved"
-            else math.inf
-        )
+        # No bound is above the length of a query that does it.
+        enough = math.inf
+        if solution.status == "solved":
+            enough = float(np.linalg.norm(solution.query))
         value = search.best(
             solution.witness, solution.multipliers[0], solution.smoothing, enough
         )
         return search.evidence(value)
     # Where keys are certain the query is its own witness, and the checker needs each exponential only once.
     witness = solution.query if solution.smoothing == 0 else solution.witness
-    return bound_at(
-        question, witness, _multipliers(question, solution), solution.smoothing
-    ), dual_bound(found.problem, solution)
+    multipliers = _multipliers(question, solution)
+    evidence = bound_at(question, witness, multipliers, solution.smoothing)
+    return evidence, dual_bound(attempt.problem, solution)
 
 
 def _verified(
     question: DesignQuestion,
     checker: Checker,
     phases: Phases,
-    found: Attempt,
+    attempt: Attempt,
     bound: BoundEvidence,
     least: float,
 ) -> QueryResult | None:
-    """With the bound if the checker takes it; a query that meets the targets are not given up for its bound."""
-    queries, guard = found.solution.query[None], found.guard
+    """With the bound if the checker takes it; a query that meets the targets is not given up for its bound."""
+    queries = attempt.solution.query[None]
+    guard = attempt.guard
     for shrink in (0.0, *SHRINKS):
         claimed = _fraction(least * (1 - shrink))
         text = certificate(
@@ -206,7 +190,7 @@ def _verified(
         )
         verdict = checker.verify(text, phases.checking)
         if verdict.word == "verified":
-            return QueryResult(found, float_below(claimed), text, verdict.words)
+            return QueryResult(attempt, float_below(claimed), text, verdict.words)
         if shrink == 0.0 and claimed and not met(question, checker, queries, guard):
             return None
     return None
@@ -214,14 +198,12 @@ def _verified(
 
 def _multipliers(question: DesignQuestion, solution: QuerySolution) -> Table:
     """The solver's multipliers that are above 0, by scenario and target."""
-    places = [
-        (w, a) for w in range(len(question.keys)) for a in question.targets.indices
-    ]
-    return {
-        place: x
-        for place, x in zip(places, solution.multipliers.ravel().tolist(), strict=True)
-        if x > 0
-    }
+    multipliers = {}
+    for scenario, of_scenario in enumerate(solution.multipliers.tolist()):
+        for target, x in zip(question.targets.indices, of_scenario, strict=True):
+            if x > 0:
+                multipliers[scenario, target] = x
+    return multipliers
 
 
 def met(
@@ -238,12 +220,8 @@ def met(
     >>> met(question, Checker(question), np.array([[9.0, 0.0]]))
     True
     """
-    return (
-        checker.verify(
-            certificate(question, "designed", queries=queries, guard=guard)
-        ).word
-        == "verified"
-    )
+    text = certificate(question, "designed", queries=queries, guard=guard)
+    return checker.verify(text).word == "verified"
 
 
 def _fraction(least: float) -> Fraction:
@@ -276,19 +254,16 @@ def first_verified_length(
     candidates: Iterable[tuple[BoundEvidence, float]],
 ) -> Longer | None:
     """The largest of these bounds that the checker takes, made a little smaller where that helps; or None."""
-    for bound, least in sorted(candidates, key=lambda candidate: -candidate[1]):
-        for shrink in LENGTH_SHRINKS if least > 0 else ():
+    possible = [candidate for candidate in candidates if candidate[1] > 0]
+    for bound, least in sorted(possible, key=lambda candidate: -candidate[1]):
+        for shrink in LENGTH_SHRINKS:
             claimed = Fraction(f"{min(least, 1e300) * (1 - shrink):.15g}")
             text = certificate(question, "longer", bound, none_shorter=claimed)
             verdict = checker.verify(text)
             if verdict.word == "verified":
                 proven = float_below(claimed)
-                return Longer(
-                    text,
-                    verdict.words,
-                    proven,
-                    useless=proven * _spread(question) > BEYOND_USE,
-                )
+                useless = proven * _spread(question) > BEYOND_USE
+                return Longer(text, verdict.words, proven, useless)
     return None
 
 
@@ -296,42 +271,46 @@ def length_bounds(
     question: DesignQuestion, attempt: Attempt
 ) -> list[tuple[BoundEvidence, float]]:
     """Evidence that every query is long, with its bound in floating point: nothing is verified yet."""
-    solution, problem = attempt.solution, attempt.problem
+    solution = attempt.solution
+    problem = attempt.problem
     if question.random:
         search = BoundSearch(question)
         value = search.best(
             solution.witness, solution.multipliers[0], solution.smoothing
         )
         return [search.evidence(value)]
-    found = []
-    size = (
-        max(float(np.abs(keys).max()) for keys in question.keys)
-        * abs(float(question.scale))
-        or 1.0
-    )
+    largest = max(float(np.abs(keys).max()) for keys in question.keys)
+    size = largest * abs(float(question.scale)) or 1.0
     smoothing = 0.0 if problem.certain else 1e-7
-    start = (
-        solution.best
-        if float(np.abs(solution.best).max()) * size < 1e3
-        else 0 * solution.best
-    )
+    start = _near_start(solution.best, size)
     close = nearest(problem, start, smoothing, 1e3)
-    lam = close.multipliers.reshape(solution.multipliers.shape)
-    there = QuerySolution(
+    at_nearest = QuerySolution(
         close.query,
-        lam,
+        close.multipliers.reshape(solution.multipliers.shape),
         "stalled",
         0,
         witness=close.query,
         best=close.query,
         smoothing=smoothing,
     )
-    for at in (solution, there):
+    bounds = []
+    for at in (solution, at_nearest):
         least = dual_bound(problem, at)
-        bound = bound_at(question, at.witness, _multipliers(question, at), at.smoothing)
-        # where the slopes cancel but for rounding, the exact sum is about as small as rounding
-        found.append((bound, least if math.isfinite(least) else 1e17 / size))
-    return found
+        if not math.isfinite(least):
+            # Where the slopes cancel but for rounding, the exact sum is about as small as rounding.
+            least = 1e17 / size
+        multipliers = _multipliers(question, at)
+        bounds.append(
+            (bound_at(question, at.witness, multipliers, at.smoothing), least)
+        )
+    return bounds
+
+
+def _near_start(query: np.ndarray, size: float) -> np.ndarray:
+    """The query to start from, or 0 where scores are far beyond all that matters."""
+    if float(np.abs(query).max()) * size < FAR:
+        return query
+    return np.zeros_like(query)
 
 
 def _spread(question: DesignQuestion) -> float:
@@ -351,7 +330,7 @@ def best_eps(
     slacks = {1 / p - 1 for p in question.targets.least.values()}
     if len(slacks) > 1:
         return None
-    asked, others = slacks.pop(), len(question.targets.least) - 1
+    asked = slacks.pop()
     close = _closest(attempt)
     high = _targets_met_above(question, checker, attempt, close, asked)
     if high is None:
@@ -362,32 +341,31 @@ def best_eps(
             f"{shown_above(high)} is met by a query that was verified, and {shown_below(low)} by none, "
             "as was proved"
         )
-    return math.nextafter(float(low - others), -math.inf), math.nextafter(
-        float(high - others), math.inf
-    )
+    # Each of m targets gets 1 / (m + eps): its slack is m - 1 + eps.
+    others = len(question.targets.least) - 1
+    low_eps = math.nextafter(float(low - others), -math.inf)
+    high_eps = math.nextafter(float(high - others), math.inf)
+    return low_eps, high_eps
 
 
 def _with_slack(question: DesignQuestion, slack: Fraction) -> DesignQuestion:
     """The same targets with 1/(1 + slack) for each target."""
-    return replace(
-        question,
-        targets=Targets(dict.fromkeys(question.targets.indices, 1 / (1 + slack))),
-    )
+    least = dict.fromkeys(question.targets.indices, 1 / (1 + slack))
+    return replace(question, targets=Targets(least))
 
 
 def _closest(attempt: Attempt) -> np.ndarray:
     """The query that misses the targets least, of those that were found."""
-    problem, best = attempt.problem, attempt.solution.best
-    found = [best]
-    start = (
-        best
-        if float(np.abs(best).max()) * abs(problem.scale) < 1e3
-        else np.zeros_like(best)
-    )
-    for level in (0.0,) if problem.certain else (1e-3, 1e-6, 1e-9):
-        start = nearest(problem, start, level, 100.0 if level == 0 else 1 / level).query
-        found.append(start)
-    return min(found, key=lambda query: violation(problem, query))
+    problem = attempt.problem
+    query = attempt.solution.best
+    queries = [query]
+    query = _near_start(query, abs(problem.scale))
+    levels = (0.0,) if problem.certain else (1e-3, 1e-6, 1e-9)
+    for level in levels:
+        steepness = 100.0 if level == 0 else 1 / level
+        query = nearest(problem, query, level, steepness).query
+        queries.append(query)
+    return min(queries, key=lambda query: violation(problem, query))
 
 
 def _targets_met_above(
@@ -398,7 +376,7 @@ def _targets_met_above(
     asked: Fraction,
 ) -> Fraction | None:
     guess = asked * Fraction(math.exp(min(violation(attempt.problem, close), 700.0)))
-    for digits in MORE:
+    for digits in DIGITS_ABOVE:
         slack = guess * (1 + Fraction(1, 10**digits))
         if met(_with_slack(question, slack), checker, close[None], attempt.guard):
             return slack
@@ -414,22 +392,23 @@ def _impossible_below(
 ) -> Fraction:
     """The largest slack that a proof was verified for; at least the one asked for, which is known to be impossible."""
 
-    def impossible(slack: Fraction) -> bool:
+    def is_impossible(slack: Fraction) -> bool:
         less = _with_slack(question, slack)
-        return (
-            prove_impossible(
-                less, checker, program(less, attempt.guard), attempt.solution
-            )
-            is not None
-        )
+        problem = program(less, attempt.guard)
+        proof = prove_impossible(less, checker, problem, attempt.solution)
+        return proof is not None
 
     if not question.random:  # what is met and what is impossible meet
-        for digits in LESS:
+        for digits in DIGITS_BELOW:
             slack = high * (1 - Fraction(1, 10**digits))
-            if slack > asked and impossible(slack):
+            if slack > asked and is_impossible(slack):
                 return slack
-    low, above = asked, high
+    low = asked
+    above = high
     for _ in range(HALVINGS):
         middle = Fraction(math.sqrt(float(low) * float(above)))
-        low, above = (middle, above) if impossible(middle) else (low, middle)
+        if is_impossible(middle):
+            low = middle
+        else:
+            above = middle
     return low

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -65,23 +65,21 @@ def why_not_exact(
     '3 keys are uncertain'
     """
     keys, queries = rows(keys, queries, uncertainty)
-    moving = _moving(uncertainty, len(keys))
+    n = len(keys)
+    moving = _moving(uncertainty, n)
     if len(moving) > 1:
         return f"{len(moving)} keys are uncertain"
-    for spread in (uncertainty.of(i).spread for i in moving):
-        if spread is not None:
+    for key in moving:
+        noise = uncertainty.of(key)
+        if noise.spread is not None:
             return (
-                f"key {moving[0]} is uncertain in more than its length ({spread.name})"
+                f"key {key} is uncertain in more than its length ({noise.spread.name})"
             )
-    for i in moving:
-        scale = uncertainty.of(i).scale
-        if scale is not None and scale.law() is None:
-            return (
-                f"the law of the length of key {i} is not known exactly ({scale.name})"
-            )
-    cases = math.prod(map(len, _choices(uncertainty, len(keys)).values())) * max(
-        1, len(uncertainty.scenarios)
-    )
+        if noise.scale is not None and noise.scale.law() is None:
+            return f"the law of the length of key {key} is not known exactly ({noise.scale.name})"
+    cases = max(1, len(uncertainty.scenarios))
+    for values in _choices(uncertainty, n).values():
+        cases *= len(values)
     if cases > MOST_CASES:
         return f"there are {cases} cases, more than {MOST_CASES}"
     if cases * keys.size > MOST_NUMBERS:
@@ -111,33 +109,21 @@ def exact(
     """
     keys, queries = _open(keys, queries, uncertainty)
     with ctx.workprec(_bits(keys, queries, scale)):
-        situations = list(_situations(keys, queries, uncertainty, scale))
-        goal, slack = Fraction(1, len(targets)), decimal(tolerance)
-        near = _probability(
-            situations,
-            targets,
-            [(ball(goal - slack), ball(goal + slack))] * len(targets),
-        )
-        means, deviations = [], []
+        cases = list(_cases(keys, queries, uncertainty, scale))
+        average = Fraction(1, len(targets))
+        slack = decimal(tolerance)
+        near = (ball(average - slack), ball(average + slack))
+        near_average = _probability(cases, targets, [near] * len(targets))
+        means = []
+        deviations = []
         for target in targets:
-            weights = [
-                (MeanWeight.of(each.scores, each.moving, target), each.law)
-                for each in situations
-            ]
-            first, second = (
-                sum(
-                    (weight.moment(power, law) for weight, law in weights), start=arb(0)
-                )
-                / len(weights)
-                for power in (1, 2)
-            )
+            first = _moment(cases, target, 1)
+            second = _moment(cases, target, 2)
+            deviation = (second - first**2).nonnegative_part().sqrt()
             means.append(Enclosure.of(first).clipped(0.0, 1.0))
-            deviations.append(
-                Enclosure.of((second - first**2).nonnegative_part().sqrt()).clipped(
-                    0.0, 0.5
-                )
-            )
-    return Exact(near, tuple(means), tuple(deviations))
+            # No number between 0 and 1 deviates by more than 1/2.
+            deviations.append(Enclosure.of(deviation).clipped(0.0, 0.5))
+    return Exact(near_average, tuple(means), tuple(deviations))
 
 
 def probability_met(
@@ -158,99 +144,111 @@ def probability_met(
     keys, queries = _open(keys, queries, uncertainty)
     with ctx.workprec(_bits(keys, queries, scale)):
         ranges = [(ball(p), arb(2)) for p in least.values()]  # no weight is above 1
-        return _probability(
-            list(_situations(keys, queries, uncertainty, scale)), list(least), ranges
-        )
+        cases = list(_cases(keys, queries, uncertainty, scale))
+        return _probability(cases, list(least), ranges)
 
 
 @dataclass(frozen=True)
-class _Situation:
+class _RandomScaleCase:
     """One case: scores (rows are heads), of which one is multiplied by a number of this law."""
 
     scores: list[list[arb]]
     moving: int | None
     law: ScaleLaw
 
+    def mean_weight(self, target: int) -> MeanWeight:
+        """Of a target, over the heads, as a function of that number."""
+        return MeanWeight.of(self.scores, self.moving, target)
+
+
+def _moment(cases: Sequence[_RandomScaleCase], target: int, power: int) -> arb:
+    """The mean of a power of the target's weight over all cases, which are equally likely."""
+    total = arb(0)
+    for case in cases:
+        total += case.mean_weight(target).moment(power, case.law)
+    return total / len(cases)
+
 
 def _probability(
-    situations: Sequence[_Situation],
+    cases: Sequence[_RandomScaleCase],
     targets: Sequence[int],
     ranges: Sequence[tuple[arb, arb]],
 ) -> Enclosure:
-    inside, undecided = arb(0), arb(0)
-    for each in situations:
-        weights = [
-            MeanWeight.of(each.scores, each.moving, target) for target in targets
-        ]
-        sure, doubtful = probability_within(weights, ranges, each.law)
-        inside, undecided = inside + sure, undecided + doubtful
-    return Enclosure.of(
-        (inside + undecided * arb(0).union(arb(1))) / len(situations)
-    ).clipped(0.0, 1.0)
+    """That all targets' weights lie in their ranges."""
+    inside = arb(0)
+    undecided = arb(0)
+    for case in cases:
+        weights = [case.mean_weight(target) for target in targets]
+        sure, doubtful = probability_within(weights, ranges, case.law)
+        inside += sure
+        undecided += doubtful
+    between_0_and_1 = arb(0).union(arb(1))
+    probability = (inside + undecided * between_0_and_1) / len(cases)
+    return Enclosure.of(probability).clipped(0.0, 1.0)
 
 
-def _situations(
+def _cases(
     keys: Float[np.ndarray, "n d"],
     queries: Float[np.ndarray, "heads d"],
     uncertainty: Uncertainty,
     scale: Fraction | float,
-) -> Iterator[_Situation]:
+) -> Iterator[_RandomScaleCase]:
     """Every case, each as likely."""
-    Q, factor = arb_mat(queries.tolist()).transpose(), ball(decimal(scale))
-    choices, moving = _choices(uncertainty, len(keys)), _moving(uncertainty, len(keys))
+    choices = _choices(uncertainty, len(keys))
+    moving = None
+    law = no_law()
+    for key in _moving(uncertainty, len(keys)):
+        moving = key
+        of_key = uncertainty.of(key).scale
+        if of_key is not None:
+            law = of_key.law() or law
+    Q = arb_mat(queries.tolist()).transpose()
+    factor = ball(decimal(scale))
     for K in uncertainty.scenarios or (keys,):
         scores = ((arb_mat(K.tolist()) * Q) * factor).transpose().tolist()
         for values in itertools.product(*choices.values()):
-            chosen = dict(zip(choices, map(ball, values), strict=True))
-            case = [
-                [s * chosen[i] if i in chosen else s for i, s in enumerate(row)]
-                for row in scores
-            ]
-            scale_of = uncertainty.of(moving[0]).scale if moving else None
-            law = None if scale_of is None else scale_of.law()
-            yield _Situation(
-                case, moving[0] if moving else None, no_law() if law is None else law
-            )
+            scaled = [list(row) for row in scores]
+            for key, value in zip(choices, values, strict=True):
+                for row in scaled:
+                    row[key] = row[key] * ball(value)
+            yield _RandomScaleCase(scaled, moving, law)
 
 
 def _moving(uncertainty: Uncertainty, n: int) -> list[int]:
     """The keys whose score is a continuous random number."""
-    named = (
-        [i for i in range(n) if i in uncertainty.noise]
-        if _still(uncertainty.others)
-        else range(n)
-    )
-    return [i for i in named if not _still(uncertainty.of(i))]
+    return [key for key in _keys_to_ask(uncertainty, n) if _moves(uncertainty.of(key))]
 
 
-def _still(noise: Noise) -> bool:
-    return noise.spread is None and (
-        noise.scale is None or noise.scale.values is not None
-    )
+def _keys_to_ask(uncertainty: Uncertainty, n: int) -> Iterable[int]:
+    """All keys, or those that are named where nothing is said of the others."""
+    if not uncertainty.others.certain:
+        return range(n)
+    return sorted(key for key in uncertainty.noise if key < n)
+
+
+def _moves(noise: Noise) -> bool:
+    """It is more than a choice of finitely many scales."""
+    if noise.spread is not None:
+        return True
+    return noise.scale is not None and noise.scale.values is None
 
 
 def _choices(uncertainty: Uncertainty, n: int) -> dict[int, tuple[Fraction, ...]]:
     """The keys whose scale is one of finitely many."""
-    named = (
-        range(n)
-        if not uncertainty.others.certain
-        else sorted(key for key in uncertainty.noise if key < n)
-    )
-    scales = (
-        (i, scale) for i in named if (scale := uncertainty.of(i).scale) is not None
-    )
-    return {
-        i: tuple(map(decimal, scale.values))
-        for i, scale in scales
-        if scale.values is not None
-    }
+    choices = {}
+    for key in _keys_to_ask(uncertainty, n):
+        scale = uncertainty.of(key).scale
+        if scale is not None and scale.values is not None:
+            choices[key] = tuple(map(decimal, scale.values))
+    return choices
 
 
 def _open(
     keys: np.ndarray, queries: np.ndarray, uncertainty: Uncertainty
 ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "heads d"]]:
     """Keys and queries for which the exact route is open."""
-    if reason := why_not_exact(keys, queries, uncertainty):
+    reason = why_not_exact(keys, queries, uncertainty)
+    if reason:
         raise InputError(f"no exact answer: {reason}")
     return rows(keys, queries, uncertainty)
 

@@ -33,14 +33,18 @@ class HeadWeight:
     @classmethod
     def of(cls, scores: Sequence[arb], moving: int | None, target: int) -> HeadWeight:
         """From the scores of a head, that of the moving key being its score at g = 1."""
-        others = [s for i, s in enumerate(scores) if i != moving]
+        others = [score for key, score in enumerate(scores) if key != moving]
         if moving is None or not others:
             constant = (scores[target] - _logsumexp(scores)).exp()
-            return cls(2 * constant, arb(0), arb(0))
-        slope, rest = scores[moving], _logsumexp(others)
+            # With slope and offset 0 it is half of the share, whatever g is.
+            return cls(share=2 * constant, slope=arb(0), offset=arb(0))
+        slope = scores[moving]
+        rest = _logsumexp(others)
         if target == moving:
-            return cls(arb(1), slope, rest)
-        return cls((scores[target] - rest).exp(), -slope, -rest)
+            return cls(share=arb(1), slope=slope, offset=rest)
+        # What the moving key leaves, in fixed proportions: 1 - 1/(1 + e^x) = 1/(1 + e^-x).
+        share = (scores[target] - rest).exp()
+        return cls(share=share, slope=-slope, offset=-rest)
 
     def at(self, g: Any) -> Any:
         """The weight at a real (arb) or complex (acb) scale."""
@@ -55,9 +59,14 @@ class HeadWeight:
         """The ends of the stretch where the weight is not flat."""
         if not (self.slope > 0 or self.slope < 0):
             return []
-        return sorted(
-            ((self.offset + side) / self.slope).mid() for side in (-FLAT, FLAT)
-        )
+        one_end = ((self.offset - FLAT) / self.slope).mid()
+        other_end = ((self.offset + FLAT) / self.slope).mid()
+        return sorted((one_end, other_end))
+
+    def turns_within(self, a: arb, b: arb) -> bool:
+        """All between a and b is in the stretch where the weight is not flat."""
+        turns = self.turns()
+        return bool(turns) and turns[0] <= a and b <= turns[1]
 
 
 @dataclass(frozen=True)
@@ -75,43 +84,42 @@ class MeanWeight:
 
     def span(self, a: arb, b: arb) -> arb:
         """All the weights for g between a and b, or a little more."""
-        return sum((head.span(a, b) for head in self.heads), start=arb(0)) / len(
-            self.heads
-        )
+        total = arb(0)
+        for head in self.heads:
+            total += head.span(a, b)
+        return total / len(self.heads)
 
     def moment(self, power: int, law: ScaleLaw) -> arb:
         """E of the weight to a power."""
-        turns = sorted(turn for head in self.heads for turn in head.turns())
-        points = [
-            law.low,
-            *(point for point in turns if law.low < point < law.high),
-            law.high,
-        ]
-        total = law.tail * arb(0).union(
-            arb(1)
-        )  # a weight lies between 0 and 1, and so do its powers
-        for a, b in itertools.pairwise(points):
+        # From a turn to the next each head is either flat or turning all the way.
+        points = [law.low, law.high]
+        for head in self.heads:
+            for turn in head.turns():
+                if law.low < turn < law.high:
+                    points.append(turn)
+        # A weight lies between 0 and 1, and so do its powers.
+        total = law.tail * arb(0).union(arb(1))
+        for a, b in itertools.pairwise(sorted(points)):
             total += self._moment_between(a, b, power, law)
         return total
 
     def _moment_between(self, a: arb, b: arb, power: int, law: ScaleLaw) -> arb:
-        turning = [
-            head
-            for head in self.heads
-            if (t := head.turns()) and t[0] <= a and b <= t[1]
-        ]
-        flat = sum(
-            (head.span(a, b) for head in self.heads if head not in turning),
-            start=arb(0),
-        )
+        """E of the weight to a power over a piece: an integral if a head turns there, and else closed form."""
+        turning = []
+        flat = arb(0)
+        for head in self.heads:
+            if head.turns_within(a, b):
+                turning.append(head)
+            else:
+                flat += head.span(a, b)
         if not turning:
             return (flat / len(self.heads)) ** power * law.mass(a, b)
 
         def weight(g: acb) -> acb:
-            return (
-                (flat + sum((head.at(g) for head in turning), start=acb(0)))
-                / len(self.heads)
-            ) ** power
+            total = acb(flat)
+            for head in turning:
+                total += head.at(g)
+            return (total / len(self.heads)) ** power
 
         return law.integral(weight, a, b)
 
@@ -142,7 +150,8 @@ def normal_law(mean: arb, variance: arb) -> ScaleLaw:
     """g ~ N(mean, variance), the variance above 0."""
     root = (2 * variance).sqrt()
     reach = 14 * variance.sqrt()  # what lies beyond weighs less than 1e-43
-    low, high = (mean - reach).mid(), (mean + reach).mid()
+    low = (mean - reach).mid()
+    high = (mean + reach).mid()
     norm = (arb.pi() * 2 * variance).sqrt()
 
     def below(x: arb) -> arb:
@@ -162,45 +171,65 @@ def uniform_law(low: arb, high: arb) -> ScaleLaw:
     return ScaleLaw(
         low,
         high,
-        arb(0),
-        lambda a, b: (b - a) / (high - low),
-        lambda _: 1 / acb(high - low),
+        tail=arb(0),
+        mass=lambda a, b: (b - a) / (high - low),
+        density=lambda _: 1 / acb(high - low),
     )
 
 
 def no_law() -> ScaleLaw:
     """Nothing is random: one point carries everything."""
-    return ScaleLaw(arb(0), arb(0), arb(0), lambda _a, _b: arb(1), lambda _: acb(1))
+    return ScaleLaw(
+        low=arb(0),
+        high=arb(0),
+        tail=arb(0),
+        mass=lambda _a, _b: arb(1),
+        density=lambda _: acb(1),
+    )
 
 
 def probability_within(
     weights: Sequence[MeanWeight], ranges: Sequence[tuple[arb, arb]], law: ScaleLaw
 ) -> tuple[arb, arb]:
     """How likely is it that every weight lies in its range? (what is certain, what is undecided)"""
-    inside, undecided = arb(0), law.tail
+    inside = arb(0)
+    undecided = law.tail
     number = itertools.count()  # breaks ties in the heap
     pieces = [(-1.0, next(number), law.low, law.high)]
     for _ in range(MOST_PIECES):
         if not pieces:
             break
         _, _, a, b = heapq.heappop(pieces)  # the likeliest piece
-        spans = [
-            (weight.span(a, b), low, high)
-            for weight, (low, high) in zip(weights, ranges, strict=True)
-        ]
-        if any(span < low or span > high for span, low, high in spans):
+        is_inside, is_outside = _compare(weights, ranges, a, b)
+        if is_outside:
             continue
         middle = ((a + b) / 2).mid()
-        if all(low <= span <= high for span, low, high in spans):
-            inside += law.mass(a, b)
-        elif not (a < middle < b) or law.mass(a, b) < SMALLEST_MASS:
-            undecided += law.mass(a, b)
+        mass = law.mass(a, b)
+        if is_inside:
+            inside += mass
+        elif not (a < middle < b) or mass < SMALLEST_MASS:
+            undecided += mass
         else:
             for left, right in ((a, middle), (middle, b)):
-                heapq.heappush(
-                    pieces, (-float(law.mass(left, right)), next(number), left, right)
-                )
-    return inside, sum((law.mass(a, b) for _, _, a, b in pieces), start=undecided)
+                likelihood = float(law.mass(left, right))
+                heapq.heappush(pieces, (-likelihood, next(number), left, right))
+    for _, _, a, b in pieces:
+        undecided += law.mass(a, b)
+    return inside, undecided
+
+
+def _compare(
+    weights: Sequence[MeanWeight], ranges: Sequence[tuple[arb, arb]], a: arb, b: arb
+) -> tuple[bool, bool]:
+    """For all g between a and b: every weight is certainly in its range; some weight is certainly out of it."""
+    is_inside = True
+    for weight, (low, high) in zip(weights, ranges, strict=True):
+        span = weight.span(a, b)
+        if span < low or span > high:
+            return False, True
+        if not low <= span <= high:
+            is_inside = False
+    return is_inside, False
 
 
 def _logsumexp(scores: Sequence[arb]) -> arb:

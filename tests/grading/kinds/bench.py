@@ -12,6 +12,7 @@ from headwright.grading.answer import (
     Answer,
     MisfitError,
     Said,
+    UndeterminedError,
     comparisons,
     full_name,
     full_names,
@@ -19,7 +20,7 @@ from headwright.grading.answer import (
 from headwright.grading.exercise import Exercise, load_exercises
 from headwright.grading.judging import Outcome, Part, Prover, Role, claims
 from headwright.grading.kinds.keys.prover import KeysProver
-from headwright.grading.kinds.keys.scene import UndeterminedError, opening, spelt
+from headwright.grading.kinds.keys.scene import opening, spelt
 from headwright.grading.scalars.numbers import at_most_work
 from headwright.grading.verdict import Verdict
 

@@ -14,10 +14,15 @@ import pytest
 
 from headwright.formulas import FormulaError, parse
 from headwright.formulas import tree as t
-from headwright.grading.answer import Answer, MisfitError, Said, full_name
+from headwright.grading.answer import (
+    Answer,
+    MisfitError,
+    Said,
+    UndeterminedError,
+    full_name,
+)
 from headwright.grading.exercise import parsed
 from headwright.grading.judging import claims
-from headwright.grading.kinds.keys.scene import UndeterminedError
 from headwright.grading.replay import looked_at_twice
 from headwright.grading.scalars.numbers import at_most_work
 from tests.grading.kinds.bench import EXERCISES

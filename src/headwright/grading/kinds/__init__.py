@@ -4,5 +4,8 @@ keys       keys and queries, by classes of keys that share a score
 tokens     self-attention on tokens made of orthogonal directions
 matrices   matrices of any size
 integers   integers and angles
+counting   parameters, bytes and operations as polynomials, with units
+by_hand    numbers are given, and a value is worked out
+gradients  derivatives of functions of open variables
 tending    conditions that send a name somewhere: lambda -> infinity, epsilon -> 0
 """

@@ -116,7 +116,10 @@ def _listed(verdict: Verdict) -> Iterator[str]:
 def said_with(reason: str, counterexample: Mapping[str, Any] | None) -> str:
     """A reason with the counterexample, where it does not say its numbers already."""
     values = instance(counterexample)
-    if not values or "\n" in reason or any(f"{name} = " in reason for name in values):
+    said = any(f"{name} = " in reason for name in values)
+    if set(values) <= {"left side", "right side"}:
+        said = all(str(value) in reason for value in values.values())
+    if not values or "\n" in reason or said:
         return reason
     where = f"with {in_words(values)}"
     return f"{where}: {reason}" if reason else where

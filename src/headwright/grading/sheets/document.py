@@ -312,7 +312,7 @@ class Matcher:
         indices = {word.partition("_")[2] for word in given}
         scores: dict[str, float] = {}
         for name, each in self.exercises.items():
-            wanted, keys = set(each.answer), each.keys.named if each.keys else ()
+            wanted, keys = set(each.answer), set(each.kind.labels())
             scores[name] = sum(
                 weight * self._told[name].get(word, 0.0)
                 for word, weight in given.items()

@@ -11,7 +11,6 @@ from jaxtyping import Float
 
 from headwright.errors import ContradictionError, InputError
 from headwright.files import write_whole
-from headwright.head_design.builder import HeadsResult
 from headwright.head_design.export.arrays import load_layer, write_arrays
 from headwright.head_design.export.huggingface import FOLDER, write_huggingface
 from headwright.head_design.export.numbers import FloatError, float_error, runs_in
@@ -24,6 +23,7 @@ from headwright.head_design.export.torch_layer import (
     write_torch,
 )
 from headwright.head_design.head import HeadLayer, outputs, patterns
+from headwright.head_design.heads_result import HeadsResult
 from headwright.numerics.enclosure import TOLERANCE, assert_within
 
 Pattern = Float[np.ndarray, "heads T T"]

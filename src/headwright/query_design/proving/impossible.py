@@ -1,8 +1,8 @@
-"""Proofs that no query meets a target: distributions that cancel, with more entropy than the targets allows.
+"""Proofs that no query meets a target: distributions that cancel, with more entropy than the targets allow.
 
 No query meets the targets if V = sum_c lambda_c (sum_j pi^c_j k_j - k_c) is 0, or within the room that balls and random
 keys leave, and sum_c lambda_c (H(pi^c) + ln p_c) > 0. Floating point finds such shares at the query that comes
-nearest to meeting it; `cancel` makes them exact.
+nearest to meeting it; `cancellation.py` makes them exact.
 """
 
 from __future__ import annotations
@@ -31,28 +31,12 @@ from headwright.query_design.proving.random_keys import BoundSearch
 from headwright.query_design.solving.problem import QueryProblem, QuerySolution
 from headwright.query_design.statement import DesignQuestion
 
-CUTS = (
-    0.0,
-    1e-300,
-    1e-100,
-    1e-30,
-    1e-16,
-    1e-12,
-    1e-9,
-    1e-6,
-    1e-3,
-)  # shares below are taken as 0
-LEVELS = (
-    1e-3,
-    1e-5,
-    1e-7,
-    1e-9,
-)  # by how much sets are shrunk and kinks smoothed, to leave room for rounding
-SNAPS = (
-    1e-6,
-    1e-3,
-    0.1,
-)  # how near to an end of its range a scale is, as a part of it, to be put there
+# Shares below are taken as 0.
+CUTS = (0.0, 1e-300, 1e-100, 1e-30, 1e-16, 1e-12, 1e-9, 1e-6, 1e-3)
+# By how much sets are shrunk and kinks smoothed, to leave room for rounding.
+LEVELS = (1e-3, 1e-5, 1e-7, 1e-9)
+# How near to an end of its range a scale is, as a part of it, to be put there.
+SNAPS = (1e-6, 1e-3, 0.1)
 LARGEST = 1e3  # scores beyond this are no good start: floats cannot tell them apart well enough
 
 
@@ -90,66 +74,89 @@ def _bounds(
     question: DesignQuestion, problem: QueryProblem, solution: QuerySolution
 ) -> Iterator[BoundEvidence]:
     """Evidence that may be accepted, the likeliest first."""
-    guesses = (
-        _random(question, solution)
-        if question.random
-        else _certain_or_sets(question, problem, solution)
-    )
+    if question.random:
+        guesses = _of_random_keys(question, solution)
+    elif problem.certain:
+        guesses = _of_certain_keys(question, problem, solution)
+    else:
+        guesses = _of_sets(question, problem, solution)
     for guess in guesses:
         if _leaves_room(question, guess):
             yield _as_it_is(question, guess)
         for cut in _cuts(guess):
-            if (bound := cancelled(question, cut)) is not None:
+            bound = cancelled(question, cut)
+            if bound is not None:
                 yield bound
 
 
-def _certain_or_sets(
+def _of_certain_keys(
     question: DesignQuestion, problem: QueryProblem, solution: QuerySolution
 ) -> Iterator[Guess]:
-    if problem.certain:
-        yield _patterns(question, solution.best, solution.multipliers)
-        found = nearest(problem, _near(problem, solution.best), 0.0, 100.0)
-        yield _patterns(
-            question, found.query, found.multipliers.reshape(len(question.keys), -1)
-        )
-        return
-    low, high = problem.scale_low, problem.scale_high
-    if (
-        low is not None
-        and high is not None
-        and bool(np.any((low <= 0) & (high >= 0) & (low < high)))
-    ):
-        yield from _at_ends(question, problem)  # keys that may vanish often have to
+    """The patterns at the solver's best query, and at the one that misses the targets least."""
+    yield _patterns(question, solution.best, solution.multipliers)
+    close = nearest(problem, _near(problem, solution.best), 0.0, 100.0)
+    multipliers = close.multipliers.reshape(len(question.keys), -1)
+    yield _patterns(question, close.query, multipliers)
+
+
+def _of_sets(
+    question: DesignQuestion, problem: QueryProblem, solution: QuerySolution
+) -> Iterator[Guess]:
+    """Sets that are shrunk less and less; keys that may vanish often have to, so that ends come first there."""
+    has_scales = problem.scale_low is not None
+    if _may_vanish(problem):
+        yield from _at_ends(question, problem)
     start = _near(problem, solution.best)
     for level in LEVELS:
-        found = nearest(smaller := shrunk(problem, level), start, level, 1 / level)
-        start = found.query
-        if found.violation > 0:
-            yield _at(question, smaller, found, level)
-    if low is not None:
+        smaller = shrunk(problem, level)
+        close = nearest(smaller, start, level, 1 / level)
+        start = close.query
+        if close.violation > 0:
+            yield _at(question, smaller, close, level)
+    if has_scales:
         yield from _at_ends(question, problem)
+
+
+def _may_vanish(problem: QueryProblem) -> bool:
+    """Some key has 0 in the range of its scale."""
+    low = problem.scale_low
+    high = problem.scale_high
+    if low is None or high is None:
+        return False
+    return bool(np.any((low <= 0) & (high >= 0) & (low < high)))
 
 
 def _at_ends(question: DesignQuestion, problem: QueryProblem) -> Iterator[Guess]:
     """Keys of uncertain scale may have to stand at an end of their range, such as 0."""
     for level in LEVELS[:2]:
-        found = nearest(problem, np.zeros(problem.shape[1]), level, 1 / level)
+        close = nearest(problem, np.zeros(problem.shape[1]), level, 1 / level)
+        guess = _at(question, problem, close, 0.0)
         for near in SNAPS:
-            yield _snapped(question, _at(question, problem, found, 0.0), near)
+            yield _snapped(question, guess, near)
 
 
 def _snapped(question: DesignQuestion, guess: Guess, near: float) -> Guess:
     """The guess with scales that are near to an end of their range put there."""
-    scales, own = dict(guess.stand.scales), dict(guess.stand.own_scales)  # type: ignore[union-attr]
+    stand = guess.stand
+    if stand is None:
+        return guess
+    scales = dict(stand.scales)
+    own_scales = dict(stand.own_scales)
     for entry in question.entries:
         low, high = entry.scale
-        for table in (scales, own):
-            for i in entry.keys.tolist():
-                if i in table and min(table[i] - low, high - table[i]) <= near * (
-                    high - low
-                ):
-                    table[i] = low if table[i] - low < high - table[i] else high
-    return replace(guess, stand=replace(guess.stand, scales=scales, own_scales=own))  # type: ignore[type-var]
+        for table in (scales, own_scales):
+            for key in entry.keys.tolist():
+                if key in table:
+                    table[key] = _snap(table[key], low, high, near * (high - low))
+    snapped = replace(stand, scales=scales, own_scales=own_scales)
+    return replace(guess, stand=snapped)
+
+
+def _snap(scale: float, low: float, high: float, near: float) -> float:
+    """The nearer end, if it is near."""
+    if min(scale - low, high - scale) > near:
+        return scale
+    return low if scale - low < high - scale else high
 
 
 def _near(
@@ -157,9 +164,8 @@ def _near(
 ) -> Float[np.ndarray, " d"]:
     """The query, or 0 if it is too far out to start from."""
     size = max(float(np.abs(keys).max()) for keys in problem.keys) * abs(problem.scale)
-    return (
-        query if float(np.abs(query).max()) * size < LARGEST else np.zeros_like(query)
-    )
+    is_near = float(np.abs(query).max()) * size < LARGEST
+    return query if is_near else np.zeros_like(query)
 
 
 def _patterns(
@@ -168,50 +174,53 @@ def _patterns(
     multipliers: Float[np.ndarray, "scenarios targets"],
 ) -> Guess:
     """Certain keys: in one scenario all targets share the pattern at the query, since it does not depend on them."""
-    used = [
-        (w, k)
-        for w in range(len(question.keys))
-        for k in range(multipliers.shape[1])
-        if multipliers[w, k] > 0
-    ]
-    scenarios = sorted({w for w, _ in used})
-    pi = tuple(
-        attention.pattern(
-            attention.scores(question.keys[w], query[None], scale=float(question.scale))
-        )[0]
-        for w in scenarios
-    )
+    constraints = []
+    of_constraints = []
+    shared = []
+    patterns: list[Float[np.ndarray, " n"]] = []
+    for scenario, keys in enumerate(question.keys):
+        used = np.flatnonzero(multipliers[scenario] > 0).tolist()
+        for k in used:
+            constraints.append((scenario, question.targets.indices[k]))
+            of_constraints.append(multipliers[scenario, k])
+            shared.append(len(patterns))
+        if used:
+            scale = float(question.scale)
+            scores = attention.scores(keys, query[None], scale=scale)
+            patterns.append(attention.pattern(scores)[0])
     return Guess(
-        tuple((w, question.targets.indices[k]) for w, k in used),
-        np.array([multipliers[w, k] for w, k in used]),
-        tuple(scenarios.index(w) for w, _ in used),
-        pi,
+        constraints=tuple(constraints),
+        multipliers=np.array(of_constraints),
+        shared=tuple(shared),
+        pi=tuple(patterns),
     )
 
 
 def _at(
-    question: DesignQuestion, problem: QueryProblem, found: Nearest, shrink: float
+    question: DesignQuestion, problem: QueryProblem, close: Nearest, shrink: float
 ) -> Guess:
     """Sets: each constraint has shares of its own, for the worst places of its rivals and of its target."""
-    up, low = ends(problem, 0, found.query, found.smoothing)
-    targets, pi = question.targets.indices, []
-    for a in targets:
-        x = up.copy()
-        x[a] = low[a]
-        e = np.exp(x - x.max())
+    up, low = ends(problem, 0, close.query, close.smoothing)
+    targets = question.targets.indices
+    pi = []
+    for target in targets:
+        scores = up.copy()
+        scores[target] = low[target]
+        e = np.exp(scores - scores.max())
         pi.append(e / e.sum())
-    stand = places(question, found.query, found.smoothing, shrink)
     return Guess(
-        tuple((0, a) for a in targets),
-        found.multipliers,
-        tuple(range(len(targets))),
-        tuple(pi),
-        stand,
+        constraints=tuple((0, target) for target in targets),
+        multipliers=close.multipliers,
+        shared=tuple(range(len(targets))),
+        pi=tuple(pi),
+        stand=places(question, close.query, close.smoothing, shrink),
     )
 
 
-def _random(question: DesignQuestion, solution: QuerySolution) -> Iterator[Guess]:
-    """Random keys: shares for which z deviations, jointly, are enough to make V vanish."""
+def _of_random_keys(
+    question: DesignQuestion, solution: QuerySolution
+) -> Iterator[Guess]:
+    """Shares for which z deviations, jointly, are enough to make V vanish."""
     for level in LEVELS[:2]:
         value = BoundSearch(question, level).best(
             solution.best, solution.multipliers[0], solution.smoothing
@@ -219,63 +228,64 @@ def _random(question: DesignQuestion, solution: QuerySolution) -> Iterator[Guess
         if value.least == math.inf:
             shares = value.shares
             yield Guess(
-                tuple((0, a) for a in shares.targets),
-                shares.multipliers,
-                tuple(range(len(shares.targets))),
-                tuple(shares.pi),
-                shares.stand,
-                deviations_of_any(question),
-                value.pushes,
+                constraints=tuple((0, target) for target in shares.targets),
+                multipliers=shares.multipliers,
+                shared=tuple(range(len(shares.targets))),
+                pi=tuple(shares.pi),
+                stand=shares.stand,
+                deviations=deviations_of_any(question),
+                pushes=value.pushes,
             )
 
 
 def _leaves_room(question: DesignQuestion, guess: Guess) -> bool:
     """Some key with a share may move within a ball, so that nothing has to cancel exactly."""
-    present = {a for _, a in guess.constraints} | {
-        j for pi in guess.pi for j in np.flatnonzero(pi).tolist()
-    }
-    return any(
-        entry.ball > 0 and not present.isdisjoint(entry.keys.tolist())
-        for entry in question.entries
-    )
+    with_share = {target for _, target in guess.constraints}
+    for pi in guess.pi:
+        with_share |= set(np.flatnonzero(pi).tolist())
+    for entry in question.entries:
+        if entry.ball > 0 and not with_share.isdisjoint(entry.keys.tolist()):
+            return True
+    return False
 
 
 def _as_it_is(question: DesignQuestion, guess: Guess) -> BoundEvidence:
-    constraints = tuple(
-        Constraint(
-            w,
-            a,
-            float(x),
-            {int(j): float(guess.pi[g][j]) for j in np.flatnonzero(guess.pi[g])},
-        )
-        for (w, a), x, g in zip(
-            guess.constraints, guess.multipliers, guess.shared, strict=True
-        )
-    )
-    stand, zero = guess.stand, np.zeros(question.keys[0].shape[1])
-    moves = None if stand is None else [move.tolist() for move in stand.moves]
-    scales, own = ({}, {}) if stand is None else (stand.scales, stand.own_scales)
+    """The evidence in floating point, for where nothing has to cancel exactly."""
+    tables = []
+    for pi in guess.pi:
+        tables.append({int(j): float(pi[j]) for j in np.flatnonzero(pi)})
+    constraints = []
+    for c, (scenario, target) in enumerate(guess.constraints):
+        multiplier = float(guess.multipliers[c])
+        table = tables[guess.shared[c]]
+        constraints.append(Constraint(scenario, target, multiplier, table))
+    zero = np.zeros(question.keys[0].shape[1])
+    moves = None
+    scales: dict[int, float] = {}
+    own_scales: dict[int, float] = {}
+    if guess.stand is not None:
+        moves = [move.tolist() for move in guess.stand.moves]
+        scales = guess.stand.scales
+        own_scales = guess.stand.own_scales
     if guess.pushes is None:
-        return BoundEvidence(
-            (PartEvidence(zero, constraints, moves=moves),),
-            None,
-            guess.deviations,
-            scales,
-            own,
-        )
-    parts = tuple(
-        PartEvidence(zero, (c,), None, moves, push.tolist())
-        for c, push in zip(constraints, guess.pushes, strict=True)
-    )
-    return BoundEvidence(parts, None, guess.deviations, scales, own)
+        parts = [PartEvidence(zero, tuple(constraints), moves=moves)]
+    else:
+        parts = []
+        for constraint, push in zip(constraints, guess.pushes, strict=True):
+            of_push = PartEvidence(zero, (constraint,), None, moves, push.tolist())
+            parts.append(of_push)
+    return BoundEvidence(tuple(parts), None, guess.deviations, scales, own_scales)
 
 
 def _cuts(guess: Guess) -> Iterator[Guess]:
     """The guess with ever more of its small shares taken as 0: in boundary cases they have to be."""
     seen: set[tuple[int, ...]] = set()
     for cut in CUTS:
-        pi = tuple(np.where(one > cut * one.max(), one, 0.0) for one in guess.pi)
-        sizes = tuple(int(np.count_nonzero(one)) for one in pi)
+        distributions = []
+        for pi in guess.pi:
+            large = np.where(pi > cut * pi.max(), pi, 0.0)
+            distributions.append(large / large.sum())
+        sizes = tuple(int(np.count_nonzero(pi)) for pi in distributions)
         if sizes not in seen:
             seen.add(sizes)
-            yield replace(guess, pi=tuple(one / one.sum() for one in pi))
+            yield replace(guess, pi=tuple(distributions))

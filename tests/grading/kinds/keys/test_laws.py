@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from headwright.formulas import parse, tree
 from headwright.formulas.show import plain
+from headwright.grading.answer import UndeterminedError
 from headwright.grading.exercise import load_exercises, parsed
 from headwright.grading.kinds.keys.laws import SMALL, drawn_as_moments, moment
-from headwright.grading.kinds.keys.scene import VARIANCE, UndeterminedError, opening
+from headwright.grading.kinds.keys.scene import VARIANCE, opening
 from headwright.grading.scalars import Scalar
 from tests.grading.kinds.bench import Found, check
 

@@ -1,8 +1,15 @@
 """Exercises about keys, queries, patterns and outputs.
 
-kind is what the rest of grading asks; prover decides claims; conditions is what an answer says of its own names;
-deciding proves and refutes; laws is what chance does; scene and meaning say what names and formulas mean; table is
-[keys] in an exercise file.
+kind         what the rest of grading asks
+table        [keys] in an exercise file
+notation     how keys are written
+scene        keys, queries and patterns by classes of keys that share a score
+meaning      what formulas mean
+conditions   what an answer says of its own names
+laws         what chance does
+weights      what holds for weights only
+deciding     proofs and counterexamples
+prover       claims, and their words
 """
 
 from headwright.grading.kinds.keys.kind import KeysKind

@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
 from headwright.formulas.statements import for_every
-from headwright.grading.answer import MisfitError, Said, comparisons, full_name
+from headwright.grading.answer import (
+    MisfitError,
+    Said,
+    UndeterminedError,
+    comparisons,
+    full_name,
+)
 from headwright.grading.decision import Decision, decide
 from headwright.grading.judging import Claim, Outcome, at, judged
 from headwright.grading.kinds.keys import scene as s
@@ -159,7 +165,7 @@ def stated(
                 decider = after
                 continue
             bound = _bound(after.scene, link, before)
-        except s.UndeterminedError as error:
+        except UndeterminedError as error:
             raise MisfitError(str(error), link) from error
         if bound is None:
             continue
@@ -368,7 +374,7 @@ def _holds_anyway(decider: Decider, relation: t.Relation) -> bool:
     )
     try:
         left, right = (reader.value(term) for term in relation.terms)
-    except (MisfitError, s.UndeterminedError):
+    except (MisfitError, UndeterminedError):
         return False
     return relation.comparisons == ("=",) and left == right
 

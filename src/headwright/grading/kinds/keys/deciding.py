@@ -18,7 +18,15 @@ from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
 from headwright.grading import scalars as sc
-from headwright.grading.answer import MisfitError, compared, comparisons, full_name
+from headwright.grading.answer import (
+    MisfitError,
+    UndeterminedError,
+    compared,
+    comparisons,
+    full_name,
+    names_in,
+    speaks_of_moments,
+)
 from headwright.grading.decision import Decision, Tending, decide, decide_all, denied
 from headwright.grading.exercise import parsed
 from headwright.grading.judging import Claim, shown
@@ -31,7 +39,6 @@ from headwright.grading.kinds.keys.conditions import (
     given_as,
 )
 from headwright.grading.kinds.keys.meaning import Reader, Value, scalars_in
-from headwright.grading.kinds.matrices.known import names_in
 from headwright.grading.kinds.tending import Way, way
 from headwright.grading.scalars.assumptions import MIRRORED, checked
 from headwright.grading.scalars.numbers import Symbol
@@ -78,7 +85,7 @@ def bent(scene: s.Scene) -> tuple[s.Scene, tuple[s.Hypothesis, ...]] | None:
     """The scene with y in place of the closeness, and what is known of y; None where scores are not of that form."""
     try:
         score = scene.scores(Reader(scene, {}).query(scene.queries[0]))[s.REST]
-    except s.UndeterminedError:
+    except UndeterminedError:
         return None
     rate = score.put({NAME: 1}) - score.put({NAME: 0})
     if rate == s.ZERO or NAME in rate.names() or score.put({NAME: 0}) != s.ZERO:
@@ -260,7 +267,7 @@ class Decider:
         reader = Reader(self.scene, dict.fromkeys(others, s.MEMBER))
         try:
             left, right = reader.value(a), reader.value(b)
-        except s.UndeterminedError as error:
+        except UndeterminedError as error:
             raise MisfitError(
                 str(error), relation, fix="compare scores: k_j^\\top q and k_i^\\top q"
             ) from error
@@ -469,7 +476,7 @@ class Decider:
         reader = Reader(scene, {})
         if isinstance(left, t.Call) and left.function == "P":
             return laws.decide_event(self, left, sign, right)
-        if laws.speaks_of_moments(link) or laws.speaks_of_variance(link, scene):
+        if speaks_of_moments(link) or laws.speaks_of_variance(link, scene):
             return self._moments(link)
         chance = self._almost_surely(link)
         if chance is not None:
@@ -477,7 +484,7 @@ class Decider:
         try:
             a, b = reader.value(left), reader.value(right)
             given = self.given(reader)
-        except s.UndeterminedError as error:
+        except UndeterminedError as error:
             return Decision("undecided", str(error))
         if given is None:
             return None
@@ -536,7 +543,7 @@ class Decider:
         weighed = (
             isinstance(left, t.Call)
             and laws.speaks_of_output(left)
-            and not laws.speaks_of_moments(right)
+            and not speaks_of_moments(right)
         )
         if self.sent - {s.VARIANCE} and not (weighed and self.scene.setting.scales):
             return Decision("undecided", ORDER)  # the noise may vanish before, or after

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from headwright.errors import InputError
 from headwright.formulas import tree as t
-from headwright.grading.answer import Answer, full_name
-from headwright.grading.judging import Outcome, Prover
+from headwright.grading.answer import Answer, full_name, speaks_of_chance
+from headwright.grading.judging import Outcome, Prover, undecided
 from headwright.grading.kinds.keys.table import Keys
 from headwright.grading.kinds.kind import ExerciseKind
 
 if TYPE_CHECKING:
+    from headwright.grading.judge import Bench, Finding
     from headwright.grading.kinds.keys.prover import KeysProver
-    from headwright.grading.verdict import Verdict
+    from headwright.grading.verdict import AskedPart, Verdict
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class KeysKind(ExerciseKind[Keys]):
 
     model = Keys
     has_limits = True
+    has_own_numbers = True
 
     def check(self) -> None:
         """A number of keys, and labels that belong to one."""
@@ -77,9 +80,9 @@ class KeysKind(ExerciseKind[Keys]):
         if keys.first is not None:
             yield "keys.first", keys.first.set
 
-    def numbers(self) -> list[str]:
+    def drawn_numbers(self) -> dict[str, tuple[Fraction, ...]]:
         """The lengths of keys."""
-        return [scale.name for scale in self.table.scales.values()]
+        return {scale.name: scale.one_of for scale in self.table.scales.values()}
 
     def trivial_answers(self) -> Iterator[tuple[str, list[str]]]:
         """A multiple of one key, where a mean of several is asked for."""
@@ -90,6 +93,54 @@ class KeysKind(ExerciseKind[Keys]):
         for which in keys.named:
             direction = rf"\lambda {letter}_{which}"
             yield "one direction", [f"{name} = {direction}" for name in asked]
+
+    def labels(self) -> tuple[str, ...]:
+        """Those of the keys with a name."""
+        return self.table.named
+
+    def split_names(self) -> Iterator[str]:
+        """k_a, v_a and other letters for keys."""
+        for letter in ("k", "v", *self.table.also):
+            for which in self.table.named:
+                yield f"{letter}_{which}"
+
+    def outputs(self) -> tuple[str, ...]:
+        """c, unless that is the length of a key."""
+        return () if "c" in self.drawn_numbers() else ("c",)
+
+    def short_names(self) -> dict[str, tuple[str, t.Node]]:
+        """s_i is a score, where there is one query."""
+        if any(name.startswith("q_") for name in self.exercise.answer):
+            return {}
+        key = t.Transpose(t.Name("k", t.Name("i")))
+        return {"s": ("i", t.Product((key, t.Name("q"))))}
+
+    def normalise(self, node: t.Node) -> t.Node:
+        """S is the set of the first m keys, and 'all other i' are those without a name."""
+        from headwright.grading.kinds.keys.notation import normalise
+
+        return normalise(node, self.table)
+
+    def is_given(self, node: t.Relation) -> bool:
+        """A relation that says what the set of the first keys is."""
+        first = self.table.first
+        return first is not None and t.Name(first.set) in node.terms
+
+    def states_condition(self, node: t.Node) -> bool:
+        """Whether it is a condition on scores."""
+        from headwright.grading.kinds.keys.conditions import states_condition
+
+        return states_condition(node)
+
+    def is_claim(self, node: t.Node) -> bool:
+        """What is said of weights implies nothing that is not about them."""
+        match node:
+            case t.Logic("implies", (condition, body)) | t.Quantified(
+                body, (condition, *_)
+            ):
+                about_weights = t.speaks_of(condition, "alpha")
+                return not about_weights or t.speaks_of(body, "alpha")
+        return True
 
     def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
@@ -111,7 +162,27 @@ class KeysKind(ExerciseKind[Keys]):
         """On keys that are written out."""
         from headwright.grading.replay import looked_at_twice
 
-        return looked_at_twice(self.exercise, answer, outcomes, seed)
+        found = looked_at_twice(self.exercise, answer, outcomes, seed)
+        return [_unless_pinned(one) for one in found]
+
+    def says_something(self, answer: Answer, prover: Prover, outcome: Outcome) -> bool:
+        """Whether it fails for another query."""
+        from headwright.grading.replay import says_something
+
+        del prover
+        if speaks_of_chance(outcome.link):
+            return True
+        return says_something(self.exercise, answer, outcome)
+
+    def statement_part(
+        self, findings: Sequence[Finding], bench: Bench
+    ) -> AskedPart | None:
+        """What holds for weights and for nothing else, where that is asked for."""
+        from headwright.grading.kinds.keys.weights import weights_part
+
+        return (
+            weights_part(self.table, bench, findings) if self.table.otherwise else None
+        )
 
     def advise(
         self, verdict: Verdict, prover: Prover, outcomes: Sequence[Outcome]
@@ -124,3 +195,16 @@ class KeysKind(ExerciseKind[Keys]):
             if isinstance(prover, KeysProver)
             else verdict
         )
+
+
+UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
+
+
+def _unless_pinned(outcome: Outcome) -> Outcome:
+    """'For n = 3 and epsilon = 1/3, ...': what holds in plain instances need not meet that."""
+    conditions = outcome.claim.under
+    pinned = any(
+        isinstance(node, t.Relation) and "=" in node.comparisons for node in conditions
+    )
+    holds = outcome.decision.word == "holds"
+    return undecided(outcome, UNTRIED) if holds and pinned else outcome

@@ -23,7 +23,15 @@ from flint import arb, fmpq
 
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
-from headwright.grading.answer import MisfitError, full_name, label
+from headwright.grading.answer import (
+    MOMENTS,
+    MisfitError,
+    UndeterminedError,
+    full_name,
+    label,
+    names_in,
+    speaks_of_moments,
+)
 from headwright.grading.decision import (
     Decision,
     Tending,
@@ -40,11 +48,9 @@ from headwright.grading.kinds.keys.scene import (
     ZERO,
     Hypothesis,
     Scene,
-    UndeterminedError,
     Vec,
 )
 from headwright.grading.kinds.keys.table import NormalLaw
-from headwright.grading.kinds.matrices.known import names_in
 from headwright.grading.scalars import (
     Range,
     Scalar,
@@ -59,7 +65,6 @@ from headwright.grading.scalars.numbers import Symbol, ball_of
 if TYPE_CHECKING:
     from headwright.grading.kinds.keys.deciding import Decider
 
-MOMENTS = ("E", "Var", "Cov")
 NOT_LINEAR = "means and variances are known exactly of what is linear in the keys, and of weights as queries grow"
 UP_TO_NOISE = "it holds up to the noise, which vanishes: write \\approx"
 NOT_NOTHING = "it leaves out the noise, whose variance is small and not 0: the exact value is asked for"
@@ -67,13 +72,6 @@ DEPENDS = "it depends on how small the noise is beside the query"
 SMALL = Range(
     0, 1, lower_open=True, upper_open=True
 )  # where the variance of the noise lies
-
-
-def speaks_of_moments(node: t.Node) -> bool:
-    """Whether means, variances or covariances occur."""
-    return any(
-        isinstance(part, t.Call) and part.function in MOMENTS for part in t.walk(node)
-    )
 
 
 def speaks_of_variance(node: t.Node, scene: Scene) -> bool:

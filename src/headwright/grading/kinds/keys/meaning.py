@@ -10,6 +10,7 @@ from headwright.formulas import tree as t
 from headwright.grading.answer import (
     MisfitError,
     MissingError,
+    UndeterminedError,
     WrongKindError,
     full_name,
     label,
@@ -95,7 +96,7 @@ class Reader:
             case t.Norm(body):  # all norms of a vector are the same here
                 inside = self.value(body)
                 if isinstance(inside, s.Vec) and inside.space != "key":
-                    raise s.UndeterminedError("the values v_i may have any length")
+                    raise UndeterminedError("the values v_i may have any length")
                 return (
                     sqrt(self.scene.inner(inside, inside))
                     if isinstance(inside, s.Vec)
@@ -117,7 +118,7 @@ class Reader:
             which = self.bound.get(full, full)
             if which.isdigit():  # the number of a key, where i k_i is written: keys of a class differ in that
                 return number(int(which))
-            raise s.UndeterminedError(
+            raise UndeterminedError(
                 "it depends on the number of a key, and not only on which kind of key it is"
             )
         if (
@@ -433,7 +434,7 @@ class Reader:
             for index, which in self.bound.items()
             if index != node.index
         ):
-            raise s.UndeterminedError(
+            raise UndeterminedError(
                 "it depends on how the other keys lie to one another"
             )
         weight, mine = (
@@ -452,12 +453,12 @@ class Reader:
             node.body
         )
         if isinstance(value, s.Vec):
-            raise s.UndeterminedError("the other keys may lie anywhere")
+            raise UndeterminedError("the other keys may lie anywhere")
         own = UNLIKE & value.names()
         if own:
             score = exp(self.scene.scores(self.query(self.scene.queries[0]))[s.REST])
             if UNLIKE & (value / score).names():
-                raise s.UndeterminedError("the other keys may have different scores")
+                raise UndeterminedError("the other keys may have different scores")
         return self.scene.classes.rest * value
 
     def _summed_weights(self, node: t.BigSum) -> Scalar | None:

@@ -11,7 +11,14 @@ from math import isfinite
 from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
-from headwright.grading.answer import Answer, MisfitError, Said, label
+from headwright.grading.answer import (
+    Answer,
+    MisfitError,
+    Said,
+    UndeterminedError,
+    label,
+    speaks_of_moments,
+)
 from headwright.grading.decision import EMPTY, Decision
 from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.judging import (
@@ -30,7 +37,6 @@ from headwright.grading.kinds.keys.deciding import Decider, Finding
 from headwright.grading.kinds.keys.laws import (
     drawn_as_moments,
     is_random,
-    speaks_of_moments,
 )
 from headwright.grading.kinds.keys.meaning import Reader, scalars_in
 from headwright.grading.kinds.keys.table import Keys
@@ -148,7 +154,7 @@ def _spoken(finding: Finding) -> set[str]:
             for x in scalars_in(reader.value(term))
             for name in x.names()
         }
-    except (s.UndeterminedError, MisfitError):
+    except (UndeterminedError, MisfitError):
         return set()
 
 
@@ -227,7 +233,7 @@ class KeysProver:
         if failed is None:
             return verdict
         gifts = (
-            s.UndeterminedError,
+            UndeterminedError,
             MisfitError,
             InputError,
             TooLong,
@@ -315,7 +321,7 @@ def _judged(finding: Finding, claim: Claim) -> Outcome:
             for name, v in there.items()
         } | sides
         with suppress(
-            s.UndeterminedError, MisfitError, TooLong
+            UndeterminedError, MisfitError, TooLong
         ):  # they are for a picture alone
             weights = _weights(finding.scene, known.values)
             found |= (

@@ -17,9 +17,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Literal
 
-from headwright.errors import HeadwrightError
 from headwright.formulas import tree as t
-from headwright.grading.answer import MisfitError, full_name, label
+from headwright.grading.answer import MisfitError, UndeterminedError, full_name, label
 from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.kinds.keys.table import Keys
 from headwright.grading.scalars import (
@@ -36,10 +35,6 @@ from headwright.grading.scalars.numbers import Symbol
 REST = "*"  # the class of all keys that have no name
 FIRST = "^"  # the class of the first keys, where an exercise is about as many as a parameter says
 ZERO, ONE = number(0), number(1)
-
-
-class UndeterminedError(HeadwrightError):
-    """A quantity that the givens do not determine, such as how two unnamed keys lie to one another."""
 
 
 @dataclass(frozen=True)

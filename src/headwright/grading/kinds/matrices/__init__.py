@@ -7,7 +7,7 @@ forms          sums of scalar x word: what every expression is brought to, and t
 normal         a formula into its form: sums over columns, spectral norms, ranks; inequalities of singular values
 instances      small matrices that satisfy what is given, and statements tried on them in balls
 prover         the proof, then the search for a counterexample; claims
-derivations    whether steps lead from one side to the other
+derivations    whether steps lead from one side to the other; derivation_part: what that makes of an answer
 table          [matrices] in an exercise file
 """
 

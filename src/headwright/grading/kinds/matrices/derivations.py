@@ -10,8 +10,8 @@ from functools import cached_property
 from headwright.formulas import FormulaError
 from headwright.formulas import tree as t
 from headwright.formulas.shapes import Shape, spelt
-from headwright.grading.answer import named
-from headwright.grading.kinds.matrices.known import LAWS, Given, Known, names_in
+from headwright.grading.answer import named, names_in
+from headwright.grading.kinds.matrices.known import LAWS, Given, Known
 from headwright.grading.kinds.matrices.normal import adds_up
 from headwright.grading.kinds.matrices.prover import (
     gap,

@@ -22,8 +22,9 @@ from headwright.formulas.evaluate import (
     scalar,
 )
 from headwright.formulas.shapes import Shape, spelt
+from headwright.grading.answer import names_in
 from headwright.grading.decision import Example
-from headwright.grading.kinds.matrices.known import Known, names_in
+from headwright.grading.kinds.matrices.known import Known
 
 Values = list[list[Fraction]]
 MOST_COMBINATIONS = 40

@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING
 
 from headwright.errors import InputError
 from headwright.formulas import tree as t
-from headwright.grading.answer import Answer, full_name, given_numbers
-from headwright.grading.judging import Outcome
+from headwright.grading.answer import Answer, full_name, full_names, given_numbers
+from headwright.grading.fields import parsed
+from headwright.grading.judging import Outcome, Prover, proved, undecided
 from headwright.grading.kinds.kind import ExerciseKind
 from headwright.grading.kinds.matrices.table import Matrices
 
 if TYPE_CHECKING:
+    from headwright.grading.judge import Bench, Finding
     from headwright.grading.kinds.matrices.prover import MatricesProver
+    from headwright.grading.verdict import AskedPart
 
+SOMEWHERE = (
+    "the two sides differ in an instance, and whether they always do is not proved"
+)
+_INDEXED = re.compile("[A-Za-z]_[a-z]")
 _SIZE = re.compile(r"[A-Za-z]+(_[A-Za-z0-9]+)?'*")
 
 
@@ -25,6 +32,7 @@ class MatricesKind(ExerciseKind[Matrices]):
     """An exercise about matrices of any size."""
 
     model = Matrices
+    has_own_matrices = True
 
     def check(self) -> None:
         """Shapes for what is known, and sizes to try."""
@@ -76,9 +84,16 @@ class MatricesKind(ExerciseKind[Matrices]):
             yield "matrices.sizes", name
 
     def numbers(self) -> list[str]:
-        """The sizes that are letters."""
+        """The sizes that are letters, and what is assumed of them."""
         sizes = [size for shape in self.table.shapes.values() for size in shape]
-        return [size for size in sizes if isinstance(size, str)]
+        letters = [size for size in sizes if isinstance(size, str)]
+        return [*letters, *full_names(*map(parsed, self.table.assume))]
+
+    def split_names(self) -> Iterator[str]:
+        """Matrices of one letter with an index of one: R_t."""
+        for name in self.table.shapes:
+            if _INDEXED.fullmatch(name):
+                yield name
 
     def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
@@ -111,4 +126,37 @@ class MatricesKind(ExerciseKind[Matrices]):
         """On matrices that are written out."""
         from headwright.grading.replay import looked_at_twice
 
-        return looked_at_twice(self.exercise, answer, outcomes, seed)
+        found = looked_at_twice(self.exercise, answer, outcomes, seed)
+        return [self._unless_somewhere(one) for one in found]
+
+    def _unless_somewhere(self, outcome: Outcome) -> Outcome:
+        """Where matrices are given to differ always, an instance is no proof of it."""
+        from headwright.grading.kinds.matrices.prover import INSTANCE
+
+        by_instance = outcome.part.used == INSTANCE and bool(self.table.different)
+        proved = outcome.decision.word == "proved"
+        return undecided(outcome, SOMEWHERE) if proved and by_instance else outcome
+
+    def says_something(self, answer: Answer, prover: Prover, outcome: Outcome) -> bool:
+        """Whether it is neither given nor proved with the question made idle."""
+        from headwright.grading.kinds.matrices.prover import MatricesProver
+
+        del answer
+        if not isinstance(prover, MatricesProver):
+            return True
+        for pair in self.table.different:
+            if set(outcome.link.terms) == set(map(parsed, pair)):
+                return False
+        for idle in self.table.otherwise:
+            if proved(prover.otherwise(idle).decide(outcome.claim)):
+                return False
+        return True
+
+    def derivation_part(
+        self, findings: Sequence[Finding], bench: Bench, *, quoted: bool
+    ) -> AskedPart:
+        """True steps that lead from one side to the other."""
+        from headwright.grading.kinds.matrices.derivation_part import derivation_part
+
+        given = self.prover(bench.answer).given
+        return derivation_part(given, findings, bench, quoted)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.shapes import SCALAR, Shape, shape, spelt, typed
+from headwright.grading.answer import names_in
 
 # What softmax and relu do: softmax(P X) = P softmax(X), softmax(X + c 1^T) = softmax(X), relu(2 X) = 2 relu(X).
 LAWS = frozenset({"softmax permutes", "softmax shifts", "relu permutes", "relu scales"})
@@ -51,15 +52,6 @@ class NoForm(InputError):  # noqa: N818
 
 class NoMember(InputError):  # noqa: N818
     """A column or singular value that need not exist: the statement has no meaning for some sizes."""
-
-
-def names_in(node: t.Node) -> Iterator[t.Name]:
-    """The names in a formula. Those inside an index are labels or places: W_Q does not speak of Q."""
-    if isinstance(node, t.Name):
-        yield node
-    else:
-        for part in node.children():
-            yield from names_in(part)
 
 
 @dataclass(frozen=True)

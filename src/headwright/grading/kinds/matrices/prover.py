@@ -27,6 +27,7 @@ from headwright.grading.answer import (
     MissingError,
     Said,
     comparisons,
+    names_in,
 )
 from headwright.grading.decision import EMPTY, Decision, Example
 from headwright.grading.exercise import Exercise, parsed
@@ -39,7 +40,7 @@ from headwright.grading.kinds.matrices.forms import (
     scaled,
 )
 from headwright.grading.kinds.matrices.instances import Trial, foundations, instances
-from headwright.grading.kinds.matrices.known import Given, Known, NoMember, names_in
+from headwright.grading.kinds.matrices.known import Given, Known, NoMember
 from headwright.grading.kinds.matrices.normal import Normal, at_most, links
 from headwright.grading.kinds.matrices.table import Matrices
 from headwright.grading.scalars import Scalar, Thing, number, prove

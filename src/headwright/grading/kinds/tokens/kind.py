@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from headwright.errors import InputError
 from headwright.formulas import tree as t
-from headwright.grading.answer import Answer, full_name
-from headwright.grading.judging import Outcome
+from headwright.grading.answer import Answer, full_name, label, speaks_of_chance
+from headwright.grading.fields import parsed
+from headwright.grading.judging import Outcome, Prover
 from headwright.grading.kinds.kind import ExerciseKind
 from headwright.grading.kinds.tokens.table import Tokens
 
@@ -23,6 +24,7 @@ class TokensKind(ExerciseKind[Tokens]):
 
     model = Tokens
     has_limits = True
+    redefines_in_place = True
 
     def check(self) -> None:
         """The length of the directions is a parameter."""
@@ -39,6 +41,16 @@ class TokensKind(ExerciseKind[Tokens]):
         yield "tokens.letter", self.table.letter
         for name in self.table.tokens:
             yield "tokens.tokens", name
+
+    def labels(self) -> set[str]:
+        """u_a and u_b are given, so P_b = u_b u_b^T says nothing of P_c."""
+        tokens = map(parsed, self.table.tokens.values())
+        return {label(name.index) for name in t.every_name(*tokens) if name.index}
+
+    def given_value(self, name: str) -> t.Node | None:
+        """That of a token."""
+        source = self.table.tokens.get(name)
+        return None if source is None else parsed(source)
 
     def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
@@ -69,3 +81,12 @@ class TokensKind(ExerciseKind[Tokens]):
         from headwright.grading.replay import looked_at_twice
 
         return looked_at_twice(self.exercise, answer, outcomes, seed)
+
+    def says_something(self, answer: Answer, prover: Prover, outcome: Outcome) -> bool:
+        """Whether it fails for other tokens, or without a mask."""
+        from headwright.grading.replay import says_something
+
+        del prover
+        if speaks_of_chance(outcome.link):
+            return True
+        return says_something(self.exercise, answer, outcome)

@@ -59,12 +59,16 @@ export function validate({ n, d, targets, chosen, moved, query }) {
   ];
 }
 
-/** `by` answers requests (the server, or a notebook's kernel); where keys are `given`, their number cannot be changed. */
-export function build(main, state, { by = post, given = false, heard = () => {} } = {}) {
+/**
+ * `by` answers requests (the server, or Python in this tab); where keys are `given`, their number cannot be changed.
+ * With `propose`, a function of the request, its answer is shown at once as not proved yet; then there is one head, of certain keys.
+ */
+export function build(main, state, { by = post, given = false, heard = () => {}, propose = null, mostKeys = 200 } = {}) {
   const scene = new Scene(state);
   let asked = "";
   let answered = "";
   let sent = ""; // the request under way
+  let proposed = ""; // the request that a proposal is shown for
   let told = {}; // what the verdict panel shows
   const hands = {
     move(index, place) { state.set({ moved: { ...state.values.moved, [index]: place.map((x) => Number(Math.max(-FURTHEST, Math.min(FURTHEST, x)).toFixed(3))) } }, { settle: false }); },
@@ -88,14 +92,14 @@ export function build(main, state, { by = post, given = false, heard = () => {} 
   const view = group("View direction", slider(state, "yaw", "horizontal angle (degrees)", { least: -180, most: 180, step: 1 }), slider(state, "pitch", "vertical angle (degrees)", { least: -180, most: 180, step: 1 }),
     button("Reset", () => state.set({ yaw: 0, pitch: 0 })));
   const many = given ? [] : [choose(state, "kind", "arrangement", KINDS),
-    slider(state, "n", "number of keys (n)", { least: 2, most: 200, step: 1 }), slider(state, "d", "dimensions (d)", { least: 2, most: 16, step: 1 }),
+    slider(state, "n", "number of keys (n)", { least: 2, most: mostKeys, step: 1 }), slider(state, "d", "dimensions (d)", { least: 2, most: 16, step: 1 }),
     slider(state, "seed", "random seed", { least: 0, most: 999, step: 1 })];
   main.append(h("div", { class: "layout" }, controls(
     group("Targets", targets.place, choose(state, "mode", "required weights", [["evenly", "equal"], ["least", "one by one"]]),
       slider(state, "eps", "tolerance (eps)", { least: 1e-6, most: 100, log: true, note: "Each target gets at least 1/(targets + eps)." })),
     group("Keys", ...many, h("div", { class: "control" }, h("span", { class: "label" }, "selected key and its coordinates"), chosen.place)), view,
-    group("Head", line(state, "scale", "scale of the scores", { note: "exact, such as 1 or 1/8" }), slider(state, "heads", "number of heads", { least: 1, most: 4, step: 1 }),
-      choose(state, "noise", "uncertainty of the keys", NOISES), amount)),
+    group("Head", line(state, "scale", "scale of the scores", { note: "exact, such as 1 or 1/8" }), ...(propose ? [] : [slider(state, "heads", "number of heads", { least: 1, most: 4, step: 1 }),
+      choose(state, "noise", "uncertainty of the keys", NOISES), amount]))),
     h("div", { class: "stage" }, refusals(), h("div", { class: "planes" }, keys.figure, queries.figure),
       h("div", { class: "below" }, h("div", { class: "stage" }, verdict.panel, mine.panel), pattern.figure))));
 
@@ -121,7 +125,12 @@ export function build(main, state, { by = post, given = false, heard = () => {} 
       else if (asked !== sent) { sent = asked; asker.ask(body); } // a change of the view alone does not restart it
     } else if (asked === answered) asker.cancel();
     if (asked === answered) sent = "";
-    scene.fresh = answered === asked;
+    if (propose && asked !== answered && asked !== proposed && scene.least.length) {
+      proposed = asked;
+      scene.answer = propose(body);
+      scene.refresh(); // the pattern of the proposal
+    }
+    scene.fresh = asked === answered || asked === proposed;
     verdict.panel.classList.toggle("stale", !scene.fresh);
     for (const part of [keys, queries, pattern, targets, chosen, mine]) part.draw();
     if (scene.fresh && (told.answer !== scene.answer || told.asked !== asked)) { told = { asked, answer: scene.answer }; verdict.draw(); }
