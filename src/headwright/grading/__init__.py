@@ -6,6 +6,7 @@ sheets/       what was handed in: which section answers which exercise (files, o
 checker       one answer from its text to its verdict: the table of contents of what follows
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
+account       whether all that is written about an object is used; else it is undecided
 judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Prover -> Outcome`
 kinds/        keys and queries, self-attention, matrices, integers, counts, numbers, derivatives: what names mean
 exact_arrays/ formulas as arrays of exact scalars, compared entry by entry

@@ -8,12 +8,14 @@ neutral sentence, a display, or the sentence that defines the object.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from headwright.formulas import tree as t
 from headwright.grading.answer import (
     Said,
+    about_the_given,
     comparisons,
     full_name,
     full_names,
@@ -22,8 +24,9 @@ from headwright.grading.answer import (
 )
 from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.names import Gives, names_on_the_left, tends
-from headwright.grading.text import Statement, is_index
+from headwright.grading.text import LeftOver, Statement, is_index
 
+_SUPPOSING = re.compile(r"\b(?:if|when|whenever|unless)\b")
 QUOTED, WORDED, NEUTRAL, NAMED = 0, 1, 2, 3  # ranks of candidates
 _ORDER = ("<", ">", "<=", ">=", "<<", ">>", "->")
 COUNTS = (
@@ -104,6 +107,7 @@ class Contents:
     mentioned: dict[str, tuple[Statement, t.Node]] = field(
         default_factory=dict
     )  # own names with a value in a remark
+    left_over: tuple[LeftOver, ...] = ()  # words that may restrict what is written
     several_bounds: dict[str, tuple[int, ...]] = field(
         default_factory=dict
     )  # ... with several bounds, on these lines
@@ -384,6 +388,10 @@ class _Sorter:
         match node:
             case _ if node in self.given:
                 contents.given.append(one)
+            case t.Quantified(body, conditions) if any(
+                self._defined(part, asked=True) for part in conditions
+            ):
+                self._object_in_condition(one, body, conditions, under)
             case t.Quantified(body, conditions) if self._defines(body) or isinstance(
                 body, t.Logic
             ):
@@ -398,6 +406,14 @@ class _Sorter:
                 condition, asked=True
             ):
                 self._claim(one, condition, under)
+                self._claim(one, conclusion, under)
+            case t.Logic("implies", (condition, conclusion)) if self._defined(
+                conclusion, asked=True
+            ):
+                if about_the_given(condition, exercise):
+                    under = (*under, condition)
+                else:
+                    self._claim(replace(one, kind="worded"), condition, under)
                 self._claim(one, conclusion, under)
             case t.Bond("in", _, t.Domain("R") | t.Power(t.Domain("R"), _)):
                 contents.given.append(one)
@@ -441,6 +457,22 @@ class _Sorter:
             case _:
                 self._add(one, node, under)
 
+    def _object_in_condition(
+        self,
+        one: Statement,
+        body: t.Node,
+        conditions: Sequence[t.Node],
+        under: tuple[t.Node, ...],
+    ) -> None:
+        """'c -> v_a for q = ..., lambda >> 0' gives q; with 'if' it only mentions q."""
+        hypothetical = _SUPPOSING.search(one.text) is not None
+        for part in conditions:
+            if hypothetical:
+                self._note(one, part)
+            elif not isinstance(part, t.Name):
+                self._claim(replace(one, kind="worded"), part, under)
+        self._add(one, body, under)
+
     def _tied(self, one: Statement, link: t.Relation) -> t.Relation | None:
         """'1/tau = ln(n/epsilon)', 'epsilon = 2 delta', 'n/epsilon = e^t': an equation solved for the one unknown."""
         if link.comparisons != ("=",) or not self.exercise.kind.has_own_numbers:
@@ -457,6 +489,8 @@ class _Sorter:
                 if name.index is None
                 and (full in self.exercise.answer or not self.gives(name))
             }
+            scaled = [x for x in self.exercise.answer if _is_scaled(inside, x)]
+            unknown = set(scaled) or unknown  # 'q/lambda = k_a + k_b' tells q
             asked = bool(unknown & set(self.exercise.answer))
             if len(unknown) != 1 or (
                 not asked and not (one.lets and one.kind == "neutral")
@@ -470,11 +504,8 @@ class _Sorter:
             ):
                 continue
             numbers = {name, "e", "pi", *self.exercise.parameters}
-            found = (
-                _solved(inside, name, value)
-                if full_names(inside, value) <= numbers
-                else None
-            )
+            solvable = full_names(inside, value) <= numbers or _is_scaled(inside, name)
+            found = _solved(inside, name, value) if solvable else None
             if found is not None:
                 return t.Relation((named(name), found), ("=",), span=link.span)
         return None
@@ -690,6 +721,19 @@ class _Sorter:
             names |= full_names(*reached)
             waiting = [part for part in waiting if part not in reached]
         return (*narrowing, *waiting), tuple(used)
+
+
+def _is_scaled(node: t.Node, own: str) -> bool:
+    """Whether a node is a name divided by other names, or multiplied by 1 over them: q/lambda."""
+    match node:
+        case t.Quotient(t.Name() as name, below):
+            divided = own not in full_names(below)
+            return full_name(name) == own and divided
+        case t.Product((t.Quotient(t.Number(), below), t.Name() as name)):
+            divided = own not in full_names(below)
+            return full_name(name) == own and divided
+        case _:
+            return False
 
 
 def _solved(node: t.Node, own: str, value: t.Node) -> t.Node | None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
-from headwright.grading import goals
+from headwright.grading import account, goals
 from headwright.grading.answer import (
     OWN,
     Answer,
@@ -75,6 +75,7 @@ class _Checked:
         self.opened = partial(Bench.opened, exercise, seed=seed)
         self.statements = in_given_names(text.statements, exercise, setting.gives)
         self.contents = sorted_out(exercise, self.statements, setting.gives)
+        self.contents.left_over = text.left_over
         if setting.has_own_matrices:
             own = {one.name for one in self.contents.own}
             for name in text.described - own:
@@ -251,22 +252,20 @@ class _Checked:
         if part.word != "proved":
             return part
         made = [
-            one.statement
+            one
             for one in self.contents.asked
             if one.statement.number in chosen.statements
         ]
-        sentences = {one.sentence for one in made}
+        sentences = {one.statement.sentence for one in made}
         for one in found:
             here = one.claimed.statement.sentence in sentences
             of_it = bool(full_names(one.node) & set(self.exercise.answer))
-            of_results = t.speaks_of(one.node, "alpha", "c", "v")
-            if (
-                here
-                and of_it
-                and not of_results
-                and one.status == "false"
-                and not one.formula.counts
-            ):
+            of_results = t.speaks_of(one.node, "alpha", "c", "v", "k")
+            # '|q| = 1' pins an open name of q; '|q| = 2 lambda' is a remark
+            open_names = account.open_names(self.exercise, self.contents, made)
+            pins = bool(open_names) and not open_names & full_names(one.node)
+            restricts = pins if one.formula.counts else here
+            if of_it and not of_results and one.status == "false" and restricts:
                 said = plain(t.unquantified(one.claimed.node))
                 reason = f"line {one.claimed.statement.line} says {said} of it, which is false as it stands"
                 return replace(part, word="undecided", reason=reason)

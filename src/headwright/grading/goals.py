@@ -18,11 +18,13 @@ from typing import Any
 from headwright.formulas import tree as t
 from headwright.formulas.show import latex, plain
 from headwright.grading import answer as an
+from headwright.grading.account import left_over
 from headwright.grading.answer import names_in
 from headwright.grading.candidates import (
     NEUTRAL,
     QUOTED,
     Candidate,
+    Claimed,
     Contents,
     Definition,
     is_sign,
@@ -135,6 +137,10 @@ def try_candidate(
         condition, where = unused
         reason = f"line {where.line} says it for {plain(condition)}, which was not used"
         return replace(start, reason=reason, answer=chosen.answer)
+    if chosen.word in ("proved", "refuted"):
+        left = left_over(exercise, contents, made, refuted=chosen.word == "refuted")
+        if left:
+            return replace(start, reason=left, answer=chosen.answer)
     cases = [case for case, _ in candidate.cases]
     if chosen.word == "proved" and cases[0] and chosen.answer is not None:
         bench = opened(chosen.answer)
@@ -353,6 +359,10 @@ def missing_parts(exercise: Exercise, contents: Contents) -> list[AskedPart]:
                 _indirectly(name, contents),
                 f"it tells {name} indirectly: write {name} = ...",
             ),
+            (
+                _speaking_of(name, contents),
+                f"line {{}} speaks of {name}, and no formula defines it: write {name} = ...",
+            ),
         ]
         ones, reason = next(
             ((ones, reason) for ones, reason in options if ones), ([], "")
@@ -378,6 +388,17 @@ def missing_parts(exercise: Exercise, contents: Contents) -> list[AskedPart]:
                 )
             )
     return found
+
+
+def _speaking_of(name: str, contents: Contents) -> list[Statement]:
+    """Formulas in which a name occurs."""
+    asserted = [(one.statement, one.node) for one in contents.claims]
+    quoted = [(one, one.node) for one in contents.quoted]
+    return [
+        one
+        for one, node in (*asserted, *quoted)
+        if node is not None and name in an.full_names(node)
+    ]
 
 
 def _indirectly(name: str, contents: Contents) -> list[Statement]:
@@ -452,6 +473,7 @@ def condition_parts(
                 else None,
             )
         tried.append(start)
+    tried = _together(tried, [one for one, _ in firm], contents, opened, claims)
     if tried:
         return [best(tried, "condition")], tried
     mentioned = [one.statement for one, _ in contents.conditions] or contents.unread
@@ -465,6 +487,66 @@ def condition_parts(
         "no formula states a condition on the scores: write one on k_j^T q and k_i^T q"
     )
     return [AskedPart("condition", "missing", 0, "", reason)], []
+
+
+def _together(
+    tried: list[Tried],
+    written: Sequence[Claimed],
+    contents: Contents,
+    opened: Open,
+    claims: tuple[an.Said, ...],
+) -> list[Tried]:
+    """'k_j^T q >> 0 and k_i^T q <= 0' is one condition: its parts are judged together, where none does alone.
+
+    Those of one sentence are; if those of several sentences would do together, nothing is refuted.
+    """
+    if any(one.word == "proved" for one in tried):
+        return tried
+    clear = [
+        one for one in written if not (one.statement.doubt or one.statement.follows)
+    ]
+    sentences = dict.fromkeys(one.statement.sentence for one in clear)
+    groups = [
+        [one for one in clear if one.statement.sentence == sentence]
+        for sentence in sentences
+    ]
+    for group in (group for group in groups if len(group) > 1):
+        whole = _try_conditions(group, contents, opened, claims)
+        members = {one.statement.number for one in group}
+        alone = [one for one in tried if not one.statements <= members]
+        tried = [*alone, whole]
+    if len(groups) > 1 and all(one.word == "refuted" for one in tried):
+        whole = _try_conditions(clear, contents, opened, claims)
+        if whole.word != "refuted":
+            lines = ", ".join(str(one.statement.line) for one in clear)
+            reason = f"lines {lines} give several conditions: say whether all are meant"
+            return [replace(whole, word="undecided", reason=reason, judged=())]
+    return tried
+
+
+def _try_conditions(
+    group: Sequence[Claimed],
+    contents: Contents,
+    opened: Open,
+    claims: tuple[an.Said, ...],
+) -> Tried:
+    """Several conditions as one."""
+    first = group[0].statement
+    conditions = tuple(
+        an.Said(one.node, one.statement.text, one.statement.line) for one in group
+    )
+    start = Tried(
+        "undecided",
+        "",
+        first.line,
+        r" \text{ and } ".join(latex(one.node) for one in group),
+        NEUTRAL,
+        statements=frozenset(one.statement.number for one in group),
+    )
+    answer = replace(reading({}, contents), claims=conditions)
+    found = _by_goals(start, answer, opened)
+    whole = replace(answer, claims=(*conditions, *claims)) if found.judged else None
+    return replace(found, answer=whole)
 
 
 # Blanks.

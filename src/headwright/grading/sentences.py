@@ -121,19 +121,21 @@ def sentences(written: Written) -> tuple[Sentence, ...]:
         if block.type == "heading_open":
             heading = True
             continue
+        first = (block.map or [0])[0]
         if (
             block.type == "fence"
             and (block.info.split() or [""])[0].lower() not in MATHEMATICS
         ):
+            found += _assignments(block, written.line + first + 1, number)
             continue
-        first = (block.map or [0])[0]
         tokens = tuple(_tokens(block, written.line + first + (block.type == "fence")))
         bullet = first < len(lines) and _BULLET.match(lines[first]) is not None
         lower = re.sub(r"^[\s*_>]+", "", block.content)[:1].islower()
         for place, sentence in enumerate(_cut(tokens, number, bullet, heading)):
             last = found[-1] if found else None
             if is_table(block.content):  # what its cells say of each other is not read
-                found.append(replace(sentence, end="|"))
+                cells = _beside_names(sentence.tokens)
+                found.append(replace(sentence, tokens=cells, end="|"))
             elif last is not None and not place and _continues(last, sentence, lower):
                 found[-1] = replace(
                     last, tokens=last.tokens + sentence.tokens, end=sentence.end
@@ -152,6 +154,35 @@ def _sized(found: re.Match[str]) -> str:
         "\n" * found[0].count("\n")
         + f"{found[3]} with ${found[1] or found[2]}$ large{end}"
     )
+
+
+_ASSIGNMENT = re.compile(r"\s*[A-Za-z]\w* = [^=].*")
+
+
+def _assignments(block: Block, line: int, number: int) -> Iterator[Sentence]:
+    """The assignments of a program, which may be the answer: they are quoted."""
+    for at, row in enumerate(block.content.split("\n"), line):
+        if _ASSIGNMENT.fullmatch(row):
+            token = Token("formula", row.strip(), at)
+            yield Sentence((token,), number, end="|")
+
+
+def _beside_names(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """The tokens of a table, where a value in the cell beside a name is an equation."""
+    found: list[Token] = []
+    for token in tokens:
+        last = found[-1] if found else None
+        named = (
+            last is not None
+            and last.line == token.line
+            and _SHORT.fullmatch(last.text.strip()) is not None
+            and (last.kind == "term" or len(last.text) == 1)
+        )
+        if last is not None and named and token.kind == "term":
+            found[-1] = Token("formula", f"{last.text} = {token.text}", token.line)
+        else:
+            found.append(token)
+    return tuple(found)
 
 
 _ANEW = re.compile(r"\s*[A-Z][a-z]+ ")
@@ -194,7 +225,32 @@ ARROW = re.compile(
 def _words(text: str, line: int) -> Iterator[Token]:
     """The words and marks of prose; an arrow between formulas is a term."""
     for number, row in enumerate(text.split("\n"), line):
-        for found in _WORD.finditer(re.sub(r"`[^`]*`", " ", row).replace("**", " ")):
+        done = 0
+        for span in _CODE.finditer(row):
+            yield from _words_without_code(row[done : span.start()], number)
+            yield from _code_span(span[1], number)
+            done = span.end()
+        yield from _words_without_code(row[done:], number)
+
+
+_CODE = re.compile(r"`+([^`]*)`+")
+_SHORT = re.compile(r"\\?[A-Za-z]{1,7}(?:_\w)?|[\d./]+")  # a name, or a number
+
+
+def _code_span(text: str, line: int) -> Iterator[Token]:
+    """`q = 2*k_a` in running text is a formula, and `q` a term; other code is not read."""
+    if compares(text) and not _PROGRAM.search(text):
+        yield Token("formula", text.strip(), line)
+    elif _SHORT.fullmatch(text.strip()):
+        yield Token("term", text.strip(), line)
+
+
+_PROGRAM = re.compile(r"==|[\w\]]\.[a-z]\w*\(|\w\[[^\]]*[:,]|@|;|\breturn\b|\bdef\b")
+
+
+def _words_without_code(row: str, number: int) -> Iterator[Token]:
+    if row:
+        for found in _WORD.finditer(row.replace("**", " ")):
             word = found[0].replace("’", "'").strip("_").lower()
             if re.fullmatch(r"[,;:.!?()]", word):
                 yield Token("mark", word, number)
@@ -268,6 +324,14 @@ def _typed(text: str, line: int, code: bool) -> Iterator[Token]:
             )
             return
     for number, row in enumerate(text.split("\n"), line):
+        if not code and _CODE.search(row):
+            done = 0
+            for span in _CODE.finditer(row):
+                yield from _typed(row[done : span.start()], number, code)
+                yield from _code_span(span[1], number)
+                done = span.end()
+            yield from _typed(row[done:], number, code)
+            continue
         at, plain = 0, not code and not _FORMULA.search(row)
         for aside in _ASIDE.finditer(row) if not plain else ():
             if any(map(_is_english, aside[1].split())):
@@ -354,7 +418,7 @@ def _continues(last: Sentence, sentence: Sentence, lower: bool) -> bool:
         return (
             before in ("for", "if", "when") and opening.display and not ending.display
         )  # or two, one below the other
-    if last.end == ":" or ending.text == ",":
+    if last.end == ":" or ending.text == "," or opening.text == ",":
         return True
     if ending.kind == "word":
         return opening.kind == "formula"

@@ -62,11 +62,27 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class LeftOver:
+    """Words that may restrict or change what is written, and that no formula of the answer stands for.
+
+    `names`: what they are about; empty where they are about all that their sentence gives.
+    """
+
+    line: int
+    sentence: int
+    words: str
+    names: frozenset[str] = frozenset()
+    of_given: bool = False  # a size of something given: 'for small n'
+    unless_bounded: bool = False  # nothing is left if the names are bounded elsewhere
+
+
+@dataclass(frozen=True)
 class Text:
-    """What was read: the formulas in order, and the sentences that a person has to read."""
+    """What was read: formulas in order, words that are left over, and the sentences that a person has to read."""
 
     statements: tuple[Statement, ...]
     to_read: tuple[tuple[int, str], ...] = ()
+    left_over: tuple[LeftOver, ...] = ()
     described: frozenset[str] = (
         frozenset()
     )  # names that are described in words: 'let S' be S without its last row'
@@ -96,6 +112,7 @@ def read(
     return Text(
         tuple(found),
         tuple(reader.to_read),
+        tuple(reader.left_over),
         frozenset(reader.described),
         reader.determined,
     )
@@ -153,7 +170,13 @@ _PHRASES = {
     "first idea": "naive",
     "i thought": "naive",
     "would like": "want",
+    "no matter what": "whatever",
+    "no matter which": "whatever",
+    "regardless of": "whatever",
+    "irrespective of": "whatever",
+    "independently of": "whatever",
     "no matter": "also",
+    "in the case of": "if",
     "not only": "also",
     "common slip": "mistake",
     "instead of": "not",
@@ -215,6 +238,24 @@ _NUMBER_IN_WORDS = re.compile(  # '$\beta$ is 1', '$\beta$ equal to one', 'setti
     rf" (?P<number>\d+(?:\.\d+)?(?:/\d+)?|{'|'.join(_NUMBERS)})"
     r"(?: (?:here|and|so|then|gives?|yields?|we|which|this|makes?|works?|suffices|throughout|for|in|as)\b.*)?"
 )
+_EQUATES = re.compile(  # 'has the value', 'chosen to be the constant'
+    r"(?:(?:which )?(?:is|be|being|equals|denotes|means)"
+    r"|(?:which )?(?:is |be |being )?(?:set|fixed|chosen|taken|equal|given|defined|picked|selected)"
+    r"(?: to be| to| as| by)?"
+    r"|stands for|has|have|takes)"
+    r"(?: (?:just|simply|exactly|always|here|now|also))*"
+    r"(?: (?:the|a) (?:fixed |same )?(?:value|number|constant|scalar|quantity))?(?: of)?"
+)
+_VALUED = re.compile(
+    r"(?:has|have|takes)\b(?!.*\b(?:value|number)\b)"
+)  # 'has $n$ rows'
+_OF_A_NAME = (  # words before a name that is the subject all the same
+    ["value", "of"],
+    ["value", "for"],
+    ["choice", "of"],
+    ["choice", "for"],
+)
+_USING = _words("use using used value choose take pick insert put plug substitute set")
 _SETTING = _words(
     "set setting fix fixing fixed choose choosing take taking put putting let letting"
 )
@@ -263,6 +304,8 @@ def _joined(tokens: Sequence[Token]) -> list[Token]:
                 sign = r"\gg" if compared["much"] or compared["large"] else ">"
             elif said == "to" and _SETTING & set(_lead(found, len(found) - 1)):
                 sign = "="  # 'setting $\beta$ to $1$'
+            elif _is_letter(last) and _equates(said):
+                sign = "="
             implied = sign is not None and (sign == r"\implies" or not phrase)
             follower, before = tokens[stop], [one.text for one in found[-3:-1]]
             bound = said in _VERBLESS and before[-1:] in (
@@ -277,6 +320,10 @@ def _joined(tokens: Sequence[Token]) -> list[Token]:
                 or before == ["value", "of"]
             )
             subject |= implied or bound
+            if _is_letter(last) and sign == "=":
+                subject |= before[-1:] in (["with"], ["for"], ["where"])
+                subject |= before[-1:] == ["and"] and found[-3].kind == "formula"
+                subject |= before in _OF_A_NAME
             fits = (
                 last.kind == follower.kind == "formula"
                 if implied
@@ -293,6 +340,13 @@ def _joined(tokens: Sequence[Token]) -> list[Token]:
                     f"{last.text.rstrip('.,;')} {sign} {follower.text}",
                     last.line,
                 )
+                at = stop + 1
+                continue
+            lead = set(_lead(found, len(found) - 1))
+            named = said in ("for", "as") and bool(lead & _USING)
+            if named and inline and _is_letter(follower):  # 'use $1$ for $\beta$'
+                said_so = f"{follower.text} = {last.text}"
+                found[-1] = Token("formula", said_so, last.line)
                 at = stop + 1
                 continue
         number = _number_in_words(found, phrase)
@@ -319,6 +373,28 @@ def _joined(tokens: Sequence[Token]) -> list[Token]:
         )
         at += length or 1
     return found
+
+
+def _is_letter(token: Token) -> bool:
+    """Whether a token is one name without an index."""
+    name = re.fullmatch(r"\\?[a-zA-Z]+", token.text.strip())
+    return token.kind == "term" and name is not None
+
+
+def _is_name(token: Token) -> bool:
+    """Whether a token is one name, perhaps with an index: q, k_a."""
+    name = re.fullmatch(r"\\?[a-zA-Z]+(?:_\w|_\{\w\})?", token.text.strip())
+    return token.kind == "term" and name is not None
+
+
+def _name_of(token: Token) -> str:
+    """A name as exercises write it: \\lambda is lambda."""
+    return re.sub(r"[\\{}\s]", "", token.text)
+
+
+def _equates(said: str) -> bool:
+    """Whether words between a name and a term say that the name is the term."""
+    return _EQUATES.fullmatch(said) is not None and _VALUED.match(said) is None
 
 
 def _number_in_words(
@@ -591,6 +667,7 @@ class _Reader:
         self.names, self.given, self.commands = names, given, commands
         self.found: list[Statement] = []
         self.to_read: list[tuple[int, str]] = []
+        self.left_over: list[LeftOver] = []
         self.described: set[str] = set()
         self.determined: dict[str, tuple[int, str]] = {}
         self.paragraph = -1
@@ -676,6 +753,7 @@ class _Reader:
             worded = not is_neutral(label) and not any(map(turns, label))
             if len(label) <= 5 and (worded or not (announced or _STATING & set(label))):
                 self.label = " ".join(label)
+        self._keep_changes(words)
         pronouns = {"then", "this", "that", "it", "here"}
         continues = self.hypothetical and bool(
             pronouns & {one.text for one in tokens[:2]}
@@ -721,6 +799,37 @@ class _Reader:
             or goes_on_so
             or sentence.end == "?"
         )
+
+    def _keep_changes(self, words: Sequence[str]) -> None:
+        """Words that change what is written, 'scaled to unit length', 'normalise q': they are left over."""
+        changing = [
+            word
+            for word in words
+            if word in word_list()["changing"] | word_list()["dividing"]
+            or word.startswith(("normalis", "normaliz", "renormal"))
+        ]
+        if not changing:
+            return
+        line = self.sentence.tokens[0].line
+        tokens = self.tokens
+        at = next(n for n, one in enumerate(tokens) if one.text == changing[0])
+        before = [one for one in tokens[:at] if one.kind == "formula"]
+        gives = any(one.kind == "formula" for one in tokens)
+        describing = changing[0] not in word_list()["dividing"]
+        names = {
+            _name_of(token)
+            for place, token in enumerate(tokens)
+            if _is_name(token) and _lead(tokens, place)[-1:] != ["by"]
+        }
+        if (
+            before
+        ):  # it is about the formula before it: 'u = ..., which is a unit vector'
+            names |= {before[-1].text.partition("=")[0].strip(" $&:\\{}")}
+        elif gives and describing:  # about all that the sentence gives
+            self.left_over.append(LeftOver(line, self.number, changing[0]))
+        if names:
+            said = LeftOver(line, self.number, changing[0], frozenset(names))
+            self.left_over.append(said)
 
     def _clauses(self, all_quoted: bool) -> None:
         tokens = self.tokens
@@ -825,8 +934,14 @@ class _Reader:
         for node in parse_each(
             tidy(token.text), names=self.names, macros=self.commands
         ):
+            concluded = None if isinstance(node, FormulaError) else _concluded(node)
             if isinstance(node, FormulaError):
                 found.append(replace(base, problem=node))
+            elif concluded is not None and (said is None or _names_a_value(concluded)):
+                for part in t.conjuncts(concluded):  # '=> q = ...' says q = ...
+                    span = part.span
+                    text = span.source[span.start : span.stop].strip(" ,;.&\n")
+                    found.append(replace(base, node=part, text=text, follows=True))
             elif not goes_on(node):
                 span = node.span
                 text = (
@@ -943,13 +1058,13 @@ class _Reader:
                 replace(
                     one,
                     kind="turned" if quoted else self.kind,
-                    role="wanted" if clause.wanted else "claim",
+                    role="wanted" if clause.wanted and not one.follows else "claim",
                     doubt=behind or self.doubt,
                     strict=bool(behind) or self.strict,
                     lets=bool(_LETS & before),
                     under=(*self.supposed, *self.fixed, *self.case, *self.front),
                     reason=reason,
-                    follows=bool(_FOLLOWS & before),
+                    follows=one.follows or bool(_FOLLOWS & before),
                     example=bool(_EXAMPLE & before),
                     size=self._size(at, lead),
                     earlier=tuple(self.earlier),
@@ -1042,6 +1157,8 @@ class _Reader:
             )
             self._bind(one.node, some, at, binder)
             self.earlier.append(one.node)
+            if bound is not None and bound.some and not some and not size:
+                self._keep_some(one)
 
     def _bind(self, node: t.Node, some: bool, at: int, binder: str) -> None:
         """A condition bound to what it stands beside."""
@@ -1154,6 +1271,7 @@ class _Reader:
         ):
             self.described.add(re.sub(r"[\\{}\s]", "", token.text))
         plain_size = size and not any(turns(word) or word == "too" for word in trail)
+        self._keep_limits(token, lead, trail, size)
         describes = trail != [] and trail[0] in _DESCRIBING | _APPROXIMATE
         if describes and not plain_size and not set(trail) <= _HARMLESS_DESCRIPTION:
             self.determined.setdefault(
@@ -1202,6 +1320,42 @@ class _Reader:
                     else name
                 )
                 self._bind(bound_to, bound.some and not others, at, "for")
+
+    def _keep_limits(
+        self, token: Token, lead: Sequence[str], trail: Sequence[str], size: str
+    ) -> None:
+        """Words that hold a name back, 'a moderate lambda', 'whatever lambda is', 'for small n': they are left over."""
+        if not _is_name(token):
+            return
+        name, limiting = _name_of(token), word_list()["limiting"]
+        relative = trail[1:] if trail[:1] in (["that"], ["which"]) else trail
+        independent = {"not", "depend"} <= set(relative) or "independent" in relative
+        words = ""
+        if lead[-1:] == ["whatever"]:
+            words = f"whatever ${token.text}$ is"
+        elif set(lead[-2:]) & limiting:
+            words = f"{' '.join(lead[-2:])} ${token.text}$"
+        elif independent or set(relative[:3]) & limiting:
+            words = f"${token.text}$ {' '.join(trail[:6])}"
+        numbers = [word for word in trail if word.isdigit() or word in _NUMBERS]
+        if numbers and {"norm", "length", "size"} & set(trail[:4]):
+            words = f"${token.text}$ {' '.join(trail[:6])}"  # 'q has norm 1'
+        if words:
+            said = LeftOver(token.line, self.number, words, frozenset({name}))
+            self.left_over.append(said)
+        if size and lead[:1] in (["for"], ["when"], ["if"], ["with"]):
+            words = f"{' '.join(lead)} ${token.text}$"
+            said = LeftOver(
+                token.line, self.number, words, frozenset({name}), of_given=True
+            )
+            self.left_over.append(said)
+
+    def _keep_some(self, one: Statement) -> None:
+        """'for some lambda > 0' does not say which: that is left over, unless more is said of lambda."""
+        names = frozenset(name.base for name in t.every_name(one.node))
+        words = f"for some ${one.text}$"
+        said = LeftOver(one.line, self.number, words, names, unless_bounded=True)
+        self.left_over.append(said)
 
     def _size(self, at: int, lead: Sequence[str]) -> str:
         """'large' or 'small', where words beside a formula say so."""
@@ -1257,6 +1411,24 @@ def is_index(node: t.Node | None) -> bool:
             )
         case t.Bond("in", left, _) | t.Logic("not", (t.Bond("in", left, _),)):
             return is_index(left)
+        case _:
+            return False
+
+
+def _concluded(node: t.Node) -> t.Node | None:
+    """What stands behind an arrow that begins a formula: '=> q = ...'."""
+    match node:
+        case t.Logic("implies", (t.Gap(), conclusion)):
+            return conclusion
+        case _:
+            return None
+
+
+def _names_a_value(node: t.Node) -> bool:
+    """Whether an equation has one name on its left, as a definition has, which is no weight and no output."""
+    match t.conjuncts(node)[0]:
+        case t.Relation((t.Name(base), *_), ("=", *_)):
+            return base not in ("alpha", "c")
         case _:
             return False
 
