@@ -29,11 +29,16 @@ import headwright
 from headwright import theme
 from headwright.errors import InputError
 from headwright.files import write_whole
-from headwright.grading.exercise import BUILT_IN, Exercise
+from headwright.grading.assignment import (
+    Assignment,
+    own_folder,
+    read_assignment,
+    set_exercises,
+)
+from headwright.grading.exercise import BUILT_IN, Exercise, load_exercises
 from headwright.grading.report.typeset import typeset
 from headwright.lab import STATIC as LAB
 from headwright.lab.views.check import described
-from headwright.page.assignment import Assignment, exercises, read_assignment
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -139,11 +144,12 @@ def build(
             f"{out} is not empty: expected a new folder, or one that holds such a page"
         )
     chosen = (
-        Assignment.model_validate({"solutions": True})
+        Assignment(hints="full", solutions=True)
         if assignment is None
         else read_assignment(assignment)
     )
-    asked = exercises(chosen, assignment.parent if assignment else Path())
+    known = load_exercises(own_folder(chosen, assignment))
+    asked = set_exercises(chosen, known)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)
         fetched = downloads or work / "fetched"
@@ -368,7 +374,12 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
         examples = f"// Where this page begins.\nexport const [start, presets, steps] = [{start}, [], []];\n"
         (static / "views/check/examples.js").write_text(examples, encoding="utf-8")
     told = {
-        "exercises": [{**described(one), **_solutions(one, chosen)} for one in asked]
+        "deadline": chosen.deadline,
+        "help": chosen.help,
+        "exercises": [
+            {**described(one), **_solutions(one, chosen), **_worth(one, chosen)}
+            for one in asked
+        ],
     }
     (made / "exercises.json").write_text(
         json.dumps(told, ensure_ascii=False), encoding="utf-8"
@@ -382,6 +393,11 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
         page = Template((STATIC / f"{name}.html").read_text(encoding="utf-8"))
         (made / f"{name}.html").write_text(page.substitute(names), encoding="utf-8")
     shutil.copyfile(STATIC / "worker.js", made / "worker.js")
+
+
+def _worth(exercise: Exercise, chosen: Assignment) -> dict[str, float]:
+    """The points of an exercise, where the assignment gives any."""
+    return {"points": chosen.worth(exercise.id)} if chosen.points else {}
 
 
 def _solutions(exercise: Exercise, chosen: Assignment) -> dict[str, Any]:
