@@ -41,7 +41,7 @@ from .statistics import AttentionMap, RowStatistics, attention_map, row_statisti
 from .text_bounds.every_text import every_length, every_text
 from .value_ranges import Ranges, ranges
 from .uncertainty import Noise, Uncertainty, read_uncertainty
-from .watching import seen, watch
+from .watching import attention_with_statistics, seen, watch
 
 __version__: str
 __all__ = [
@@ -75,6 +75,7 @@ __all__ = [
     "attend",
     "attention_inputs",
     "attention_map",
+    "attention_with_statistics",
     "audit",
     "average",
     "causal",
