@@ -301,3 +301,13 @@ def _pretend(path: Path, version: str) -> None:
             "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         )
         wheel.writestr(f"{about}/RECORD", "")
+
+
+def test_an_autograder_has_the_settings_of_the_assignment(tmp_path: Path) -> None:
+    chosen = Assignment(
+        exercises=("Energy",), points={"copying": 3}, hints="none", timeout=9
+    )
+    make_autograder(tmp_path / "made", assignment=chosen)
+    again = read_assignment(tmp_path / "made" / "assignment.toml")
+    assert again.points == {"energy": 1.0, "copying": 3.0}
+    assert (again.hints, again.timeout) == ("none", 9.0)

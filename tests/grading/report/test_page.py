@@ -31,7 +31,7 @@ CURVE = Curve(
 )
 EMPTY = {"meta", "br", "hr", "img", "wbr"}
 ALLOWED = re.compile(
-    "html|head|meta|title|style|body|header|main|footer|section|article|h1|h2|p|ul|ol|li|table|caption|thead|tbody|tr|th"
+    "html|head|meta|title|style|body|header|main|footer|section|article|h1|h2|h3|p|ul|ol|li|table|caption|thead|tbody|tr|th"
     "|td|code|pre|strong|span|sub|sup|wbr|dl|dt|dd|div|details|summary|figure|figcaption|a|em|small|svg|g|path|text|defs|clippath|rect|line"
     "|math|m[a-z]+"
 )
