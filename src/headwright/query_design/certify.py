@@ -45,24 +45,33 @@ def guards(question: DesignQuestion) -> tuple[GuardEvidence, ...]:
     """Both guards that make the targets as probable as asked, or none if nothing is random."""
     if not question.random:
         return ()
-    keys, pairs = ways_to_fail(question, "keys"), ways_to_fail(question, "pairs")
-    exact = GuardEvidence("keys", _deviations(question, keys))
-    if pairs == keys == 1:  # one random key is guarded alike
+    by_keys = ways_to_fail(question, "keys")
+    by_pairs = ways_to_fail(question, "pairs")
+    exact = GuardEvidence("keys", _deviations(question, by_keys))
+    if by_pairs == by_keys == 1:  # one random key is guarded alike
         return (exact,)
-    return exact, GuardEvidence("pairs", _deviations(question, pairs))
+    return exact, GuardEvidence("pairs", _deviations(question, by_pairs))
 
 
 def ways_to_fail(question: DesignQuestion, kind: str) -> int:
     """How many one-sided failures of a normal variable there are, over all heads."""
-    random, targets = question.random_keys, set(question.targets.indices)
+    random = question.random_keys
+    targets = set(question.targets.indices)
+    ways = 0
     if kind == "keys":
-        return question.heads * sum(
-            2 if len(targets) > 1 and i in targets else 1 for i in random
-        )
-    certain = question.n - len(random)
-    return question.heads * sum(
-        len(random) - (a in random) + (a in random and certain > 0) for a in targets
-    )
+        # Each is too high as a rival; a random one of several targets may be too low as well.
+        ways = len(random)
+        if len(targets) > 1:
+            ways += len(random & targets)
+        return question.heads * ways
+    certain_keys = question.n - len(random)
+    for target in targets:
+        if target in random:
+            # Each random rival, and all certain ones together.
+            ways += len(random) - 1 + (1 if certain_keys > 0 else 0)
+        else:
+            ways += len(random)
+    return question.heads * ways
 
 
 def deviations_of_any(question: DesignQuestion) -> Fraction:
