@@ -10,14 +10,16 @@ import typer
 from headwright.cli.console import (
     check_picture,
     check_writable,
+    next_step,
     progress,
     save_picture,
     say,
     show_json,
     show_line,
     show_table,
+    write_certificate,
 )
-from headwright.cli.options import DTypeName, Json, ModelName, Plot, read_text
+from headwright.cli.options import DTypeName, Json, ModelName, Out, Plot, read_text
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ EXAMPLES = (
     "headwright ranges ./model",
     "headwright ranges ./model --scales kv_scales.safetensors --format vllm",
     "headwright ranges ./model --text book.txt --plot ranges.svg",
+    "headwright ranges ./model --out ranges.json",
 )
 EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
 
@@ -51,6 +54,7 @@ def ranges(
         Literal["vllm", "modelopt"] | None,
         typer.Option("--format", help="Whose names --scales has.", show_default="vllm"),
     ] = None,
+    out: Out = None,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
@@ -61,6 +65,7 @@ def ranges(
 
     check_picture(plot)
     check_writable(scales, "--scales")
+    check_writable(out, "--out")
     if file_format is not None and scales is None:
         raise InputError(f"--format {file_format}: expected --scales FILE with it")
     content = None if text is None else read_text(text, "text")
@@ -71,14 +76,18 @@ def ranges(
     if scales is not None:
         _write_scales(proved, scales, file_format or "vllm")
         code = 0
+    written = write_certificate(proved.certificate if out else None, out)
     if json:
-        show_json(proved.to_json())
+        show_json(proved.to_json() | {"certificate": written})
     else:
         show_table(_table(proved))
         for line in summarise(proved).splitlines():
             show_line(line)
         if scales is not None:
             show_line(scales_in_words(str(scales)))
+        if written is not None:
+            command = next_step("verify", written, "--model", model)
+            say("The certificate is written; verify it:", command)
     if plot is not None:
         _draw(proved, plot)
     raise typer.Exit(code)

@@ -16,6 +16,10 @@ open_model      from a name, or a model in memory, to its tensors and its config
 description     what a configuration says
 families        families of models as one table
 tensors         tensors by name, one at a time
+statement       the certificate: a bound for each head, as a document
+make_statement  the statement that ranges make
+verify_certificate  such a document against the weights
+checker         bounds every head again, by other means
 read_layers     the layers of a model, one at a time
 """
 

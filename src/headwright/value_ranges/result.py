@@ -144,6 +144,14 @@ class Ranges:
         """Whether a cache whose largest number this is, at scale 1, holds every key and value."""
         return max(self.largest_key, self.largest_value) <= largest
 
+    @property
+    def certificate(self) -> str:
+        """The bounds of every head as a document, which `verify` checks against the weights."""
+        from headwright.value_ranges.make_statement import state_ranges
+        from headwright.value_ranges.statement import write_statement
+
+        return write_statement(state_ranges(self))
+
     def to_json(self) -> dict[str, Any]:
         """What scripts read; a bound that is infinite is null."""
         from headwright.value_ranges.as_json import ranges_to_json
