@@ -41,7 +41,7 @@ from .statistics import AttentionMap, RowStatistics, attention_map, row_statisti
 from .text_bounds.every_text import every_length, every_text
 from .value_ranges import Ranges, ranges
 from .uncertainty import Noise, Uncertainty, read_uncertainty
-from .watching import attention_with_statistics, seen, watch
+from .watching import attention_with_statistics, rows, seen, watch
 
 __version__: str
 __all__ = [
@@ -104,6 +104,7 @@ __all__ = [
     "ranges",
     "read_uncertainty",
     "row_statistics",
+    "rows",
     "scores",
     "seen",
     "separation",

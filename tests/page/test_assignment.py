@@ -19,6 +19,13 @@ from headwright.page.build import as_toml, build, given_part
 from tests.page.served import PATIENCE, Opened, serving
 
 
+def test_an_assignment_without_solutions_has_no_story(week: Path, folder: Path) -> None:
+    for page, has_story in ((week, False), (folder, True)):
+        assert (page / "story.html").exists() == has_story
+        assert (page / "story.json").exists() == has_story
+        assert ('href="story.html"' in (page / "index.html").read_text()) == has_story
+
+
 def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Every file, and every file inside an archive."""
     for path in sorted(folder.rglob("*")):
