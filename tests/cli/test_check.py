@@ -90,7 +90,7 @@ def test_an_error_in_a_formula_is_shown_with_its_caret(headwright: Headwright) -
     at = next(
         number
         for number, line in enumerate(lines)
-        if line.startswith("    line 1   open    q = ")
+        if line.startswith("  undecided  q = ")
     )
     assert lines[at + 1].strip() == "^"
     assert lines[at][lines[at + 1].index("^")] == "{"
@@ -302,8 +302,9 @@ def test_words_are_listed_to_read_and_decide_nothing(headwright: Headwright) -> 
     )
     ran = headwright("check", "words.md")
     assert ran.code == 0
-    assert "quoted  q = k_a" in ran.out
-    assert "  to read    line 7" in ran.out
+    assert "quoted  q = k_a" not in ran.out
+    assert "  to read    line 7: this is as easy as pie" in ran.out
+    assert "quoted  q = k_a" in headwright("check", "words.md", "-v").out
 
 
 def test_a_class_is_sorted_by_false_formulas_then_by_what_there_is_to_read(

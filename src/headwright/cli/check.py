@@ -82,6 +82,14 @@ def check(
             help="What is shown: the verdict (none), also where a formula fails (direction), or everything (full)."
         ),
     ] = "full",
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Also list the formulas that are open or quoted, and every sentence to read.",
+        ),
+    ] = False,
     plot: Plot = None,
     seed: Seed = 0,
     timeout: Annotated[float, typer.Option(help="Seconds for each answer.")] = 20.0,
@@ -137,7 +145,15 @@ def check(
                 warmed=worker,
             )
     checked = [hinted(each, hints) for each in checked]
-    _show(checked, problems, notes, seed, json, students if classroom else None)
+    _show(
+        checked,
+        problems,
+        notes,
+        seed,
+        json,
+        students if classroom else None,
+        verbose=verbose,
+    )
     _write(
         checked,
         problems,
@@ -306,6 +322,8 @@ def _show(
     seed: int,
     json: bool,
     students: Sequence[str] | None,
+    *,
+    verbose: bool,
 ) -> None:
     from headwright.cli.verdicts import print_class, print_verdicts
     from headwright.grading.report.text import results
@@ -313,7 +331,7 @@ def _show(
     if json:
         show_json(results(checked, problems, seed, notes))
     elif students is None:
-        print_verdicts(checked, notes)
+        print_verdicts(checked, notes, verbose=verbose)
     else:
         from headwright.grading.report.page import classroom
 

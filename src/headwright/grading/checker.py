@@ -310,7 +310,15 @@ class _Checked:
         }
         listed = [(each.claimed.statement, each.formula) for each in found]
         rows: list[tuple[Statement, Status, str]] = []
+        refuted = {
+            number
+            for one in tried
+            if one.word == "refuted"
+            for number in one.statements
+        }
         for made in contents.asked:
+            if made.rank > QUOTED and made.statement.number in refuted - proved:
+                continue  # it is the part that is refuted, and no open formula
             live: Status = "true" if made.statement.number in proved else "open"
             rows.append(
                 (made.statement, live if made.rank > QUOTED else "quoted", "definition")

@@ -139,12 +139,11 @@ def _again(exercise: Exercise, answer: Answer, one: Outcome, random: Random) -> 
                 name: Fraction(str(worlds[0].numbers[name]))
                 for name in exercise.parameters
             }
-            return _instead(
-                one,
-                Decision(
-                    "refuted", f"{plain(question.node)} is not defined for {at(where)}"
-                ),
-            )
+            reason = f"{plain(question.node)} is not defined for {at(where)}"
+            taken = _no_logarithm(question, worlds[0])
+            if taken:
+                reason = f"right wherever it is defined; but it takes {taken} for {at(where)}"
+            return _instead(one, Decision("refuted", reason))
     if (
         proved
         and keys is not None
@@ -241,7 +240,22 @@ def _in_the_end(question: Question, worlds: Sequence[w.World]) -> bool | None:
             return None
         if said[-1] != bool(after < before * FALLS or after < w.EQUAL):
             return None  # log(t) grows slowly: the two come closer, and it is not known where to; or near, and no nearer  # noqa: E501
+    if "n" in question.moving and not said[-1]:
+        return None  # thirty keys are not many: e^(1/tau)/(e^(1/tau) + n - 1) goes to 0 all the same
     return said[-1] if len(said) > 1 and said[-1] == said[-2] else None
+
+
+def _no_logarithm(question: Question, world: w.World) -> str:
+    """The logarithm in what the answer defines that is taken of no positive number there: 'ln((n - 2)/epsilon)'."""
+    for definition in question.definitions.values():
+        for part in t.walk(definition):
+            if not isinstance(part, t.Call) or part.function != "ln":
+                continue
+            (inner,) = part.arguments
+            if w.holds(t.Relation((inner, t.ZERO), (">",)), world) is False:
+                zero = w.holds(t.Relation((inner, t.ZERO), ("=",)), world) is True
+                return f"{plain(part)} = ln 0" if zero else plain(part)
+    return ""
 
 
 def _noise_breaks(question: Question, one: Outcome, random: Random) -> bool:
