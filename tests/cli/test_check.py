@@ -48,7 +48,8 @@ def test_a_false_step_of_a_derivation_has_exit_1_and_is_named(
     step: str, headwright: Headwright
 ) -> None:
     Path("derived.md").write_text(
-        f"## permutation\n\n$${step}$$\n\n$H_p = P H$, so $Z_p = P Z$.\n"
+        f"## permutation\n\n$${step}$$\n\n"
+        r"$H_p = \operatorname{softmax}(P Q K^\top P^\top/\sqrt d) P V = P H$, so $Z_p = P Z$."
     )
     ran = headwright("check", "derived.md")
     assert ran.code == 1

@@ -202,7 +202,8 @@ COLD = r"""
 id = "cold"
 title = "Cold"
 statement = '''
-The keys $k_1, \dots, k_n$ are orthonormal, $q = \frac{1}{\tau} k_1$ with $\tau > 0$. What is $\alpha_1$ as $\tau \to 0$?
+The keys $k_1, \dots, k_n$ are orthonormal, $q = \frac{1}{\tau} k_1$ with $\tau > 0$.
+What is $\alpha_1$ as $\tau \to 0$?
 '''
 skeleton = '\alpha_1 \to '
 
