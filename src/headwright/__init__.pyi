@@ -40,7 +40,7 @@ from .simulation import Simulation, simulate
 from .statistics import AttentionMap, RowStatistics, attention_map, row_statistics
 from .text_bounds.every_text import every_length, every_text
 from .uncertainty import Noise, Uncertainty, read_uncertainty
-from .watching import seen, watch
+from .watching import attention_with_statistics, seen, watch
 
 __version__: str
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "attend",
     "attention_inputs",
     "attention_map",
+    "attention_with_statistics",
     "audit",
     "average",
     "causal",

@@ -10,6 +10,8 @@ from __future__ import annotations
 FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
 DRAWN = "Helvetica, Arial, sans-serif"  # in charts, whose labels are laid out before anyone knows the reader's fonts
 MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace'
+# Fonts with a MATH table, which says where an index stands: on macOS and iOS, Windows, Linux; then the browser's own.
+MATH = '"STIX Two Math", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", "Noto Sans Math", math'
 
 COLOURS: dict[str, tuple[str, str]] = {
     # the page
@@ -61,6 +63,7 @@ OTHERS: dict[str, tuple[str, str]] = {
     "deep": ("60%", "44%"),  # how much of the accent a weight of one has behind a word
     "font": (FONT, FONT),
     "mono": (MONO, MONO),
+    "math": (MATH, MATH),
 }
 # Verdicts where nobody knows the ground: a notebook's output cannot tell whether it lies on light or on dark.
 EITHER = {"good": "#008763", "bad": "#cc5200", "open": "#8a7700", "quiet": "#6b7780"}

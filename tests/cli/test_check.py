@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from tests.grading.autograder.test_gradescope import check_schema
 
 RIGHT = "## 1. averaging-two\n\nAny $\\lambda$ that is large enough:\n\n$$q = \\lambda (k_a + k_b)$$\n"
 WRONG = "## 2. averaging-two (5 points)\n\n$$q = \\frac{1}{\\sqrt 2}(k_a + k_b)$$\n"
+WORDS = "## averaging-two\n\nTake the sum of both keys, scaled up.\n"
 BAD = "## 3. averaging-two\n\n$$q = \\frac{1}{$$\n"
 
 
@@ -356,7 +359,7 @@ def test_nobody_of_a_class_is_passed_over_in_silence(headwright: Headwright) -> 
         "gil",
         "kim",
     }
-    assert "kim.pdf  not read: expected text, Markdown or LaTeX" in ran.out
+    assert "kim.pdf  not read: expected text, Markdown, LaTeX or a notebook" in ran.out
     assert "finn/photo.jpg  not read" in ran.out
     assert "gil: no answer sheet" in ran.err
 
@@ -418,3 +421,68 @@ def test_one_answer_that_runs_wild_spoils_no_other(headwright: Headwright) -> No
     assert all(
         one["reason"] and one["verdict"] != "proved" for one in ran.json["answers"][:-1]
     )
+
+
+HOMEWORK = """title = "Week 3"
+hints = "none"
+[points]
+averaging-two = 4
+energy = 2
+"""
+
+
+def test_a_class_is_graded_by_its_assignment_and_decided_by_a_person(
+    headwright: Headwright,
+) -> None:
+    Path("week.toml").write_text(HOMEWORK)
+    with zipfile.ZipFile("class.zip", "w") as archive:
+        for name, text in {"Ada Ash_7": RIGHT, "Ben Birk_8": WORDS}.items():
+            archive.writestr(f"{name}_assignsubmission_file_/hw.md", text)
+    command = ["check", "--class", "class.zip", "--assignment", "week.toml"]
+    first = headwright(*command, "--out", "class.html", "--csv", "moodle")
+    assert "Participant 7,Ada Ash,4,6," in Path("class-moodle.csv").read_text()
+    assert "Participant 8,Ben Birk,,6," in Path("class-moodle.csv").read_text()
+    assert "1 answer is left for you" in first.err
+    lines = list(csv.reader(Path("decisions.csv").read_text().splitlines()))
+    assert [line[:5] for line in lines[1:]] == [
+        ["Ben Birk", "averaging-two", "missing", "", "4"]
+    ]
+    lines[1][3], lines[1][5] = "2.5", "a good idea"
+    with Path("decisions.csv").open("w") as file:
+        csv.writer(file).writerows(lines)
+    again = headwright(
+        *command, "--out", "class.html", "--feedback", "feedback", "--anonymous"
+    )
+    assert "left for you" not in again.err
+    assert "Ben" not in again.out + Path("class.html").read_text()
+    assert "Ben Birk,,,2.5,0,0,0,2.5,2.5,0,1" in Path("class.csv").read_text()
+    assert "a good idea" in Path("feedback/Ben-Birk.html").read_text()
+    assert "a good idea" in Path("decisions.csv").read_text()
+
+
+def test_markdown_cells_of_a_notebook_are_read(headwright: Headwright) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": RIGHT.splitlines(keepends=True)},
+        {"cell_type": "code", "source": ["## averaging-two\n", "$q = 0$"]},
+    ]
+    Path("mine.ipynb").write_text(json.dumps({"cells": cells}))
+    ran = headwright("check", "mine.ipynb")
+    assert ran.code == 0
+    assert "averaging-two (line 1)" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["right.md", "--anonymous"], "go with --class"),
+        (["--class", ".", "--csv", "canvas"], "--csv needs --out"),
+        (["--class", ".", "--feedback", "no/where"], "there is no folder no"),
+        (["right.md", "--assignment", "none.toml"], "none.toml cannot be read"),
+    ],
+)
+def test_options_of_a_class_that_do_not_fit_are_refused(
+    headwright: Headwright, options: list[str], sentence: str
+) -> None:
+    ran = headwright("check", *options)
+    assert ran.code == 2
+    assert sentence in ran.err

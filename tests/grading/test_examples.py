@@ -13,7 +13,8 @@ from headwright.formulas import tree as t
 from headwright.formulas.shapes import Shape
 from headwright.formulas.show import plain
 from headwright.grading.answer import comparisons, full_name, named
-from headwright.grading.autograder.assignment import Assignment, awards, read_points
+from headwright.grading.assignment import Assignment
+from headwright.grading.autograder.points import awards, read_points
 from headwright.grading.decision import decide
 from headwright.grading.judging import at, claims, plain_number
 from headwright.grading.kinds.matrices.known import Given

@@ -19,7 +19,7 @@ def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
     page = view.enter("/check")
     view.settled()
     expect(page.locator("#verdict .badge")).to_have_text("refuted")
-    expect(page.locator("#verdict")).to_contain_text("n = 3")
+    expect(page.locator("#verdict")).to_contain_text("n=3")
     expect(page.locator("#exercise math").first).to_be_visible()
     assert (
         "ln(" not in page.locator("#verdict").inner_text()
@@ -30,10 +30,10 @@ def test_hints_come_one_step_at_a_time(view: View) -> None:
     page = view.enter("/check#hints=none")
     view.settled()
     expect(page.locator("#verdict .headline")).to_contain_text("it is wrong")
-    assert "n = 3" not in page.locator("#verdict").inner_text()
+    assert "n=3" not in page.locator("#verdict").inner_text()
     expect(page.locator("#picture")).to_be_hidden()
     page.locator("#more-hints").click()
-    expect(page.locator("#verdict")).to_contain_text("n = 3")
+    expect(page.locator("#verdict")).to_contain_text("n=3")
     page.locator("#more-hints").click()
     expect(page.locator("#verdict")).to_contain_text("λ")
     view.address_has("hints=full")
@@ -132,9 +132,13 @@ def test_a_file_that_is_no_text_is_refused_by_its_name(
     (tmp_path / "homework.pdf").write_text("%PDF-1.4")
     page = view.enter("/check")
     page.set_input_files("#document", tmp_path / "homework.pdf")
-    expect(page.locator("#document-verdicts .error")).to_contain_text(
-        "homework.pdf is not a supported file"
-    )
+    refused = page.locator("#error-document")
+    expect(refused).to_contain_text("homework.pdf is not a supported file")
+    button = page.locator("label[for=document]").bounding_box()
+    place = refused.bounding_box()
+    assert button is not None
+    assert place is not None
+    assert 0 < place["y"] - button["y"] < 80  # beside the button
 
 
 @pytest.mark.parametrize(
@@ -183,3 +187,71 @@ def test_a_hint_does_not_tell_what_would_mend_it(hints: str) -> None:
 def test_two_answers_at_once_are_a_document() -> None:
     text = f"## averaging-two\n\n$${WRONG}$$\n\n## low-rank\n\n$$B = 0$$\n"
     assert handle({"call": "check", "given": {"text": text}})["where"] == "text"
+
+
+def test_the_cells_of_a_notebook_that_are_text_are_read(
+    view: View, tmp_path: Path
+) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["## averaging-two\n", f"$${WRONG}$$"]},
+        {"cell_type": "code", "source": "q = 0", "outputs": [{"text": "$q = 0$"}]},
+    ]
+    (tmp_path / "homework.ipynb").write_text(json.dumps({"cells": cells}))
+    page = view.enter("/check")
+    page.set_input_files("#document", tmp_path / "homework.ipynb")
+    expect(page.locator("#document-verdicts .badge")).to_have_text(["refuted"])
+    expect(page.get_by_role("button", name="Download with verdicts")).to_have_count(0)
+    (tmp_path / "broken.ipynb").write_text("not JSON")
+    page.set_input_files("#document", tmp_path / "broken.ipynb")
+    expect(page.locator("#error-document")).to_contain_text(
+        "broken.ipynb is no Jupyter notebook"
+    )
+
+
+def test_the_wanted_value_is_drawn_beside_the_weights(view: View) -> None:
+    answer = quote("q = 3(k_a + k_b)")
+    page = view.enter(f"/check#exercise=averaging-two&answer={answer}&hints=full")
+    view.settled()
+    expect(page.locator("#verdict .badge").first).to_have_text("refuted")
+    figure = page.locator("#counterexample")
+    expect(figure.locator(".wanted-line").first).to_be_attached()
+    expect(figure).to_contain_text("every other key")
+    expect(figure).to_contain_text("Dashed: the wanted value, 0.")
+
+
+def test_ticks_of_n_are_whole_numbers(view: View) -> None:
+    page = view.enter("/check")
+    view.settled()
+    ticks = page.locator("#picture .tick").all_text_contents()
+    assert ticks[5:10] == ["2", "5", "14", "38", "100"]
+
+
+def test_what_is_said_of_an_answer_is_typeset(view: View) -> None:
+    page = view.enter("/check#hints=full")
+    view.settled()
+    expect(page.locator("#verdict .headline span math").first).to_be_visible()
+    expect(page.locator("#verdict dd math").first).to_be_visible()
+
+
+def test_the_answer_stands_right_below_the_exercise_on_a_telephone(view: View) -> None:
+    view.page.set_viewport_size({"width": 390, "height": 844})
+    page = view.enter("/check")
+    view.settled()
+    exercise = page.locator("#exercise").bounding_box()
+    answer = page.locator("#field-answer").bounding_box()
+    assert exercise is not None
+    assert answer is not None
+    assert answer["y"] - exercise["y"] - exercise["height"] < 80
+
+
+def test_no_letter_replaces_an_answer_and_the_skip_link_keeps_it(view: View) -> None:
+    page = view.enter(f"/check#answer={quote('q = 2(k_a + k_b)')}")
+    view.settled()
+    page.locator("h1").click()
+    for letter in "123456789":
+        page.keyboard.press(letter)
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    expect(page.locator("#field-answer")).to_have_value("q = 2(k_a + k_b)")
+    view.address_has("answer=")

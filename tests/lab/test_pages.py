@@ -16,6 +16,8 @@ from tests.lab.browser import View
 
 NAMES = [view.name for view in VIEWS if view.summary]
 SOME = NAMES if ALL else ["design", "check", "order"]  # for what all views share
+# Check has a layout of its own: what somebody wrote comes first, and no key replaces it.
+OTHERS = [name for name in SOME if name != "check"]
 
 
 @pytest.mark.parametrize("name", ["", *NAMES])
@@ -25,7 +27,7 @@ def test_a_page_shows_itself_without_complaint_in_its_width_and_to_a_screen_read
     view.enter(f"/{name}")
     _shown(view, 1440, "light")
     _shown(view, 390, "dark")
-    if name in SOME:  # groups are folded as a narrow page is loaded
+    if name in OTHERS:  # groups are folded as a narrow page is loaded
         _controls_come_first_and_all_but_one_group_are_folded(view.enter(f"/{name}"))
         view.settled()
 
@@ -89,7 +91,7 @@ def test_the_front_page_says_all_in_one_screen(view: View) -> None:
         expect(card).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", OTHERS)
 def test_the_number_keys_choose_presets_and_undo_goes_back(
     view: View, name: str
 ) -> None:

@@ -26,6 +26,35 @@ OLD_TYPES = {
     ".js": "text/javascript",
     ".css": "text/css",
 }
+OWN = r"""# The secret key is SECRETCOMMENT
+id = "our-own"
+title = "Our own exercise"
+statement = "Copy $v_a$."
+answer = ["q"]
+goals = ['\alpha_a \ge \frac{1}{1 + \epsilon}']
+
+[parameters]
+n = { integer = true, at_least = 2 }
+epsilon = { above = 0, below = 1, small = true }
+
+[samples]
+right = [['q = 123454321 \lambda k_a']]
+
+[keys]
+are = "orthonormal"
+named = ["a"]
+"""
+WEEK = """title = "Week 3 <b>"
+deadline = "Friday, 18:00"
+help = "Ask in the forum."
+hints = "direction"
+folder = "own"
+exercises = ["our-own", "averaging-two", "averaging-three", "copying-separated",
+             "averaging-all-but-one"]
+[points]
+averaging-two = 5
+averaging-varies = 2
+"""
 PATIENCE = 120_000  # milliseconds, on a busy machine
 ASK = "([call, given]) => import('./static/common/transport.js').then(({ post }) => post(call, given))"
 
@@ -110,6 +139,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = common / "page"
         return done if (done / "manifest.json").exists() else built(done)
+
+
+@pytest.fixture(scope="session")
+def week(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of an assignment with an exercise of one's own, built once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    common = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (common / "week.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        own = common / "week" / "own"
+        done = common / "week" / "page"
+        if not (done / "manifest.json").exists():
+            own.mkdir(parents=True, exist_ok=True)
+            (own / "copying.toml").write_text(OWN)
+            (own.parent / "week.toml").write_text(WEEK)
+            built(done, own.parent / "week.toml")
+        return done
 
 
 @pytest.fixture(scope="session")

@@ -13,39 +13,17 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from headwright.errors import InputError
+from headwright.grading.assignment import read_assignment
 from headwright.grading.exercise import load_exercises, parse_exercise
-from headwright.page.assignment import read_assignment
 from headwright.page.build import as_toml, build, given_part
-from tests.page.served import PATIENCE, Opened, built, serving
-
-OWN = r"""# The secret key is SECRETCOMMENT
-id = "our-own"
-title = "Our own exercise"
-statement = "Copy $v_a$."
-answer = ["q"]
-goals = ['\alpha_a \ge \frac{1}{1 + \epsilon}']
-
-[parameters]
-n = { integer = true, at_least = 2 }
-epsilon = { above = 0, below = 1, small = true }
-
-[samples]
-right = [['q = 123454321 \lambda k_a']]
-
-[keys]
-are = "orthonormal"
-named = ["a"]
-"""
-FILE = 'title = "Week 3 <b>"\nexercises = ["our-own", "averaging-two"]\nhints = "direction"\nfolder = "own"\n'
+from tests.page.served import PATIENCE, Opened, serving
 
 
-@pytest.fixture(scope="module")
-def week(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.mktemp("week")
-    (base / "own").mkdir()
-    (base / "own" / "copying.toml").write_text(OWN)
-    (base / "week.toml").write_text(FILE)
-    return built(base / "page", base / "week.toml")
+def test_an_assignment_without_solutions_has_no_story(week: Path, folder: Path) -> None:
+    for page, has_story in ((week, False), (folder, True)):
+        assert (page / "story.html").exists() == has_story
+        assert (page / "story.json").exists() == has_story
+        assert ('href="story.html"' in (page / "index.html").read_text()) == has_story
 
 
 def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -99,7 +77,15 @@ def test_it_shows_its_exercises_and_no_more_help_than_it_may(
         names = page.locator("#field-exercise option").evaluate_all(
             "all => all.map((one) => one.value)"
         )
-        assert names == ["", "our-own", "averaging-two"]
+        assert names == [
+            "",
+            "our-own",
+            "averaging-two",
+            "averaging-three",
+            "copying-separated",
+            "averaging-all-but-one",
+            "averaging-varies",
+        ]
         expect(page.locator("#field-answer")).to_have_value("$$q = $$")
         expect(page.locator(".presets button, .solution")).to_have_count(0)
         expect(page.get_by_role("button", name="everything")).to_have_count(0)

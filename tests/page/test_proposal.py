@@ -19,7 +19,8 @@ from headwright.errors import InputError
 from headwright.page.proposal import design, exact_shares, read_proposal
 
 ROOT = Path(__file__).parents[2]
-SOLVER = ROOT / "src" / "headwright" / "lab" / "static" / "common" / "shortest.js"
+SOURCE = ROOT / "src" / "headwright"
+SOLVER = SOURCE / "page" / "static" / "shortest.js"
 PROGRAM = """
 import {{ shortestQuery }} from "{module}";
 import {{ readFileSync }} from "node:fs";
@@ -35,10 +36,11 @@ def _solved(questions: list[dict[str, Any]], folder: Path) -> list[dict[str, Any
     node = shutil.which("node")
     if node is None:
         pytest.skip("NO NODE HERE: the page's solver is not tested")
-    shutil.copytree(SOLVER.parent, folder / "common")
+    shutil.copytree(SOURCE / "lab" / "static" / "common", folder / "common")
+    shutil.copy(SOLVER, folder)
     (folder / "package.json").write_text('{"type": "module"}')
     program = folder / "solve.js"
-    program.write_text(PROGRAM.format(module="./common/shortest.js"))
+    program.write_text(PROGRAM.format(module="./shortest.js"))
     asked = [
         {
             "keys": question["keys"],

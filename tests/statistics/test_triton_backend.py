@@ -10,7 +10,10 @@ import torch
 
 from headwright.errors import InputError
 from headwright.statistics import row_statistics
+from headwright.statistics.attention_rows import AttentionRows
+from headwright.statistics.request import StatisticsRequest
 from headwright.statistics.results import RowStatistics
+from headwright.statistics.triton_backend import compute_by_kernel
 from tests.statistics.on_gpu import on_gpu
 
 LOOSE = {
@@ -125,3 +128,27 @@ def test_keys_elsewhere_than_queries_are_refused() -> None:
     q, k = _tensors()
     with pytest.raises(InputError, match="both on one device"):
         row_statistics(on_gpu(q), k.numpy())
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN")  # of the interpreter
+@pytest.mark.parametrize("hidden", [False, True])
+def test_one_launch_computes_what_two_do(hidden: bool) -> None:
+    """Where no statistic needs the key that won, the largest score follows from the largest weight."""
+    torch.manual_seed(0)
+    query, key = torch.randn(2, 4, 21, 16) * 4, torch.randn(2, 2, 33, 16)
+    key_mask = torch.ones(2, 33, dtype=torch.bool)
+    key_mask[0, : 33 if hidden else 5] = False
+    key[1, 1, 7] = torch.nan
+    call = AttentionRows(
+        on_gpu(query), on_gpu(key), 0.3, causal=True, key_mask=on_gpu(key_mask)
+    )
+    names = ("lse", "largest", "entropy", "first", "largest_score", "received")
+    one, sees, spoilt = compute_by_kernel(call, StatisticsRequest.of(names))
+    both = StatisticsRequest.of((*names, "winner"))
+    two, sees_there, spoilt_there = compute_by_kernel(call, both)
+    assert torch.equal(sees.cpu(), sees_there.cpu()) and bool((~sees).any()) == hidden
+    assert torch.equal(spoilt.cpu(), spoilt_there.cpu()) and bool(spoilt.any())
+    for name in names:
+        torch.testing.assert_close(
+            one[name], two[name], rtol=1e-5, atol=1e-5, equal_nan=True
+        )

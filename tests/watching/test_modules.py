@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -433,3 +435,18 @@ def test_a_layer_is_found_by_its_name_or_refused() -> None:
     assert seen.layer("1.attn").entropy.shape == (2, 4, 12)
     with pytest.raises(InputError, match=r"'attn': expected one of h.0.attn, h.1.attn"):
         seen.layer("attn")
+
+
+def test_modules_are_watched_without_transformers() -> None:
+    code = """
+import sys
+sys.modules["transformers"] = None
+import torch, headwright as hw
+encoder = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(16, 4, 32, batch_first=True), 2)
+with hw.watch(encoder) as seen:
+    encoder(torch.randn(2, 6, 16))
+print(seen.modules)
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.stdout == "('layers.0.self_attn', 'layers.1.self_attn')\n", ran.stderr

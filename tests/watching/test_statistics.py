@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -235,3 +236,22 @@ def test_one_key_equal_scores_and_rows_that_see_nothing() -> None:
     assert found["winner"].tolist() == [[[0, -1]]]
     assert np.isnan(found["entropy"].numpy()[0, 0]).tolist() == [False, True]
     assert found["received"].tolist() == [[[0.5, 0.5]]]
+
+
+def test_a_mask_that_is_changed_in_place_is_read_anew() -> None:
+    query = torch.randn(1, 2, 80, 8)
+    mask = torch.ones(1, 1, 80, 80, dtype=torch.bool).tril()
+    call = AttentionRows(query, query, 1.0, mask=mask)
+    names = StatisticsRequest.of(("entropy",))
+    for change in (lambda: None, lambda: mask[..., :3].fill_(False), lambda: None):
+        change()
+        truth = replace(call, mask=mask.clone())
+        computed = statistics_of(call, names)["entropy"]
+        expected = statistics_of(truth, names)["entropy"]
+        torch.testing.assert_close(computed, expected, equal_nan=True)
+    assert bool(computed[:, :, :3].isnan().all())
+    # A mask of other rows and keys than before.
+    short = replace(call, query=query[:, :, -70:], mask=mask[:, :, -70:])
+    for _ in range(2):
+        read = read_mask(short)
+        assert read is None or read.key_mask is not None

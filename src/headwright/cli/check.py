@@ -21,6 +21,8 @@ from headwright.errors import InputError
 from headwright.extras import require
 
 if TYPE_CHECKING:
+    from headwright.cli.classes import GradedClass
+    from headwright.grading.assignment import Assignment
     from headwright.grading.exercise import Exercise
     from headwright.grading.sheets.sheet import AnswerText, Checked, Problem
 
@@ -63,9 +65,41 @@ def check(
         bool,
         typer.Option(
             "--class",
-            help="Grade a class: folders with a file or folder for each student; prints one table.",
+            help="Grade a class: folders with a file or folder for each student, or zips of Canvas or Moodle.",
         ),
     ] = False,
+    assignment: Annotated[
+        Path | None,
+        typer.Option(
+            help="The file of an assignment: exercises, points, hints, own exercises (.toml)."
+        ),
+    ] = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --class: points that you decided, and what is open (.csv; decisions.csv beside --out).",
+            show_default=False,
+        ),
+    ] = None,
+    feedback: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --class: write a page for each student into this folder."
+        ),
+    ] = None,
+    anonymous: Annotated[
+        bool,
+        typer.Option(
+            "--anonymous",
+            help="With --class: show codes in place of names, except in grades and feedback.",
+        ),
+    ] = False,
+    csv: Annotated[
+        Literal["canvas", "moodle", "gradescope"] | None,
+        typer.Option(
+            help="With --class: write the grades for this system too, beside --out.",
+        ),
+    ] = None,
     json: Json = False,
     gradescope: Annotated[
         Path | None, typer.Option(help="Write the results here for Gradescope (.json).")
@@ -108,13 +142,24 @@ def check(
 ) -> None:
     """Check answers: each formula is proved, refuted or left open; sentences are listed for a person to read."""
     require("check", "check")
+    from headwright.grading.assignment import Assignment, own_folder, read_assignment
+
+    chosen = Assignment() if assignment is None else read_assignment(assignment)
+    if assignment is not None and chosen.folder is not None:
+        if exercises is not None:
+            raise InputError("--exercises: the assignment names a folder already")
+        exercises = own_folder(chosen, assignment)
     if make_autograder is not None:
-        _make(make_autograder, exercises, points)
+        _make(make_autograder, exercises, points, chosen if assignment else None)
         return
     if points is not None:
         raise InputError("--points goes with --make-autograder")
+    from headwright.cli.classes import ClassFiles, grade_class, write_class
+    from headwright.grading.assignment import set_exercises, with_known_ids
     from headwright.grading.exercise import load_exercises
     from headwright.grading.running import run, warm
+    from headwright.grading.sheets.classes import read_class
+    from headwright.grading.sheets.sheet import find
 
     check_picture(plot)
     if out is not None:
@@ -124,14 +169,25 @@ def check(
     for option, path in (("--gradescope", gradescope), ("--out", out)):
         if path is not None and not path.parent.is_dir():
             raise InputError(f"{option} {path}: there is no folder {path.parent}")
+    files = ClassFiles(out, decisions, feedback, csv, anonymous)
+    if not classroom and (decisions or feedback or csv or anonymous):
+        raise InputError(
+            "--decisions, --feedback, --csv and --anonymous go with --class"
+        )
     with warm(exercises) as worker:  # it starts while the answers are read
         known = load_exercises(exercises)
-        students: list[str] = []
+        chosen = with_known_ids(chosen, known)
+        asked = {one.id: one for one in set_exercises(chosen, known)}
+        others = {name: one for name, one in known.items() if name not in asked}
         if classroom:
-            found, problems, notes, students = _class(answers or [], exercise, known)
+            names = {name: name for name in asked}
+            wanted = None if exercise is None else find(exercise, names)
+            handed_in = read_class(answers or [], asked, wanted, others)
+            found, problems = list(handed_in.answers), list(handed_in.problems)
+            notes = list(handed_in.notes)
         else:
             found, problems, notes = _answers(
-                answers or [], formula or [], exercise, known
+                answers or [], formula or [], exercise, asked, others
             )
         from headwright.grading.report.text import code, hinted
 
@@ -139,30 +195,24 @@ def check(
             checked = run(
                 found,
                 exercises,
-                seed=seed,
-                timeout=timeout,
+                seed=seed or chosen.seed,
+                timeout=timeout if assignment is None else chosen.timeout,
                 progress=report,
                 warmed=worker,
             )
     checked = [hinted(each, hints) for each in checked]
-    _show(
-        checked,
-        problems,
-        notes,
-        seed,
-        json,
-        students if classroom else None,
-        verbose=verbose,
-    )
-    _write(
-        checked,
-        problems,
-        notes,
-        known,
-        gradescope,
-        out,
-        students if classroom else None,
-    )
+    titles = {one.id: one.title for one in known.values()}
+    graded = None
+    if classroom:
+        ids = list(asked) if assignment is not None else []
+        graded = grade_class(handed_in, checked, ids, chosen, files)
+        checked, problems, notes = graded.checked, graded.problems, graded.notes
+    _show(checked, problems, notes, seed, json, graded, verbose=verbose)
+    _write(checked, problems, notes, titles, gradescope, None if classroom else out)
+    if graded is not None:
+        told = hints if assignment is None else chosen.hints
+        page = chosen if assignment is not None else Assignment(title="The class")
+        write_class(graded, titles, page, told, files)
     _plot(checked, plot)
     raise typer.Exit(code(checked, problems, notes))
 
@@ -172,6 +222,7 @@ def _answers(
     formulas: Sequence[str],
     exercise: str | None,
     known: Mapping[str, Exercise],
+    others: Mapping[str, Exercise],
 ) -> tuple[list[AnswerText], list[Problem], list[Problem]]:
     from headwright.grading.sheets.files import NOT_READ, OTHERS, clean
     from headwright.grading.sheets.sheet import AnswerText, Problem, find
@@ -220,7 +271,7 @@ def _answers(
             problems.append(Problem(name, 0, NOT_READ))
             continue
         try:
-            sheet = read_document(path, known, wanted)
+            sheet = read_document(path, known, wanted, others)
         except InputError as error:  # the other sheets are checked all the same
             problems.append(Problem(name, 0, str(error)))
             continue
@@ -251,77 +302,13 @@ def _unfolded(
         yield from found
 
 
-def _class(
-    folders: Sequence[Path], exercise: str | None, known: Mapping[str, Exercise]
-) -> tuple[list[AnswerText], list[Problem], list[Problem], list[str]]:
-    """The answers of all students, and their names; a student of whom no file was read is a problem."""
-    from dataclasses import replace
-
-    from headwright.grading.sheets.files import (
-        OTHERS,
-        SUFFIXES,
-        clean,
-        sheets,
-        student_of,
-    )
-    from headwright.grading.sheets.sheet import Problem
-
-    if not folders or not all(folder.is_dir() for folder in folders):
-        raise InputError(
-            "--class expects folders, with a file or a folder for each student"
-        )
-    answers: list[AnswerText] = []
-    problems: list[Problem] = []
-    notes: list[Problem] = []
-    students: list[str] = []
-    for folder in folders:
-        paths, seen, unread = sheets(folder, MOST_SHEETS)
-        found, others, more = (
-            _answers(paths, [], exercise, known) if paths else ([], [], [])
-        )
-        before = f"{clean(str(folder))}/"
-        answers += [
-            replace(answer, file=answer.file.removeprefix(before)) for answer in found
-        ]
-        problems += [
-            *seen,
-            *(replace(each, file=each.file.removeprefix(before)) for each in others),
-        ]
-        notes += [
-            replace(each, file=each.file.removeprefix(before))
-            for each in (*more, *unread)
-        ]
-        inside = sorted(
-            path for path in folder.iterdir() if not path.name.startswith((".", "__"))
-        )[:MOST_SHEETS]
-        students += [path.name for path in inside if path.is_dir()]
-        students += [
-            path.stem
-            for path in inside
-            if path.suffix.lower() in SUFFIXES + OTHERS and path.is_file()
-        ]
-    files = [*(one.file for one in answers), *(one.file for one in (*problems, *notes))]
-    heard = {student_of(file) for file in files}
-    problems += [
-        Problem(clean(name), 0, "no answer sheet")
-        for name in dict.fromkeys(students)
-        if name not in heard
-    ]
-    return (
-        answers,
-        problems,
-        notes,
-        list(dict.fromkeys(clean(name) for name in students)),
-    )
-
-
 def _show(
     checked: Sequence[Checked],
     problems: Sequence[Problem],
     notes: Sequence[Problem],
     seed: int,
     json: bool,
-    students: Sequence[str] | None,
+    graded: GradedClass | None,
     *,
     verbose: bool,
 ) -> None:
@@ -329,13 +316,14 @@ def _show(
     from headwright.grading.report.text import results
 
     if json:
-        show_json(results(checked, problems, seed, notes))
-    elif students is None:
+        found = results(checked, problems, seed, notes)
+        if graded is not None:
+            found["students"] = graded.to_json()
+        show_json(found)
+    elif graded is None:
         print_verdicts(checked, notes, verbose=verbose)
     else:
-        from headwright.grading.report.page import classroom
-
-        print_class(classroom(checked, students), notes)
+        print_class(graded.shown, notes)
     if not json:
         for problem in problems:
             complain(f"{problem.place}: {problem.sentence}")
@@ -345,18 +333,16 @@ def _write(
     checked: Sequence[Checked],
     problems: Sequence[Problem],
     notes: Sequence[Problem],
-    known: Mapping[str, Exercise],
+    titles: Mapping[str, str],
     gradescope: Path | None,
     out: Path | None,
-    students: Sequence[str] | None,
 ) -> None:
     if gradescope is None and out is None:
         return
     from headwright.files import write_whole  # it brings NumPy along
 
-    titles = {exercise.id: exercise.title for exercise in known.values()}
     if gradescope is not None:
-        from headwright.grading.autograder.assignment import Assignment
+        from headwright.grading.assignment import Assignment
         from headwright.grading.autograder.gradescope import as_bytes, grade
 
         as_told = Assignment(
@@ -370,17 +356,9 @@ def _write(
         )
         say(f"The results for Gradescope are in {gradescope}.")
     if out is not None:
-        from headwright.grading.report.page import classroom, classroom_page, report
+        from headwright.grading.report.page import report
 
-        page = report(checked, problems, titles, notes)
-        if students is not None:
-            from headwright.grading.autograder.assignment import Assignment, grades
-
-            room = classroom(checked, students)
-            page = classroom_page(room, problems, titles, notes)
-            write_whole(out.with_suffix(".csv"), grades(room, Assignment()).encode())
-            say(f"The grades are in {out.with_suffix('.csv')}.")
-        write_whole(out, page.encode())
+        write_whole(out, report(checked, problems, titles, notes).encode())
         say(f"The report is in {out}.")
 
 
@@ -400,10 +378,17 @@ def _plot(checked: Sequence[Checked], plot: Path | None) -> None:
     save_picture(plot, curve_picture(drawn[0].verdict.curve, title))
 
 
-def _make(folder: Path, exercises: Path | None, points: str | None) -> None:
+def _make(
+    folder: Path,
+    exercises: Path | None,
+    points: str | None,
+    assignment: Assignment | None,
+) -> None:
     from headwright.grading.autograder import make_autograder
 
-    written = make_autograder(folder, exercises, points)
+    if points is not None and assignment is not None:
+        raise InputError("--points: the assignment says what exercises are worth")
+    written = make_autograder(folder, exercises, points, assignment)
     say(f"The autograder is in {folder} ({', '.join(written)}).")
     if folder.suffix == ".zip":
         say("Look through its assignment.toml, then upload it: see its README.md.")

@@ -13,7 +13,7 @@ from rich.text import Text
 from headwright.cli.console import OUT, show_line, show_table
 
 if TYPE_CHECKING:
-    from headwright.grading.report.page import Classroom
+    from headwright.grading.classroom.room import MarkedStudent
     from headwright.grading.sheets.sheet import Checked, Problem
 
 COLOUR = {
@@ -79,28 +79,38 @@ def _counts(checked: Sequence[Checked], not_judged: int) -> str:
     return sentence
 
 
-def print_class(room: Classroom, notes: Sequence[Problem] = ()) -> None:
+def print_class(rows: Sequence[MarkedStudent], notes: Sequence[Problem] = ()) -> None:
     """Students and exercises in a table: first those with the most false formulas, then with the most to read."""
+    from headwright.grading.classroom.pages import sign_of_no_answer
     from headwright.grading.report.page import SIGNS
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("student", no_wrap=True)
-    for name in ("false", "to read", *room.exercises):
+    exercises = [mark.exercise for mark in rows[0].marks] if rows else []
+    gaps: dict[str, str] = {}
+    for name in ("false", "to read", *exercises, "points"):
         table.add_column(name, overflow="fold", justify="center")
-    seen = set()
-    for student in room.students:
-        words = [student.word(exercise) or "" for exercise in room.exercises]
-        seen |= set(words)
-        cells = [Text(SIGNS.get(word, "-"), COLOUR.get(word, "")) for word in words]
+    for row in rows:
+        student = row.student
+        nothing, meaning = sign_of_no_answer(row)
+        if any(mark.word is None for mark in row.marks):
+            gaps[nothing] = meaning
+        words = [mark.word or "" for mark in row.marks]
+        cells = [Text(SIGNS.get(word, nothing), COLOUR.get(word, "")) for word in words]
         table.add_row(
             Text(student.name),
             Text(str(student.false or ""), "red"),
             str(student.to_read or ""),
             *cells,
+            f"{row.so_far:.4g}{' + ?' if row.open else ''}",
         )
     show_table(table)
-    legend = ", ".join(f"{sign} {word}" for word, sign in SIGNS.items() if word in seen)
-    show_line(f"\n{legend}, - no answer found" if legend else "No answers were found.")
+    seen = {mark.word for row in rows for mark in row.marks}
+    signs = [f"{sign} {word}" for word, sign in SIGNS.items() if word in seen]
+    signs += [f"{sign} {meaning}" for sign, meaning in gaps.items()]
+    if any(row.open for row in rows):
+        signs.append("? a person has to decide")
+    show_line(f"\n{', '.join(signs)}" if exercises else "No answers were found.")
     _print_notes(notes)
 
 

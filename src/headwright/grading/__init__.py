@@ -2,7 +2,8 @@
 
 exercises/    the exercises, as data
 exercise      what such a file says, of fields; fitness: what it must satisfy; linting: whether it is fit for use
-sheets/       what was handed in: which section answers which exercise (files, outline, document, sheet)
+assignment    which exercises are set and for how many points: one file for page, class and autograder
+sheets/       what was handed in: which section answers which exercise (files, classes, outline, document)
 checker       one answer from its text to its verdict: the table of contents of what follows
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
@@ -15,6 +16,7 @@ replay/       every decision looked at twice, on explicit keys, tokens and integ
 verdict       what is said of an answer, and as JSON
 running       many answers, in parallel, each within its time and memory
 report/       verdicts as text, as JSON, as pages
+classroom/    a class: marks, decisions of a person, feedback, tables and pages
 autograder/   verdicts as Gradescope's results, and the folder to upload
 """
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,13 +65,15 @@ class AttentionCall:
         if not self.from_first_key:
             return self
         rows, count = self.queries.shape[2], self.keys.shape[2]
-        call = replace(self, from_first_key=False)
+        if rows == count:
+            return replace(self, from_first_key=False)
         if rows > count:  # rows behind the last key see every key
             visible = torch.ones(rows, count, dtype=torch.bool, device=self.keys.device)
-            return replace(call, causal=False, mask=visible.tril()[None, None])
+            mask = visible.tril()[None, None]
+            return replace(self, from_first_key=False, causal=False, mask=mask)
         # No row sees keys behind the last row: those of a static cache are empty.
         keys, values = self.keys[:, :, :rows], self.values[:, :, :rows]
-        return replace(call, keys=keys, values=values)
+        return replace(self, from_first_key=False, keys=keys, values=values)
 
     def scoring(self) -> AttentionConfig:
         """How the scores of a single text are made, for a call without mask and bias."""
@@ -98,6 +100,13 @@ class StopForwardError(BaseException):
 
     It is no Exception, so that no model catches it; whoever started the pass does.
     """
+
+
+def without_autocast(device: str) -> AbstractContextManager[Any]:
+    """While it lasts, products are of the types of their factors."""
+    if torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()  # which costs less, in each layer of each step
 
 
 def calls_of_this_thread(visit: CallVisitor) -> CallVisitor:

@@ -66,6 +66,7 @@ def describe_call(
     value: Tensor,
     mask: Any,
     arguments: Mapping[str, Any],
+    output: Tensor | None = None,
 ) -> AttentionCall:
     """The call that a kernel gets with these arguments; refused by name if not known."""
     family = type(module).__name__
@@ -79,6 +80,10 @@ def describe_call(
     drops = kernel != "eager" or module.training  # what eager attention asks itself
     dropout = arguments.get("dropout") if drops else None
     sinks, bias = arguments.get("s_aux"), arguments.get("position_bias")
+    # One row is the last of its text and sees every key, causal or not.
+    causal = query.shape[2] > 1 and is_causal(module, arguments)
+    is_array = isinstance(mask, Tensor) and mask.ndim == 4
+    causal_by_default = kernel == "sdpa" and mask is None and causal
     call = AttentionCall(
         module,
         query.detach(),
@@ -88,19 +93,19 @@ def describe_call(
         softcap=arguments.get("softcap"),
         sinks=None if sinks is None else sinks.detach(),
         bias=None if bias is None else bias.detach(),
+        mask=mask if is_array else None,
+        causal=causal_by_default,
+        from_first_key=causal_by_default,
         dropout=float(dropout or 0.0),
+        output=output,
     )
-    if isinstance(mask, Tensor) and mask.ndim == 4:
-        return replace(call, mask=mask)
+    if is_array:
+        return call
     if isinstance(mask, MaskRule):
         key_mask = None if mask.key_mask is None else mask.key_mask[None]
         return replace(call, causal=mask.causal, window=mask.window, key_mask=key_mask)
-    # One row is the last of its text and sees every key, causal or not.
-    causal = is_causal(module, arguments) and query.shape[2] > 1
-    if kernel in ("eager", BLOCKWISE) and mask is None:
+    if kernel in ("eager", BLOCKWISE, "sdpa") and mask is None:
         return call
-    if kernel == "sdpa" and mask is None:
-        return replace(call, causal=causal, from_first_key=causal)
     plain = mask is None or (isinstance(mask, Tensor) and mask.ndim == 2)
     if "flash" in kernel and plain:
         window = arguments.get("sliding_window")

@@ -26,6 +26,7 @@ from headwright.models.attention_calls import (
     AttentionCall,
     CallVisitor,
     StopForwardError,
+    without_autocast,
 )
 
 PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
@@ -75,11 +76,14 @@ class SdpaMode(TorchFunctionMode):
 
     def attend(self, *args: Any, **kwargs: Any) -> Tensor:
         """The attention that was called for; then the visitor."""
+        if _in_backward_pass():
+            return SDPA(*args, **kwargs)
+        module = self._calling_module()
+        if module is None and not self.others:
+            return SDPA(*args, **kwargs)
+        arguments = self._arguments(args, kwargs)
         output = SDPA(*args, **kwargs)
-        # Within a backward pass, a checkpointed layer is computed for a second time.
-        in_backward_pass = torch._C._current_graph_task_id() != -1
-        if not in_backward_pass:
-            self._visit(args, kwargs, output)
+        self._visit(module, arguments, output)
         return output
 
     def multi_head(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -100,29 +104,38 @@ class SdpaMode(TorchFunctionMode):
         return result
 
     def _visit_and_stop(self, *args: Any, **kwargs: Any) -> Tensor:
-        if torch._C._current_graph_task_id() == -1:
-            self._visit(args, kwargs, None)
+        module = self._calling_module()
+        seen = module is not None or self.others
+        if seen and not _in_backward_pass():
+            self._visit(module, self._arguments(args, kwargs), None)
         raise StopForwardError
 
-    def _visit(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any], output: Tensor | None
-    ) -> None:
-        module = self._calling_module()
-        if module is None and not self.others:
-            return
+    def _arguments(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """By name; what cannot be described is refused before it is computed."""
         arguments = dict(zip(PARAMETERS, args, strict=False)) | dict(kwargs)
-        check_tensor(arguments["query"])
+        if not self.others:
+            check_tensor(arguments["query"])
+        return arguments
+
+    def _visit(
+        self,
+        module: nn.Module | None,
+        arguments: Mapping[str, Any],
+        output: Tensor | None,
+    ) -> None:
         device = arguments["query"].device.type
         with (
             torch.no_grad(),
             torch._C.DisableTorchFunction(),
-            torch.autocast(device, enabled=False),
+            without_autocast(device),
         ):
             self.visit(describe_sdpa(module, arguments, output))
 
     def _calling_module(self) -> nn.Module | None:
         """The innermost module of the model that is being called."""
-        frame = sys._getframe(2)
+        frame = sys._getframe(1)
         while frame.f_back is not None:
             frame = frame.f_back
             if frame.f_code is CALL_OF_A_MODULE:
@@ -165,6 +178,11 @@ def _with_attention(attend: Any) -> Any:
     return copy
 
 
+def _in_backward_pass() -> bool:
+    """Where a checkpointed layer is computed for a second time."""
+    return torch._C._current_graph_task_id() != -1
+
+
 def _never(_: Any) -> bool:
     return False
 
@@ -201,7 +219,8 @@ def describe_sdpa(
         arguments["key"].detach(),
         arguments["value"].detach(),
         scale=query.shape[-1] ** -0.5 if scale is None else float(scale),
-        mask=None if mask is None else mask.detach(),
+        # Layers that share a mask share what is read of it, if it stays the same tensor.
+        mask=mask.detach() if mask is not None and mask.requires_grad else mask,
         causal=causal,
         from_first_key=causal,
         dropout=float(arguments.get("dropout_p") or 0.0),
@@ -218,6 +237,8 @@ def of_four_axes(call: AttentionCall) -> AttentionCall:
         if keys.shape[0] != query.shape[0]:  # all texts have the same keys
             keys = keys.expand(len(query), -1, -1, -1)
             values = values.expand(len(query), -1, -1, -1)
+        if keys is call.keys and mask is call.mask:
+            return call
         return replace(call, keys=keys, values=values, mask=mask)
     # All axes before rows become the batch; there is one head.
     axes = query.shape[:-2]

@@ -14,7 +14,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -25,7 +25,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 
 from headwright.errors import InputError
-from headwright.models.attention_calls import CallVisitor
+from headwright.models.attention_calls import CallVisitor, without_autocast
 from headwright.models.kernel_arguments import describe_call, read_mask_rule
 
 PREFIX = "headwright"  # of the names of implementations
@@ -60,10 +60,9 @@ class ObservedAttention:
         in_backward_pass = torch._C._current_graph_task_id() != -1
         if in_backward_pass:
             return result
-        with torch.no_grad(), torch.autocast(query.device.type, enabled=False):
-            call = describe_call(self.kernel, module, *tensors, arguments)
+        with torch.no_grad(), without_autocast(query.device.type):
             output = result[0].detach().transpose(1, 2)
-            call = replace(call, output=output)
+            call = describe_call(self.kernel, module, *tensors, arguments, output)
             for visit in tuple(self.visitors):
                 visit(call)
         return result

@@ -1,7 +1,6 @@
 """A static page that checks answers, designs queries and verifies certificates, with Python in the browser.
 
     build        write the folder: page, Pyodide, wheels, this package
-    assignment   a file that chooses exercises and how much is shown
     proposal     designs that JavaScript proposes, as certificates that are verified
     answering    what runs in the browser: questions of the page, answered by `grading` and `certificates.exact`
 

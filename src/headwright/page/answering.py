@@ -30,6 +30,7 @@ from headwright.lab.views.check import (
     alone,
     check,
     read,
+    text_of,
     told,
 )
 from headwright.page import proposal
@@ -128,7 +129,7 @@ def _request(given: Given) -> CheckRequest:
 
 def _sheet(given: Given) -> tuple[CheckRequest, Sheet]:
     request = _request(given)
-    sheet = read(request.text, request.exercise, latex=request.latex)
+    sheet = read(text_of(request), request.exercise, latex=request.latex)
     if len(sheet.answers) > MOST_ANSWERS:
         raise InputError(
             f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}"

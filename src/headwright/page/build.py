@@ -25,15 +25,24 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
+
 import headwright
 from headwright import theme
+from headwright.attention import attend
 from headwright.errors import InputError
 from headwright.files import write_whole
-from headwright.grading.exercise import BUILT_IN, Exercise
+from headwright.grading.assignment import (
+    Assignment,
+    own_folder,
+    read_assignment,
+    set_exercises,
+)
+from headwright.grading.exercise import BUILT_IN, Exercise, load_exercises
 from headwright.grading.report.typeset import typeset
 from headwright.lab import STATIC as LAB
 from headwright.lab.views.check import described
-from headwright.page.assignment import Assignment, exercises, read_assignment
+from headwright.models.load import load_model
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -112,6 +121,8 @@ from .types.fmpq_mpoly import fmpq_mpoly, fmpq_mpoly_ctx
 from .types.fmpz import fmpz
 sys.setdlopenflags(flags)
 """  # in place of flint/__init__.py: each of the modules that it loads beyond these delays the first verdict
+FORMULA = re.compile(r"\{\{(.+?)\}\}(?!\})")  # in LaTeX, of a page
+STORY_TEXT = "one key one query"
 Tell = Callable[[str], None]
 
 
@@ -139,11 +150,12 @@ def build(
             f"{out} is not empty: expected a new folder, or one that holds such a page"
         )
     chosen = (
-        Assignment.model_validate({"solutions": True})
+        Assignment(hints="full", solutions=True)
         if assignment is None
         else read_assignment(assignment)
     )
-    asked = exercises(chosen, assignment.parent if assignment else Path())
+    known = load_exercises(own_folder(chosen, assignment))
+    asked = set_exercises(chosen, known)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)
         fetched = downloads or work / "fetched"
@@ -361,27 +373,72 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
             LAB / name, target
         )
     (static / "theme.css").write_text(theme.css(), encoding="utf-8")
-    for name in ("common/transport.js", "loading.js", "verify.js", "design.js"):
+    for name in (
+        "common/transport.js",
+        "loading.js",
+        "verify.js",
+        "design.js",
+        "shortest.js",
+    ):
         shutil.copyfile(STATIC / Path(name).name, static / name)
     if not chosen.solutions:  # the examples are answers
         start = json.dumps({"exercise": asked[0].id, "answer": "", "hints": "none"})
         examples = f"// Where this page begins.\nexport const [start, presets, steps] = [{start}, [], []];\n"
         (static / "views/check/examples.js").write_text(examples, encoding="utf-8")
     told = {
-        "exercises": [{**described(one), **_solutions(one, chosen)} for one in asked]
+        "deadline": chosen.deadline,
+        "help": chosen.help,
+        "exercises": [
+            {**described(one), **_solutions(one, chosen), **_worth(one, chosen)}
+            for one in asked
+        ],
     }
     (made / "exercises.json").write_text(
         json.dumps(told, ensure_ascii=False), encoding="utf-8"
     )
+    pages = ["index", "design", "verify"]
+    story = ""
+    if chosen.solutions:  # the story links to answers
+        pages.append("story")
+        story = '<a href="story.html">Story</a>'
+        for name in ("story.js", "story.css"):
+            shutil.copyfile(STATIC / name, static / name)
+        (made / "story.json").write_text(json.dumps(trained_pattern()), "utf-8")
     names = {
+        "story": story,
         "title": html.escape(chosen.title),
         "version": headwright.__version__,
         "hints": chosen.hints,
     }
-    for name in ("index", "design", "verify"):
-        page = Template((STATIC / f"{name}.html").read_text(encoding="utf-8"))
+    for name in pages:
+        source = (STATIC / f"{name}.html").read_text(encoding="utf-8")
+        page = Template(FORMULA.sub(lambda found: typeset(found[1]), source))
         (made / f"{name}.html").write_text(page.substitute(names), encoding="utf-8")
     shutil.copyfile(STATIC / "worker.js", made / "worker.js")
+
+
+def trained_pattern() -> dict[str, Any]:
+    """The pattern of a trained head on one text, to three digits, with the tokens of its rows.
+
+    >>> trained_pattern()["tokens"][:4]
+    ['<s>', 'o', 'n', 'e']
+    """
+    model = load_model("builtin:induction")
+    tokens = model.encode(STORY_TEXT)
+    layer = model.run(tokens)[0]
+    visible = np.tril(np.ones((len(tokens), len(tokens)), bool))
+    found = attend(
+        layer.keys[0], layer.queries[0], scale=layer.scoring.scale, mask=visible
+    )
+    return {
+        "tokens": list(model.token_strings(tokens)),
+        "pattern": found.pattern.round(3).tolist(),
+    }
+
+
+def _worth(exercise: Exercise, chosen: Assignment) -> dict[str, float]:
+    """The points of an exercise, where the assignment gives any."""
+    return {"points": chosen.worth(exercise.id)} if chosen.points else {}
 
 
 def _solutions(exercise: Exercise, chosen: Assignment) -> dict[str, Any]:

@@ -91,12 +91,10 @@ class Shortlist:
     def __init__(self, limit: int) -> None:
         """Start with nothing."""
         self.limit = limit
-        self.least = (
-            np.inf
-        )  # the smallest upper bound so far: the smallest number is no larger
-        self.missed = (
-            np.inf
-        )  # what was dropped for the limit's sake is no smaller than this
+        # The smallest upper bound so far: the smallest number is no larger.
+        self.least = np.inf
+        # What was dropped for the limit's sake is no smaller than this.
+        self.missed = np.inf
         self._lower: list[Float[np.ndarray, " k"]] = []
         self._names: list[Int[np.ndarray, "k width"]] = []
         self._count = 0
@@ -123,13 +121,16 @@ class Shortlist:
         return self._names[0]
 
     def _tidy(self) -> None:
-        lower, names = np.concatenate(self._lower), np.concatenate(self._names)
+        lower = np.concatenate(self._lower)
+        names = np.concatenate(self._names)
         keep = np.flatnonzero(lower <= self.least)
         if len(keep) > self.limit:
             order = keep[np.argsort(lower[keep], kind="stable")]
             keep = np.sort(order[: self.limit])
             self.missed = min(self.missed, float(lower[order[self.limit]]))
-        self._lower, self._names, self._count = [lower[keep]], [names[keep]], len(keep)
+        self._lower = [lower[keep]]
+        self._names = [names[keep]]
+        self._count = len(keep)
 
 
 @dataclass(frozen=True)
@@ -150,18 +151,19 @@ def closest_rows(
     With N the largest |x|^2, the computed |x|^2 + |y|^2 - 2 <x, y> errs by less than 4 N gamma_(dim+3),
     which is less than N (dim + 4) 2^-50 in any order of summation.
     """
-    few = empty_shortlist(dim)
+    shortlist = empty_shortlist(dim)
     blocks = -(-length // BLOCK_ROWS)
-    done, total = 0, blocks * (blocks + 1) // 2
+    total = blocks * (blocks + 1) // 2
+    done = 0
     for i in range(0, length, BLOCK_ROWS):
         left = rows(np.arange(i, min(length, i + BLOCK_ROWS)))
         for j in range(i, length, BLOCK_ROWS):
             right = left if i == j else rows(np.arange(j, min(length, j + BLOCK_ROWS)))
-            _consider(few, left, right, i, j)
+            _consider(shortlist, left, right, i, j)
             done += 1
             if progress:
                 progress(done / total)
-    return closest_of_shortlist(rows, few, dim)
+    return closest_of_shortlist(rows, shortlist, dim)
 
 
 def empty_shortlist(dim: int) -> Shortlist:
@@ -169,23 +171,25 @@ def empty_shortlist(dim: int) -> Shortlist:
     return Shortlist(min(2**20, max(1, EFFORT // dim)))
 
 
-def closest_of_shortlist(rows: RowsAt, few: Shortlist, dim: int) -> ClosestRows:
+def closest_of_shortlist(rows: RowsAt, shortlist: Shortlist, dim: int) -> ClosestRows:
     """The closest of the shortlisted pairs: by differences of rows first, the rest exactly.
 
     Of pairs equally close it takes the one with the smallest difference, then the earliest.
     """
-    fewer = empty_shortlist(dim)
+    by_differences = empty_shortlist(dim)
     step = max(1, 2**18 // dim)
-    for names in _in_steps(few.names, step):
-        fewer.add(*difference_bounds(rows(names[:, 0]), rows(names[:, 1])), names)
-    names = fewer.names
-    names = names[np.lexsort((names[:, 0], names[:, 1] - names[:, 0]))]
-    square, difference, t = min(_exact_squares(rows, _in_steps(names, step)))
-    missed = min(few.missed, fewer.missed)
+    for pairs in _in_steps(shortlist.names, step):
+        lower, upper = difference_bounds(rows(pairs[:, 0]), rows(pairs[:, 1]))
+        by_differences.add(lower, upper, pairs)
+    pairs = by_differences.names
+    pairs = pairs[np.lexsort((pairs[:, 0], pairs[:, 1] - pairs[:, 0]))]
+    square, difference, t = min(_exact_squares(rows, _in_steps(pairs, step)))
+    # What either list had no room for is no smaller than this.
+    missed = min(shortlist.missed, by_differences.missed)
     certain = missed >= square
     floor = square if certain else Fraction(max(0.0, missed))
     distance = Enclosure(_root(floor).lower, _root(square).upper)
-    return ClosestRows((t, t + difference), distance, len(names), certain)
+    return ClosestRows((t, t + difference), distance, len(pairs), certain)
 
 
 def difference_bounds(
@@ -199,29 +203,25 @@ def difference_bounds(
 
 
 def _consider(
-    few: Shortlist,
+    shortlist: Shortlist,
     left: Float[np.ndarray, "a dim"],
     right: Float[np.ndarray, "b dim"],
     i: int,
     j: int,
 ) -> None:
-    norms_left, norms_right = (
-        np.einsum("kd,kd->k", left, left),
-        np.einsum("kd,kd->k", right, right),
-    )
+    """Shortlist the pairs of two blocks of rows, which begin at i and j."""
+    norms_left = np.einsum("kd,kd->k", left, left)
+    norms_right = np.einsum("kd,kd->k", right, right)
     square = norms_left[:, None] + norms_right - 2 * (left @ right.T)
     if i == j:
-        square[np.tril_indices(len(left))] = (
-            np.inf
-        )  # each pair once, and none with itself
-    error = (
-        max(norms_left.max(), norms_right.max()) * ((left.shape[1] + 4) * 2.0**-50)
-        + TINY
-    )
-    few.least = min(few.least, float(square.min()) + error)
-    a, b = np.nonzero(square - error <= few.least)
-    chosen = square[a, b]
-    few.add(chosen - error, chosen + error, np.stack((a + i, b + j), axis=1))
+        # Each pair once, and none with itself.
+        square[np.tril_indices(len(left))] = np.inf
+    largest = max(norms_left.max(), norms_right.max())
+    error = largest * ((left.shape[1] + 4) * 2.0**-50) + TINY
+    shortlist.least = min(shortlist.least, float(square.min()) + error)
+    a, b = np.nonzero(square - error <= shortlist.least)
+    close = square[a, b]
+    shortlist.add(close - error, close + error, np.stack((a + i, b + j), axis=1))
 
 
 def _in_steps(
@@ -235,15 +235,16 @@ def _exact_squares(
     rows: RowsAt, blocks: Iterator[Int[np.ndarray, "s 2"]]
 ) -> Iterator[tuple[Fraction, int, int]]:
     """(|x - y|^2, difference, t) of pairs; of those that certainly tie, the first in each block will do."""
-    squares: dict[
-        bytes, Fraction
-    ] = {}  # rounded rows come in few distances: each is worked out once
-    for names in blocks:
-        x, y = rows(names[:, 0]), rows(names[:, 1])
+    # Rounded rows come in few distances: each is worked out once.
+    squares: dict[bytes, Fraction] = {}
+    for pairs in blocks:
+        x = rows(pairs[:, 0])
+        y = rows(pairs[:, 1])
         for kind, k in _kinds(x, y).items():
             if kind not in squares:
                 squares[kind] = _exact_square(x[k], y[k])
-            yield squares[kind], int(names[k, 1] - names[k, 0]), int(names[k, 0])
+            t, later = pairs[k].tolist()
+            yield squares[kind], later - t, t
 
 
 def _kinds(
@@ -252,17 +253,16 @@ def _kinds(
     """Pairs of certainly equal distance under one name, with the first of each."""
     gap = x - y
     back = x - gap
-    exact = ((x - (gap + back)) + (back - y) == 0).all(
-        axis=1
-    )  # x - y was not rounded (Knuth's two-sum)
-    sizes = np.sort(
-        np.abs(gap), axis=1
-    )  # |x - y|^2 does not depend on the order, nor on the signs
+    # x - y was not rounded (Knuth's two-sum).
+    is_exact = ((x - (gap + back)) + (back - y) == 0).all(axis=1)
+    # |x - y|^2 does not depend on the order, nor on the signs.
+    sizes = np.sort(np.abs(gap), axis=1)
     kinds: dict[bytes, int] = {}
     for k in range(len(gap)):
-        kinds.setdefault(
-            sizes[k].tobytes() if exact[k] else x[k].tobytes() + y[k].tobytes(), k
-        )
+        name = x[k].tobytes() + y[k].tobytes()
+        if is_exact[k]:
+            name = sizes[k].tobytes()
+        kinds.setdefault(name, k)
     return kinds
 
 
@@ -294,18 +294,18 @@ def first_equal(
             rows, pending, units, seeds, between(progress, 0.0, 0.5)
         )
         order = np.argsort(keys, kind="stable")
-        members, keys = suspects[order], keys[order]
+        members = suspects[order]
+        keys = keys[order]
         begins = np.ones(len(keys), dtype=bool)
         begins[1:] = keys[1:] != keys[:-1]
-        leaders = members[
-            np.maximum.accumulate(np.where(begins, np.arange(len(keys)), 0))
-        ]
+        # Of each run of equal hashes, the first position.
+        first_of_run = np.where(begins, np.arange(len(keys)), 0)
+        leaders = members[np.maximum.accumulate(first_of_run)]
         same = _same_rows(rows, members, leaders, units, between(progress, 0.5, 1.0))
         firsts[np.searchsorted(positions, members[same])] = leaders[same]
-        pending = np.sort(
-            members[~same]
-        )  # two rows, one hash: they get new multipliers
-        progress = None  # which is rare, and soon done
+        # Two rows, one hash: they get new multipliers, which is rare, and soon done.
+        pending = np.sort(members[~same])
+        progress = None
     return firsts
 
 
@@ -315,7 +315,8 @@ def closest_equal_pair(firsts: Int[np.ndarray, " T"]) -> tuple[int, int] | None:
     pairs = np.flatnonzero(firsts[order[1:]] == firsts[order[:-1]])
     if not len(pairs):
         return None
-    earlier, later = order[pairs], order[pairs + 1]
+    earlier = order[pairs]
+    later = order[pairs + 1]
     best = np.lexsort((earlier, later - earlier))[0]
     return int(earlier[best]), int(later[best])
 
@@ -329,7 +330,8 @@ def _suspects(
 ) -> tuple[Int[np.ndarray, " s"], Int[np.ndarray, " s"]]:
     """The positions that share their hash with another, and their hashes."""
     keys = np.zeros(len(positions), dtype=np.uint64)
-    start, width = 0, 4
+    start = 0
+    width = 4
     while start < units and len(positions):
         stop = min(units, start + width)
         keys += _hashes(
@@ -340,8 +342,10 @@ def _suspects(
             between(progress, start / units, stop / units),
         )
         shared = _shared(keys)
-        positions, keys = positions[shared], keys[shared]
-        start, width = stop, 2 * width
+        positions = positions[shared]
+        keys = keys[shared]
+        start = stop
+        width *= 2
     return positions, keys
 
 
@@ -352,15 +356,12 @@ def _hashes(
     seeds: np.random.Generator,
     progress: Progress | None,
 ) -> Int[np.ndarray, " k"]:
-    multipliers = (
-        seeds.integers(2**63, size=2 * (part.stop - part.start), dtype=np.uint64) * 2
-        + 1
-    )
+    count = 2 * (part.stop - part.start)
+    multipliers = seeds.integers(2**63, size=count, dtype=np.uint64) * 2 + 1
 
     def work(start: int, stop: int) -> Int[np.ndarray, " b"]:
-        bits = (rows(positions[start:stop], part) + 0.0).view(
-            np.uint64
-        )  # + 0.0 makes one zero of the two
+        numbers = rows(positions[start:stop], part) + 0.0  # makes one zero of the two
+        bits = numbers.view(np.uint64)
         # Rounded numbers end in zero bits, which products keep: so the leading half is folded onto the other,
         # before the product and after it.
         mixed = (bits ^ (bits >> np.uint64(32))) * multipliers[: bits.shape[1]]
@@ -376,7 +377,8 @@ def _shared(keys: Int[np.ndarray, " k"]) -> Bool[np.ndarray, " k"]:
     order = np.argsort(keys)
     twins = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     shared = np.zeros(len(keys), dtype=bool)
-    shared[order[twins]] = shared[order[twins + 1]] = True
+    shared[order[twins]] = True
+    shared[order[twins + 1]] = True
     return shared
 
 
@@ -392,10 +394,9 @@ def _same_rows(
 
     def work(start: int, stop: int) -> Bool[np.ndarray, " b"]:
         unique, of_member = np.unique(leaders[start:stop], return_inverse=True)
-        same: Bool[np.ndarray, " b"] = (
-            rows(members[start:stop], slice(None))
-            == rows(unique, slice(None))[of_member]
-        ).all(axis=1)
+        leader_rows = rows(unique, slice(None))[of_member]
+        equal = rows(members[start:stop], slice(None)) == leader_rows
+        same: Bool[np.ndarray, " b"] = equal.all(axis=1)
         return same
 
     return np.concatenate(

@@ -42,10 +42,8 @@ EFFORT = (
     2**20
 )  # how many sines in enclosures deciding a closest pair may cost: about a second
 TRIED = 64  # random pairs
-FEWEST_BITS, MOST_BITS = (
-    128,
-    2**16,
-)  # where the precision starts; and stops growing, which no known case meets
+FEWEST_BITS = 128  # where the precision starts
+MOST_BITS = 2**16  # and stops growing, which no known case meets
 
 
 def squared_separations(
@@ -71,35 +69,32 @@ def squared_separations(
     block = max(1, 2**20 // scheme.dim)  # numbers in a factor: 8 MB at most
     width = min(block, math.isqrt(length - 1) + 1)
     heads = -(-length // width)
+    heads_at_once = min(block, 2**20 // width)
     cos, sin = _cos_sin(np.arange(width, dtype=np.uint64), turns)
     right = np.concatenate((cos, sin), axis=1).T  # (dim, width)
-    for start in range(0, heads, min(block, 2**20 // width)):
-        stop = min(heads, start + min(block, 2**20 // width))
-        cos, sin = _cos_sin(
-            np.arange(start, stop, dtype=np.uint64) * np.uint64(width), turns
-        )
+    for start in range(0, heads, heads_at_once):
+        stop = min(heads, start + heads_at_once)
+        multiples = np.arange(start, stop, dtype=np.uint64) * np.uint64(width)
+        cos, sin = _cos_sin(multiples, turns)
         total = (np.concatenate((cos, -sin), axis=1) @ right).ravel()
         differences = np.arange(start * width, stop * width)
         inside = slice(1 if start == 0 else 0, length - start * width)
-        differences, total = differences[inside], total[inside]
-        error = (
-            scheme.dim / 2 * (differences * 2.0**-61 + 2.0**-41 + scheme.dim * 2.0**-52)
-        )
-        yield (
-            differences,
-            scheme.dim - 2 * (total + error),
-            scheme.dim - 2 * (total - error),
-        )
+        differences = differences[inside]
+        total = total[inside]
+        relative = differences * 2.0**-61 + 2.0**-41 + scheme.dim * 2.0**-52
+        error = scheme.dim / 2 * relative
+        lower = scheme.dim - 2 * (total + error)
+        upper = scheme.dim - 2 * (total - error)
+        yield differences, lower, upper
 
 
 def _turns(scheme: Waves) -> Int[np.ndarray, " half"]:
     with ctx.workprec(256):
         unit = arb(2) ** 64 / (2 * arb.pi())
-        found = [
-            round(exact_point((w * unit).mid()))
-            for w in powers(scheme.base, scheme.exponents)
-        ]
-    return np.array(found, dtype=np.uint64)
+        turns = []
+        for w in powers(scheme.base, scheme.exponents):
+            turns.append(round(exact_point((w * unit).mid())))
+    return np.array(turns, dtype=np.uint64)
 
 
 def _cos_sin(
@@ -118,14 +113,13 @@ class Closest:
     710
     """
 
-    pair: tuple[
-        int, int
-    ]  # (t, t'), the earlier first; for waves every pair with this difference is as close
+    # (t, t'), the earlier first; for waves every pair with this difference is as close.
+    pair: tuple[int, int]
     difference: int  # t' - t
-    distance: Enclosure  # of the smallest distance: this holds whether or not the pair is certain
-    compared: (
-        int  # how many candidates floating point left to exact arithmetic or enclosures
-    )
+    # Of the smallest distance: this holds whether or not the pair is certain.
+    distance: Enclosure
+    # How many candidates floating point left to exact arithmetic or enclosures.
+    compared: int
     certain: bool  # proven that no other pair is closer
 
 
@@ -203,33 +197,35 @@ def check_against_floats(
     these are of the positions `at`, if given.
     """
     rng = np.random.default_rng(0)
-    two = rng.integers(length if at is None else len(at), size=(TRIED, 2))
-    two = np.concatenate(
-        [[pair], (two if at is None else at[two])[two[:, 0] != two[:, 1]]]
-    )
-    first, second = rows(two[:, 0]), rows(two[:, 1])
+    pairs = rng.integers(length if at is None else len(at), size=(TRIED, 2))
+    if at is not None:
+        pairs = at[pairs]
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    pairs = np.concatenate([[pair], pairs])
+    first = rows(pairs[:, 0])
+    second = rows(pairs[:, 1])
     with np.errstate(over="ignore", invalid="ignore"):
         gaps = first - second
-        large = np.abs(gaps).max(axis=1, keepdims=True)
-        apart = large[:, 0] * np.linalg.norm(
-            gaps / np.where(large > 0, large, 1.0), axis=1
-        )  # squares may be nothing
-        size = np.maximum(np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1))
-    for number, ((a, b), found) in enumerate(
-        zip(two.tolist(), apart.tolist(), strict=True)
-    ):
-        if not math.isfinite(found):
+        # Divided before they are squared: squares may be nothing.
+        largest = np.abs(gaps).max(axis=1, keepdims=True)
+        unit_gaps = gaps / np.where(largest > 0, largest, 1.0)
+        distances = largest[:, 0] * np.linalg.norm(unit_gaps, axis=1)
+        sizes = np.maximum(
+            np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1)
+        )
+    for number, (a, b) in enumerate(pairs.tolist()):
+        computed = float(distances[number])
+        if not math.isfinite(computed):
             continue
-        room = TOLERANCE * found + (length * 2.0**-48 + 1e-12) * float(
-            size[number]
-        )  # sines of large angles
-        most = distance.upper if number == 0 and certain else math.inf
+        # Sines of large angles err with the angle.
+        room = (length * 2.0**-48 + 1e-12) * float(sizes[number])
+        is_the_closest = number == 0 and certain
         assert_within(
-            found,
+            computed,
             f"the distance of positions {a} and {b}",
             least=distance.lower,
-            most=most,
-            tolerance=room,
+            most=distance.upper if is_the_closest else math.inf,
+            tolerance=TOLERANCE * computed + room,
         )
 
 
@@ -271,23 +267,22 @@ def _wave_square(frequencies: list[arb], difference: int) -> arb:
 
 
 def _closest_waves(scheme: Waves, length: int, progress: Progress | None) -> Closest:
-    few = Shortlist(max(1, EFFORT // scheme.dim))
+    shortlist = Shortlist(max(1, EFFORT // scheme.dim))
     for differences, lower, upper in squared_separations(scheme, length):
-        few.add(lower, upper, differences[:, None])
+        shortlist.add(lower, upper, differences[:, None])
         if progress:
             progress(float(differences[-1]) / length)
-    candidates = [int(difference) for (difference,) in few.names]
+    candidates = shortlist.names[:, 0].tolist()
     left, nearest = _decide(scheme, candidates)
     distance = separation(scheme, nearest)
-    certain = len(left) == 1 and few.missed > distance.upper**2 * (1 + 2**-50)
+    beyond = distance.upper**2 * (1 + 2**-50)
+    certain = len(left) == 1 and shortlist.missed > beyond
     if not certain:
-        floor = min(
-            [few.missed] + [separation(scheme, rival).lower ** 2 for rival in left]
-        )
-        distance = Enclosure(
-            min(distance.lower, math.sqrt(max(0.0, floor)) * (1 - 2**-50)),
-            distance.upper,
-        )
+        floor = shortlist.missed
+        for rival in left:
+            floor = min(floor, separation(scheme, rival).lower ** 2)
+        lower_bound = math.sqrt(max(0.0, floor)) * (1 - 2**-50)
+        distance = Enclosure(min(distance.lower, lower_bound), distance.upper)
     if progress:
         progress(1.0)
     return Closest((0, nearest), nearest, distance, len(candidates), certain)
@@ -304,18 +299,11 @@ def _decide(scheme: Waves, candidates: list[int]) -> tuple[list[int], int]:
     while len(candidates) > 1 and bits <= MOST_BITS:
         with ctx.workprec(bits):
             frequencies = powers(scheme.base, scheme.exponents)
-            squares = [
-                _wave_square(frequencies, difference) for difference in candidates
-            ]
-            best = min(
-                range(len(squares)), key=lambda k: Enclosure.of(squares[k]).upper
-            )
-            nearest = candidates[best]
-            candidates = [
-                d
-                for d, square in zip(candidates, squares, strict=True)
-                if not square > squares[best]
-            ]
+            squares = {d: _wave_square(frequencies, d) for d in candidates}
+            uppers = {d: Enclosure.of(square).upper for d, square in squares.items()}
+            nearest = min(candidates, key=uppers.__getitem__)
+            # Only what is certainly larger is given up.
+            candidates = [d for d in candidates if not squares[d] > squares[nearest]]
         bits *= 2
     return candidates, nearest
 
@@ -333,11 +321,8 @@ def _closest_by_pairs(
     twins = closest_equal_pair(first_equal(rows, np.arange(length), dim))
     if twins:
         return Closest(twins, twins[1] - twins[0], Enclosure(0.0, 0.0), 1, certain=True)
-    found = closest_rows(rows, length, dim, progress)
+    closest = closest_rows(rows, length, dim, progress)
+    t, later = closest.pair
     return Closest(
-        found.pair,
-        found.pair[1] - found.pair[0],
-        found.distance,
-        found.compared,
-        found.certain,
+        (t, later), later - t, closest.distance, closest.compared, closest.certain
     )

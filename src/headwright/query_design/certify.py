@@ -45,24 +45,33 @@ def guards(question: DesignQuestion) -> tuple[GuardEvidence, ...]:
     """Both guards that make the targets as probable as asked, or none if nothing is random."""
     if not question.random:
         return ()
-    keys, pairs = ways_to_fail(question, "keys"), ways_to_fail(question, "pairs")
-    exact = GuardEvidence("keys", _deviations(question, keys))
-    if pairs == keys == 1:  # one random key is guarded alike
+    by_keys = ways_to_fail(question, "keys")
+    by_pairs = ways_to_fail(question, "pairs")
+    exact = GuardEvidence("keys", _deviations(question, by_keys))
+    if by_pairs == by_keys == 1:  # one random key is guarded alike
         return (exact,)
-    return exact, GuardEvidence("pairs", _deviations(question, pairs))
+    return exact, GuardEvidence("pairs", _deviations(question, by_pairs))
 
 
 def ways_to_fail(question: DesignQuestion, kind: str) -> int:
     """How many one-sided failures of a normal variable there are, over all heads."""
-    random, targets = question.random_keys, set(question.targets.indices)
+    random = question.random_keys
+    targets = set(question.targets.indices)
+    ways = 0
     if kind == "keys":
-        return question.heads * sum(
-            2 if len(targets) > 1 and i in targets else 1 for i in random
-        )
-    certain = question.n - len(random)
-    return question.heads * sum(
-        len(random) - (a in random) + (a in random and certain > 0) for a in targets
-    )
+        # Each is too high as a rival; a random one of several targets may be too low as well.
+        ways = len(random)
+        if len(targets) > 1:
+            ways += len(random & targets)
+        return question.heads * ways
+    certain_keys = question.n - len(random)
+    for target in targets:
+        if target in random:
+            # Each random rival, and all certain ones together.
+            ways += len(random) - 1 + (1 if certain_keys > 0 else 0)
+        else:
+            ways += len(random)
+    return question.heads * ways
 
 
 def deviations_of_any(question: DesignQuestion) -> Fraction:
@@ -102,12 +111,10 @@ class PartEvidence:
 
     query: Float[np.ndarray, " d"]
     constraints: tuple[Constraint, ...]
-    lifts: Sequence[Exact] | None = (
-        None  # one for each entry of the uncertainty; None: 0
-    )
-    moves: Sequence[Sequence[Exact]] | None = (
-        None  # the same, with a number for each column of its factor; None: 0
-    )
+    # One for each entry of the uncertainty; None: 0.
+    lifts: Sequence[Exact] | None = None
+    # The same, with a number for each column of its factor; None: 0.
+    moves: Sequence[Sequence[Exact]] | None = None
     push: Sequence[Exact] | None = None
 
 
@@ -154,11 +161,9 @@ def number(x: Exact) -> str:
     >>> number(0.5), number(Fraction(1, 3))
     ('0x1.0000000000000p-1', '0x1/0x3')
     """
-    return (
-        f"{hex(x.numerator)}/{hex(x.denominator)}"
-        if isinstance(x, Fraction)
-        else float(x).hex()
-    )
+    if isinstance(x, Fraction):
+        return f"{hex(x.numerator)}/{hex(x.denominator)}"
+    return float(x).hex()
 
 
 def _bound(bound: BoundEvidence, widths: list[int]) -> dict[str, Any]:
@@ -172,24 +177,31 @@ def _bound(bound: BoundEvidence, widths: list[int]) -> dict[str, Any]:
 
 
 def _part(part: PartEvidence, widths: list[int]) -> dict[str, Any]:
-    lifts = [0.0] * len(widths) if part.lifts is None else part.lifts
-    moves = [[0.0] * width for width in widths] if part.moves is None else part.moves
+    """With zeros for lifts and moves of which nothing is said."""
+    lifts = part.lifts
+    if lifts is None:
+        lifts = [0.0] * len(widths)
+    moves = part.moves
+    if moves is None:
+        moves = [[0.0] * width for width in widths]
     return {
         "query": hex_floats(part.query),
-        "lifts": [number(x) for x in lifts],
-        "moves": [[number(x) for x in move] for move in moves],
-        "push": None if part.push is None else [number(x) for x in part.push],
-        "constraints": [
-            {
-                "scenario": c.scenario,
-                "target": c.target,
-                "multiplier": number(c.multiplier),
-                "distribution": None
-                if c.distribution is None
-                else _table(c.distribution),
-            }
-            for c in part.constraints
-        ],
+        "lifts": list(map(number, lifts)),
+        "moves": [list(map(number, move)) for move in moves],
+        "push": None if part.push is None else list(map(number, part.push)),
+        "constraints": list(map(_constraint, part.constraints)),
+    }
+
+
+def _constraint(constraint: Constraint) -> dict[str, Any]:
+    distribution = None
+    if constraint.distribution is not None:
+        distribution = _table(constraint.distribution)
+    return {
+        "scenario": constraint.scenario,
+        "target": constraint.target,
+        "multiplier": number(constraint.multiplier),
+        "distribution": distribution,
     }
 
 
@@ -202,12 +214,10 @@ class Checker:
     """The checkers that must all accept a certificate about a question, as `verification` chooses them."""
 
     question: DesignQuestion
-    choice: str | None = (
-        None  # 'both', 'exact', 'float', 'proved'; None: by the size of the keys
-    )
-    unconfirmed: list[str] = field(
-        default_factory=list
-    )  # why certificates that one checker accepts were not confirmed
+    # 'both', 'exact', 'float', 'proved'; None: by the size of the keys.
+    choice: str | None = None
+    # Why certificates that one checker accepts were not confirmed.
+    unconfirmed: list[str] = field(default_factory=list)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -217,9 +227,8 @@ class Checker:
     @cached_property
     def contents(self) -> list[bytes]:
         """A .npy file for each scenario; none where the keys are written into the certificate."""
-        return [
-            as_npy(keys) for keys in self.question.keys if keys.size > INLINE_NUMBERS
-        ]
+        large = [keys for keys in self.question.keys if keys.size > INLINE_NUMBERS]
+        return list(map(as_npy, large))
 
     def verify(
         self, text: str, progress: Callable[[float], None] | None = None

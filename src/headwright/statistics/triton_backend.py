@@ -27,6 +27,10 @@ KNOWN = {
 }
 
 
+# What the first launch computes; for others a second one goes back to the key that won.
+OF_ONE_LAUNCH = {"lse", "largest", "entropy", "first", "largest_score", *RECEIVED}
+
+
 def kernel_fits(call: AttentionRows, request: StatisticsRequest) -> bool:
     """Whether the kernels know these statistics and scores, and Triton is installed.
 
@@ -89,19 +93,30 @@ def compute_by_kernel(
     all_offsets = (*named_offsets.values(), *request.offsets)
     offsets = tuple(dict.fromkeys(all_offsets))
     query, key = call.query.detach(), call.key.detach()
+    # With a sink the largest weight may be too small to tell the largest score.
+    one_launch = OF_ONE_LAUNCH.issuperset(request.names) and not offsets
+    one_launch = one_launch and call.sinks is None
     values: dict[str, Any] = gpu_kernel.statistics(
-        query, key, offsets=offsets, **scoring
+        query, key, offsets=offsets, track=not one_launch, **scoring
     )
     for name, offset in named_offsets.items():
         values[name] = values[offset_name(offset)]
     if call.key_position:  # the first token is not among the keys any more
         values["first"] = 0.0 * values["first"]
     spoilt = values["lse"].isnan()
-    sees = (values["winner"] >= 0) | spoilt
+    if one_launch:
+        sees = values["lse"] != -float("inf")
+        if "largest_score" in request.names:
+            # The largest weight is exp(largest score - lse), and at least one in so many keys.
+            values["largest_score"] = values["lse"] + values["largest"].log()
+    else:
+        sees = (values["winner"] >= 0) | spoilt
     if call.counted is not None:
         sees = sees & call.counted[:, None]
-    values["winner"] = values["winner"].long()
-    values["winner"] += call.key_position * sees
+    if not one_launch:
+        values["winner"] = values["winner"].long()
+        if call.key_position:
+            values["winner"] += call.key_position * sees
     if request.asks(RECEIVED):
         # Rows whose lse is infinite give nothing.
         lse = values["lse"].masked_fill(~sees, float("inf"))

@@ -1,6 +1,7 @@
 """Attention statistics in the user's own loop: a model is watched while it runs.
 
-api               `watch`, `seen`, `register`
+api               `watch`, `seen`, `register`, `attention_with_statistics`
+attention_function one call of torch's attention with its statistics
 hook              which models of transformers can be watched, and from when until when
 recorder          which run a call of attention in such a model belongs to
 module_hook       the same for any other PyTorch module
@@ -13,6 +14,11 @@ recorded          what was seen: by layer, by run, by head
 names             the names of statistics
 """
 
-from headwright.watching.api import register, seen, watch
+from headwright.watching.api import (
+    attention_with_statistics,
+    register,
+    seen,
+    watch,
+)
 
-__all__ = ["register", "seen", "watch"]
+__all__ = ["attention_with_statistics", "register", "seen", "watch"]

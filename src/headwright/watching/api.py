@@ -1,4 +1,4 @@
-"""`watch` and `seen`, for those who call them. Torch and transformers are loaded with the first call."""
+"""`watch`, `seen`, `attention_with_statistics`: torch and transformers are loaded with the first call."""
 
 from __future__ import annotations
 
@@ -65,6 +65,49 @@ def watch(
         model, wanted, keep, special, keys, memory
     )
     return block
+
+
+@typed_errors
+def attention_with_statistics(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    statistics: Sequence[str] = DEFAULT,
+    top: int = 8,
+    ends: tuple[int, int] = (4, 64),
+    last_rows: int = 64,
+) -> tuple[Any, dict[str, Any]]:
+    """What torch's scaled_dot_product_attention returns, and by name statistics of its rows, for one's own modules.
+
+    The arguments are those of torch, and `statistics`, `top`, `ends` and `last_rows` those of `watch`. The statistics
+    are tensors (batch, heads, rows), (batch, heads, rows, k) or (batch, heads, keys) without gradients.
+
+    >>> import torch
+    >>> q = k = v = torch.randn(1, 2, 5, 8)
+    >>> output, statistics = attention_with_statistics(q, k, v, is_causal=True, statistics=["entropy"])
+    >>> output.shape, statistics["entropy"].shape
+    (torch.Size([1, 2, 5, 8]), torch.Size([1, 2, 5]))
+    """
+    require("torch", "attention_with_statistics", "torch")
+    from headwright.watching.attention_function import attend_with_statistics
+
+    return attend_with_statistics(
+        query,
+        key,
+        value,
+        StatisticsRequest.of(statistics, top, ends, last_rows),
+        attn_mask=attn_mask,
+        dropout_p=dropout_p,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+    )
 
 
 @typed_errors

@@ -30,6 +30,7 @@ KEEP = ("rows", "means", "both")
 SMALLEST_PIECE = 2**16
 LARGEST_PIECE = 2**24
 ALIGNED = 64  # bytes
+MOST_WAITING = 2**28  # bytes of statistics on a GPU that are added to means together
 ROW_COUNT = "rows"  # beside the names of statistics
 
 
@@ -148,20 +149,71 @@ class LayerRun:
 
 
 @dataclass(eq=False)
+class LayerMeans:
+    """Running sums of one layer, for each head."""
+
+    total: dict[str, Tensor] = field(default_factory=dict)
+    count: dict[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def heads(self) -> int:
+        """How many heads there are means of."""
+        any_total = next(iter(self.total.values()), None)
+        return 0 if any_total is None else len(any_total)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the means are over."""
+        return int(self.count[ROW_COUNT]) if ROW_COUNT in self.count else 0
+
+    def mean(self, name: str) -> list[float]:
+        """The mean of a statistic, or its largest, for each head; NaN over no rows."""
+        if name not in self.total:
+            return [np.nan] * self.heads
+        mean = self.total[name] / self.count[name]
+        numbers: list[float] = mean.masked_fill(
+            torch.isneginf(mean), torch.nan
+        ).tolist()
+        return numbers
+
+    def with_more(self, other: LayerMeans) -> LayerMeans:
+        """Over the rows of both."""
+        total = dict(self.total)
+        for name, value in other.total.items():
+            if name not in total:
+                total[name] = value
+            elif TABLE[name].over_rows is OverRows.LARGEST:
+                total[name] = torch.maximum(total[name], value)
+            else:
+                total[name] = total[name] + value
+        count = dict(self.count)
+        for name, value in other.count.items():
+            counts_rows = name == ROW_COUNT or (
+                TABLE[name].over_rows is not OverRows.LARGEST
+            )
+            if name not in count:
+                count[name] = value
+            elif counts_rows:
+                count[name] = count[name] + value
+        return LayerMeans(total, count)
+
+
+@dataclass(eq=False)
 class RunningMeans:
-    """Running sums of one layer: constant memory for each head."""
+    """Running sums of some layers together: constant memory for each head."""
 
     storage: RowStorage = field(default_factory=RowStorage)
     total: dict[str, KeptArray | Tensor] = field(default_factory=dict)
     count: dict[str, KeptArray | Tensor] = field(default_factory=dict)
 
     def add(self, found: dict[str, Tensor]) -> None:
-        """Take some rows in. Rows without a number (padding) do not count; of the largest score the largest is kept.
+        """Take some rows in: of statistics (layers, batch, heads, rows), or also the top k.
 
-        A row of text whose scores are NaN or +inf makes the mean NaN, and the largest score too.
+        Rows without a number (padding) do not count; of the largest score the largest is kept. A row of text whose
+        scores are NaN or +inf makes the mean NaN, and the largest score too.
         """
         spoilt = found[SPOILT]
-        spoilt_heads = spoilt.any(2).any(0)
+        spoilt_heads = spoilt.any(3).any(1)
         for name, value in found.items():
             if name == SPOILT or TABLE[name].over_rows is OverRows.NOTHING:
                 continue
@@ -173,17 +225,18 @@ class RunningMeans:
 
     def _add_largest(self, name: str, value: Tensor, spoilt: Tensor) -> None:
         without_padding = value.masked_fill(value.isnan() & ~spoilt, -torch.inf)
-        most = without_padding.amax((0, 2)).double()
+        most = without_padding.amax((1, 3)).double()
         if name in self.total:
             most = torch.maximum(tensor_of(self.total[name]), most)
+        else:
+            self._write(self.count, name, torch.ones_like(most))
         self._write(self.total, name, most)
-        self._write(self.count, name, torch.ones_like(most))
 
     def _add_to_mean(self, name: str, value: Tensor, spoilt_heads: Tensor) -> None:
         finite = torch.isfinite(value)
-        sums = value.masked_fill(~finite, 0.0).sum((0, 2), dtype=torch.float64)
+        sums = value.masked_fill(~finite, 0.0).sum((1, 3), dtype=torch.float64)
         sums = sums.masked_fill(spoilt_heads, torch.nan)
-        count = finite.sum((0, 2))
+        count = finite.sum((1, 3))
         if name in self.total:
             sums = sums + tensor_of(self.total[name])
             count = count + tensor_of(self.count[name])
@@ -199,33 +252,19 @@ class RunningMeans:
         ]
         if not of_rows:
             return
-        shown = of_rows[0][..., 0] if of_rows[0].ndim == 4 else of_rows[0]
+        shown = of_rows[0][..., 0] if of_rows[0].ndim == 5 else of_rows[0]
         counted = ~shown.isnan() if shown.is_floating_point() else shown != -1
-        rows = (counted | spoilt)[:, 0].sum()
+        rows = (counted | spoilt)[:, :, 0].sum((1, 2))
         if ROW_COUNT in self.count:
             rows = rows + tensor_of(self.count[ROW_COUNT])
         self._write(self.count, ROW_COUNT, rows)
 
-    @property
-    def heads(self) -> int:
-        """How many heads there are means of."""
-        any_total = next(iter(self.total.values()), None)
-        return 0 if any_total is None else len(tensor_of(any_total))
-
-    @property
-    def rows(self) -> int:
-        """How many rows the means are over."""
-        return int(tensor_of(self.count[ROW_COUNT])) if ROW_COUNT in self.count else 0
-
-    def mean(self, name: str) -> list[float]:
-        """The mean of a statistic, or its largest, for each head; NaN over no rows."""
-        if name not in self.total:
-            return [np.nan] * self.heads
-        mean = tensor_of(self.total[name]) / tensor_of(self.count[name])
-        numbers: list[float] = mean.masked_fill(
-            torch.isneginf(mean), torch.nan
-        ).tolist()
-        return numbers
+    def of_layer(self, place: int) -> LayerMeans:
+        """The sums of one of the layers."""
+        return LayerMeans(
+            {name: tensor_of(value)[place] for name, value in self.total.items()},
+            {name: tensor_of(value)[place] for name, value in self.count.items()},
+        )
 
     def _write(
         self, where: dict[str, KeptArray | Tensor], name: str, value: Tensor
@@ -273,7 +312,10 @@ class Part:
     storage: RowStorage = field(default_factory=RowStorage)
     runs: list[Run] = field(default_factory=list)
     layers: dict[int, list[LayerRun]] = field(default_factory=dict)  # as many as runs
-    means: dict[int, RunningMeans] = field(default_factory=dict)
+    # By the numbers of the layers that are added together.
+    means: dict[tuple[int, ...], RunningMeans] = field(default_factory=dict)
+    # By layer, what is not added to means yet.
+    waiting: dict[int, dict[str, Tensor]] = field(default_factory=dict)
     # The modules that layers are, where any module may be one.
     names: dict[int, str] = field(default_factory=dict)
 
@@ -317,9 +359,8 @@ class Part:
         while len(layer_runs) < len(self.runs):
             layer_runs.append(LayerRun())
         layer_run = layer_runs[self.at(run)]
-        self.means.setdefault(index, RunningMeans(self.storage))
         if self.keep != "rows":
-            self.means[index].add(found)
+            self._add_to_means(index, found)
         if self.keep != "means" and self.wanted.rows:
             of_rows = {
                 name: self.storage.keep(value)
@@ -328,6 +369,42 @@ class Part:
             }
             layer_run.rows.append(of_rows)
         layer_run.receive(found, key_position, count)
+
+    def _add_to_means(self, index: int, found: dict[str, Tensor]) -> None:
+        """On a CPU at once. On a GPU all layers of a run together, since each operation has to be launched."""
+        if not found[SPOILT].is_cuda:
+            self._add_together((index,), [found])
+            return
+        if index in self.waiting:  # the next run
+            self.finish_means()
+        self.waiting[index] = found
+        bytes_of_a_layer = sum(value.nbytes for value in found.values())
+        if len(self.waiting) * bytes_of_a_layer > MOST_WAITING:
+            self.finish_means()
+
+    def finish_means(self) -> None:
+        """Add what waits; layers whose statistics have the same shapes together."""
+        alike: dict[Any, list[int]] = {}
+        for index, found in self.waiting.items():
+            shapes = tuple((name, value.shape) for name, value in found.items())
+            alike.setdefault(shapes, []).append(index)
+        for indices in alike.values():
+            self._add_together(
+                tuple(indices), [self.waiting[index] for index in indices]
+            )
+        self.waiting.clear()
+
+    def _add_together(
+        self, indices: tuple[int, ...], layers: list[dict[str, Tensor]]
+    ) -> None:
+        means = self.means.setdefault(indices, RunningMeans(self.storage))
+        if len(layers) == 1:
+            means.add({name: value[None] for name, value in layers[0].items()})
+            return
+        names = layers[0]
+        means.add(
+            {name: torch.stack([layer[name] for layer in layers]) for name in names}
+        )
 
     def layer(self, index: int | str, run: int = -1) -> LayerSeen:
         """What was kept of a layer, in the last run unless another one is asked for by its number."""
@@ -372,17 +449,27 @@ class Part:
             raise InputError(f"layer {name!r}: expected one of {known_names}")
         return numbers[0]
 
-    def summaries(self) -> Iterator[tuple[int, RunningMeans]]:
+    def summaries(self) -> Iterator[tuple[int, LayerMeans]]:
         """The means of each layer: those kept, or of the rows kept."""
+        self.finish_means()
         for index in sorted(self.layers):
-            means = self.means[index]
             if self.keep == "rows":
-                means = RunningMeans()
-                for run in self.layers[index]:
-                    for kept in run.rows:
-                        rows = {name: tensor_of(value) for name, value in kept.items()}
-                        means.add(rows)
+                yield index, self._means_of_rows(index)
+                continue
+            means = LayerMeans()
+            for indices, together in self.means.items():
+                if index in indices:
+                    place = indices.index(index)
+                    means = means.with_more(together.of_layer(place))
             yield index, means
+
+    def _means_of_rows(self, index: int) -> LayerMeans:
+        means = RunningMeans()
+        for run in self.layers[index]:
+            for kept in run.rows:
+                rows = {name: tensor_of(value)[None] for name, value in kept.items()}
+                means.add(rows)
+        return means.of_layer(0)
 
 
 class Recording:

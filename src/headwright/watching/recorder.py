@@ -26,7 +26,13 @@ from headwright.statistics.table import RECEIVED
 from headwright.watching.attention_modules import CROSS, is_attention
 from headwright.watching.memory import check_memory
 from headwright.watching.recorded import Part, Recording, Run
-from headwright.watching.statistics_queue import HeldKeys, Steps, only_grows
+from headwright.watching.statistics_queue import (
+    HeldKeys,
+    Steps,
+    first_key_position,
+    only_grows,
+    unless_all,
+)
 
 RECENT = 8  # runs that a call may go on with: caches that are used in turn
 
@@ -242,9 +248,10 @@ class Recorder:
                 self._crop(run, inputs, end)
             run.end = end
         padding = inputs.padding
-        run.padding = (
-            padding if padding is not None and padding.shape[1] == end else None
-        )
+        run.padding = None
+        if padding is not None and padding.shape[1] == end:
+            # Asked once for all layers; not for each of many decode steps.
+            run.padding = padding if rows == 1 else unless_all(padding)
         tokens = inputs.tokens
         if tokens is None or tokens.shape[1] != rows:
             run.tokens = None
@@ -313,6 +320,7 @@ def _attention(
         counted=None if run.padding is None else run.padding[:, start : run.end],
         padding=inputs.encoder_padding if cross else run.padding,
         row_position=start,
+        key_position=0 if cross else first_key_position(run.end, call.keys.shape[2]),
         cross=cross,
     )
 

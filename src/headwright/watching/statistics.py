@@ -7,10 +7,12 @@ hold NaN or +inf, of which the softmax is NaN. Only the latter are marked by SPO
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from headwright.statistics.attention_rows import HIDDEN, AttentionRows
 from headwright.statistics.compute import compute_statistics
@@ -33,16 +35,16 @@ def statistics_of(call: AttentionRows, wanted: StatisticsRequest) -> dict[str, T
 def _statistics_of(call: AttentionRows, wanted: StatisticsRequest) -> dict[str, Tensor]:
     if call.rows >= MANY_ROWS or call.query.is_cuda:
         call = read_mask(call) or call
-    names = wanted.names
     if call.cross:
-        names = tuple(name for name in names if not TABLE[name].in_one_text)
-    computed = compute_statistics(call, replace(wanted, names=names))
+        names = [name for name in wanted.names if not TABLE[name].in_one_text]
+        wanted = replace(wanted, names=tuple(names))
+    computed = compute_statistics(call, wanted)
     sees, spoilt = torch.as_tensor(computed.sees), torch.as_tensor(computed.spoilt)
     # Padding, and rows that see no key, are no rows of text.
     spoilt = spoilt & sees
     nothing = ~sees | spoilt
     kept = {SPOILT: spoilt}
-    for name in names:
+    for name in wanted.names:
         entry, value = TABLE[name], torch.as_tensor(computed.values[name])
         if not entry.is_position:
             value = value.to(torch.promote_types(call.query.dtype, torch.float32))
@@ -58,33 +60,71 @@ _uncompiled: Callable[[AttentionRows, StatisticsRequest], dict[str, Tensor]]
 _uncompiled = torch.compiler.disable(_statistics_of)  # type: ignore[no-untyped-call]
 
 
+@dataclass(frozen=True, eq=False)
+class MaskReading:
+    """What was read of a mask, and for which call."""
+
+    version: int  # of the mask: changes in place are counted
+    shape: tuple[int, int, int]  # texts, rows and keys of the call
+    said: (
+        dict[str, Any] | None
+    )  # of a call without the mask; None if it says anything else
+
+    def is_of(self, mask: Tensor, shape: tuple[int, int, int]) -> bool:
+        """Whether it is of a mask as it is now."""
+        return self.version == mask._version and self.shape == shape
+
+
+# Layers share a mask: it is read once, and not in each of them, where a GPU would be waited for.
+_readings: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
+
+
 def read_mask(call: AttentionRows) -> AttentionRows | None:
     """The same call with its mask as a causal mask, a window and a key mask; None if it says anything else."""
-    rows, count = call.rows, call.keys
-    if call.mask is None or call.mask.shape[1] != 1:
+    mask = call.mask
+    if mask is None or mask.shape[1] != 1:
         return None
     if call.bias is not None or call.key_mask is not None or call.causal:
         return None
-    mask = call.mask[:, 0, :, :count]
+    said = _read_shared_mask(mask, (len(call.query), call.rows, call.keys))
+    return None if said is None else replace(call, mask=None, **said)
+
+
+def _read_shared_mask(
+    mask: Tensor, shape: tuple[int, int, int]
+) -> dict[str, Any] | None:
+    if mask.is_inference():  # whose changes are not counted
+        return _read_mask(mask, *shape)
+    reading: MaskReading | None = _readings.get(mask, None)  # type: ignore[no-untyped-call]
+    if reading is None or not reading.is_of(mask, shape):
+        reading = MaskReading(mask._version, shape, _read_mask(mask, *shape))
+        _readings[mask] = reading
+    return reading.said
+
+
+def _read_mask(
+    mask: Tensor, texts: int, rows: int, count: int
+) -> dict[str, Any] | None:
+    mask = mask[:, 0, :, :count]
     # A mask that is added hides a key, or adds nothing.
     seen = mask if mask.dtype == torch.bool else mask > HIDDEN
     if mask.dtype != torch.bool and bool((mask[seen] != 0).any()):
         return None  # it adds something to scores
-    seen = seen.expand(len(call.query), -1, -1)
+    seen = seen.expand(texts, -1, -1)
     # Every row sees the same keys: a key mask.
     if seen.shape[1] == 1 or torch.equal(seen, seen[:, -1:].expand_as(seen)):
-        return replace(call, mask=None, causal=False, window=None, key_mask=seen[:, -1])
+        return {"causal": False, "window": None, "key_mask": seen[:, -1].clone()}
     if seen.shape[1] != count or rows != count:
         return None
     # A causal mask with padding: every key that counts sees itself.
-    key_mask = seen.diagonal(dim1=1, dim2=2)
+    key_mask = seen.diagonal(dim1=1, dim2=2).clone()
     place = torch.arange(count, device=seen.device)
     reach = int(torch.where(seen.any(2), place - seen.int().argmax(2) + 1, 0).max())
     apart = place[:, None] - place
     expected = (apart >= 0) & (apart < reach)
     if not torch.equal(seen, expected & key_mask[:, None]):
         return None
-    return replace(call, mask=None, causal=True, window=reach, key_mask=key_mask)
+    return {"causal": True, "window": reach, "key_mask": key_mask}
 
 
 def steps_together(steps: Sequence[Step], last: AttentionRows) -> AttentionRows:

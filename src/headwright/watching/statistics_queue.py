@@ -171,7 +171,14 @@ class StatisticsQueue:
             )
         with torch.no_grad():
             call = steps_together(steps.rows, steps.last)
-            call = replace(call, row_position=steps.start, padding=steps.run.padding)
+            stop = steps.start + call.rows
+            call = replace(
+                call,
+                row_position=steps.start,
+                key_position=first_key_position(stop, call.keys),
+                padding=steps.run.padding,
+                counted=unless_all(call.counted),
+            )
             self.compute(steps.part, steps.run, steps.index, call, steps.run, 1)
 
     def compute(
@@ -184,19 +191,24 @@ class StatisticsQueue:
         rows_of_a_call: int,
     ) -> None:
         """Add the statistics of a layer; its keys are of the tokens of `key_run`."""
-        stop = call.row_position + call.query.shape[2]
-        if not call.cross:  # keys that a window has dropped are not there
-            key_position = max(0, stop - call.key.shape[2])
-            call = replace(call, key_position=key_position)
-        every_row = call.counted is None or bool(call.counted.all())
-        call = replace(
-            call,
-            sets=self.sets.members(self.wanted.names, key_run, call),
-            counted=None if every_row else call.counted,
-            first=None if call.padding is None else call.padding.int().argmax(1),
-        )
+        sets = self.sets.members(self.wanted.names, key_run, call)
+        if sets or call.padding is not None:
+            first = None if call.padding is None else call.padding.int().argmax(1)
+            call = replace(call, sets=sets, first=first)
         statistics = statistics_of(call, self.wanted)
         part.add(run, index, statistics, call.key_position, rows_of_a_call)
+
+
+def unless_all(mask: Tensor | None) -> Tensor | None:
+    """A mask, or None if it is True everywhere; this waits for a GPU."""
+    if mask is None or bool(mask.all()):
+        return None
+    return mask
+
+
+def first_key_position(stop: int, keys: int) -> int:
+    """Of so many keys before a position: keys that a window has dropped are not there."""
+    return max(0, stop - keys)
 
 
 def share_memory(tensor: Tensor, other: Tensor) -> bool:

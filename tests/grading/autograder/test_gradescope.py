@@ -14,8 +14,8 @@ import pytest
 
 from headwright import __version__
 from headwright.errors import InputError
+from headwright.grading.assignment import Assignment
 from headwright.grading.autograder import make_autograder
-from headwright.grading.autograder.assignment import Assignment
 from headwright.grading.autograder.gradescope import as_bytes, grade
 from headwright.grading.markdown import Written
 from headwright.grading.sheets.sheet import AnswerText, Checked

@@ -1,7 +1,8 @@
-"""Counting, by hand, gradients: labelled answers, what a wrong one is told, and attempts to get past the checker."""
+"""Counting, by hand, gradients, numeric design: labelled answers, mistakes that are named, attempts to deceive."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -64,6 +65,7 @@ def test_labelled_answers(sample: dict[str, str]) -> None:
         ),
         ("gradient-cross-entropy", r"$\nabla_z L = y - p$", "the sign is wrong"),
         ("gradient-linear", r"$G = x \delta^\top$", "this is the transpose"),
+        ("design-one-key", r"$q = \text{none}$", "has length 5.004 (proved)"),
     ],
 )
 def test_published_mistakes_are_named(exercise: str, answer: str, told: str) -> None:
@@ -129,6 +131,20 @@ known = { D = { of = "L", by = "y" } }
 """
 
 
+def test_there_is_no_query_is_proved_by_a_certificate() -> None:
+    assert verdict_on("design-impossible", r"$q = \text{none}$").word == "proved"
+    refuted = verdict_on("design-length", "$q = (4, 0, 0)$")
+    assert refuted.suggestion is not None
+    assert "longer than 4.318" in refuted.suggestion
+
+
+def test_an_own_number_that_is_large_meets_a_goal_within_a_tolerance() -> None:
+    answer = r"$q = \lambda (1, 1, 0)$ with $\lambda$ large"
+    assert verdict_on("design-output", answer).word == "proved"
+    answer = r"$q = \lambda (1, 1, 0)$ with $\lambda > 0$"
+    assert verdict_on("design-output", answer).word == "refuted"
+
+
 def test_a_derivative_that_is_given_must_be_one() -> None:
     with pytest.raises(InputError, match="D is not the derivative of L by y"):
         parse_exercise(GRADIENT)
@@ -158,3 +174,12 @@ def test_a_parameter_must_not_be_the_sign_of_bytes() -> None:
 def test_pieces_fit_what_is_counted() -> None:
     with pytest.raises(InputError, match="count pieces with product"):
         parse_exercise(COUNT.replace('"bytes"', '"FLOPs"'))
+
+
+def test_the_gallery_shows_the_exercises_as_they_are() -> None:
+    path = Path(__file__).parents[3] / "docs" / "site" / "gallery.py"
+    spec = importlib.util.spec_from_file_location("gallery", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PAGE.read_text() == module.gallery()

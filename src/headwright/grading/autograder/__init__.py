@@ -3,6 +3,9 @@
 A grader must run the code that its teacher tried. So it holds this very Headwright as a wheel, packed from where it is
 installed, and what Headwright needs in the versions that are installed here. The name Headwright is never looked up in
 an index, where somebody else may have taken it. Its README.md tells what each file is for.
+
+points       what answers earn
+gradescope   one submission graded, as Gradescope reads it
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ from pathlib import Path
 
 import headwright
 from headwright.errors import InputError
-from headwright.grading.autograder.assignment import read_points
+from headwright.grading.assignment import Assignment, with_known_ids
+from headwright.grading.autograder.points import read_points
 from headwright.grading.exercise import load_exercises
 
 __all__ = ["make_autograder"]
@@ -31,18 +35,21 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same files make the same wheel
 
 
 def make_autograder(
-    place: Path, exercises: Path | None = None, points: str | None = None
+    place: Path,
+    exercises: Path | None = None,
+    points: str | None = None,
+    assignment: Assignment | None = None,
 ) -> list[str]:
     """Write the files of an autograder into a new folder, or a zip (by its suffix); returns their names.
 
-    Without `points`, every exercise is worth 1.
+    Without `points`, every exercise of the assignment is worth what that says, else 1.
     """
     known = load_exercises(exercises)
-    worth = (
-        dict.fromkeys(known, 1.0)
-        if points is None
-        else read_points(points, list(known))
-    )
+    settings = with_known_ids(assignment or Assignment(), known)
+    if points is None:
+        worth = {name: settings.worth(name) for name in settings.ids(known)}
+    else:
+        worth = read_points(points, list(known))
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise InputError(
             f"--make-autograder {place}: is there already and not empty; give a new name"
@@ -65,6 +72,10 @@ def make_autograder(
                 (templates / name)
                 .read_text(encoding="utf-8")
                 .replace("@VERSION@", headwright.__version__)
+                .replace("@TIMEOUT@", f"{settings.timeout:g}")
+                .replace("@SEED@", str(settings.seed))
+                .replace("@HINTS@", settings.hints)
+                .replace("@FORMULAS@", f"{settings.formulas:g}")
             )
             (made / name).write_text(text, encoding="utf-8")
         with (made / "assignment.toml").open("a", encoding="utf-8") as file:

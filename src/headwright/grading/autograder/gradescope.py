@@ -16,7 +16,13 @@ from typing import Any
 
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
-from headwright.grading.autograder.assignment import Assignment, awards, read_assignment
+from headwright.grading.assignment import (
+    Assignment,
+    read_assignment,
+    set_exercises,
+    with_known_ids,
+)
+from headwright.grading.autograder.points import awards
 from headwright.grading.exercise import Exercise, load_exercises
 from headwright.grading.report.text import as_text, hinted
 from headwright.grading.running import run
@@ -46,7 +52,7 @@ def grade(
     answered: dict[str, list[Checked]] = {}
     for each in checked:
         answered.setdefault(each.answer.exercise_id, []).append(each)
-    expected = assignment.points or answered
+    expected = assignment.ids(answered)
     tests = [
         _test(name, answered.get(name, []), assignment, titles or {})
         for name in expected
@@ -79,7 +85,7 @@ def _test(
 ) -> dict[str, Any]:
     word = worst(each.verdict.word for each in answers) if answers else "missing"
     given = awards([each.verdict for each in answers], name, assignment)
-    score, most = sum(award.points for award in given), assignment.points.get(name, 1.0)
+    score, most = sum(award.points for award in given), assignment.worth(name)
     told = [SEVERAL] if len(answers) > 1 else []
     told += ["\n".join(as_text(hinted(each, assignment.hints))) for each in answers]
     told += ["\n".join(str(award) for award in given if award.most)]
@@ -139,8 +145,14 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
     folder = base / "source" / "exercises"
     own = folder if folder.is_dir() else None
     known = load_exercises(own)
-    assignment = read_assignment(base / "source" / "assignment.toml", known)
-    answers, problems = _submission(base / "submission", known, started + READING)
+    assignment = with_known_ids(
+        read_assignment(base / "source" / "assignment.toml"), known
+    )
+    chosen = {one.id: one for one in set_exercises(assignment, known)}
+    others = {name: one for name, one in known.items() if name not in chosen}
+    answers, problems = _submission(
+        base / "submission", chosen, others, started + READING
+    )
     left = SECONDS - (time.monotonic() - started)
     # One worker: two of them, each at its limit, would not fit into Gradescope's memory.
     checked = run(
@@ -157,7 +169,10 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
 
 
 def _submission(
-    folder: Path, known: Mapping[str, Exercise], until: float
+    folder: Path,
+    known: Mapping[str, Exercise],
+    others: Mapping[str, Exercise],
+    until: float,
 ) -> tuple[list[AnswerText], list[Problem]]:
     paths, problems, unread = sheets(folder)
     problems += [
@@ -172,7 +187,7 @@ def _submission(
             )
             continue
         try:
-            sheet = read_document(path, known)
+            sheet = read_document(path, known, None, others)
         except InputError as error:
             problems.append(Problem(name, 0, str(error)))
             continue

@@ -19,6 +19,7 @@ from headwright.formulas.show import plain
 from headwright.grading import answer as an
 from headwright.grading import scalars
 from headwright.grading.decision import Decision, Tending, decide
+from headwright.grading.exact_arrays.angles import vanishes
 from headwright.grading.exact_arrays.array import (
     ZERO,
     ExactArray,
@@ -26,7 +27,7 @@ from headwright.grading.exact_arrays.array import (
     in_words,
 )
 from headwright.grading.exact_arrays.reader import ArrayReader
-from headwright.grading.judging import Claim, Outcome, at, contrasted, judged
+from headwright.grading.judging import SIGNS, Claim, Outcome, at, contrasted, judged
 from headwright.grading.scalars import Scalar, Where
 from headwright.grading.scalars.numbers import ball_of, ends
 
@@ -182,7 +183,13 @@ class ArrayProver:
             return self.decide_constant(entry, sign)
         if sign == "~" and large and not constant:
             return self.decide_ratio(entry, where, large)
+        if constant and sign in ("<", ">", "<=", ">="):
+            ordered = self.decide_order(entry, sign)
+            if ordered is not None:
+                return ordered
         tending = Tending(large, given=frozenset(self.reader.parameters))
+        if sign == "=" and not constant and vanishes(entry.left - entry.right):
+            return Decision("proved", "both sides are equal", used="exact algebra")
         if sign != "=" or self.tolerance is None:
             return decide(entry.left, sign, entry.right, where, tending)
         exact = decide(entry.left, "=", entry.right, where)
@@ -218,6 +225,17 @@ class ArrayProver:
             return Decision("refuted", "", left=left, right=right)
         return Decision("undecided", f"it is about as far off as {tolerance}")
 
+    @staticmethod
+    def decide_order(entry: Entry, sign: str) -> Decision | None:
+        """Which of two numbers is larger; None where they may be equal."""
+        left, right = entry.left.value(bits=BITS), entry.right.value(bits=BITS)
+        if left.overlaps(right) or not (left.is_finite() and right.is_finite()):
+            return None
+        holds = bool(left > right) == (sign in (">", ">="))
+        if not holds:
+            return Decision("refuted", "", left=left, right=right)
+        return Decision("proved", "", used="enclosures", left=left, right=right)
+
     def decide_ratio(
         self, entry: Entry, where: Where, large: tuple[str, ...]
     ) -> Decision:
@@ -245,8 +263,8 @@ class ArrayProver:
 
     def hypotheses(self, condition: t.Node) -> list[tuple[Scalar, str, Scalar]]:
         """A condition as comparisons of numbers; one that chooses values of letters says nothing of numbers."""
-        if isinstance(condition, t.Name) and an.full_name(condition) in self.large:
-            return []  # 'as T grows'
+        if isinstance(condition, t.Name) and self.may_grow(condition):
+            return []  # 'as T grows', 'with lambda large'
         if self.is_about(condition, self.letters) or self.chooses_all(condition):
             return []
         if not isinstance(condition, t.Relation):
@@ -270,15 +288,21 @@ class ArrayProver:
     def sends_large(self, link: t.Relation) -> bool:
         """'as T -> infinity', of a name that the exercise sends there."""
         name, end = link.terms
-        large = isinstance(name, t.Name) and an.full_name(name) in self.large
-        return large and end == t.INFINITY
+        return isinstance(name, t.Name) and self.may_grow(name) and end == t.INFINITY
+
+    def may_grow(self, name: t.Name) -> bool:
+        """Whether a name goes to infinity: one that the exercise sends there, or one of the answer's own."""
+        full = an.full_name(name)
+        own = self.reader.free_numbers and full not in self.reader.definitions
+        return full in self.large or (own and full not in self.reader.parameters)
 
     def growing(self, entry: Entry) -> tuple[str, ...]:
         """The names that go to infinity: given ones that are large, and the answer's own that nothing bounds."""
         names = entry.left.names() | entry.right.names()
         bounded: set[str] = set()
         for condition in self.under:
-            bounded |= an.full_names(condition)
+            if self.hypotheses(condition):
+                bounded |= an.full_names(condition)
         own = names - set(self.reader.parameters) - bounded
         return tuple(sorted((set(self.large) & names) | own))
 
@@ -293,12 +317,16 @@ class ArrayProver:
 
     def in_words(self, link: t.Relation, entry: Entry, decision: Decision) -> str:
         """What was decided, with the place where it fails."""
+        sign = link.comparisons[0]
         if decision.word != "refuted":
-            return decision.reason
+            if decision.left is None or decision.reason:
+                return decision.reason
+            told = f"{plain(link.terms[0])} is {shown_value(decision.left)}"
+            return f"{told}, {SIGNS[sign]} {plain(link.terms[1])}"
         where = at(decision.values) if decision.values else ""
         where = " and ".join(part for part in (entry.place, where) if part)
         where = f"{where}: " if where else ""
-        left, sign = plain(link.terms[0]), link.comparisons[0]
+        left = plain(link.terms[0])
         if entry.place.startswith(("entry", "row")):
             where = f"with {at(decision.values)}: " if decision.values else ""
             left = f"{entry.place} of {left}"

@@ -23,24 +23,26 @@ def values_last(
     changed = []
     for statement in statements:
         if statement.node is not None and statement.role == "claim":
-            node = with_columns(statement.node)
-            node = last_as_value(node, names, about=about)
+            node = last_as_value(statement.node, names, about=about)
+            node = with_columns(node, names)
             statement = replace(statement, node=node)
         changed.append(statement)
     return tuple(changed)
 
 
-def with_columns(node: t.Node) -> t.Node:
-    """A statement in which (3, 2) is a vector, and no list of two numbers that are compared one by one."""
-    if not isinstance(node, t.Relation):
-        return t.mapped(node, with_columns) if isinstance(node, JOINED) else node
-    if isinstance(node.terms[0], t.Listing):  # c, d = ...: two names
+def with_columns(node: t.Node, names: Collection[str]) -> t.Node:
+    """A statement in which (3, 2) is a vector, and no list of two numbers that are compared one by one.
+
+    The value of an asked-for name stays as it was written.
+    """
+    if isinstance(node, t.Logic | t.Quantified):
+        return t.mapped(node, lambda part: with_columns(part, names))
+    if not isinstance(node, t.Relation) or isinstance(node.terms[0], t.Listing):
+        return node  # c, d = ...: two names
+    if len(node.terms) == 2 and _gives(node.terms[0], node.comparisons, names, False):
         return node
     terms = [_column(term) if _is_vector(term) else term for term in node.terms]
     return replace(node, terms=tuple(terms))
-
-
-JOINED = (t.Logic, t.Quantified)
 
 
 def _is_vector(node: t.Node) -> bool:

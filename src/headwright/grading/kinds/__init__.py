@@ -7,5 +7,6 @@ integers   integers and angles
 counting   parameters, bytes and operations as polynomials, with units
 by_hand    numbers are given, and a value is worked out
 gradients  derivatives of functions of open variables
+numeric_design  keys and values are numbers, and a query or a key is chosen
 tending    conditions that send a name somewhere: lambda -> infinity, epsilon -> 0
 """

@@ -6,8 +6,8 @@ import html
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,11 @@ from headwright.grading.report.typeset import (
     instance,
     lettered,
     typeset,
+    typeset_sentence,
     value_in_words,
 )
-from headwright.grading.sheets.files import in_order, student_of
 from headwright.grading.sheets.sheet import Checked, Problem
-from headwright.grading.verdict import WORST_FIRST, Curve, Verdict, Word, worst
+from headwright.grading.verdict import WORST_FIRST, Curve, Verdict, Word
 
 if TYPE_CHECKING:
     from headwright.grading.exercise import Exercise
@@ -78,7 +78,7 @@ def _answers(
         if each.verdict.curve is not None
     ][:MOST_PICTURES]
     cards = "\n".join(
-        _card(number, each, titles, number in drawn)
+        card(number, each, titles, number in drawn)
         for number, each in enumerate(checked, 1)
     )
     counts = Counter(each.verdict.word for each in checked)
@@ -95,7 +95,7 @@ def _answers(
     )
     lists = "".join(
         map(
-            _listed,
+            listed,
             ("What could not be used", "What was not judged"),
             (problems, notes),
         )
@@ -122,7 +122,8 @@ def page(title: str, body: str) -> str:
     )
 
 
-def _listed(title: str, problems: Sequence[Problem]) -> str:
+def listed(title: str, problems: Sequence[Problem]) -> str:
+    """What was not used or judged, as a section."""
     items = "".join(
         f"<li><code>{html.escape(c.place)}</code> {html.escape(c.sentence)}</li>"
         for c in problems
@@ -140,13 +141,20 @@ def _table(title: str, names: Sequence[str], rows: str) -> str:
     return f'<section><h2>{title}</h2><div class="wide">{table}</div></section>\n'
 
 
-def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) -> str:
+def card(
+    number: int,
+    each: Checked,
+    titles: Mapping[str, str],
+    drawn: bool,
+    level: int = 2,
+) -> str:
+    """An answer with its verdicts; `level` is that of its heading."""
     answer, verdict = each.answer, each.verdict
     exercise, place = html.escape(answer.exercise_id), html.escape(answer.place)
     title = html.escape(titles.get(answer.exercise_id, answer.exercise_id))
     facts = {"works from": verdict.threshold, "suggestion": verdict.suggestion}
     rows = "".join(
-        f"<dt>{name}</dt><dd>{lettered(said)}</dd>"
+        f"<dt>{name}</dt><dd>{typeset_sentence(said)}</dd>"
         for name, said in facts.items()
         if said
     )
@@ -161,7 +169,7 @@ def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) ->
         shown = _said(one.reason) + _counterexample(one.counterexample)
         asked += f'<div class="verdict">{badge(one.word)} {what}{optional}{shown}</div>'
     return f"""<article id="answer-{number}" class="{verdict.word}" aria-labelledby="title-{number}">
-<h2 id="title-{number}">{title}</h2>
+<h{level} id="title-{number}">{title}</h{level}>
 <p class="where"><code>{exercise}</code> in <code>{place}</code></p>
 {f'<p class="where">matched {html.escape(answer.chosen)}</p>' if answer.chosen else ""}
 {asked or f'<div class="verdict">{badge(verdict.word)}{_said(verdict.reason)}</div>'}
@@ -236,7 +244,7 @@ def _said(text: str) -> str:
     return (
         f"<pre>{html.escape(text)}</pre>"
         if "\n" in text
-        else f"<p>{lettered(text)}</p>"
+        else f"<p>{typeset_sentence(text)}</p>"
     )
 
 
@@ -270,96 +278,3 @@ def prose(markdown: str) -> str:
         dollarmath_plugin, double_inline=True, renderer=formula
     )
     return str(parser.render(markdown))
-
-
-@dataclass(frozen=True)
-class Student:
-    """What one student handed in, how many false formulas that has, and how many sentences to read."""
-
-    name: str
-    answers: tuple[Checked, ...]
-    false: int
-    to_read: int
-
-    def word(self, exercise: str) -> Word | None:
-        """The verdict on an exercise; the worst, where it is answered more than once."""
-        words = [
-            each.verdict.word
-            for each in self.answers
-            if each.answer.exercise_id == exercise
-        ]
-        return worst(words) if words else None
-
-
-@dataclass(frozen=True)
-class Classroom:
-    """A class: students with the most false formulas come first, then those with the most sentences to read."""
-
-    students: tuple[Student, ...]
-    exercises: tuple[str, ...]
-
-
-def classroom(checked: Sequence[Checked], names: Iterable[str] = ()) -> Classroom:
-    """The class that handed these in, and those whose files hold no answer: see `student_of`."""
-    found: dict[str, list[Checked]] = {name: [] for name in names}
-    for each in checked:
-        found.setdefault(student_of(each.answer.file), []).append(each)
-    students = []
-    for name, answers in found.items():
-        false = sum(len(each.verdict.false_formulas) for each in answers)
-        students.append(
-            Student(
-                name,
-                tuple(answers),
-                false,
-                sum(len(each.verdict.to_read) for each in answers),
-            )
-        )
-    students.sort(key=lambda one: (-one.false, -one.to_read, in_order(one.name)))
-    return Classroom(
-        tuple(students),
-        tuple(dict.fromkeys(each.answer.exercise_id for each in checked)),
-    )
-
-
-def classroom_page(
-    room: Classroom,
-    problems: Sequence[Problem] = (),
-    titles: Mapping[str, str] | None = None,
-    notes: Sequence[Problem] = (),
-) -> str:
-    """The class as a page: a table whose cells lead to the answers, then the answers, those with most to read first."""
-    answers = [each for one in room.students for each in one.answers]
-    answers.sort(
-        key=lambda each: (-len(each.verdict.false_formulas), -len(each.verdict.to_read))
-    )
-    places = {id(each): number for number, each in enumerate(answers, 1)}
-    rows = ""
-    for one in room.students:
-        cells = [
-            " ".join(
-                f'<a href="#answer-{places[id(each)]}">{badge(each.verdict.word)}</a>'
-                for each in one.answers
-                if each.answer.exercise_id == exercise
-            )
-            for exercise in room.exercises
-        ]
-        shown = "".join(
-            f"<td>{cell or '-'}</td>"
-            for cell in (str(one.false or ""), str(one.to_read or ""), *cells)
-        )
-        rows += f'<tr><th scope="row">{html.escape(one.name)}</th>{shown}</tr>\n'
-    names = [
-        "student",
-        "false formulas",
-        "to read",
-        *((titles or {}).get(each, each) for each in room.exercises),
-    ]
-    return _answers(
-        "The class",
-        _table("Students", names, rows),
-        answers,
-        problems,
-        titles or {},
-        notes,
-    )

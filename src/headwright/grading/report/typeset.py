@@ -105,6 +105,87 @@ def lettered(said: str) -> str:
     return _ABOVE.sub(lambda found: f"<sup>{found[1].strip('()')}</sup>", said)
 
 
+_BLANK = re.compile(r"(\s+)")
+_LETTERS = re.compile(r"[A-Za-z]+")
+_INDEX = re.compile(r"_(?:\{[^{}]*\}|\w+)")
+_SYMBOL = re.compile(r"[=<>≤≥≠≈^_+*/√|\d]|->|^-$")
+_CALL = re.compile(r"[(\[]*(?:ln|log|exp|sqrt|max|min|norm)\(")
+_WORDS_OF_FORMULAS = {*GREEK, "ln", "log", "exp", "sqrt", "max", "min"}
+_UNFINISHED = re.compile(r"^[=<>≤≥≠≈^_*/](?!\w)|[=≤≥≠≈^_+*/-]$")
+_ENDS = ",.;:"
+_PRONOUNS = ("a", "A", "I")
+
+
+def typeset_sentence(said: str) -> str:
+    """A sentence in plain spelling as HTML, with the formulas in it typeset.
+
+    A formula is a run of symbols, numbers and names without a word between them that
+    can be read as a formula; where in doubt, it stays as it was written.
+
+    >>> typeset_sentence("take n > 2").count("<math"), typeset_sentence("and so on").count("<math")
+    (1, 0)
+    """
+    shown = ""
+    for place, piece in enumerate(_MARKED.split(said)):
+        if place % 2:
+            shown += typeset(piece)
+        else:
+            shown += _typeset_runs(piece)
+    return shown
+
+
+def _typeset_runs(said: str) -> str:
+    """Words as they are, and each run of symbols between them as a formula."""
+    shown, run, blank = "", "", ""
+    for place, piece in enumerate(_BLANK.split(said)):
+        if place % 2:
+            blank = piece
+            continue
+        inside = _is_open(run)
+        if run and (inside or _is_symbolic(piece)):
+            run += blank + piece
+        else:
+            shown += _typeset_run(run) + blank
+            run = piece if _is_symbolic(piece) else ""
+            shown += "" if run else lettered(piece)
+        blank = ""
+        if run and run[-1] in _ENDS and not _is_open(run):
+            shown += _typeset_run(run)
+            run = ""
+    return shown + _typeset_run(run) + blank
+
+
+def _is_open(run: str) -> bool:
+    """Whether a bracket of a run is still to be closed, that of an inner product too."""
+    product = re.search(r"<(?=\w)[^>]*$", run)
+    return bool(product) or run.count("(") > run.count(")")
+
+
+def _is_symbolic(piece: str) -> bool:
+    bare = piece.strip("()" + _ENDS)
+    is_letter = len(bare) == 1 and bare.isalpha() and bare not in _PRONOUNS
+    is_named = bare in _WORDS_OF_FORMULAS
+    return bool(is_letter or is_named or _SYMBOL.search(piece) or _CALL.match(piece))
+
+
+def _typeset_run(run: str) -> str:
+    bare = run.rstrip(_ENDS)
+    opened = bare.count("(") - bare.count(")")
+    before = ""
+    if opened == 1 and bare.startswith("("):  # of a remark in brackets
+        before, bare = "(", bare[1:]
+    after = run[len(before) + len(bare) :]
+    if opened == -1 and bare.endswith(")"):
+        bare, after = bare[:-1], ")" + after
+    words = _LETTERS.findall(_INDEX.sub("", bare))
+    known = all(len(word) == 1 or word in _WORDS_OF_FORMULAS for word in words)
+    whole = not _UNFINISHED.search(bare)
+    if not (words and known and whole):  # a number alone stays text
+        return lettered(run)
+    made = typeset(bare)
+    return before + made + after if made.startswith("<math") else lettered(run)
+
+
 def readable_text(markdown: str) -> str:
     """Prose with its formulas in plain spelling."""
     return " ".join(_MARKED.sub(lambda found: readable(found[1]), markdown).split())

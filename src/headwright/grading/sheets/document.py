@@ -59,7 +59,10 @@ _DEFINES = re.compile(
 
 
 def read_document(
-    source: str | Path, exercises: Mapping[str, Exercise], exercise: str | None = None
+    source: str | Path,
+    exercises: Mapping[str, Exercise],
+    exercise: str | None = None,
+    others: Mapping[str, Exercise] | None = None,
 ) -> Sheet:
     """The answers in a file (`-` is standard input); see `parse_document`."""
     name = clean(str(source)) if str(source) != "-" else "standard input"
@@ -69,6 +72,7 @@ def read_document(
         exercises,
         exercise,
         latex=Path(str(source)).suffix == ".tex",
+        others=others,
     )
 
 
@@ -79,12 +83,18 @@ def parse_document(
     exercise: str | None = None,
     *,
     latex: bool = False,
+    others: Mapping[str, Exercise] | None = None,
 ) -> Sheet:
-    """The answers in a text; with `exercise`, all of it answers that one."""
-    matcher = Matcher(exercises)
+    """The answers in a text; with `exercise`, all of it answers that one.
+
+    Sections are matched among `exercises`. One that names an exercise among `others`,
+    which was not set, is reported and matched with none.
+    """
+    others = others or {}
+    matcher = Matcher(exercises, others)
     macros, text = without_preamble(text) if latex else ("", text)
     form: Form = "latex" if latex else "markdown"
-    sections = outline(text, latex=latex, named=matcher.named)
+    sections = outline(text, latex=latex, named=matcher.named, titled=matcher.titled)
     if exercise is not None and not any(
         each.named and each.exercise == exercise for each in sections
     ):
@@ -104,6 +114,10 @@ def parse_document(
             notes.append(
                 Problem(file, line, f"not judged ({shortened(what, 60)}): {each.why}")
             )
+        elif each.exercise in others:
+            title = shortened(each.title, 60)
+            sentence = f"not judged ({title}): {each.exercise} was not set"
+            notes.append(Problem(file, line, sentence))
         elif exercise in (None, each.exercise):
             lines, more = _carried(each, found[:place], exercises[each.exercise])
             answers.append(
@@ -247,9 +261,17 @@ def defined(text: str, names: Collection[str]) -> tuple[str, ...]:
 class Matcher:
     """Compares sections with exercises."""
 
-    def __init__(self, exercises: Mapping[str, Exercise]) -> None:
-        """Each exercise as a vector of the words of its title, statement, goals and right samples."""
+    def __init__(
+        self,
+        exercises: Mapping[str, Exercise],
+        others: Mapping[str, Exercise] | None = None,
+    ) -> None:
+        """Each exercise as a vector of the words of its title, statement, goals and right samples.
+
+        `others` are named by headings alone; nothing is compared with them.
+        """
         self.exercises = dict(exercises)
+        self._by_name = {**(others or {}), **self.exercises}
         self.names = tuple(
             dict.fromkeys(
                 name for each in self.exercises.values() for name in each.answer
@@ -285,19 +307,19 @@ class Matcher:
             re.sub(r"\([^)]*\)", " ", heading[:300].lower().replace("_", "-")),
         )
         for word in words:
-            if word in self.exercises and (
+            if word in self._by_name and (
                 "-" in word or all(other == word or len(other) < 3 for other in words)
             ):
                 return str(word)
-        title = heading.strip(" .:#*").lower()
-        return next(
-            (
-                name
-                for name, each in self.exercises.items()
-                if each.title.lower() == title
-            ),
-            "",
-        )
+        return self.titled(heading)
+
+    def titled(self, label: str) -> str:
+        """The exercise whose id or title this is, and nothing else; '' where there is none."""
+        title = label.strip(" .:#*").lower()
+        for name, exercise in self._by_name.items():
+            if title in (name, exercise.title.lower()):
+                return name
+        return ""
 
     def match(
         self,

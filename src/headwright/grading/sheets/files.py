@@ -5,6 +5,7 @@ Only plain files are read: links are not followed and pipes are not opened.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -15,6 +16,7 @@ from headwright.errors import InputError
 from headwright.grading.sheets.sheet import Problem
 
 LARGEST_BYTES, LARGEST_LINES = 2**20, 20_000
+NOTEBOOK, LARGEST_NOTEBOOK = ".ipynb", 16 * 2**20  # bytes: its outputs count, too
 # A sheet is shown on terminals and pages: characters that steer a terminal or turn the order of reading go.
 _STEERING = (
     *range(0x20),
@@ -41,14 +43,15 @@ def shortened(text: str, length: int = 100) -> str:
 
 def read_text(source: str | Path) -> str:
     r"""The text of a plain file, or of standard input for `-`, with lines that end in \n alone."""
-    content = (
-        sys.stdin.buffer.read(LARGEST_BYTES + 1)
-        if str(source) == "-"
-        else _bytes(Path(source))
-    )
-    if len(content) > LARGEST_BYTES:
+    path = Path(source)
+    most = LARGEST_NOTEBOOK if path.suffix.lower() == NOTEBOOK else LARGEST_BYTES
+    if str(source) == "-":
+        content = sys.stdin.buffer.read(most + 1)
+    else:
+        content = _bytes(path, most)
+    if len(content) > most:
         raise InputError(
-            f"has more than {LARGEST_BYTES:,} bytes, expected an answer sheet: split it"
+            f"has more than {most:,} bytes, expected an answer sheet: split it"
         )
     if b"\0" in content:
         raise InputError(
@@ -61,6 +64,8 @@ def read_text(source: str | Path) -> str:
         raise InputError(
             f"is not text in UTF-8 (line {line}): save it as UTF-8"
         ) from error
+    if Path(str(source)).suffix.lower() == NOTEBOOK:
+        text = notebook_text(text)
     if text.count("\n") > LARGEST_LINES:
         raise InputError(
             f"has more than {LARGEST_LINES:,} lines, expected an answer sheet: split it"
@@ -68,13 +73,35 @@ def read_text(source: str | Path) -> str:
     return clean(text)
 
 
-def _bytes(path: Path) -> bytes:
+def notebook_text(content: str) -> str:
+    r"""The Markdown cells of a Jupyter notebook as one text, with a blank line between them.
+
+    >>> notebook_text('{"cells": [{"cell_type": "markdown", "source": ["## low-rank\\n", "$B = 0$"]}]}')
+    '## low-rank\n$B = 0$'
+    """
+    try:
+        notebook = json.loads(content)
+    except (ValueError, RecursionError):
+        raise InputError("is no Jupyter notebook: it is not JSON") from None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise InputError("is no Jupyter notebook: it has no list of cells")
+    texts = []
+    for cell in cells:
+        if isinstance(cell, dict) and cell.get("cell_type") == "markdown":
+            source = cell.get("source", "")
+            lines = source if isinstance(source, list) else [source]
+            texts.append("".join(line for line in lines if isinstance(line, str)))
+    return "\n\n".join(texts)
+
+
+def _bytes(path: Path, most: int) -> bytes:
     # Without O_NONBLOCK, opening a named pipe that nobody writes to would wait for ever.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return file.read(LARGEST_BYTES + 1)
+                return file.read(most + 1)
     except FileNotFoundError as error:
         raise InputError("there is no such file") from error
     except (OSError, ValueError) as error:
@@ -84,14 +111,13 @@ def _bytes(path: Path) -> bytes:
     raise InputError("is not a plain file: expected one, or - for standard input")
 
 
-SUFFIXES = (".md", ".markdown", ".txt", ".tex")
+SUFFIXES = (".md", ".markdown", ".txt", ".tex", NOTEBOOK)
 OTHERS = (
     ".pdf",
     ".docx",
     ".doc",
     ".odt",
     ".pages",
-    ".ipynb",
     ".html",
     ".zip",
     ".png",
@@ -99,7 +125,9 @@ OTHERS = (
     ".jpeg",
     ".heic",
 )
-NOT_READ = f"not read: expected text, Markdown or LaTeX ({' '.join(SUFFIXES)})"
+NOT_READ = (
+    f"not read: expected text, Markdown, LaTeX or a notebook ({' '.join(SUFFIXES)})"
+)
 MOST_FILES, MOST_ENTRIES, DEEPEST = 20, 5000, 8
 
 

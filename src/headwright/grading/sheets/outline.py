@@ -113,9 +113,17 @@ def heading(line: str) -> tuple[int, tuple[str, ...], bool, str, str]:
 
 
 def outline(
-    text: str, *, latex: bool = False, named: Callable[[str], str] = lambda _: ""
+    text: str,
+    *,
+    latex: bool = False,
+    named: Callable[[str], str] = lambda _: "",
+    titled: Callable[[str], str] = lambda _: "",
 ) -> list[Section]:
-    """The sections of a document; `named` tells the exercise that a title names."""
+    """The sections of a document.
+
+    `named` tells the exercise that a heading names, `titled` the one whose id or title
+    the words behind a label are.
+    """
     text = re.sub(
         r"\A---\n(?s:.{0,3000}?)\n---(?=\n)",
         lambda yaml: "\n" * yaml[0].count("\n"),
@@ -136,7 +144,9 @@ def outline(
         else:
             fence = line.lstrip(" >")[:3]
             until = fence if fence in ("```", "~~~") else left_open(line) or ""
-            rest = line if until else _begin(sections, number, line, before, named)
+            rest = line
+            if not until:
+                rest = _begin(sections, number, line, before, named, titled)
         sections[-1].said.append((number, rest))
         before = line.strip()
     for each in sections:  # what follows a mark, or the last question, answers
@@ -157,6 +167,7 @@ def _begin(
     line: str,
     before: str,
     named: Callable[[str], str],
+    titled: Callable[[str], str],
 ) -> str:
     """Begin the sections that a line begins; returns what it says besides."""
     here = sections[-1]
@@ -166,6 +177,8 @@ def _begin(
         if rank < DIGIT and len(line) < 2 * LONGEST_TITLE
         else ""
     )
+    if rank >= DIGIT and not name:  # '3) Copy one value' is that exercise
+        name = titled(_POINTS.sub("", title))
     within = next((each for each in here.path if each.named), None)
     if name:
         _add(
@@ -180,7 +193,9 @@ def _begin(
                 named=True,
             ),
         )
-        return ""
+        if rank < DIGIT:
+            return ""
+        return rest.partition(title)[2].lstrip(" .:*")
     if within and not (0 < rank <= within.rank):  # a step of the answer
         if (
             marks

@@ -19,8 +19,10 @@ from headwright.head_design.head import Head, HeadLayer
 from headwright.query_design.targets import exact
 from headwright.validation import StrictModel, sentence
 
-ARRAYS, SHAPES = "weights.safetensors", "weights.json"
-MATRICES, VECTORS = ("W_Q", "W_K", "W_V"), ("b_Q", "b_V")
+ARRAYS = "weights.safetensors"
+SHAPES = "weights.json"
+MATRICES = ("W_Q", "W_K", "W_V")
+VECTORS = ("b_Q", "b_V")
 CONVENTIONS = {
     "tokens": "rows x of length D",
     "query": "W_Q x, plus b_Q if biases is true",
@@ -56,31 +58,36 @@ def write_arrays(layer: HeadLayer, directory: str | Path) -> tuple[Path, Path]:
     >>> again.dtype, again.causal, again.heads[0].W_V.tolist()
     ('bfloat16', True, [[3.0, 0.0], [0.0, 3.0]])
     """
-    named = {
-        f"heads.{h}.{name}": stored(
-            getattr(head, name), layer.dtype, f"{name} of head {h}"
-        )
-        for h, head in enumerate(layer.heads)
-        for name in (MATRICES + VECTORS if layer.biases else MATRICES)
-    }
+    matrices = {}
+    for number, head in enumerate(layer.heads):
+        for name in _names(layer.biases):
+            matrix = getattr(head, name)
+            content = stored(matrix, layer.dtype, f"{name} of head {number}")
+            matrices[f"heads.{number}.{name}"] = np.ascontiguousarray(content)
+    bias = []
+    for table in layer.bias:
+        bias.append([list(map(str, row)) for row in table])
     about = _Shapes(
         format="headwright layer 1",
         dtype=layer.dtype,  # type: ignore[arg-type]  # a layer has no other
         causal=layer.causal,
         mask=list(layer.mask),
         biases=layer.biases,
-        bias=[[[str(x) for x in row] for row in table] for table in layer.bias],
+        bias=bias,
         heads=len(layer.heads),
-        shapes={name: list(matrix.shape) for name, matrix in named.items()},
+        shapes={name: list(matrix.shape) for name, matrix in matrices.items()},
         conventions=CONVENTIONS,
     )
-    arrays, shapes = Path(directory) / ARRAYS, Path(directory) / SHAPES
-    write_whole(
-        arrays,
-        save({name: np.ascontiguousarray(matrix) for name, matrix in named.items()}),
-    )
+    arrays = Path(directory) / ARRAYS
+    shapes = Path(directory) / SHAPES
+    write_whole(arrays, save(matrices))
     write_whole(shapes, (json.dumps(about.model_dump(), indent=2) + "\n").encode())
     return arrays, shapes
+
+
+def _names(biases: bool) -> tuple[str, ...]:
+    """Of the weights of a head."""
+    return MATRICES + VECTORS if biases else MATRICES
 
 
 def load_layer(directory: str | Path) -> HeadLayer:
@@ -90,39 +97,51 @@ def load_layer(directory: str | Path) -> HeadLayer:
     Traceback (most recent call last):
     headwright.errors.InputError: layer /no/such/folder/weights.json: there is no such file
     """
-    arrays, shapes = Path(directory) / ARRAYS, Path(directory) / SHAPES
+    arrays = Path(directory) / ARRAYS
+    shapes = Path(directory) / SHAPES
     try:
         about = _Shapes.model_validate_json(_content(shapes))
-        named = _tensors(arrays)
+        matrices = _tensors(arrays)
     except ValidationError as error:
         raise InputError(f"layer {shapes}: {sentence(error, _Shapes)}") from error
     except SafetensorError as error:
         raise InputError(
             f"layer {arrays}: is not a safetensors file ({error})"
         ) from error
-    names = MATRICES + VECTORS if about.biases else MATRICES
-    wanted = [f"heads.{h}.{name}" for h in range(about.heads) for name in names]
-    if sorted(named) != sorted(wanted):
+    _check_matrices(arrays, about, matrices)
+    heads = []
+    for number in range(about.heads):
+        weights = []
+        for name in _names(about.biases):
+            weights.append(matrices[f"heads.{number}.{name}"].astype(np.float64))
+        heads.append(Head(*weights))
+    bias = []
+    for table in about.bias:
+        bias.append(tuple(tuple(exact(x, "a bias") for x in row) for row in table))
+    return HeadLayer(
+        tuple(heads), about.causal, about.dtype, tuple(about.mask), tuple(bias)
+    )
+
+
+def _check_matrices(
+    path: Path, about: _Shapes, matrices: dict[str, np.ndarray]
+) -> None:
+    """The file holds what the other one says: these names, of this type, in these shapes."""
+    expected = []
+    for number in range(about.heads):
+        expected += [f"heads.{number}.{name}" for name in _names(about.biases)]
+    if sorted(matrices) != sorted(expected):
         raise InputError(
-            f"layer {arrays}: holds {', '.join(sorted(named))}: expected {', '.join(wanted)}"
+            f"layer {path}: holds {', '.join(sorted(matrices))}: expected {', '.join(expected)}"
         )
-    for name, matrix in named.items():
-        if matrix.dtype.name != about.dtype or list(matrix.shape) != about.shapes.get(
-            name
-        ):
+    for name, matrix in matrices.items():
+        dtype = matrix.dtype.name
+        shape = list(matrix.shape)
+        if dtype != about.dtype or shape != about.shapes.get(name):
             raise InputError(
-                f"layer {arrays}: {name} is {matrix.dtype.name} of shape {list(matrix.shape)}, and "
+                f"layer {path}: {name} is {dtype} of shape {shape}, and "
                 f"{SHAPES} says {about.dtype} of shape {about.shapes.get(name)}"
             )
-    wide = {name: matrix.astype(np.float64) for name, matrix in named.items()}
-    heads = tuple(
-        Head(*(wide[f"heads.{h}.{name}"] for name in names)) for h in range(about.heads)
-    )
-    bias = tuple(
-        tuple(tuple(exact(x, "a bias") for x in row) for row in table)
-        for table in about.bias
-    )
-    return HeadLayer(heads, about.causal, about.dtype, tuple(about.mask), bias)
 
 
 def _tensors(path: Path) -> dict[str, np.ndarray]:
@@ -139,10 +158,7 @@ def _tensors(path: Path) -> dict[str, np.ndarray]:
 def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"layer {path}: there is no such file") from error
     except OSError as error:
-        reason = (
-            "there is no such file"
-            if isinstance(error, FileNotFoundError)
-            else error.strerror
-        )
-        raise InputError(f"layer {path}: {reason}") from error
+        raise InputError(f"layer {path}: {error.strerror}") from error

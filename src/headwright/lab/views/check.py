@@ -57,6 +57,10 @@ class CheckRequest(RequestModel):
         "full", description="How much is shown about wrong answers."
     )
     latex: bool = Field(False, description="Whether the text is a LaTeX document.")
+    notebook: bool = Field(
+        False,
+        description="Whether the text is a Jupyter notebook: its Markdown cells are read.",
+    )
     report: bool = Field(False, description="Whether to return an HTML report as well.")
     seed: int = Field(0, ge=0, le=10**6)
 
@@ -98,7 +102,7 @@ def check(request: CheckRequest) -> dict[str, Any]:
     >>> found["answers"][0]["verdict"], found["answers"][0]["asked"][0]["reason"]
     ('refuted', 'it is wrong')
     """
-    sheet = read(request.text, request.exercise, latex=request.latex)
+    sheet = read(text_of(request), request.exercise, latex=request.latex)
     if len(sheet.answers) > 1:
         raise InputError(
             f"text has {len(sheet.answers)} answers: expected one; use the call `document`"
@@ -116,7 +120,7 @@ def document(request: CheckRequest) -> dict[str, Any]:
     """
     from headwright.grading.running import run
 
-    sheet = read(request.text, request.exercise, latex=request.latex)
+    sheet = read(text_of(request), request.exercise, latex=request.latex)
     if len(sheet.answers) > MOST_ANSWERS:
         raise InputError(
             f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}"
@@ -138,6 +142,13 @@ def told(
         answer["text"] = each.answer.written.text[:MOST_SHOWN]
         answer["shown"] = _shown(each)
     return {**found, "report": _report(shown, sheet) if request.report else None}
+
+
+def text_of(request: CheckRequest) -> str:
+    """The text of a request, or that of the Markdown cells of a notebook."""
+    from headwright.grading.sheets.files import notebook_text
+
+    return notebook_text(request.text) if request.notebook else request.text
 
 
 def read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
@@ -179,9 +190,13 @@ def _shown(each: Checked) -> dict[str, Any]:
 
     verdict = each.verdict
     return {
+        "reason": _said(verdict.reason),
+        "threshold": _said(verdict.threshold),
+        "suggestion": _said(verdict.suggestion),
         "asked": [
             {
                 "formula": typeset(one.latex) if one.latex else "",
+                "reason": _said(one.reason),
                 "counterexample": in_words(instance(one.counterexample)),
             }
             for one in verdict.asked
@@ -189,6 +204,7 @@ def _shown(each: Checked) -> dict[str, Any]:
         "formulas": [
             {
                 "formula": typeset(one.latex),
+                "reason": _said(one.reason),
                 "read": _read_as(one.latex),
                 "by": f" ({one.used})" if one.used else "",
                 "counterexample": in_words(instance(one.counterexample)),
@@ -198,6 +214,19 @@ def _shown(each: Checked) -> dict[str, Any]:
         "counted": counted(verdict),
         "to_read": [prose(one.text).strip() for one in verdict.to_read[:MOST_TYPESET]],
     }
+
+
+def _said(sentence: str | None) -> str:
+    """A sentence as HTML; one that points into a formula keeps its lines."""
+    from html import escape
+
+    from headwright.grading.report.typeset import typeset_sentence
+
+    if sentence is None:
+        return ""
+    if "\n" in sentence:
+        return f"<pre>{escape(sentence)}</pre>"
+    return typeset_sentence(sentence)
 
 
 def _read_as(latex: str) -> str:

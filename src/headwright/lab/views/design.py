@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from headwright.certificates.exact.values import rational
 from headwright.errors import InputError
 from headwright.lab.view import ApiCall, RequestModel, View
 from headwright.lab.views.uncertainties import MOST_ENTRIES, Noisy, uncertainty_of
@@ -17,10 +19,12 @@ if TYPE_CHECKING:
 
     from headwright.query_design import Design, Targets
 
-MOST_KEYS, MOST_NUMBERS, MOST_HEADS = 2000, 20_000, 8
-Number = Annotated[
-    str, Field(max_length=60)
-]  # exact: "0.01" is 1/100, and "1/8" is what it says
+MOST_KEYS = 2000
+MOST_NUMBERS = 20_000
+MOST_HEADS = 8
+TARGETS = ("copy_", "average", "at_least")
+# Exact: "0.01" is 1/100, and "1/8" is what it says.
+Number = Annotated[str, Field(max_length=60)]
 Index = Annotated[int, Field(ge=0, lt=MOST_KEYS)]
 Row = Annotated[list[float], Field(min_length=1, max_length=256)]
 
@@ -88,13 +92,13 @@ def find(request: DesignRequest) -> Design:
     )
 
 
-def answered(found: Design) -> dict[str, Any]:
+def answered(result: Design) -> dict[str, Any]:
     """A design as the answer of the API.
 
     >>> answered(find(DesignRequest(keys=[[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], copy=2)))["mixing"]["of"]
     {'0': 0.75, '1': 0.25}
     """
-    return {**found.to_json(found.certificate), "mixing": _mixing(found)}
+    return {**result.to_json(result.certificate), "mixing": _mixing(result)}
 
 
 def matrix(rows: list[list[float]], what: str) -> Float[np.ndarray, "n d"]:
@@ -109,12 +113,12 @@ def matrix(rows: list[list[float]], what: str) -> Float[np.ndarray, "n d"]:
         raise InputError(
             f"{what}: rows of different lengths, expected as many numbers in each"
         )
-    found = np.array(rows, dtype=float)
-    if found.size > MOST_NUMBERS:
+    array = np.array(rows, dtype=float)
+    if array.size > MOST_NUMBERS:
         raise InputError(
-            f"{what}: {found.size} numbers; the lab accepts {MOST_NUMBERS}, the command line has no limit"
+            f"{what}: {array.size} numbers; the lab accepts {MOST_NUMBERS}, the command line has no limit"
         )
-    return found
+    return array
 
 
 def targets_of(request: DesignRequest) -> Targets:
@@ -125,92 +129,79 @@ def targets_of(request: DesignRequest) -> Targets:
     """
     from headwright.query_design import at_least, average, copy
 
-    given = [
-        name
-        for name in ("copy_", "average", "at_least")
-        if getattr(request, name) is not None
-    ]
-    if len(given) != 1:
+    present = [name for name in TARGETS if getattr(request, name) is not None]
+    if len(present) != 1:
         raise InputError("expected one target: copy, average or at_least")
     if request.copy_ is not None:
         return copy(request.copy_, request.eps)
     if request.average is not None:
         return average(request.average, request.eps)
-    wanted = request.at_least or {}
-    if len({int(key) for key in wanted}) < len(wanted):
+    written = request.at_least or {}
+    weights = {int(key): least for key, least in written.items()}
+    if len(weights) < len(written):
         raise InputError(
-            f"at_least names a key twice ({', '.join(wanted)}): expected each once"
+            f"at_least names a key twice ({', '.join(written)}): expected each once"
         )
-    return at_least({int(key): least for key, least in wanted.items()})
+    return at_least(weights)
 
 
-def _mixing(found: Design) -> dict[str, Any] | None:
+def _mixing(result: Design) -> dict[str, Any] | None:
     """Why no query meets the targets, where a mean of targets is also a convex combination of keys; for a picture.
 
     Both are read from the verified certificate, and compared exactly.
     """
-    import json
+    question = result.question
+    if result.word != "impossible" or not question.uncertainty.fixed:
+        return None
+    constraints = _constraints(result.certificate)
+    if question.heads > 1 or not constraints:
+        return None
+    distribution = constraints[0]["distribution"]
+    if any(c["distribution"] != distribution for c in constraints) or not distribution:
+        return None
+    multipliers = {int(c["target"]): rational(c["multiplier"]) for c in constraints}
+    targets = _shares(multipliers)
+    weights = {int(key): rational(weight) for key, weight in distribution.items()}
+    if len(targets) == 1:
+        # A single target is mixed of the other keys.
+        weights = {key: x for key, x in weights.items() if key not in targets}
+    others = _shares(weights)
+    keys = question.keys[0]
+    if not others or _mean(keys, targets) != _mean(keys, others):
+        return None
+    return {"targets": _as_floats(targets), "of": _as_floats(others)}
 
-    question = found.question
-    if (
-        found.word != "impossible"
-        or found.certificate is None
-        or not question.uncertainty.fixed
-        or question.heads > 1
-    ):
-        return None
-    bound = json.loads(found.certificate)["evidence"]["bound"]
-    constraints = (
-        [one for part in bound["parts"] for one in part["constraints"]] if bound else []
-    )
-    spread = [one["distribution"] for one in constraints]
-    if not spread or spread[0] is None or any(one != spread[0] for one in spread):
-        return None
-    targets = _shares(
-        {int(one["target"]): _number(one["multiplier"]) for one in constraints}
-    )
-    weights = {int(key): _number(weight) for key, weight in spread[0].items()}
-    of = _shares(
-        {
-            key: weight
-            for key, weight in weights.items()
-            if len(targets) > 1 or key not in targets
-        }
-    )
-    if not of or _mean(question.keys[0], targets) != _mean(question.keys[0], of):
-        return None
-    return {
-        name: {str(key): float(share) for key, share in shares.items()}
-        for name, shares in (("targets", targets), ("of", of))
-    }
+
+def _constraints(certificate: str | None) -> list[dict[str, Any]]:
+    """Those of all parts of the bound in a verified certificate."""
+    if certificate is None:
+        return []
+    bound = json.loads(certificate)["evidence"]["bound"]
+    constraints: list[dict[str, Any]] = []
+    for part in bound["parts"] if bound else ():
+        constraints += part["constraints"]
+    return constraints
 
 
 def _shares(weights: dict[int, Fraction]) -> dict[int, Fraction]:
+    """Of a whole, those that are not 0; nothing if all are."""
     total = sum(weights.values())
-    return (
-        {key: weight / total for key, weight in weights.items() if weight}
-        if total
-        else {}
-    )
+    return {key: weight / total for key, weight in weights.items() if weight}
+
+
+def _as_floats(shares: dict[int, Fraction]) -> dict[str, float]:
+    return {str(key): float(share) for key, share in shares.items()}
 
 
 def _mean(
     keys: Float[np.ndarray, "n d"], shares: dict[int, Fraction]
 ) -> list[Fraction]:
     """The mean of keys, exactly."""
-    rows = [
-        [share * Fraction(x) for x in keys[key].tolist()]
-        for key, share in shares.items()
-    ]
-    return [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
-
-
-def _number(text: str) -> Fraction:
-    """A number as certificates write it: hexadecimal, with or without a denominator."""
-    top, slash, bottom = text.partition("/")
-    if slash:
-        return Fraction(int(top, 16), int(bottom, 16))
-    return Fraction(float.fromhex(top))
+    mean = [Fraction(0)] * keys.shape[1]
+    for key, share in shares.items():
+        for i, x in enumerate(keys[key].tolist()):
+            mean[i] += share * Fraction(x)
+    return mean
 
 
 VIEW = View(

@@ -1,6 +1,6 @@
 // Design in this tab: JavaScript proposes the shortest query as keys are dragged, and the exact checker proves it.
 import { length } from "./common/attention.js";
-import { shortestQuery } from "./common/shortest.js";
+import { shortestQuery } from "./shortest.js";
 import { choice, number } from "./common/state.js";
 import { post } from "./common/transport.js";
 import { open } from "./common/view.js";

@@ -39,7 +39,9 @@ Matrix = Float[np.ndarray, "d d"]
 SMOOTHINGS = (1e-1, 1e-3, 1e-5, 1e-7)  # of the roots, next to their size
 MAX_STEPS = 20
 CLOSE = 1e-12  # a slope so small next to V is rounding
-ROUNDS, FEW_ROUNDS, HALVINGS = 60, 5, 12
+ROUNDS = 60  # of improvement, at most
+FEW_ROUNDS = 5  # where there are many keys
+HALVINGS = 12  # of a step, until the bound gains
 NOTHING = (
     1e-6  # a vector this much shorter than it was is 0; the proof makes it so exactly
 )
@@ -54,6 +56,7 @@ MOST_SHARES = 4000  # numbers in the distributions that are written out
 HAIR = (
     1e-13  # the push is shorter by this, so that it stays within z in spite of rounding
 )
+STARTS = (1.0, 0.7, 0.4, 0.2, 0.1)  # parts of the start that are tried in turn
 
 
 def _shortest(
@@ -63,7 +66,7 @@ def _shortest(
     if len(C) == 1:
         y, p = _by_one(V, C[0], z)
         return y, p[None]
-    if z == 0 or not any(one.any() for one in C):
+    if z == 0 or not any(covariance.any() for covariance in C):
         return V, np.zeros((len(C), len(V)))
     return _by_several(V, np.stack(C), multipliers, z)
 
@@ -77,9 +80,12 @@ def _by_one(V: Vector, C: Matrix, z: float) -> tuple[Vector, Vector]:
     moving = c > 0
     if z == 0 or not moving.any():
         return V, np.zeros_like(V)
-    inside, spread = v[moving], c[moving]
+    inside = v[moving]
+    spread = c[moving]
     if float((inside**2 / spread).sum()) <= z * z:
-        y, p = np.where(moving, 0.0, v), np.zeros_like(v)
+        # All of V that can be pushed away is.
+        y = np.where(moving, 0.0, v)
+        p = np.zeros_like(v)
         p[moving] = -inside / spread
         return axes @ y, axes @ p
 
@@ -87,14 +93,19 @@ def _by_one(V: Vector, C: Matrix, z: float) -> tuple[Vector, Vector]:
         share = spread * math.exp(log_theta)
         return float(((share / (1 + share)) ** 2 * (inside**2 / spread)).sum()) - z * z
 
-    low, high = -math.log(float(spread.max())) - 60, -math.log(float(spread.min())) + 60
-    if beyond(low) > 0 or beyond(high) < 0:  # beyond what floats can tell
-        theta = math.exp(low if beyond(low) > 0 else high)
+    low = -math.log(float(spread.max())) - 60
+    high = -math.log(float(spread.min())) + 60
+    if beyond(low) > 0:  # beyond what floats can tell
+        theta = math.exp(low)
+    elif beyond(high) < 0:
+        theta = math.exp(high)
     else:
         theta = math.exp(float(brentq(beyond, low, high, xtol=1e-14, rtol=1e-15)))
     y = v / (1 + theta * c)
     used = float((theta * theta * c * y * y).sum())
-    p = -theta * y * min(1.0, z / math.sqrt(used)) if used > 0 else np.zeros_like(v)
+    p = np.zeros_like(v)
+    if used > 0:
+        p = -theta * y * min(1.0, z / math.sqrt(used))
     return axes @ y, axes @ p
 
 
@@ -184,18 +195,20 @@ class GaussianKeys:
     keys: Float[np.ndarray, "n d"]
     ball: Float[np.ndarray, " n"]
     stretch: Float[np.ndarray, " n"]
-    factors: tuple[
-        tuple[Float[np.ndarray, " n"], Float[np.ndarray, "d width"]], ...
-    ]  # 1 for the keys that have it
+    # E, and 1 for the keys that have it.
+    factors: tuple[tuple[Float[np.ndarray, " n"], Float[np.ndarray, "d width"]], ...]
 
     @classmethod
     def of(cls, question: DesignQuestion) -> GaussianKeys:
         """The random entries of the uncertainty of a question."""
         n = question.n
-        ball, stretch, factors = np.zeros(n), np.zeros(n), []
+        ball = np.zeros(n)
+        stretch = np.zeros(n)
+        factors = []
         for entry in question.entries:
             if entry.random:
-                ball[entry.keys], stretch[entry.keys] = entry.ball, entry.stretch
+                ball[entry.keys] = entry.ball
+                stretch[entry.keys] = entry.stretch
                 if entry.width:
                     inside = np.zeros(n)
                     inside[entry.keys] = 1.0
@@ -215,11 +228,11 @@ class GaussianKeys:
 
     def along(self, p: Vector, q: Vector) -> Float[np.ndarray, " n"]:
         """p^T C_j q for every key."""
-        found: Float[np.ndarray, " n"] = self.ball**2 * float(p @ q)
-        found = found + self.stretch**2 * (self.keys @ p) * (self.keys @ q)
+        products: Float[np.ndarray, " n"] = self.ball**2 * float(p @ q)
+        products = products + self.stretch**2 * (self.keys @ p) * (self.keys @ q)
         for inside, E in self.factors:
-            found = found + inside * float((E.T @ p) @ (E.T @ q))
-        return found
+            products = products + inside * float((E.T @ p) @ (E.T @ q))
+        return products
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,20 +260,15 @@ class BoundSearch:
 
     def __init__(self, question: DesignQuestion, shrink: float = 0.0) -> None:
         """All that does not change on the way; with a shrink, as if there were fewer deviations and smaller sets."""
-        self.question, self.chances, self.shrink = (
-            question,
-            GaussianKeys.of(question),
-            shrink,
-        )
+        self.question = question
+        self.chances = GaussianKeys.of(question)
+        self.shrink = shrink
         self.z = float(deviations_of_any(question)) * (1 - shrink)
-        self.scale, self.sign = (
-            abs(float(question.scale)),
-            math.copysign(1.0, question.scale),
-        )
-        self.log_floors = {
-            a: math.log(p.numerator) - math.log(p.denominator)
-            for a, p in question.targets.least.items()
-        }
+        self.scale = abs(float(question.scale))
+        self.sign = math.copysign(1.0, question.scale)
+        self.log_floors = {}
+        for target, p in question.targets.least.items():
+            self.log_floors[target] = math.log(p.numerator) - math.log(p.denominator)
         self.balls = np.zeros(question.n)
         for entry in question.entries:
             if not entry.random:
@@ -277,27 +285,40 @@ class BoundSearch:
 
         A bound that is as good as `enough` ends the search.
         """
+        best = self._best_alone(start, smoothing)
+        if best.least >= enough * (1 - NOTHING):
+            return best
+        together = self._best_together(start, multipliers, smoothing)
+        if together is not None:
+            best = max(best, together, key=_least)
+        if best.least >= enough * (1 - NOTHING):
+            return best
+        query, multipliers, smoothing = self._relaxed(start)
+        best = max(best, self._best_alone(query, smoothing), key=_least)
+        together = self._best_together(query, multipliers, smoothing)
+        if together is not None:
+            best = max(best, together, key=_least)
+        return best
+
+    def _best_alone(self, query: Vector, smoothing: float) -> ShareBound:
+        """The best bound of a single target."""
+        bounds = []
+        for target in self.question.targets.indices:
+            bounds.append(self._improved((target,), np.ones(1), query, smoothing))
+        return max(bounds, key=_least)
+
+    def _best_together(
+        self, query: Vector, multipliers: Float[np.ndarray, " m"], smoothing: float
+    ) -> ShareBound | None:
+        """The best of all targets together, with these multipliers or even ones; None if there is one target."""
         targets = tuple(self.question.targets.indices)
-        found = max(
-            (self._improved((a,), np.ones(1), start, smoothing) for a in targets),
-            key=_least,
-        )
-        for relaxed in (False, True):
-            if found.least >= enough * (1 - NOTHING):
-                break
-            q, lam, tau = (
-                self._relaxed(start) if relaxed else (start, multipliers, smoothing)
-            )
-            ways: list[tuple[tuple[int, ...], Vector]] = [
-                ((a,), np.ones(1)) for a in targets
-            ]
-            if len(targets) > 1:
-                even = np.full(len(targets), 1 / len(targets))
-                ways += [(targets, 0.9 * lam / lam.sum() + 0.1 * even), (targets, even)]
-            found = max(
-                found, *(self._improved(way, x, q, tau) for way, x in ways), key=_least
-            )
-        return found
+        if len(targets) == 1:
+            return None
+        even = np.full(len(targets), 1 / len(targets))
+        mixed = 0.9 * multipliers / multipliers.sum() + 0.1 * even
+        with_mixed = self._improved(targets, mixed, query, smoothing)
+        with_even = self._improved(targets, even, query, smoothing)
+        return max(with_mixed, with_even, key=_least)
 
     def _relaxed(self, start: Vector) -> tuple[Vector, Float[np.ndarray, " m"], float]:
         """The shortest query that withstands these deviations in each pair, which every query must; or the nearest."""
@@ -306,11 +327,9 @@ class BoundSearch:
         solution = solved(problem)
         if solution.status != "impossible":
             return solution.witness, solution.multipliers[0], solution.smoothing
-        q = (
-            start
-            if float(np.abs(start).max()) * self.scale < FAR
-            else np.zeros_like(start)
-        )
+        q = start
+        if float(np.abs(start).max()) * self.scale >= FAR:
+            q = np.zeros_like(start)
         for level in LEVELS:
             close = nearest(problem, q, level, 1 / level)
             q = close.query
@@ -323,7 +342,7 @@ class BoundSearch:
         start: Vector,
         smoothing: float,
     ) -> ShareBound:
-        for shorter in (1.0, 0.7, 0.4, 0.2, 0.1):
+        for shorter in STARTS:
             now = self._at(targets, multipliers, start * shorter, smoothing)
             if now.least > 0:
                 break
@@ -347,52 +366,48 @@ class BoundSearch:
         """The better of the shares that random keys have at a query, each guarded against alone, or pair by pair."""
         variances = self.scale**2 * np.maximum(self.chances.along(query, query), 0.0)
         stand = places(self.question, query, smoothing, self.shrink)
-        scores = [self._scores(a, query, stand) for a in targets]
-        apart = [
-            self.z * (np.sqrt(variances) + math.sqrt(variances[a])) for a in targets
-        ]
-        paired = [self.z * np.sqrt(variances + variances[a]) for a in targets]
-        values = []
-        for lifts in (apart, paired):
-            pi = [
-                _softmax(x + np.where(self._is(a), 0.0, lift))
-                for a, x, lift in zip(targets, scores, lifts, strict=True)
-            ]
-            values.append(
-                self._value(ConstraintShares(targets, multipliers, np.stack(pi), stand))
-            )
-        return max(values, key=_least)
+        pi_alone = []
+        pi_in_pairs = []
+        for target in targets:
+            scores = self._scores(target, query, stand)
+            is_rival = ~self._is(target)
+            alone = np.sqrt(variances) + math.sqrt(variances[target])
+            in_pairs = np.sqrt(variances + variances[target])
+            pi_alone.append(_softmax(scores + is_rival * (self.z * alone)))
+            pi_in_pairs.append(_softmax(scores + is_rival * (self.z * in_pairs)))
+        bounds = []
+        for pi in (pi_alone, pi_in_pairs):
+            shares = ConstraintShares(targets, multipliers, np.stack(pi), stand)
+            bounds.append(self._value(shares))
+        return max(bounds, key=_least)
 
     def _is(self, target: int) -> Bool[np.ndarray, " n"]:
-        found: Bool[np.ndarray, " n"] = np.arange(self.question.n) == target
-        return found
+        is_target: Bool[np.ndarray, " n"] = np.arange(self.question.n) == target
+        return is_target
 
     def _step(self, now: ShareBound, smoothing: float) -> ShareBound:
         """Towards the shares that the query asks for, half as far until the bound gains."""
         shares = now.shares
         stand = places(self.question, now.query, smoothing, self.shrink)
-        scores = np.stack(
-            [
-                self._scores(a, now.query, stand)
-                + (pi - self._is(a))
-                * self.scale
-                * self.chances.along(p, now.query * self.sign)
-                for a, pi, p in zip(shares.targets, shares.pi, now.pushes, strict=True)
-            ]
-        )
+        of_targets = []
+        for target, pi, push in zip(shares.targets, shares.pi, now.pushes, strict=True):
+            # What the push of this constraint does to the scores.
+            pushed = self.scale * self.chances.along(push, now.query * self.sign)
+            scores_of_target = self._scores(target, now.query, stand)
+            of_targets.append(scores_of_target + (pi - self._is(target)) * pushed)
+        scores = np.stack(of_targets)
         logs = np.log(np.maximum(shares.pi, 1e-300))
         values = self._constraint_values(shares, scores)
         for halving in range(HALVINGS):
             t = 0.5**halving
-            pi = np.stack([_softmax(row) for row in (1 - t) * logs + t * scores])
-            lam = shares.multipliers * np.exp(
-                np.clip(t * (values - values.max()), -700, 0)
-            )
-            value = self._value(
-                ConstraintShares(shares.targets, lam / lam.sum(), pi, stand)
-            )
-            if value.least > now.least:
-                return value
+            pi = np.stack(list(map(_softmax, (1 - t) * logs + t * scores)))
+            growth = np.exp(np.clip(t * (values - values.max()), -700, 0))
+            multipliers = shares.multipliers * growth
+            multipliers /= multipliers.sum()
+            moved = ConstraintShares(shares.targets, multipliers, pi, stand)
+            bound = self._value(moved)
+            if bound.least > now.least:
+                return bound
         return now
 
     def _constraint_values(
@@ -411,15 +426,14 @@ class BoundSearch:
         self, target: int, q: Vector, stand: WorstPlaces
     ) -> Float[np.ndarray, " n"]:
         """Scores at the places where the sets stand, in the constraint of a target."""
-        found: Float[np.ndarray, " n"] = float(self.question.scale) * (
-            self.question.keys[0] @ q
-        )
-        found = found * self._scales(stand, target)
+        places = self.question.keys[0] @ q
+        scores: Float[np.ndarray, " n"] = float(self.question.scale) * places
+        scores = scores * self._scales(stand, target)
         for number, entry in enumerate(self.question.entries):
-            found[entry.keys] += (
-                np.where(entry.keys == target, -1, 1) * stand.lifts[number]
-            )
-        return found
+            # A rival is lifted, and the target put down.
+            sign = np.where(entry.keys == target, -1, 1)
+            scores[entry.keys] += sign * stand.lifts[number]
+        return scores
 
     def _scales(self, stand: WorstPlaces, target: int) -> Float[np.ndarray, " n"]:
         scales = np.ones(self.question.n)
@@ -432,26 +446,31 @@ class BoundSearch:
 
     def _value(self, shares: ConstraintShares) -> ShareBound:
         """The bound that shares prove."""
-        right, V, room, size = 0.0, np.zeros(self.question.keys[0].shape[1]), 0.0, 0.0
+        right = 0.0
+        room = 0.0
+        size = 0.0
+        V = np.zeros(self.question.d)
         C = []
-        for a, lam, pi in zip(
+        for target, multiplier, pi in zip(
             shares.targets, shares.multipliers, shares.pi, strict=True
         ):
-            some = pi[pi > 0]
-            right += lam * (self.log_floors[a] - float(some @ np.log(some)))
+            positive = pi[pi > 0]
+            entropy = -float(positive @ np.log(positive))
+            right += multiplier * (self.log_floors[target] + entropy)
             w = pi.copy()
-            w[a] = -float(pi[~self._is(a)].sum())
-            mine = (w * self._scales(shares.stand, a)) @ self.question.keys[0]
-            V, size = V + lam * mine, size + lam * float(np.linalg.norm(mine))
+            w[target] = -float(pi[~self._is(target)].sum())
+            scales = self._scales(shares.stand, target)
+            V_of_target = (w * scales) @ self.question.keys[0]
+            V = V + multiplier * V_of_target
+            size += multiplier * float(np.linalg.norm(V_of_target))
             C.append(self.chances.covariance(w))
-            room += lam * float(np.abs(w) @ self.balls)
+            room += multiplier * float(np.abs(w) @ self.balls)
             for entry, move in zip(
                 self.question.entries, shares.stand.moves, strict=True
             ):
                 if entry.width and not entry.random:
-                    V = V + lam * float(np.abs(w[entry.keys]).sum()) * (
-                        entry.factor @ move
-                    )
+                    mass = multiplier * float(np.abs(w[entry.keys]).sum())
+                    V = V + mass * (entry.factor @ move)
         none = np.zeros((len(C), len(V)))
         if right <= 0:
             return ShareBound(shares, 0.0, np.zeros_like(V), none)
@@ -465,45 +484,39 @@ class BoundSearch:
     def evidence(self, value: ShareBound) -> tuple[BoundEvidence, float]:
         """A part for each target, and what they prove; distributions are written out where they are short."""
         if value.shares.pi.size > MOST_SHARES and 0 < value.least < math.inf:
-            return max(
-                (self._by_scores(value, size) for size in (1.0, 0.5, 0.0)),
-                key=lambda found: found[1],
-            )
-        tables = [
-            {int(i): float(pi[i]) for i in np.flatnonzero(pi)} for pi in value.shares.pi
-        ]
-        return self._bound(
-            value, value.query, tables, [None] * len(tables)
-        ), value.least
+            ways = [self._by_scores(value, size) for size in (1.0, 0.5, 0.0)]
+            return max(ways, key=lambda way: way[1])
+        tables: list[dict[int, float] | None] = []
+        for pi in value.shares.pi:
+            tables.append({int(i): float(pi[i]) for i in np.flatnonzero(pi)})
+        without_lifts = [None] * len(tables)
+        return self._bound(value, value.query, tables, without_lifts), value.least
 
     def _by_scores(self, value: ShareBound, size: float) -> tuple[BoundEvidence, float]:
         """Distributions by the scores at the query, with lifts in place of what the push does to the targets."""
-        shares, lifted, pi = value.shares, [], []
-        variances = self.scale**2 * np.maximum(
-            self.chances.along(value.query, value.query), 0.0
-        )
-        for a, row in zip(shares.targets, shares.pi, strict=True):
-            w = row - self._is(a)
+        shares = value.shares
+        along = self.chances.along(value.query, value.query)
+        variances = self.scale**2 * np.maximum(along, 0.0)
+        lifts_of_targets = []
+        pi_of_targets = []
+        for target, pi in zip(shares.targets, shares.pi, strict=True):
+            w = pi - self._is(target)
             deviation = math.sqrt(float(w * w @ variances))
-            lift = (
-                size * self.z * abs(float(w[a] * variances[a])) / deviation
-                if deviation > 0
-                else 0.0
-            )
-            lifts = tuple(
-                x + lift * (entry.random and bool(np.any(entry.keys == a)))
-                for x, entry in zip(
-                    shares.stand.lifts, self.question.entries, strict=True
-                )
-            )
-            lifted.append(lifts)
-            pi.append(
-                _softmax(
-                    self._scores(a, value.query, replace(shares.stand, lifts=lifts))
-                )
-            )
-        found = self._value(replace(shares, pi=np.stack(pi)))
-        return self._bound(found, value.query, [None] * len(pi), lifted), found.least
+            lift = 0.0
+            if deviation > 0:
+                pushed = abs(float(w[target] * variances[target])) / deviation
+                lift = size * self.z * pushed
+            lifts = list(shares.stand.lifts)
+            for number, entry in enumerate(self.question.entries):
+                if entry.random and bool(np.any(entry.keys == target)):
+                    lifts[number] += lift
+            stand = replace(shares.stand, lifts=tuple(lifts))
+            lifts_of_targets.append(stand.lifts)
+            pi_of_targets.append(_softmax(self._scores(target, value.query, stand)))
+        by_scores = self._value(replace(shares, pi=np.stack(pi_of_targets)))
+        without_tables = [None] * len(pi_of_targets)
+        evidence = self._bound(by_scores, value.query, without_tables, lifts_of_targets)
+        return evidence, by_scores.least
 
     def _bound(
         self,
@@ -512,27 +525,17 @@ class BoundSearch:
         tables: Sequence[dict[int, float] | None],
         lifts: Sequence[tuple[float, ...] | None],
     ) -> BoundEvidence:
-        shares, stand = value.shares, value.shares.stand
+        shares = value.shares
+        stand = shares.stand
         moves = [move.tolist() for move in stand.moves]
-        parts = tuple(
-            PartEvidence(
-                query,
-                (Constraint(0, a, float(x), table),),
-                lift,
-                moves,
-                (push * (1 - HAIR)).tolist(),
-            )
-            for a, x, table, lift, push in zip(
-                shares.targets,
-                shares.multipliers,
-                tables,
-                lifts,
-                value.pushes,
-                strict=True,
-            )
-        )
+        parts = []
+        for c, target in enumerate(shares.targets):
+            multiplier = float(shares.multipliers[c])
+            constraint = Constraint(0, target, multiplier, tables[c])
+            push = (value.pushes[c] * (1 - HAIR)).tolist()
+            parts.append(PartEvidence(query, (constraint,), lifts[c], moves, push))
         return BoundEvidence(
-            parts,
+            tuple(parts),
             None,
             deviations_of_any(self.question),
             stand.scales,

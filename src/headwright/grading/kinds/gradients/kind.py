@@ -113,9 +113,11 @@ class GradientsKind(ExerciseKind[Gradients]):
                 statement = replace(statement, node=node)
             named.append(statement)
         reader = self.reader()
-        shapes = {
-            name: reader.value(an.named(name)).shape for name in self.table.wanted
-        }
+        shapes = {}
+        for goal in map(parsed, self.exercise.goals):
+            match goal:
+                case t.Relation((t.Name() as name, value), ("=",)):
+                    shapes[an.full_name(name)] = reader.value(value).shape
         together = entries_put_together(named, shapes, reader)
         return values_last(together, self.exercise.answer, about=False)
 
@@ -140,4 +142,5 @@ class GradientsKind(ExerciseKind[Gradients]):
             simplex=on_the_simplex(given.arrays, self.table.distributions),
             answered=answered,
             mistakes=mistakes,
+            in_terms_of=self.table.in_terms_of,
         )

@@ -14,6 +14,8 @@ from headwright.grading.exact_arrays.prover import ArrayProver, Entry, fitted
 from headwright.grading.judging import Claim, Outcome
 from headwright.grading.scalars import Scalar
 
+CONSTANTS = {"e", "pi", "I", "ones", "delta", "sigma"}
+
 
 @dataclass(frozen=True)
 class GradientProver(ArrayProver):
@@ -22,14 +24,30 @@ class GradientProver(ArrayProver):
     simplex: Mapping[str, Scalar] = field(kw_only=True)  # y_3 = 1 - y_1 - y_2
     answered: Mapping[str, t.Node] = field(kw_only=True)
     mistakes: Mapping[str, Mapping[str, t.Node]] = field(kw_only=True)
+    in_terms_of: tuple[str, ...] | None = None
 
     def decide(self, claim: Claim) -> list[Outcome]:
         """One comparison; what was asked for must be written without derivatives."""
         asked = claim.link.terms[0]
-        if claim.role == "goal" and self.has_derivatives(asked):
+        is_value = isinstance(asked, t.Name)
+        if claim.role == "goal" and is_value and self.has_derivatives(asked):
             raise an.MisfitError("a derivative is still to be taken in this", asked)
+        if claim.role == "goal" and is_value and self.in_terms_of is not None:
+            for name in self.names_behind(asked) - set(self.in_terms_of):
+                raise an.MisfitError(f"this is written in {name}", asked)
         outcomes = super().decide(claim)
         return [self.explained(outcome, claim) for outcome in outcomes]
+
+    def names_behind(self, node: t.Node, depth: int = 0) -> set[str]:
+        """The names that a formula uses, without those that the answer defines itself, and without constants."""
+        names: set[str] = set()
+        for name in t.every_name(node):
+            meaning = self.answered.get(an.full_name(name))
+            if meaning is None:
+                names.add(name.base)
+            elif depth <= len(self.answered):
+                names |= self.names_behind(meaning, depth + 1)
+        return names - CONSTANTS
 
     def has_derivatives(self, node: t.Node, depth: int = 0) -> bool:
         """Whether a formula, or what its names stand for, has a derivative in it."""
@@ -91,4 +109,4 @@ class GradientProver(ArrayProver):
         ratio = ratios.pop() if len(ratios) == 1 else None
         if ratio is None or ratio == 0:
             return ""
-        return f"this is {ratio} times the derivative"
+        return f"this is {ratio} times the right value"

@@ -25,10 +25,13 @@ class Gradients(Strict):
     functions: dict[str, Source] = Field(
         default_factory=dict
     )  # in terms of variables and of one another
-    wanted: dict[str, DerivativeOf]  # what is asked for: each name of the answer
+    wanted: dict[str, DerivativeOf] = Field(
+        default_factory=dict
+    )  # what is asked for: names of the answer
     known: dict[str, DerivativeOf] = Field(
         default_factory=dict
     )  # derivatives that an answer may use
+    in_terms_of: tuple[str, ...] | None = None  # names that a value may be written in
     positive: tuple[str, ...] = ()  # variables whose entries are positive
     distributions: tuple[str, ...] = ()  # variables whose entries sum to 1
     mistakes: dict[str, dict[str, Source]] = Field(

@@ -343,7 +343,7 @@ def _weights(scene: s.Scene, values: Mapping[str, Fraction]) -> dict[str, float]
             if not weight.names() | count.names() <= set(values):
                 return {}
             if count.value(values) > 0:
-                name = {s.REST: "each other", s.FIRST: "each of the first"}.get(
+                name = {s.REST: "every other key", s.FIRST: "each of the first"}.get(
                     which, f"alpha_{which}"
                 )
                 found[name + head] = float(weight.value(values).mid())

@@ -380,6 +380,9 @@ class TokensProver:
         large = tuple(
             name for name in large if name not in (held | vanishing) - growing
         )
+        # a parameter that is no large one moves where a condition sends it: as omega -> oo
+        used = set().union(*(x.names() for pair in pairs for x in pair))
+        large = tuple(sorted({*large, *(growing & used)}))
         where = where.given(*given)
         if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
             raise an.MisfitError("vectors are compared by size", link)

@@ -37,19 +37,19 @@ export function heat(svg, matrix, { names = [], most = null, title = "", side = 
 /** A round number that is no less, for the top of an axis. */
 export const rounded = (most) => { const power = 10 ** Math.floor(Math.log10(most)); return [1, 2, 2.5, 5, 10].map((m) => m * power).find((x) => x >= most); };
 
-/** Axes from numbers to the picture: returns x(value), y(value). */
-export function axes(svg, { width = 440, height = 200, from, to, top, bottom = 0, across = "", up = "", ticks = 5, label = (value) => shown(value, 2) }) {
+/** Axes from numbers to the picture: returns x(value), y(value). `at`: where the ticks across are, unless `ticks` even ones. */
+export function axes(svg, { width = 440, height = 200, from, to, top, bottom = 0, across = "", up = "", ticks = 5, at = null, label = (value) => shown(value, 2) }) {
   put(svg, { viewBox: `0 0 ${width} ${height}` });
   svg.replaceChildren();
-  const [left, right, above, below] = [44, width - 10, 24, height - 34];
+  const [left, right, above, below] = [44, width - 18, 24, height - 34];
   const x = (value) => left + ((value - from) / (to - from)) * (right - left);
   const y = (value) => below - ((value - bottom) / (top - bottom)) * (below - above);
   for (let k = 0; k <= 4; k++) {
     const value = bottom + ((top - bottom) * k) / 4;
     svg.append(s("line", { class: k ? "grid" : "axis", x1: left, x2: right, y1: y(value), y2: y(value) }), s("text", { class: "tick", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, shown(value)));
   }
-  for (let k = 0; k <= ticks; k++) {
-    const value = from + ((to - from) * k) / ticks;
+  const places = at ?? Array.from({ length: ticks + 1 }, (_, k) => from + ((to - from) * k) / ticks);
+  for (const value of places) {
     svg.append(s("text", { class: "tick", x: x(value), y: below + 15, "text-anchor": "middle" }, label(value)));
   }
   svg.append(s("text", { class: "tick", x: (left + right) / 2, y: height - 4, "text-anchor": "middle" }, across), s("text", { class: "tick", x: 4, y: 11 }, up));

@@ -1,12 +1,12 @@
 // Verify a certificate that is dropped on a page or chosen, as `headwright verify` does.
 import { checkedBy, h } from "./dom.js";
-import { post } from "./transport.js";
 
 /** Verify a file, and show the result in `place`. */
 export async function checkFile(file, place) {
   const card = h("div", { class: "panel verdict", role: "status" }, h("p", {}, `Verifying ${file.name} …`));
   place.prepend(card);
   try {
+    const { post } = await import("./transport.js"); // a page on which nothing is dropped needs no Python
     const found = await post("verify", { certificate: await file.text() });
     const kind = { verified: "proved", "not confirmed": "undecided" }[found.verdict] ?? "refuted";
     card.classList.add(kind);

@@ -2,7 +2,7 @@
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 const MATH = new Set(["math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder",
   "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded", "mphantom", "menclose", "mmultiscripts", "mprescripts", "none"]);
-const TEXT = new Set(["p", "code", "em", "strong", "ul", "ol", "li", "div", "span"]);
+const TEXT = new Set(["p", "code", "em", "strong", "ul", "ol", "li", "div", "span", "sub", "sup"]);
 const KEPT = ["display", "stretchy", "fence", "form", "separator", "mathvariant", "accent", "accentunder", "displaystyle", "movablelimits", "largeop", "width"];
 
 /** Nodes to put into a page. Anything but formulas and plain text elements comes out as its text. */

@@ -57,11 +57,11 @@ const PAUSE = 400; // milliseconds after which the address contains what is type
 
 /**
  * Values by name; listeners get (values, names) after every change; `complaints` has [field, sentence] for what an address has wrong.
- * `root` contains the view's elements; `keep(address)` stores the address; `validate(values)` finds values that do not fit each other.
+ * `root` contains the view's elements; `keep(address)` stores the address; `arrive()` reads one that is new; `validate(values)` finds values that do not fit each other.
  */
 export class State {
-  constructor(fields, hash = "", { root = document, keep = () => {}, validate = () => [] } = {}) {
-    Object.assign(this, { fields, root, keep, validate });
+  constructor(fields, hash = "", { root = document, keep = () => {}, validate = () => [], arrive = () => {} } = {}) {
+    Object.assign(this, { fields, root, keep, validate, arrive });
     this.values = {};
     this.complaints = [];
     this.listeners = [];
@@ -72,13 +72,14 @@ export class State {
     this.settled = this.written();
   }
 
-  /** Read an address; undo restores the state before. */
+  /** Read an address; undo restores the state before. Returns whether it differs from the state. */
   visit(hash) {
-    if (hash.replace(/^#/, "") === this.address()) return;
+    if (hash.replace(/^#/, "") === this.address()) return false;
     this.past.push(this.settled);
     this.#read(hash);
     this.settled = this.written();
     this.#tell();
+    return true;
   }
 
   #read(hash) {
@@ -114,6 +115,7 @@ export class State {
 
   /** Change values. `settle: false`, as during a drag, makes no step of undo. */
   set(changes, { settle = true } = {}) {
+    this.arrive(); // at a link that was followed before this change
     const names = Object.keys(changes).filter((name) => !same(this.fields[name], this.values[name], changes[name]));
     Object.assign(this.values, changes);
     if (names.length) this.#tell(names);

@@ -16,22 +16,29 @@ const LONGEST_LINKED = 100_000; // characters of a certificate in a link
  *   validate  (values) => [[field, sentence], ...]: what a link asks for that does not exist
  *   build     (main, state) => {draw(values, names), python(), command(), json(), pictures(), certificate(), dropped(file)}; all but draw may be missing
  *   steps     [[selector, sentence], ...]: the guided tour
+ *   hasNumberKeys   whether the keys 1 to 9 choose presets; not where a preset replaces what somebody wrote
  */
-export function open({ name, fields, presets = [], build, steps = [], validate = () => [] }) {
-  const keep = (address) => history.replaceState(null, "", address ? `#${address}` : location.pathname);
-  const state = new State(fields, location.hash, { keep, validate });
-  addEventListener("hashchange", () => {
+export function open({ name, fields, presets = [], build, steps = [], validate = () => [], hasNumberKeys = true }) {
+  let seen = location.hash;
+  const keep = (address) => { history.replaceState(null, "", address ? `#${address}` : location.pathname); seen = location.hash; };
+  /** Follow a link within the page. On a busy machine its event comes late, so it is followed before anything else changes. */
+  const arrive = () => {
+    if (location.hash === seen) return;
+    seen = location.hash;
+    if (document.getElementById(seen.slice(1))) { keep(state.address()); return; } // a link to a part of the page
+    if (!state.visit(seen)) return;
     clearComplaints(state); // before the new state is drawn: what is typed from now on may have complaints of its own
-    state.visit(location.hash);
     requestAnimationFrame(() => complaints(state));
-  });
+  };
+  const state = new State(fields, location.hash, { keep, validate, arrive });
+  addEventListener("hashchange", arrive);
   const main = document.getElementById("main");
   const parts = build(main, state);
   const tools = document.getElementById("tools");
-  document.getElementById("intro").append(presetRow(state, fields, presets));
+  (document.getElementById("presets") ?? document.getElementById("intro")).append(presetRow(state, fields, presets, hasNumberKeys));
   tools.append(...undoing(state, window), shareMenu(state), takeMenu(name, parts), ...looks(state));
   if (steps.length) tools.append(button("Tour", () => tour(steps), { title: "A guided tour of this view" }));
-  keyboard();
+  keyboard(hasNumberKeys);
   dropped(document.body, main, parts.dropped);
   framed(state, parts.draw);
   complaints(state); // after drawing, which hides controls that do not apply
@@ -54,10 +61,10 @@ function complaints(state) {
   if (elsewhere.length) complain(state, "link", `This link has invalid values, which were ignored. ${elsewhere.join("; ")}.`);
 }
 
-function presetRow(state, fields, presets) {
+function presetRow(state, fields, presets, hasNumberKeys) {
   const start = (changes) => ({ ...Object.fromEntries(Object.entries(fields).map(([field, kind]) => [field, structuredClone(kind.initial)])), ...changes });
   return h("div", { class: "presets", role: "group", "aria-label": "Presets" },
-    ...presets.map(([title, changes], i) => button(title, () => state.set(start(structuredClone(changes))), { class: "chip", ...(i < 9 ? { title: `Key ${i + 1}` } : {}) })));
+    ...presets.map(([title, changes], i) => button(title, () => state.set(start(structuredClone(changes))), { class: "chip", ...(hasNumberKeys && i < 9 ? { title: `On the keyboard: ${i + 1}` } : {}) })));
 }
 
 /** A menu that opens under a button. */
@@ -123,10 +130,10 @@ function looks(state) {
 /** The tools of pages without state: light or dark. */
 export function plainTools() { document.getElementById("tools").append(looks(null)[0]); }
 
-function keyboard() {
+function keyboard(hasNumberKeys) {
   addEventListener("keydown", (event) => {
     if (typing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key.toLowerCase() === "p") document.getElementById("projector").click();
-    else if (/^[1-9]$/.test(event.key)) document.querySelectorAll(".presets button")[Number(event.key) - 1]?.click();
+    else if (hasNumberKeys && /^[1-9]$/.test(event.key)) document.querySelectorAll(".presets button")[Number(event.key) - 1]?.click();
   });
 }

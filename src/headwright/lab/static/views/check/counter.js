@@ -35,23 +35,25 @@ export function along(words) {
 }
 
 /** A name with its index below. */
-const lowered = (name) => { const [letter, index] = name.split("_"); return index ? [letter, s("tspan", { dy: 3, "font-size": 9 }, index)] : [name]; };
+const lowered = (name) => { const [letter, index] = name.split("_"); return index && !name.includes(" ") ? [letter, s("tspan", { dy: 3, "font-size": 9 }, index)] : [name]; };
 
-/** Bars in groups: [[label, [[class, value], ...]], ...]. */
-function bars(groups, words) {
-  const [wide, left, right, tall] = [440, 92, 52, 22];
-  const values = groups.flatMap(([, some]) => some.map(([, value]) => value));
+/** Bars in groups: [[label, [[class, value], ...]], ...]. `wanted`: {value, labels} of the groups that should reach a value, which is dashed. */
+function bars(groups, words, wanted = null) {
+  const [wide, left, right, tall] = [440, 104, 52, 22];
+  const values = [...groups.flatMap(([, some]) => some.map(([, value]) => value)), ...(wanted ? [wanted.value] : [])];
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const x = (value) => left + ((value - low) / (high - low || 1)) * (wide - left - right);
   const parts = [];
   let y = 6;
   for (const [label, some] of groups) {
+    const top = y;
     parts.push(s("text", { class: "tick", x: left - 8, y: y + (some.length * tall) / 2 + 4, "text-anchor": "end" }, ...lowered(label)));
     for (const [name, value] of some) {
       parts.push(s("rect", { class: name, x: Math.min(x(0), x(value)), y: y + 3, width: Math.max(1, Math.abs(x(value) - x(0))), height: tall - 6, rx: 2 }),
         s("text", { class: "tick", x: Math.max(x(value), x(0)) + 6, y: y + tall / 2 + 4 }, shown(value, 4)));
       y += tall;
     }
+    if (wanted?.labels.includes(label)) parts.push(s("line", { class: "wanted-line", x1: x(wanted.value), x2: x(wanted.value), y1: top, y2: y }));
     y += 8;
   }
   return s("svg", { viewBox: `0 0 ${wide} ${y}`, role: "img", "aria-label": words }, s("line", { class: "axis", x1: x(0), x2: x(0), y1: 0, y2: y }), ...parts);
@@ -74,12 +76,21 @@ function grid(name, rows, most) {
 /** What the weights should satisfy, in numbers. */
 const sides = (left, right) => ([number(left), number(right)].every(Number.isFinite) ? `Left side ${left}, right side ${right}.` : "");
 
+/** The value that weights should reach: those that are the left side of the statement that fails. */
+function wantedWeight(groups, left, right) {
+  const labels = groups.filter(([, [[, value]]]) => Math.abs(value - left) <= 1e-3 * Math.max(Math.abs(left), 1e-3)).map(([label]) => label);
+  return labels.length && right >= 0 && right <= 1 ? { value: right, labels } : null;
+}
+
 /** The picture of a counterexample: elements, or null if there is only text. */
 function drawn(counterexample, wanted) {
   const { left, right, names = {}, words, weights, n } = counterexample;
   if (weights && Object.values(weights).every(Number.isFinite)) {
     const all = Object.entries(weights).slice(0, MOST_BARS).map(([name, value]) => [name.replace(/^alpha_/, "α_"), [["bar-mine", value]]]);
-    return [bars(all, `Weights: ${all.map(([name, [[, value]]]) => `${name} = ${shown(value, 4)}`).join(", ")}`), h("p", { class: "note" }, ...lettered(`The weights with your answer${n ? ` at n = ${n}` : ""}. ${sides(left, right)}`))];
+    const goal = wantedWeight(all, number(left), number(right));
+    const dashed = goal ? ` Dashed: the wanted value, ${shown(goal.value, 4)}.` : "";
+    return [bars(all, `Weights: ${all.map(([name, [[, value]]]) => `${name} = ${shown(value, 4)}`).join(", ")}.${dashed}`, goal),
+      h("p", { class: "note" }, ...lettered(`The weights with your answer${n ? ` at n = ${n}` : ""}.${dashed || ` ${sides(left, right)}`}`))];
   }
   const limits = /^(\w+) tends to (.+), not to (.+)$/.exec(words ?? "");
   if (limits) {

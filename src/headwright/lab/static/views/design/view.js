@@ -1,10 +1,10 @@
 // The Design view: pictures, fields and the verdict, and the request to the server (or to a notebook's kernel).
 import { h, listed, speak } from "../../common/dom.js";
-import { choice, list, number, rows, text } from "../../common/state.js";
 import { button, choose, controls, forgive, group, line, refusals, refuse, slider } from "../../common/controls.js";
 import { Asker } from "../../common/request.js";
 import { post } from "../../common/transport.js";
 import { KINDS } from "./keys.js";
+import { fields, NOISES } from "./values.js";
 import { Scene } from "./scene.js";
 import { command, python, questionOf } from "./question.js";
 import { keyView } from "./keyview.js";
@@ -13,29 +13,10 @@ import { patternView } from "./patternview.js";
 import { verdictPanel } from "./verdict.js";
 import { chosenFields, queryPanel, targetsFields } from "./fields.js";
 
-const FURTHEST = 9; // coordinates stay within
-const NOISES = [["none", "none"], ["ball", "ball"], ["stretch", "stretch"], ["gauss", "Gaussian"]];
-const AMOUNTS = { ball: "radius", stretch: "relative change of length, at most", gauss: "variance" };
+export { fields };
 
-export const fields = {
-  kind: choice("circle", KINDS.map(([name]) => name)),
-  n: number(9, { least: 2, most: 200, whole: true }),
-  d: number(2, { least: 2, most: 16, whole: true }),
-  seed: number(1, { least: 0, most: 1e6, whole: true }),
-  moved: rows({}),
-  chosen: number(0, { least: 0, most: 199, whole: true }), // the key that the arrow keys and number fields are about
-  targets: list([1], { longest: 64, whole: true, least: 0 }),
-  mode: choice("evenly", ["evenly", "least"]),
-  least: rows({}),
-  eps: number(0.1, { least: 1e-6, most: 100 }),
-  scale: text("1", { longest: 40 }),
-  heads: number(1, { least: 1, most: 4, whole: true }),
-  noise: choice("none", ["none", "ball", "stretch", "gauss"]),
-  amount: number(0.1, { least: 0.001, most: 0.9 }),
-  query: list([], { longest: 16 }),
-  yaw: number(0, { least: -180, most: 180 }),
-  pitch: number(0, { least: -180, most: 180 }),
-};
+const FURTHEST = 9; // coordinates stay within
+const AMOUNTS = { ball: "radius", stretch: "relative change of length, at most", gauss: "variance" };
 
 /** A legend; `show({kind: drawn, ...})` hides what the picture does not contain. */
 function legend(...items) {

@@ -4,7 +4,7 @@
 // With scores x_i = <k_i, q> times the scale, target a gets at least p_a where
 //   g_a(q) = ln sum_i exp(x_i) - x_a + ln p_a <= 0,
 // and each g_a is convex. So the shortest query is the solution of: minimise |q|^2 / 2 subject to g_a(q) <= 0.
-import { dot, length, minus, plus, times } from "./attention.js";
+import { dot, length, minus, plus, times } from "./common/attention.js";
 
 const MARGIN = 1e-13; // how far inside its bound each target is asked to be, so that rounding leaves it met
 const WIDTHS = [1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8]; // of the smoothed largest miss: a tolerance of 1e-6 needs narrow ones

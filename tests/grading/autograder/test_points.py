@@ -16,17 +16,18 @@ from hypothesis import strategies as st
 import headwright
 from headwright import __version__
 from headwright.errors import InputError
-from headwright.grading.autograder import make_autograder, pack_wheel, requirements
-from headwright.grading.autograder.assignment import (
+from headwright.grading.assignment import (
     Assignment,
-    awards,
-    grades,
     read_assignment,
+    with_known_ids,
 )
+from headwright.grading.autograder import make_autograder, pack_wheel, requirements
+from headwright.grading.autograder.points import awards
 from headwright.grading.checker import check_answer
+from headwright.grading.classroom.room import classroom, marked
+from headwright.grading.classroom.tables import grades
 from headwright.grading.exercise import load_exercises
 from headwright.grading.markdown import Written, of_formulas
-from headwright.grading.report.page import classroom
 from headwright.grading.sheets.sheet import AnswerText, Checked
 from headwright.grading.verdict import (
     WORST_FIRST,
@@ -133,18 +134,20 @@ def test_grades_of_a_class_are_a_table_with_gaps_where_a_person_decides() -> Non
         Checked(AnswerText(file, 1, name, Written("")), verdict)
         for file, name, verdict in answers
     ]
-    assert grades(classroom(checked, ["eve"]), Assignment()).splitlines() == [
-        "student,copying object,copying formulas,energy object,energy formulas,total,sentences to read",
-        "'=ben,,0,0,0,0,1",
-        "cyd,0,0,,,0,1",  # words alone
-        "ada,0.75,0.25,0,0,1,0",
-        "eve,,,,,,0",  # nothing was read
+    rows = marked(classroom(checked, ["eve"]), Assignment())
+    assert grades(rows).splitlines() == [
+        "student,copying object,copying formulas,copying,energy object,energy formulas,energy,"
+        "total,so far,still open,sentences to read",
+        "'=ben,,0,,0,0,0,,0,1,1",
+        "cyd,0,0,0,,,,,0,1,1",  # words alone
+        "ada,0.75,0.25,1,0,0,0,1,1,0,0",
+        "eve,,,,,,,,0,2,0",  # nothing was read
     ]
 
 
 def _read(tmp_path: Path, text: str) -> object:
     (tmp_path / "assignment.toml").write_text(text)
-    return read_assignment(tmp_path / "assignment.toml", EXERCISES)
+    return with_known_ids(read_assignment(tmp_path / "assignment.toml"), EXERCISES)
 
 
 def test_reads_an_assignment(tmp_path: Path) -> None:
@@ -298,3 +301,13 @@ def _pretend(path: Path, version: str) -> None:
             "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         )
         wheel.writestr(f"{about}/RECORD", "")
+
+
+def test_an_autograder_has_the_settings_of_the_assignment(tmp_path: Path) -> None:
+    chosen = Assignment(
+        exercises=("Energy",), points={"copying": 3}, hints="none", timeout=9
+    )
+    make_autograder(tmp_path / "made", assignment=chosen)
+    again = read_assignment(tmp_path / "made" / "assignment.toml")
+    assert again.points == {"energy": 1.0, "copying": 3.0}
+    assert (again.hints, again.timeout) == ("none", 9.0)

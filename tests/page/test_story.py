@@ -1,0 +1,72 @@
+"""The story: its figures are drawn without Python, and each link leads to the verdict that it names."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from headwright.page.build import trained_pattern
+from tests.page.served import PATIENCE, Opened
+
+FIGURES = ("copy", "fixed", "grow", "hull", "noise", "heads", "order", "trained")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_each_figure_is_drawn_and_moves(
+    browser: Browser, address: str, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page = context.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}story.html")
+    page.wait_for_selector("html[data-ready=yes]", timeout=PATIENCE)
+    for name in FIGURES:
+        figure = page.locator(f"[data-figure={name}]")
+        expect(figure.locator("svg").first).to_be_visible()
+        before = figure.locator("svg").first.inner_html()
+        figure.locator("input[type=range]").focus()
+        page.keyboard.press("Home" if name == "trained" else "End")
+        assert figure.locator("svg").first.inner_html() != before
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert said == []
+    assert all(url.startswith(address) for url in asked)
+    assert not any("pyodide" in url for url in asked)
+    context.close()
+
+
+def test_each_link_leads_to_the_verdict_that_it_names(
+    browser: Browser, address: str
+) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{address}story.html")
+    page.wait_for_selector("html[data-ready=yes]", timeout=PATIENCE)
+    links = [
+        (link.inner_text(), link.get_attribute("href") or "")
+        for link in page.locator(".proofs a[href*='#']").all()
+    ]
+    assert len(links) == 7
+    for words, target in links:
+        opened = Opened(context, address, target)
+        verdict = opened.page.locator("#verdict .badge, .verdict .badge").first
+        named = words.partition(" ")[0].strip(":,")
+        expect(verdict).to_have_text(
+            re.compile(f"^{named}", re.IGNORECASE), timeout=PATIENCE
+        )
+        assert opened.said == []
+        opened.page.close()
+    context.close()
+
+
+def test_the_trained_head_is_the_one_that_the_text_is_about() -> None:
+    found = trained_pattern()
+    assert len(found["tokens"]) == len(found["pattern"])
+    for row, weights in enumerate(found["pattern"][1:], start=1):
+        assert weights[row - 1] > 0.8795
+        assert sum(weights) == pytest.approx(1, abs=0.01)
