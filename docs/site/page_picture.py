@@ -23,7 +23,7 @@ def main(folder: str) -> None:
         browser = play.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": 1160, "height": 1020})
+        page = browser.new_page(viewport={"width": 1160, "height": 1160})
         page.goto(f"http://localhost:{server.server_port}/#hints=full")
         page.wait_for_selector("#counterexample svg", timeout=120_000)
         page.wait_for_timeout(500)

@@ -43,6 +43,12 @@ function bars(groups, words, wanted = null) {
   const values = [...groups.flatMap(([, some]) => some.map(([, value]) => value)), ...(wanted ? [wanted.value] : [])];
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const x = (value) => left + ((value - low) / (high - low || 1)) * (wide - left - right);
+  /** The number of a bar stands behind it, or inside where the dashed line would cross it. */
+  const numberPlace = (end, label) => {
+    const line = wanted?.labels.includes(label) ? x(wanted.value) : -1;
+    const isCrossed = line >= end && line < end + 52 && end - left > 60;
+    return isCrossed ? { class: "tick inside", x: end - 6, "text-anchor": "end" } : { class: "tick", x: end + 6 };
+  };
   const parts = [];
   let y = 6;
   for (const [label, some] of groups) {
@@ -50,7 +56,7 @@ function bars(groups, words, wanted = null) {
     parts.push(s("text", { class: "tick", x: left - 8, y: y + (some.length * tall) / 2 + 4, "text-anchor": "end" }, ...lowered(label)));
     for (const [name, value] of some) {
       parts.push(s("rect", { class: name, x: Math.min(x(0), x(value)), y: y + 3, width: Math.max(1, Math.abs(x(value) - x(0))), height: tall - 6, rx: 2 }),
-        s("text", { class: "tick", x: Math.max(x(value), x(0)) + 6, y: y + tall / 2 + 4 }, shown(value, 4)));
+        s("text", { ...numberPlace(Math.max(x(value), x(0)), label), y: y + tall / 2 + 4 }, shown(value, 4)));
       y += tall;
     }
     if (wanted?.labels.includes(label)) parts.push(s("line", { class: "wanted-line", x1: x(wanted.value), x2: x(wanted.value), y1: top, y2: y }));
