@@ -193,9 +193,9 @@ def test_a_number_in_a_norm_is_no_step(tmp_path: Path) -> None:
     norm = load_exercises(tmp_path)["norm"]
     for middle in (r"\|-U x\|^2", r"\frac14\|2 U x\|^2"):
         text = rf"$\|U x\|^2 = {middle} = \|x\|^2$"
-        assert check_answer(norm, Written(text)).word == "missing"
+        assert grade(norm, Written(text)).word == "missing"
     right = r"$\|U x\|^2 = x^\top U^\top U x = x^\top x = \|x\|^2$"
-    assert check_answer(norm, Written(right)).word == "proved"
+    assert grade(norm, Written(right)).word == "proved"
 
 
 COLD = r"""
@@ -232,9 +232,9 @@ def test_few_keys_say_nothing_against_a_limit_of_many(tmp_path: Path) -> None:
     (tmp_path / "cold.toml").write_text(COLD)
     cold = load_exercises(tmp_path)["cold"]
     text = r"As $n \to \infty$, $\alpha_1 \to 0$."
-    assert check_answer(cold, Written(text)).word == "undecided"
+    assert grade(cold, Written(text)).word == "undecided"
     text = rf"$\alpha_1 \to 1$ as $\tau \to 0$. {text}"
-    assert check_answer(cold, Written(text)).word == "proved"
+    assert grade(cold, Written(text)).word == "proved"
 
 
 @pytest.mark.parametrize(

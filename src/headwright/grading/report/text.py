@@ -102,9 +102,9 @@ def counted(verdict: Verdict) -> str:
     )
 
 
-def _listed(verdict: Verdict, shown: Sequence[Status]) -> Iterator[str]:
+def _listed(verdict: Verdict, statuses: Sequence[Status]) -> Iterator[str]:
     """The formulas that are not true, false ones first; an open definition is what was asked for: see its part."""
-    listed = [one for one in verdict.formulas if one.status in shown]
+    listed = [one for one in verdict.formulas if one.status in statuses]
     listed = [
         one
         for one in listed
