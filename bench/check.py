@@ -58,8 +58,8 @@ def twenty() -> Callable[[], str]:
 
 
 def one_by_one() -> Callable[[], str]:
-    from headwright.grading.checker import check_answer
     from headwright.grading.exercise import load_exercises
+    from headwright.grading.grade import grade
     from headwright.grading.sheets.document import read_document
 
     path = Path(tempfile.mkdtemp()) / "sheet.md"
@@ -69,8 +69,7 @@ def one_by_one() -> Callable[[], str]:
         exercises = load_exercises()
         answers = read_document(path, exercises).answers
         words = Counter(
-            check_answer(exercises[each.exercise_id], each.written).word
-            for each in answers
+            grade(exercises[each.exercise_id], each.written).word for each in answers
         )
         return f"{len(answers)} answers: {dict(words)}"
 

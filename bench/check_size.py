@@ -50,12 +50,12 @@ def size() -> Callable[[], str]:
 def passed(name: str) -> Callable[[], str]:
     import z3
 
-    from headwright.grading.checker import check_answer
     from headwright.grading.exercise import load_exercises
+    from headwright.grading.grade import grade
     from headwright.grading.markdown import of_formulas
 
     exercise, formulas = load_exercises()[name], of_formulas([ANSWERS[name]])
-    check_answer(exercise, formulas)  # what is imported when it is needed is here now
+    grade(exercise, formulas)  # what is imported when it is needed is here now
 
     def work() -> str:
         entered: set[CodeType] = set()
@@ -74,9 +74,9 @@ def passed(name: str) -> Callable[[], str]:
             questions += code is z3.Solver.check.__code__
 
         sys.setprofile(seen)
-        check_answer(exercise, formulas)
+        grade(exercise, formulas)
         sys.setprofile(None)
-        cpu = _cpu(lambda: check_answer(exercise, formulas))
+        cpu = _cpu(lambda: grade(exercise, formulas))
         files = {code.co_filename for code in entered}
         named = sum(not code.co_name.startswith("<") for code in entered)
         functions = f"{named} functions (and {len(entered) - named} without a name)"

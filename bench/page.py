@@ -60,7 +60,7 @@ IMPORTED = """async () => {
   const modules = await (await fetch("python/modules.zip")).arrayBuffer();
   python.unpackArchive(modules, "zip", { extractDir: python.runPython("import site; site.getsitepackages()[0]") });
   const started = performance.now();
-  python.runPython("import headwright.grading, headwright.grading.checker");
+  python.runPython("import headwright.grading, headwright.grading.grade");
   return performance.now() - started;
 }"""
 Work = Callable[[], tuple[float, str]]

@@ -58,7 +58,7 @@ BREAKING = [  # for each contract an import that breaks it
         "The floating-point checker shares",
     ),
     (
-        "grading.replay.trying",
+        "grading.recheck.sequences",
         "headwright.grading.scalars.forms",
         "The second look shares no code",
     ),

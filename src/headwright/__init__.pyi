@@ -40,7 +40,7 @@ from .simulation import Simulation, simulate
 from .statistics import AttentionMap, RowStatistics, attention_map, row_statistics
 from .text_bounds.every_text import every_length, every_text
 from .uncertainty import Noise, Uncertainty, read_uncertainty
-from .watching import attention_with_statistics, seen, watch
+from .watching import attention_with_statistics, rows, seen, watch
 
 __version__: str
 __all__ = [
@@ -101,6 +101,7 @@ __all__ = [
     "random_layer",
     "read_uncertainty",
     "row_statistics",
+    "rows",
     "scores",
     "seen",
     "separation",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written
 from headwright.grading.verdict import Verdict
 from tests.effort import ALL, tried
@@ -26,7 +26,7 @@ OBJECTS = [  # exercise, an object that is right for a large value of the name o
 
 
 def verdict(exercise: str, text: str) -> Verdict:
-    return check_answer(EXERCISES[exercise], Written(text))
+    return grade(EXERCISES[exercise], Written(text))
 
 
 @pytest.mark.parametrize("number", range(len(OBJECTS) if ALL else 1))

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written
 
 EXERCISES = load_exercises()
@@ -34,7 +34,7 @@ def judged(answers: list[dict[str, str]]) -> None:
     words: Counter[tuple[str, str]] = Counter()
     called = 0
     for one in answers:
-        verdict = check_answer(EXERCISES[one["exercise"]], Written(one["text"]))
+        verdict = grade(EXERCISES[one["exercise"]], Written(one["text"]))
         assert verdict.word not in FALSE[one["asked"]], (one, verdict.reason)
         words[one["asked"], verdict.word] += 1
         false = {
@@ -54,14 +54,14 @@ def test_a_part_of_the_labelled_answers_is_judged_well() -> None:
 
 def test_no_verdict_is_false_where_one_was() -> None:
     for one in (one for one in ANSWERS if one.get("fooled")):
-        verdict = check_answer(EXERCISES[one["exercise"]], Written(one["text"]))
+        verdict = grade(EXERCISES[one["exercise"]], Written(one["text"]))
         assert verdict.word not in FALSE[one["asked"]], (one, verdict.reason)
 
 
 def test_answers_that_turn_on_a_condition_get_no_false_verdict() -> None:
     words: Counter[tuple[str, str]] = Counter()
     for one in CONDITIONS:
-        verdict = check_answer(EXERCISES[one["exercise"]], Written(one["text"]))
+        verdict = grade(EXERCISES[one["exercise"]], Written(one["text"]))
         assert verdict.word not in FALSE[one["asked"]], (one, verdict.reason)
         words[one["asked"], verdict.word] += 1
     assert words["right", "proved"] >= 53

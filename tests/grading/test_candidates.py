@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written
 from headwright.grading.verdict import Verdict
 
@@ -15,7 +15,7 @@ LARGE = r"$q = \lambda(k_a + k_b)$"
 
 
 def verdict(exercise: str, text: str) -> Verdict:
-    return check_answer(EXERCISES[exercise], Written(text))
+    return grade(EXERCISES[exercise], Written(text))
 
 
 @pytest.mark.parametrize(

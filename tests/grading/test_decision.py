@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from headwright.grading.checker import check_answer
 from headwright.grading.decision import Tending, decide, decide_all
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written
 from headwright.grading.scalars import (
     POSITIVE,
@@ -120,6 +120,6 @@ def test_what_does_not_move_tends_to_itself_only() -> None:
 def test_limits_and_the_numbers_of_an_answer_are_tried(
     text: str, there: dict[str, object]
 ) -> None:
-    verdict = check_answer(load_exercises()["averaging-two"], Written(text))
+    verdict = grade(load_exercises()["averaging-two"], Written(text))
     assert verdict.word == "refuted"
     assert there.items() <= dict(verdict.counterexample or {}).items()

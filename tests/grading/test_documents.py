@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.sheets.document import read_document
 
 SHEETS = Path(__file__).parents[2] / "examples" / "answers"
@@ -34,7 +34,7 @@ def test_the_answers_of_a_sheet(name: str) -> None:
     assert not sheet.problems
     assert len(sheet.answers) == NUMBER[name]
     verdicts = [
-        (each, check_answer(exercises[each.exercise_id], each.written))
+        (each, grade(exercises[each.exercise_id], each.written))
         for each in sheet.answers
     ]
     for each, verdict in verdicts:

@@ -195,7 +195,7 @@ def test_a_name_with_a_fixed_meaning_is_refused(
 @pytest.mark.parametrize("named", ['["i"]', '["e"]'])
 def test_the_label_of_a_key_is_no_name(named: str) -> None:
     text = COPY.replace('["1"]', named).replace("alpha_1", f"alpha_{named[2]}")
-    assert parse_exercise(text).keys is not None
+    assert parse_exercise(text).kind_name == "keys"
 
 
 @pytest.mark.parametrize(

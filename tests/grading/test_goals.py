@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises, parse_exercise
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written
 from headwright.grading.verdict import Verdict, from_json, to_json
 
@@ -16,7 +16,7 @@ SCALED = r"$q = \lambda(\mu_a + \mu_b)$ with large $\lambda$"
 
 
 def verdict(exercise: str, text: str) -> Verdict:
-    return check_answer(EXERCISES[exercise], Written(text))
+    return grade(EXERCISES[exercise], Written(text))
 
 
 def statuses(found: Verdict) -> dict[str, str]:
@@ -200,9 +200,7 @@ case = '\tau \to \infty'
 def test_a_limit_is_filled_by_what_is_said_of_that_limit(
     text: str, words: list[str]
 ) -> None:
-    assert [
-        one.word for one in check_answer(COLD_AND_HOT, Written(text)).asked
-    ] == words
+    assert [one.word for one in grade(COLD_AND_HOT, Written(text)).asked] == words
 
 
 @pytest.mark.parametrize(

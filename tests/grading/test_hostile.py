@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written, of_formulas
 from headwright.grading.verdict import WORST_FIRST, Verdict
 from tests.effort import ALL, tried
@@ -47,7 +47,7 @@ WORDS = ("score", "closeness", "margin", "slack", "length", "gone", "inverse", "
 
 def checked(exercise: str, *formulas: str) -> Verdict:
     start = process_time()
-    verdict = check_answer(EXERCISES[exercise], of_formulas(formulas))
+    verdict = grade(EXERCISES[exercise], of_formulas(formulas))
     assert verdict.word in WORST_FIRST
     assert process_time() - start < SECONDS, formulas
     return verdict
@@ -125,7 +125,7 @@ def test_long_answers_are_read_in_time() -> None:
 )
 def test_hostile_text_gets_a_verdict_in_time(text: str) -> None:
     start = process_time()
-    verdict = check_answer(EXERCISES["averaging-two"], Written(text))
+    verdict = grade(EXERCISES["averaging-two"], Written(text))
     assert verdict.word in WORST_FIRST
     assert process_time() - start < SECONDS
 
@@ -164,4 +164,4 @@ def test_mutilated_answers_get_a_verdict(
         + other[1][first : min(last, first + 20)]
         + answer[min(stop, start + 5) :]
     )
-    check_answer(EXERCISES[exercise], Written(mutilated))
+    grade(EXERCISES[exercise], Written(mutilated))

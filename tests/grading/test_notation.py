@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written, of_formulas
 from headwright.grading.verdict import Verdict
 
@@ -73,9 +73,7 @@ Q = r"q = \lambda(k_a + k_b), \lambda \gg n"
 def test_what_is_said_in_other_words_is_judged(
     exercise: str, formulas: list[str], word: str
 ) -> None:
-    assert (
-        outcome(check_answer(load_exercises()[exercise], of_formulas(formulas))) == word
-    )
+    assert outcome(grade(load_exercises()[exercise], of_formulas(formulas))) == word
 
 
 @pytest.mark.parametrize(
@@ -94,9 +92,7 @@ def test_what_is_said_in_other_words_is_judged(
     ],
 )
 def test_what_has_no_meaning_there_is_never_proved(exercise: str, text: str) -> None:
-    assert (
-        check_answer(load_exercises()[exercise], of_formulas([text])).word != "proved"
-    )
+    assert grade(load_exercises()[exercise], of_formulas([text])).word != "proved"
 
 
 K = r"$q = (k_a + k_b)/\tau$"
@@ -113,9 +109,7 @@ L = r"$q = \lambda(k_a + k_b)$"
     ],
 )
 def test_a_limit_is_judged_however_it_is_written(text: str, word: str) -> None:
-    assert (
-        outcome(check_answer(load_exercises()["averaging-two"], Written(text))) == word
-    )
+    assert outcome(grade(load_exercises()["averaging-two"], Written(text))) == word
 
 
 @pytest.mark.parametrize(
@@ -130,9 +124,7 @@ def test_a_limit_is_judged_however_it_is_written(text: str, word: str) -> None:
     ],
 )
 def test_what_is_not_understood_of_a_name_decides_nothing(text: str) -> None:
-    assert (
-        check_answer(load_exercises()["averaging-two"], Written(text)).word != "proved"
-    )
+    assert grade(load_exercises()["averaging-two"], Written(text)).word != "proved"
 
 
 APART = r"$\Phi_t \ne \Phi_{t'}$ for $t \ne t'$"
@@ -160,18 +152,12 @@ APART = r"$\Phi_t \ne \Phi_{t'}$ for $t \ne t'$"
     ],
 )
 def test_rows_of_positions_have_lengths_and_distances(text: str, word: str) -> None:
-    assert (
-        outcome(check_answer(load_exercises()["positions-unique"], Written(text)))
-        == word
-    )
+    assert outcome(grade(load_exercises()["positions-unique"], Written(text))) == word
 
 
 def test_an_index_that_a_sum_runs_over_is_no_position() -> None:
     text = r"$\Phi_i \ne \Phi_j$ as $\|\Phi_i - \Phi_j\|^2 = \sum_i (2 - 2\cos(w_i(i - j)))$"
-    assert (
-        check_answer(load_exercises()["positions-unique"], Written(text)).word
-        != "proved"
-    )
+    assert grade(load_exercises()["positions-unique"], Written(text)).word != "proved"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +172,7 @@ def test_an_index_that_a_sum_runs_over_is_no_position() -> None:
 def test_arrows_say_what_follows_and_what_tends(
     exercise: str, text: str, word: str
 ) -> None:
-    assert outcome(check_answer(load_exercises()[exercise], Written(text))) == word
+    assert outcome(grade(load_exercises()[exercise], Written(text))) == word
 
 
 @pytest.mark.parametrize(
@@ -199,4 +185,4 @@ def test_arrows_say_what_follows_and_what_tends(
 def test_what_tells_no_value_or_may_be_a_function_is_left_open(
     exercise: str, text: str
 ) -> None:
-    assert check_answer(load_exercises()[exercise], Written(text)).word == "undecided"
+    assert grade(load_exercises()[exercise], Written(text)).word == "undecided"

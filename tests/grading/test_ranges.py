@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written
 
 EXERCISES = load_exercises()
@@ -15,7 +15,7 @@ LARGE = r"$q = \lambda(k_a + k_b)$"
 
 
 def word(exercise: str, text: str) -> str:
-    return check_answer(EXERCISES[exercise], Written(text)).word
+    return grade(EXERCISES[exercise], Written(text)).word
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import mpmath
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import of_formulas
 from headwright.grading.verdict import Verdict
 
@@ -90,7 +90,7 @@ def weights(scores: tuple[mpmath.mpf, ...], n: int) -> tuple[mpmath.mpf, ...]:
 
 
 def checked(exercise: str, *formulas: str) -> Verdict:
-    return check_answer(EXERCISES[exercise], of_formulas(formulas))
+    return grade(EXERCISES[exercise], of_formulas(formulas))
 
 
 def place_of(counterexample: Mapping[str, object]) -> tuple[int, Fraction] | None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.sheets.document import read_document
 
 EXERCISES = load_exercises()
@@ -35,7 +35,7 @@ def test_a_part_of_a_document_gets_the_verdict_that_it_deserves(
     place: tuple[str, int],
 ) -> None:
     answer = ANSWERS[place]
-    verdict = check_answer(EXERCISES[answer.exercise_id], answer.written)
+    verdict = grade(EXERCISES[answer.exercise_id], answer.written)
     if place in OPEN:
         assert verdict.word in ("proved", "undecided")
     else:
@@ -45,11 +45,11 @@ def test_a_part_of_a_document_gets_the_verdict_that_it_deserves(
 def test_every_wrong_part_has_a_counterexample() -> None:
     for place in WRONG:
         answer = ANSWERS[place]
-        verdict = check_answer(EXERCISES[answer.exercise_id], answer.written)
+        verdict = grade(EXERCISES[answer.exercise_id], answer.written)
         assert verdict.counterexample
 
 
 def test_every_formula_stands_in_the_line_that_is_told() -> None:
     answer = ANSWERS["student.md", 54]
-    verdict = check_answer(EXERCISES[answer.exercise_id], answer.written)
+    verdict = grade(EXERCISES[answer.exercise_id], answer.written)
     assert 56 in {one.line for one in verdict.formulas}

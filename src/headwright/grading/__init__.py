@@ -4,15 +4,16 @@ exercises/    the exercises, as data
 exercise      what such a file says, of fields; fitness: what it must satisfy; linting: whether it is fit for use
 assignment    which exercises are set and for how many points: one file for page, class and autograder
 sheets/       what was handed in: which section answers which exercise (files, classes, outline, document)
-checker       one answer from its text to its verdict: the table of contents of what follows
+grade         one answer from its text to its verdict: the table of contents of what follows
 text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
 account       whether all that is written about an object is used; else it is undecided
-judge, goals  formulas and goals as claims, decided and replayed; judging: the seam `Claim -> Prover -> Outcome`
+judge, goals  formulas and goals as claims, decided and looked at again; judging: the seam `Claim -> Prover -> Outcome`
+rivals        what casts doubt on a proof
 kinds/        keys and queries, self-attention, matrices, integers, counts, numbers, derivatives: what names mean
 exact_arrays/ formulas as arrays of exact scalars, compared entry by entry
 scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
-replay/       every decision looked at twice, on explicit keys, tokens and integers
+recheck/      every outcome looked at again on explicit instances, by code that shares nothing with the provers
 verdict       what is said of an answer, and as JSON
 running       many answers, in parallel, each within its time and memory
 report/       verdicts as text, as JSON, as pages
@@ -41,7 +42,7 @@ def check(
     r"""The verdict on an answer, given as one or several formulas, to an exercise, given by its id.
 
     Further exercises are read from a folder. The seed is that of the random instances on which
-    decisions are replayed.
+    outcomes are tried.
 
     >>> verdict = check("averaging-two", r"q = \lambda(k_a + k_b)")
     >>> verdict.word, verdict.threshold
@@ -51,8 +52,8 @@ def check(
     ('refuted', 3, '0.4011')
     """
     require("check", "check")
-    from headwright.grading.checker import check_answer
     from headwright.grading.exercise import load_exercises
+    from headwright.grading.grade import grade
     from headwright.grading.markdown import of_formulas
 
     for one in formulas:
@@ -63,4 +64,4 @@ def check(
         raise InputError(
             f"there is no exercise {exercise!r}: expected one of {', '.join(sorted(known))}"
         )
-    return check_answer(known[exercise], of_formulas(formulas), seed=seed)
+    return grade(known[exercise], of_formulas(formulas), seed=seed)

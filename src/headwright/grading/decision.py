@@ -113,6 +113,7 @@ class Decision:
     threshold: Threshold | None = None
     about: str = ""  # which coordinate, where vectors were compared
     vacuous: bool = False  # what is assumed never happens
+    up_to_noise: bool = False  # refuted only since the keys are random
     along: Mapping[str, Path] = field(
         default_factory=dict
     )  # how large names depend on another in the counterexample

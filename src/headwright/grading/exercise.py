@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, ValidationError, create_model
 
@@ -19,12 +19,6 @@ from headwright.grading.fields import Parameter, Source, Strict, parsed
 from headwright.grading.fitness import check_exercise
 from headwright.grading.kinds.kind import ExerciseKind, kind_in, load_kind
 from headwright.validation import sentence
-
-if TYPE_CHECKING:
-    from headwright.grading.kinds.integers.table import Integers
-    from headwright.grading.kinds.keys.table import Keys
-    from headwright.grading.kinds.matrices.table import Matrices
-    from headwright.grading.kinds.tokens.table import Tokens
 
 BUILT_IN = Path(__file__).parent / "exercises"  # a file is named for the id in it
 MOST_FILES = 200
@@ -83,18 +77,6 @@ class Exercise(Strict):
     may_repeat: tuple[
         Source, ...
     ] = ()  # what is given, as formulas: an answer may say it, and nothing is judged of it
-
-    if TYPE_CHECKING:
-        keys: Keys | None = None
-        tokens: Tokens | None = None
-        matrices: Matrices | None = None
-        integers: Integers | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        """None for the table of another kind."""
-        if name in ("keys", "tokens", "matrices", "integers"):
-            return None
-        return super().__getattr__(name)  # type: ignore[misc]
 
     @property
     def kind(self) -> ExerciseKind[Any]:

@@ -31,15 +31,15 @@ from headwright.grading.candidates import (
     relevant,
 )
 from headwright.grading.exercise import Blank, Exercise, parsed
-from headwright.grading.judge import CANNOT, Bench, Finding, why
+from headwright.grading.judge import CANNOT, Finding, Session, why
 from headwright.grading.judging import Outcome, proved, refuted
 from headwright.grading.names import names_on_the_left, tends
-from headwright.grading.replay.worlds import World, holds
+from headwright.grading.recheck.instances import ExplicitInstance, holds
 from headwright.grading.text import Statement
 from headwright.grading.verdict import AskedPart, Word
 
 QUOTED_ONLY = "line {} may be the answer: it is only quoted"
-Open = Callable[[an.Answer], Bench]
+Open = Callable[[an.Answer], Session]
 _FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
 
 
@@ -143,11 +143,11 @@ def try_candidate(
             return replace(start, reason=left, answer=chosen.answer)
     cases = [case for case, _ in candidate.cases]
     if chosen.word == "proved" and cases[0] and chosen.answer is not None:
-        bench = opened(chosen.answer)
+        session = opened(chosen.answer)
         if not (
             _cover(cases, exercise)
             if len(cases) > 1
-            else all(map(bench.always, cases[0]))
+            else all(map(session.always, cases[0]))
         ):
             told = " or ".join(" and ".join(map(plain, case)) for case in cases)
             return replace(chosen, word="undecided", reason=f"answered for {told} only")
@@ -297,7 +297,7 @@ def _cover(cases: Sequence[tuple[t.Node, ...]], exercise: Exercise) -> bool:
         places = [
             Fraction(at) for at in range(int(given.at_least), int(values[-1]) + 3)
         ]
-    worlds = [World({}, {name: at}) for at in places]
+    worlds = [ExplicitInstance({}, {name: at}) for at in places]
     return bool(worlds) and all(
         any(all(holds(part, at) is True for part in case) for case in cases)
         for at in worlds
@@ -556,7 +556,7 @@ def blank_part(
     exercise: Exercise,
     blank: Blank,
     found: Sequence[Finding],
-    bench: Bench,
+    session: Session,
     mentioned: Sequence[Statement],
 ) -> AskedPart:
     """One blank: filled by a true formula that says the value."""
@@ -577,12 +577,13 @@ def blank_part(
         if one.status == "false" or not any(x.terms[0] in anew for x in links[id(one)])
     ]
     fitting = [
-        (one, _filling(exercise, blank, one, bench.answer.definitions)) for one in here
+        (one, _filling(exercise, blank, one, session.answer.definitions))
+        for one in here
     ]
     filled = [
         (one, link)
         for one, link in fitting
-        if link is not None and _covers(exercise, blank, one, link, bench)
+        if link is not None and _covers(exercise, blank, one, link, session)
     ]
     told = [
         (one, link)
@@ -590,13 +591,13 @@ def blank_part(
         if one.status == "false"
         or not one.judged
         or exercise.condition
-        or any(_says_something(bench, each) for each in one.judged)
+        or any(_says_something(session, each) for each in one.judged)
     ]
     if not told:
         others = [
             one
             for one, link in fitting
-            if link is not None and not _covers(exercise, blank, one, link, bench)
+            if link is not None and not _covers(exercise, blank, one, link, session)
         ]
         elsewhere = [one for one in others if _is_elsewhere(one, case)]
         narrower = [one for one in others if one not in elsewhere]
@@ -752,14 +753,14 @@ def _true_link(one: Finding, link: t.Relation | None) -> str | None:
 
 
 def _covers(
-    exercise: Exercise, blank: Blank, one: Finding, link: t.Relation, bench: Bench
+    exercise: Exercise, blank: Blank, one: Finding, link: t.Relation, session: Session
 ) -> bool:
     """Whether a formula is said for the case of a blank, perhaps among others."""
     case = None if blank.case is None else parsed(blank.case)
     match case:
         case None:
             pinned = any(
-                "=" in part.comparisons for part in _narrowing(exercise, one, bench)
+                "=" in part.comparisons for part in _narrowing(exercise, one, session)
             )
             return not pinned and not any(
                 _is_special_limit(exercise, part) for part in _stated_conditions(one)
@@ -768,16 +769,16 @@ def _covers(
             number := t.number_of(value)
         ) is not None:
             return all(
-                _holds_at(exercise, part, name, number, bench)
+                _holds_at(exercise, part, name, number, session)
                 for part in _stated_conditions(one)
             )
         case t.Relation((t.Name() as name, _), ("->",)):
             stated = _stated_conditions(one)
             others = [part for part in stated if part != case]
             allowed = all(
-                _is_no_restriction(exercise, part, name, bench) for part in others
+                _is_no_restriction(exercise, part, name, session) for part in others
             )
-            in_value = _names_behind(exercise, link.terms[1], bench)
+            in_value = _names_behind(exercise, link.terms[1], session)
             return case in stated and allowed and an.full_name(name) not in in_value
     return False  # a case of another kind is refused where the exercise is read
 
@@ -803,7 +804,7 @@ def _is_elsewhere(one: Finding, case: t.Node | None) -> bool:
         case t.Relation((t.Name() as name, value), ("=",)) if (
             number := t.number_of(value)
         ) is not None:
-            world = World({}, {an.full_name(name): number})
+            world = ExplicitInstance({}, {an.full_name(name): number})
             return any(holds(part, world) is False for part in stated)
         case t.Relation((t.Name() as name, _), ("->",)):
             limits = [
@@ -823,7 +824,11 @@ def _stated_conditions(one: Finding) -> tuple[t.Node, ...]:
 
 
 def _holds_at(
-    exercise: Exercise, condition: t.Node, name: t.Name, number: Fraction, bench: Bench
+    exercise: Exercise,
+    condition: t.Node,
+    name: t.Name,
+    number: Fraction,
+    session: Session,
 ) -> bool:
     """Whether a condition leaves the case that a given number has this value."""
     is_limit = isinstance(condition, t.Relation) and {"->", ">>", "<<"} & set(
@@ -831,14 +836,14 @@ def _holds_at(
     )
     if is_limit and an.full_name(name) in an.full_names(condition):
         return False  # a limit says nothing of a single value
-    found = holds(condition, World({}, {an.full_name(name): number}))
+    found = holds(condition, ExplicitInstance({}, {an.full_name(name): number}))
     if found is None:
-        return _is_no_restriction(exercise, condition, name, bench)
+        return _is_no_restriction(exercise, condition, name, session)
     return found
 
 
 def _is_no_restriction(
-    exercise: Exercise, condition: t.Node, name: t.Name, bench: Bench
+    exercise: Exercise, condition: t.Node, name: t.Name, session: Session
 ) -> bool:
     """Whether a condition restricts nothing that is given: it introduces a letter, or is about other names.
 
@@ -849,7 +854,7 @@ def _is_no_restriction(
     if isinstance(condition, t.Relation) and condition.comparisons == ("->",):
         return not _is_special_limit(exercise, condition)
     given = {*an.given_numbers(exercise), an.full_name(name), "pi", "e"}
-    return not an.full_names(condition) <= given or bench.always(condition)
+    return not an.full_names(condition) <= given or session.always(condition)
 
 
 def _is_special_limit(exercise: Exercise, condition: t.Node) -> bool:
@@ -865,12 +870,14 @@ def _is_special_limit(exercise: Exercise, condition: t.Node) -> bool:
     return False
 
 
-def _names_behind(exercise: Exercise, node: t.Node, bench: Bench) -> set[str]:
+def _names_behind(exercise: Exercise, node: t.Node, session: Session) -> set[str]:
     """The names in a formula, and those in what they are defined by."""
     definitions = {
         name: parsed(source) for name, source in exercise.definitions.items()
     }
-    definitions |= {name: said.node for name, said in bench.answer.definitions.items()}
+    definitions |= {
+        name: said.node for name, said in session.answer.definitions.items()
+    }
     found: set[str] = set()
     waiting = an.full_names(node)
     while waiting:
@@ -881,10 +888,10 @@ def _names_behind(exercise: Exercise, node: t.Node, bench: Bench) -> set[str]:
     return found
 
 
-def _says_something(bench: Bench, one: Outcome) -> bool:
+def _says_something(session: Session, one: Outcome) -> bool:
     """Whether what is true would be false were the question idle."""
     try:
-        return bench.exercise.kind.says_something(bench.answer, bench.court, one)
+        return session.exercise.kind.says_something(session.answer, session.prover, one)
     except CANNOT:
         return False
 
@@ -893,7 +900,10 @@ def _says_something(bench: Bench, one: Outcome) -> bool:
 
 
 def statement_part(
-    exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: Sequence[t.Node]
+    exercise: Exercise,
+    found: Sequence[Finding],
+    session: Session,
+    quoted: Sequence[t.Node],
 ) -> AskedPart:
     """A true formula about what was asked for; where reasons are asked for, a false one makes it wrong."""
     things = " or ".join(plain(parsed(one)) for one in exercise.about)
@@ -917,7 +927,7 @@ def statement_part(
     ]
     if exercise.reasons and doubtful:
         return asked_part("statement", "undecided", doubtful[0])
-    own_part = exercise.kind.statement_part(found, bench)
+    own_part = exercise.kind.statement_part(found, session)
     if own_part is not None:
         return own_part
     true = [
@@ -926,9 +936,11 @@ def statement_part(
         if one.status == "true" and not one.claimed.statement.strict
     ]
     telling = [
-        one for one in true if any(_says_something(bench, each) for each in one.judged)
+        one
+        for one in true
+        if any(_says_something(session, each) for each in one.judged)
     ]
-    narrow = [_narrowing(exercise, one, bench) for one in telling]
+    narrow = [_narrowing(exercise, one, session) for one in telling]
     only = " and ".join(map(plain, narrow[0])) if narrow else ""
     options: list[tuple[Word, list[Finding], str]] = [
         (
@@ -994,7 +1006,7 @@ def _functions(node: t.Node) -> set[str]:
     }
 
 
-def _narrowing(exercise: Exercise, one: Finding, bench: Bench) -> list[t.Relation]:
+def _narrowing(exercise: Exercise, one: Finding, session: Session) -> list[t.Relation]:
     """What a formula is said for of given numbers, where that is not all that is given: 'for T <= 6'."""
     under: list[t.Node] = (
         list(one.node.conditions) if isinstance(one.node, t.Quantified) else []
@@ -1018,7 +1030,7 @@ def _narrowing(exercise: Exercise, one: Finding, bench: Bench) -> list[t.Relatio
     calls = [
         link for link in links if any(isinstance(part, t.Call) for part in t.walk(link))
     ]
-    return [link for link in links if link not in calls and not bench.always(link)]
+    return [link for link in links if link not in calls and not session.always(link)]
 
 
 def steps_of(node: t.Node) -> Iterator[t.Relation]:

@@ -40,7 +40,6 @@ from headwright.grading.judging import (
     proved,
     refuted,
 )
-from headwright.grading.replay.trying import NOISE
 from headwright.grading.scalars.numbers import TooLong
 from headwright.grading.text import is_index
 from headwright.grading.verdict import Formula, Status
@@ -63,18 +62,18 @@ def why(error: Exception) -> str:
 
 
 @dataclass(frozen=True)
-class Bench:
-    """A court for one reading of an answer, and the replay of what it decides."""
+class Session:
+    """A prover for one reading of an answer, and the second look at what it decides."""
 
     exercise: Exercise
     answer: Answer
-    court: Prover
+    prover: Prover
     seed: int
 
     @classmethod
-    def opened(cls, exercise: Exercise, answer: Answer, seed: int) -> Bench:
-        """The court under this reading; conditions speak of scores in place of names that are defined by them."""
-        court = exercise.kind.prover(answer)
+    def opened(cls, exercise: Exercise, answer: Answer, seed: int) -> Session:
+        """The prover under this reading; conditions speak of scores in place of names that are defined by them."""
+        prover = exercise.kind.prover(answer)
         stated = [one for one in answer.claims if not one.follows]
         for name, said in answer.definitions.items() if stated else ():
             if t.speaks_of(said.node, "q"):
@@ -82,13 +81,13 @@ class Bench:
                     replace(one, node=t.put(one.node, name, said.node))
                     for one in stated
                 ]
-        return cls(exercise, replace(answer, claims=tuple(stated)), court, seed)
+        return cls(exercise, replace(answer, claims=tuple(stated)), prover, seed)
 
     def decided(self, asked: Iterable[Claim]) -> list[Outcome]:
-        """Claims decided, and replayed."""
+        """Claims decided, and looked at again."""
         found: list[Outcome] = []
         for claim in asked:
-            outcomes = self.court.decide(claim)
+            outcomes = self.prover.decide(claim)
             found += self.exercise.kind.recheck(self.answer, outcomes, self.seed)
         return found
 
@@ -109,7 +108,9 @@ class Bench:
             for goal in self.exercise.goals
             for one in claims(parsed(goal), "goal", whole=whole)
         ]
-        doubts = [one for one in self.court.conditions if one.decision.word != "proved"]
+        doubts = [
+            one for one in self.prover.conditions if one.decision.word != "proved"
+        ]
         return doubts + self.decided(
             replace(one, under=(*one.under, *under)) for one in asked
         )
@@ -146,19 +147,19 @@ class Finding:
 
 
 def judge(
-    bench: Bench,
+    session: Session,
     claimed: Sequence[Claimed],
     spoken: frozenset[str] = frozenset(),
     mentioned: frozenset[str] = frozenset(),
 ) -> list[Finding]:
     """Every formula to a status; `spoken` are the names of the answer's own that it says something of.
 
-    `mentioned` are names that stand in a sentence by themselves, which may say in words what they are. The court was
+    `mentioned` are names that stand in a sentence by themselves, which may say in words what they are. The prover was
     opened with these claims (`prepared`) as the last of the answer's.
     """
-    said = bench.court.claims[len(bench.court.claims) - len(claimed) :]
+    said = session.prover.claims[len(session.prover.claims) - len(claimed) :]
     findings = [
-        _finding(bench, one, each, spoken)
+        _finding(session, one, each, spoken)
         for one, each in zip(claimed, said, strict=True)
     ]
     return [_unless_explained(one, findings, mentioned) for one in findings]
@@ -209,17 +210,19 @@ def _unless_explained(
 
 
 def prepared(exercise: Exercise, claimed: Sequence[Claimed]) -> tuple[Said, ...]:
-    """The claims for opening a court, each under its conditions."""
+    """The claims for opening a prover, each under its conditions."""
     found = (
         (one.statement, exercise.kind.put_under(one.node, one.under)) for one in claimed
     )
     return tuple(Said(node, one.text, one.line, True) for one, node in found)
 
 
-def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> Finding:
+def _finding(
+    session: Session, one: Claimed, said: Said, spoken: frozenset[str]
+) -> Finding:
     statement = one.statement
     try:
-        found = tuple(_tried(bench, said))
+        found = tuple(_tried(session, said))
     except WrongKindError as error:
         return Finding(one, said.node, "false", why(error), {"words": error.message})
     except MissingError as error:
@@ -241,7 +244,7 @@ def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> 
             one, said.node, "true", "; ".join(reasons[:2]), used=used, judged=found
         )
     against = [each for each in found if each.decision.word == "refuted"]
-    if against and all(each.part.reason == NOISE for each in against):
+    if against and all(each.decision.up_to_noise for each in against):
         found = tuple(
             replace(each, decision=replace(each.decision, word="proved"))
             for each in found
@@ -254,10 +257,10 @@ def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> 
             (each.part.reason for each in found if each.decision.word != "proved"), ""
         )
         return Finding(one, said.node, "open", reason, judged=found)
-    narrower, maybe = _for_a_case(bench, one, said)
+    narrower, maybe = _for_a_case(session, one, said)
     if narrower is not None and not one.again:
         return narrower
-    reason = _why_not_false(bench, one, said, against, spoken) or maybe
+    reason = _why_not_false(session, one, said, against, spoken) or maybe
     if reason:
         return Finding(one, said.node, "open", reason, judged=found)
     first = against[0].part
@@ -275,7 +278,9 @@ def _is_rounded(one: Outcome) -> bool:
     return bool(abs(left - right) <= ROUNDED * abs(left))
 
 
-def _for_a_case(bench: Bench, one: Claimed, said: Said) -> tuple[Finding | None, str]:
+def _for_a_case(
+    session: Session, one: Claimed, said: Said
+) -> tuple[Finding | None, str]:
     """What is false in general, for a condition that stands before it: true there, or perhaps meant for it."""
     said_for = {name.base for name in t.every_name(*one.under)}
     other = [
@@ -284,9 +289,9 @@ def _for_a_case(bench: Bench, one: Claimed, said: Said) -> tuple[Finding | None,
         if said_for.isdisjoint(name.base for name in t.every_name(part))
     ]
     for part in other[: -MOST_EARLIER - 1 : -1] if not one.statement.doubt else ():
-        node = bench.exercise.kind.put_under(said.node, (part,))
+        node = session.exercise.kind.put_under(said.node, (part,))
         try:
-            again = tuple(_tried(bench, replace(said, node=node)))
+            again = tuple(_tried(session, replace(said, node=node)))
         except CANNOT:
             again = ()
         if proved(again) and not any(each.decision.vacuous for each in again):
@@ -298,7 +303,7 @@ def _for_a_case(bench: Bench, one: Claimed, said: Said) -> tuple[Finding | None,
     return None, ""
 
 
-def _tried(bench: Bench, said: Said) -> list[Outcome]:
+def _tried(session: Session, said: Said) -> list[Outcome]:
     """What is found of each link of a statement; nothing where it is not a statement to judge."""
     some = [part for part in t.walk(said.node) if isinstance(part, t.Exists)]
     if any(
@@ -307,13 +312,13 @@ def _tried(bench: Bench, said: Said) -> list[Outcome]:
         for part in some
     ):
         return []
-    if not bench.exercise.kind.is_claim(said.node):
+    if not session.exercise.kind.is_claim(said.node):
         return []
-    role: Role = "step" if bench.exercise.derive else "statement"
+    role: Role = "step" if session.exercise.derive else "statement"
     found: list[Outcome] = []
-    for claim in claims(said.node, role, said, whole=bench.exercise.kind.whole):
+    for claim in claims(said.node, role, said, whole=session.exercise.kind.whole):
         try:
-            found += bench.decided([claim])
+            found += session.decided([claim])
         except WrongKindError:
             raise
         except CANNOT as error:  # the other links of a chain are judged all the same
@@ -322,7 +327,7 @@ def _tried(bench: Bench, said: Said) -> list[Outcome]:
 
 
 def _why_not_false(
-    bench: Bench,
+    session: Session,
     one: Claimed,
     said: Said,
     against: Sequence[Outcome],
@@ -338,10 +343,10 @@ def _why_not_false(
         return f"it is false as it stands; read '{statement.picked}'"
     if any({">>", "<<"} & set(each.link.comparisons) for each in against):
         return "how much larger is meant is not said"
-    meant_for_less = bench.exercise.kind.why_not_false(one, said.node)
+    meant_for_less = session.exercise.kind.why_not_false(one, said.node)
     if meant_for_less:
         return meant_for_less
-    unsaid = _never_said(bench, one, said, against, spoken)
+    unsaid = _never_said(session, one, said, against, spoken)
     if unsaid:
         return f"what {unsaid} is was never said"
     if statement.kind == "worded" and statement.clouded:
@@ -350,15 +355,15 @@ def _why_not_false(
 
 
 def _never_said(
-    bench: Bench,
+    session: Session,
     one: Claimed,
     said: Said,
     against: Sequence[Outcome],
     spoken: frozenset[str],
 ) -> str:
     """A name of which nobody says what it is, in what is refuted or in what that is said for."""
-    labels = bench.exercise.kind.labels()
-    known = {"I", "e", "pi", "infinity", *labels, *spoken, *bench.answer.definitions}
+    labels = session.exercise.kind.labels()
+    known = {"I", "e", "pi", "infinity", *labels, *spoken, *session.answer.definitions}
     stated = said.node.conditions if isinstance(said.node, t.Quantified) else ()
     known_there = known | {
         full_name(name) for node in stated for name in names_in(node)
@@ -387,10 +392,11 @@ def _never_said(
         for name in names_in(node):
             full = full_name(name)
             asked = (
-                full in bench.exercise.answer and full not in bench.answer.definitions
+                full in session.exercise.answer
+                and full not in session.answer.definitions
             )
             given = any(
-                map(bench.exercise.kind.gives, (name, t.Name(name.base)))
+                map(session.exercise.kind.gives, (name, t.Name(name.base)))
             )  # U_k is what U is
             if full in letters and full not in spoken and asserted:
                 continue

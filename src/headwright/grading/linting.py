@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from headwright.formulas import FormulaError
 from headwright.formulas.lexer import words
 from headwright.formulas.tree import BigSum, every_name, walk
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import Exercise, parsed
+from headwright.grading.grade import grade
 from headwright.grading.markdown import find_formulas, of_formulas
 
 CONSTANTS = ("pi", "e", "infinity", "I", "ones")
@@ -101,7 +101,7 @@ def _accepted(
     exercise: Exercise, formulas: list[str] | tuple[str, ...]
 ) -> tuple[bool, str]:
     """Whether an answer is proved and no formula in it is false; and the verdict."""
-    verdict = check_answer(exercise, of_formulas(formulas))
+    verdict = grade(exercise, of_formulas(formulas))
     false = any(one.status == "false" for one in verdict.formulas)
     return (
         verdict.word == "proved" and not false,

@@ -183,11 +183,11 @@ def serve(prepare: Callable[[], Check], memory: int) -> None:
 
 def checker(folder: Path | None) -> Check:
     """The checking function, for the exercises of Headwright and those in the folder."""
-    from headwright.grading.checker import check_answer
     from headwright.grading.exercise import load_exercises
+    from headwright.grading.grade import grade
 
     exercises = load_exercises(folder)
-    return lambda exercise, written, seed: check_answer(
+    return lambda exercise, written, seed: grade(
         exercises[exercise], written, seed=seed
     )
 

@@ -10,6 +10,9 @@ attention_modules which modules are of attention, by their names
 memory            whether what is asked for fits into memory
 statistics_queue  statistics of calls: at once, or of decode steps many together
 statistics        the statistics of one call, for any mask, in blocks of whole rows
+rows_request      which rows have their weights kept
+weights           the weights of these rows
+spans             these weights, summed over named spans of keys
 recorded          what was seen: by layer, by run, by head
 names             the names of statistics
 """
@@ -20,5 +23,6 @@ from headwright.watching.api import (
     seen,
     watch,
 )
+from headwright.watching.rows_request import rows
 
-__all__ = ["attention_with_statistics", "register", "seen", "watch"]
+__all__ = ["attention_with_statistics", "register", "rows", "seen", "watch"]

@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from headwright.errors import typed_errors
+from headwright.errors import InputError, typed_errors
 from headwright.extras import require
 from headwright.statistics.request import StatisticsRequest
 from headwright.watching.names import DEFAULT
+from headwright.watching.rows_request import RowsRequest
 
 if TYPE_CHECKING:
     from headwright.watching.recorded import Recording
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 @typed_errors
 def watch(
     model: Any,
-    statistics: Sequence[str] = DEFAULT,
+    statistics: Sequence[str] | None = None,
     *,
+    weights: RowsRequest | None = None,
     keep: str = "rows",
     top: int = 8,
     ends: tuple[int, int] = (4, 64),
@@ -36,7 +38,9 @@ def watch(
 
     Args:
         model: in memory, on any device; it is restored on exit. Its output is what it was, to the last bit.
-        statistics: names of statistics; docs/guides/watch.md defines each.
+        statistics: names of statistics; docs/guides/watch.md defines each. Unless given, those of `DEFAULT`, or none
+            where weights are asked for.
+        weights: the rows whose weights on all keys are kept, as `rows(last=1)` names them.
         keep: `rows` for every row of every run, `means` for running means alone, `both` for running means over all runs
             and the rows of the last one.
         top: how many keys `top`, `top_keys` and `top_weights` have.
@@ -54,7 +58,7 @@ def watch(
     >>> seen_there.layer(0).largest.shape
     (1, 2, 3)
     """
-    wanted = StatisticsRequest.of(statistics, top, ends, last_rows)
+    wanted = _statistics_wanted(statistics, weights, keep, top, ends, last_rows)
     require("torch", "watch", "torch")
     from headwright.watching import module_hook
 
@@ -62,9 +66,34 @@ def watch(
     of_transformers = module_hook.is_of_transformers(model)
     watching = _hook().watching if of_transformers else module_hook.watching_module
     block: AbstractContextManager[Recording] = watching(
-        model, wanted, keep, special, keys, memory
+        model, wanted, keep, special, keys, memory, weights
     )
     return block
+
+
+def _statistics_wanted(
+    statistics: Sequence[str] | None,
+    weights: RowsRequest | None,
+    keep: str,
+    top: int,
+    ends: tuple[int, int],
+    last_rows: int,
+) -> StatisticsRequest:
+    """What is computed of each row, beside the weights of some."""
+    if weights is None:
+        names = DEFAULT if statistics is None else statistics
+        return StatisticsRequest.of(names, top, ends, last_rows)
+    if not isinstance(weights, RowsRequest):
+        raise InputError(
+            f"weights = {weights!r}: expected rows(last=1), or others that rows(...) names"
+        )
+    if keep == "means":
+        raise InputError(
+            "keep = means keeps no rows, and so no weights: expected rows or both"
+        )
+    if not statistics:
+        return StatisticsRequest(top, ends, last_rows)
+    return StatisticsRequest.of(statistics, top, ends, last_rows)
 
 
 @typed_errors

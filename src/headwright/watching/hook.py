@@ -28,6 +28,7 @@ from headwright.watching.module_hook import ModuleHook
 from headwright.watching.names import DEFAULT
 from headwright.watching.recorded import KEEP, Recording
 from headwright.watching.recorder import Recorder, StackInputs
+from headwright.watching.rows_request import RowsRequest
 from headwright.watching.statistics_queue import KeySets, StatisticsQueue
 
 NAME = "headwright"  # of the implementation that `seen` is about
@@ -49,13 +50,14 @@ def watching(
     special: Sequence[int] | None,
     keys: Sequence[int],
     memory: int | None,
+    weights: RowsRequest | None = None,
 ) -> Iterator[Recording]:
     """`watch`, with the statistics as one thing."""
     if keep not in KEEP:
         raise InputError(f"keep = {keep}: expected one of {', '.join(KEEP)}")
     _check_model(model)
     token_ids = _special_tokens(model) if special is None else special
-    queue = StatisticsQueue(wanted, KeySets(tuple(token_ids), tuple(keys)))
+    queue = StatisticsQueue(wanted, KeySets(tuple(token_ids), tuple(keys)), weights)
     seen = Recording(queue, keep, _main_part(model))
     recorder = Recorder(model, seen, memory)
     with ExitStack() as undo:

@@ -30,6 +30,12 @@ def check_memory(
     size = 8 if call.queries.dtype == torch.float64 else 4
     of_a_head = rows * numbers_of_a_row + call.keys.shape[2] * numbers_of_a_key
     needed = layers * batch * heads * size * of_a_head
+    chosen = seen.queue.chosen_rows
+    if chosen is not None:
+        chosen_layers = layers if chosen.layers is None else len(chosen.layers)
+        weights_of_a_head = chosen.most_rows(rows) * call.keys.shape[2]
+        chosen_heads = len(chosen.heads_of(heads))
+        needed += chosen_layers * batch * chosen_heads * size * weights_of_a_head
     if needed == 0:
         return
     if free is None:

@@ -16,6 +16,7 @@ from headwright.errors import InputError
 from headwright.statistics.request import StatisticsRequest
 from headwright.watching.module_recorder import ModuleRecorder
 from headwright.watching.recorded import KEEP, Recording
+from headwright.watching.rows_request import RowsRequest
 from headwright.watching.statistics_queue import KeySets, StatisticsQueue
 
 
@@ -43,6 +44,7 @@ def watching_module(
     special: Sequence[int] | None,
     keys: Sequence[int],
     memory: int | None,
+    weights: RowsRequest | None = None,
 ) -> Iterator[Recording]:
     """`watch` for a module that is no model of transformers."""
     if keep not in KEEP:
@@ -52,7 +54,7 @@ def watching_module(
         raise InputError(
             "the tokens that a module reads are not known: expected other statistics than special"
         )
-    queue = StatisticsQueue(wanted, KeySets((), tuple(keys)))
+    queue = StatisticsQueue(wanted, KeySets((), tuple(keys)), weights)
     seen = Recording(queue, keep, None)
     recorder = ModuleRecorder(model, seen, memory)
     seen.of_modules = len(recorder.attention)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,10 @@ from headwright.statistics.table import (
     PerWhat,
 )
 from headwright.watching.names import SPOILT
+from headwright.watching.weights import ChosenWeights
 
 if TYPE_CHECKING:
+    from headwright.watching.spans import Span, SpanWeights
     from headwright.watching.statistics_queue import StatisticsQueue
 
 KEEP = ("rows", "means", "both")
@@ -32,6 +34,7 @@ LARGEST_PIECE = 2**24
 ALIGNED = 64  # bytes
 MOST_WAITING = 2**28  # bytes of statistics on a GPU that are added to means together
 ROW_COUNT = "rows"  # beside the names of statistics
+WEIGHTS = ("weights", "weight_rows", "first_tokens")  # of rows that were chosen
 
 
 @dataclass(eq=False)
@@ -109,14 +112,34 @@ class LayerRun:
     rows: list[dict[str, KeptArray | Tensor]] = field(default_factory=list)
     # Statistics of keys, by the position of the key.
     keys: dict[str, Tensor] = field(default_factory=dict)
+    # Weights of chosen rows, one call after the other.
+    weights: list[ChosenWeights] = field(default_factory=list)
 
-    def back_to(self, count: int) -> None:
-        """Only the first so many rows: a cache was cropped, and what comes next stands in their place."""
+    def back_to(self, end: int, start: int) -> None:
+        """Only rows before `end` of those from `start` on: a cache was cropped, and other rows will stand there."""
+        self.weights[:] = [weights.before(end) for weights in self.weights]
+        if not self.rows:
+            return
         self.join()
         cut: dict[str, KeptArray | Tensor] = {}
         for name, value in self.rows[0].items():
-            cut[name] = tensor_of(value)[:, :, :count]
+            cut[name] = tensor_of(value)[:, :, : end - start]
         self.rows[:] = [cut]
+
+    def add_weights(self, weights: ChosenWeights, last: int) -> None:
+        """Add the weights of a later call; only the last so many rows stay, or all if it is 0."""
+        self.weights.append(weights)
+        if last:
+            self.weights[:] = [self.joined_weights().last(last)]
+
+    def joined_weights(self) -> ChosenWeights:
+        """The weights of all calls."""
+        count = len(self.weights)  # another thread may add to them
+        joined = self.weights[0]
+        for weights in self.weights[1:count]:
+            joined = joined.joined(weights)
+        self.weights[:count] = [joined]
+        return joined
 
     def join(self) -> None:
         """Make one part of all."""
@@ -296,10 +319,44 @@ class LayerSeen:
         )
 
     @property
+    def weights(self) -> np.ndarray:
+        """The weights of the rows that were chosen: (batch, heads, rows, keys). NaN for rows of padding."""
+        return _array(self._chosen_weights().weights[..., : self._keys])
+
+    @property
+    def weight_rows(self) -> np.ndarray:
+        """The position of each row of `weights`: (batch, rows); -1 where a text has fewer rows than others."""
+        return _array(self._chosen_weights().positions)
+
+    @property
+    def first_tokens(self) -> np.ndarray:
+        """The position of the first token of each text that `weights` are about."""
+        return _array(self._chosen_weights().first)
+
+    def _chosen_weights(self) -> ChosenWeights:
+        if not self._kept.weights:
+            raise AttributeError("weights were not kept")
+        return self._kept.joined_weights()
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """The statistics that were kept."""
+        """What was kept: the names of statistics, and of what is known of chosen rows."""
         rows = self._kept.rows[0] if self._kept.rows else {}
-        return (*(name for name in rows if name != SPOILT), *self._kept.keys)
+        of_weights = WEIGHTS if self._kept.weights else ()
+        of_rows = [name for name in rows if name != SPOILT]
+        return (*of_rows, *self._kept.keys, *of_weights)
+
+    def __dir__(self) -> list[str]:
+        """With the statistics that were kept."""
+        return sorted({*super().__dir__(), *self.names})
+
+    def __repr__(self) -> str:
+        """What was kept, with the shape of each."""
+        phrases = []
+        for name in self.names:
+            shape = " x ".join(str(size) for size in getattr(self, name).shape)
+            phrases.append(f"{name} {shape}")
+        return f"LayerSeen({', '.join(phrases) or 'running means alone'})"
 
 
 @dataclass(eq=False)
@@ -359,7 +416,7 @@ class Part:
         while len(layer_runs) < len(self.runs):
             layer_runs.append(LayerRun())
         layer_run = layer_runs[self.at(run)]
-        if self.keep != "rows":
+        if self.keep != "rows" and self.wanted.names:
             self._add_to_means(index, found)
         if self.keep != "means" and self.wanted.rows:
             of_rows = {
@@ -369,6 +426,16 @@ class Part:
             }
             layer_run.rows.append(of_rows)
         layer_run.receive(found, key_position, count)
+
+    def add_weights(
+        self, run: Run, index: int, weights: ChosenWeights, last: int
+    ) -> None:
+        """The weights of chosen rows in a run, after `add`."""
+        self.layers[index][self.at(run)].add_weights(weights, last)
+
+    def __repr__(self) -> str:
+        """How much was seen."""
+        return f"Part({self.name}: {len(self.layers)} layers, {len(self.runs)} runs)"
 
     def _add_to_means(self, index: int, found: dict[str, Tensor]) -> None:
         """On a CPU at once. On a GPU all layers of a run together, since each operation has to be launched."""
@@ -408,8 +475,7 @@ class Part:
 
     def layer(self, index: int | str, run: int = -1) -> LayerSeen:
         """What was kept of a layer, in the last run unless another one is asked for by its number."""
-        if isinstance(index, str):
-            index = self._number_of(index)
+        index = self.number_of_layer(index)
         if index not in self.layers:
             known = (
                 f"{min(self.layers)} to {max(self.layers)}"
@@ -435,8 +501,10 @@ class Part:
         keys = None if self.name == "cross" or self.names else held.end
         return LayerSeen(kept[last], held, keys)
 
-    def _number_of(self, name: str) -> int:
+    def number_of_layer(self, name: int | str) -> int:
         """The number of the layer that is the module of this name, or the only one that ends with it."""
+        if not isinstance(name, str):
+            return name
         numbers = [index for index, known in self.names.items() if known == name]
         if not numbers:
             numbers = [
@@ -573,6 +641,33 @@ class Recording:
             if self.parts
             else f"layer {index} was not seen: nothing was run"
         )
+
+    def attention_to(
+        self,
+        spans: Mapping[str, Span] | Sequence[Mapping[str, Span]],
+        *,
+        layers: Sequence[int | str] | None = None,
+        part: str | None = None,
+        run: int = -1,
+    ) -> SpanWeights:
+        """The weights of the chosen rows, summed over named spans of keys.
+
+        The weight on the first token of each text, to which many heads attend whatever the text, is counted apart, and
+        in no span.
+
+        Args:
+            spans: by name, (start, stop) or positions; one dictionary for each text, or one for all.
+            layers: all whose weights were kept unless given.
+            part: `encoder`, `decoder` or `cross`, where there are several.
+            run: the last one unless given.
+        """
+        from headwright.watching.spans import sum_over_spans
+
+        if part is None:
+            parts = self.parts
+            alone = next(iter(parts), "the model")
+            part = alone if len(parts) < 2 else self._main or "decoder"
+        return sum_over_spans(self.part(part), spans, layers, run)
 
     def summary(self) -> dict[str, np.ndarray]:
         """Columns with one entry for each head: its place, the number of rows, and the mean of each statistic.

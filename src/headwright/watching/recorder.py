@@ -275,11 +275,17 @@ class Recorder:
                 "the cache was cropped (assisted decoding), and rows that count no more cannot be taken "
                 "out of running means or received weights: expected keep='rows' and statistics of rows"
             )
+        chosen = self.queue.chosen_rows
+        if chosen is not None and not chosen.positions:
+            raise InputError(
+                "the cache was cropped (assisted decoding), and which rows are the last ones is not known "
+                "any more: expected weights=rows([...]) with positions"
+            )
         for part in self.seen.computed.values():
             at = part.at(run)
             if at >= 0:
                 for layers in part.layers.values():
-                    layers[at].back_to(inputs.past - run.start)
+                    layers[at].back_to(inputs.past, run.start)
 
     def _run_of_encoder(self) -> Run | None:
         """The last run of the encoder, of this thread if there is one."""

@@ -18,7 +18,9 @@ from headwright.errors import InputError
 from headwright.statistics.attention_rows import AttentionRows
 from headwright.statistics.request import StatisticsRequest
 from headwright.watching.recorded import Part, Run
+from headwright.watching.rows_request import RowsRequest
 from headwright.watching.statistics import Step, statistics_of, steps_together
+from headwright.watching.weights import weights_of
 
 MOST_STEPS = 128  # decode steps of a layer whose statistics are computed at once
 
@@ -117,9 +119,14 @@ class StatisticsQueue:
     Who records and what was recorded share it, and it knows neither.
     """
 
-    def __init__(self, wanted: StatisticsRequest, sets: KeySets) -> None:
-        """For these statistics and sets of keys."""
-        self.wanted, self.sets = wanted, sets
+    def __init__(
+        self,
+        wanted: StatisticsRequest,
+        sets: KeySets,
+        chosen_rows: RowsRequest | None = None,
+    ) -> None:
+        """For these statistics and sets of keys, and the weights of some rows."""
+        self.wanted, self.sets, self.chosen_rows = wanted, sets, chosen_rows
         self.lock = threading.RLock()  # while it is held, nothing is recorded
         self.waiting: dict[tuple[str, int], Steps] = {}  # by part and layer
 
@@ -195,8 +202,14 @@ class StatisticsQueue:
         if sets or call.padding is not None:
             first = None if call.padding is None else call.padding.int().argmax(1)
             call = replace(call, sets=sets, first=first)
-        statistics = statistics_of(call, self.wanted)
+        statistics = statistics_of(call, self.wanted) if self.wanted.names else {}
         part.add(run, index, statistics, call.key_position, rows_of_a_call)
+        chosen = self.chosen_rows
+        if chosen is None or not chosen.asks_for_layer(index, part.names.get(index)):
+            return
+        weights = weights_of(call, chosen, rows_of_a_call == 1)
+        if weights is not None:
+            part.add_weights(run, index, weights, chosen.last)
 
 
 def unless_all(mask: Tensor | None) -> Tensor | None:

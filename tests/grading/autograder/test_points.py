@@ -23,10 +23,10 @@ from headwright.grading.assignment import (
 )
 from headwright.grading.autograder import make_autograder, pack_wheel, requirements
 from headwright.grading.autograder.points import awards
-from headwright.grading.checker import check_answer
 from headwright.grading.classroom.room import classroom, marked
 from headwright.grading.classroom.tables import grades
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written, of_formulas
 from headwright.grading.sheets.sheet import AnswerText, Checked
 from headwright.grading.verdict import (
@@ -47,7 +47,7 @@ STATUSES: tuple[Status, ...] = ("true", "false", "open", "quoted")
 
 
 def _earned(name: str, *formulas: str) -> list[float]:
-    verdict = check_answer(EXERCISES[name], of_formulas(formulas))
+    verdict = grade(EXERCISES[name], of_formulas(formulas))
     return [award.points for award in awards([verdict], "averaging-two", FIVE)]
 
 

@@ -83,7 +83,9 @@ def opened(exercise: Exercise, *formulas: str) -> tuple[Prover, Answer, list[Sai
 
 def _spelt(node: t.Node, exercise: Exercise) -> t.Node:
     return (
-        node if exercise.keys is None else spelt(node, opening(exercise, exercise.keys))
+        node
+        if exercise.kind_name != "keys"
+        else spelt(node, opening(exercise, exercise.kind.table))
     )
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from headwright.errors import InputError
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises, parse_exercise
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written
 from headwright.grading.verdict import Verdict
 
@@ -24,7 +24,7 @@ EXERCISES = load_exercises()
 
 
 def verdict_on(exercise: str, answer: str) -> Verdict:
-    return check_answer(EXERCISES[exercise], Written(answer))
+    return grade(EXERCISES[exercise], Written(answer))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_derivative_that_is_given_must_be_one() -> None:
     with pytest.raises(InputError, match="D is not the derivative of L by y"):
         parse_exercise(GRADIENT)
     right = parse_exercise(GRADIENT.replace(r"D^\top x", r"D^\top y"))
-    assert check_answer(right, Written("$g = 2 D$")).word == "proved"
+    assert grade(right, Written("$g = 2 D$")).word == "proved"
 
 
 COUNT = """

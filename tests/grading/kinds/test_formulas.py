@@ -23,7 +23,6 @@ from headwright.grading.answer import (
 )
 from headwright.grading.exercise import parsed
 from headwright.grading.judging import claims
-from headwright.grading.replay import looked_at_twice
 from headwright.grading.scalars.numbers import at_most_work
 from tests.grading.kinds.bench import EXERCISES
 
@@ -58,7 +57,7 @@ def _word(row: dict[str, Any]) -> str:
             for claim in claims(
                 node, "statement" if said else "goal", said, whole=setting.whole
             ):
-                found = looked_at_twice(exercise, answer, court.decide(claim), 0)
+                found = exercise.kind.recheck(answer, court.decide(claim), 0)
                 words |= {one.decision.word for one in found}
     return (
         "refuted" if "refuted" in words else "proved" if words == {"proved"} else "open"

@@ -10,7 +10,6 @@ from headwright.grading.answer import MisfitError
 from headwright.grading.exercise import load_exercises
 from headwright.grading.judging import Claim
 from headwright.grading.kinds.integers.prover import IntegersProver
-from headwright.grading.kinds.integers.table import Integers
 from tests.grading.kinds.bench import check
 
 EXERCISE = load_exercises()["positions-unique"]
@@ -111,6 +110,6 @@ EXISTS = [
 
 @pytest.mark.parametrize("node", EXISTS)
 def test_what_has_no_encoding_is_a_misfit(node: Node) -> None:
-    court = IntegersProver(EXERCISE, EXERCISE.integers or Integers(integers=()))
+    court = IntegersProver(EXERCISE, EXERCISE.kind.table)
     with pytest.raises(MisfitError):
         court.decide(Claim(node, "statement"))

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwright.grading.assignment import Assignment
-from headwright.grading.checker import check_answer
 from headwright.grading.classroom.pages import class_page
 from headwright.grading.classroom.room import classroom, marked
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written, of_formulas
 from headwright.grading.report.page import report, statements
 from headwright.grading.report.text import as_text
@@ -242,7 +242,7 @@ def _of_class(file: str, exercise: str, *formulas: str) -> Checked:
     written = of_formulas(formulas)
     return Checked(
         AnswerText(file, 1, exercise, written),
-        check_answer(EXERCISES[exercise], written),
+        grade(EXERCISES[exercise], written),
     )
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.markdown import Written, of_formulas
 from headwright.grading.report.text import as_json, as_text, code, hinted, results
 from headwright.grading.sheets.sheet import AnswerText, Checked, Problem
@@ -107,7 +107,7 @@ def test_exit_codes(
 
 def test_json_has_what_the_contract_says() -> None:
     answer = of_formulas([r"q = \lambda(k_a + k_b)", r"\alpha_a = 1"])
-    found = as_json(Checked(ANSWER, check_answer(EXERCISES["averaging-two"], answer)))
+    found = as_json(Checked(ANSWER, grade(EXERCISES["averaging-two"], answer)))
     assert (found["line"], found["exercise"], found["verdict"]) == (
         12,
         "averaging-two",
@@ -160,7 +160,7 @@ def test_any_verdict_is_reported_at_every_level_of_hints(
 
 
 def _hinted(name: str, *formulas: str, hints: str) -> str:
-    checked = Checked(ANSWER, check_answer(EXERCISES[name], of_formulas(formulas)))
+    checked = Checked(ANSWER, grade(EXERCISES[name], of_formulas(formulas)))
     return json.dumps(as_json(hinted(checked, hints)))  # type: ignore[arg-type]
 
 
@@ -189,7 +189,7 @@ def test_a_direction_names_the_instance_and_none_does_not() -> None:
 
 
 def test_json_crosses_over_and_back() -> None:
-    verdict = check_answer(EXERCISES["averaging-two"], of_formulas(["q = k_a"]))
+    verdict = grade(EXERCISES["averaging-two"], of_formulas(["q = k_a"]))
     given = as_json(Checked(ANSWER, verdict))
     for name in ("file", "line", "exercise", "chosen", "seconds"):
         del given[name]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import load_exercises
+from headwright.grading.grade import grade
 from headwright.grading.sheets.document import parse_document, read_document
 from headwright.grading.sheets.outline import MOST_SECTIONS
 from headwright.grading.sheets.sheet import Sheet
@@ -307,9 +307,7 @@ def test_macros_of_the_preamble_go_with_every_answer() -> None:
         ("copying", 6),
     ]
     assert all("newcommand" in each.written.macros for each in answers)
-    words = [
-        check_answer(EXERCISES[each.exercise_id], each.written).word for each in answers
-    ]
+    words = [grade(EXERCISES[each.exercise_id], each.written).word for each in answers]
     assert words == ["proved", "proved"]
 
 
@@ -351,7 +349,7 @@ def test_deeper_headings_belong_to_the_answer_and_others_end_it() -> None:
 
 def test_a_heading_with_nothing_below_it_is_an_answer_that_is_missing() -> None:
     (answer,) = _read("## averaging-two\n").answers
-    assert check_answer(EXERCISES["averaging-two"], answer.written).word == "missing"
+    assert grade(EXERCISES["averaging-two"], answer.written).word == "missing"
 
 
 def test_two_headings_with_one_id_are_two_answers() -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from headwright.grading.answer import Answer
     from headwright.grading.candidates import Claimed
     from headwright.grading.exercise import Exercise
-    from headwright.grading.judge import Bench, Finding
+    from headwright.grading.judge import Finding, Session
     from headwright.grading.judging import Outcome, Prover
     from headwright.grading.markdown import Written
     from headwright.grading.text import Statement, Text
@@ -194,19 +194,19 @@ class ExerciseKind(Generic[Table]):
         return True
 
     def statement_part(
-        self, findings: Sequence[Finding], bench: Bench
+        self, findings: Sequence[Finding], session: Session
     ) -> AskedPart | None:
         """What was said of what was asked for; None: a true formula about it that says something."""
-        del findings, bench
+        del findings, session
         return None
 
     def derivation_part(
-        self, findings: Sequence[Finding], bench: Bench, *, quoted: bool
+        self, findings: Sequence[Finding], session: Session, *, quoted: bool
     ) -> AskedPart:
         """A derivation; `quoted`: some formulas were not read, or only quoted."""
         from headwright.grading.verdict import AskedPart
 
-        del findings, bench, quoted
+        del findings, session, quoted
         reason = f"derivations are not read for [{self.exercise.kind_name}]"
         return AskedPart("derivation", "undecided", 0, "", reason)
 

@@ -171,14 +171,12 @@ def read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
 
 def alone(answer: AnswerText, seed: int) -> Checked:
     """One answer, checked in this process, which has limits of time and memory."""
-    from headwright.grading.checker import check_answer
     from headwright.grading.exercise import load_exercises
+    from headwright.grading.grade import grade
     from headwright.grading.sheets.sheet import Checked
 
     started = time.monotonic()
-    verdict = check_answer(
-        load_exercises()[answer.exercise_id], answer.written, seed=seed
-    )
+    verdict = grade(load_exercises()[answer.exercise_id], answer.written, seed=seed)
     return Checked(answer, verdict, time.monotonic() - started)
 
 

@@ -25,7 +25,7 @@ async function start() {
   const python = await loadPyodide({ indexURL: new URL("python/", self.location.href).href, createPyodideModule, env });
   const place = python.runPython("import site; site.getsitepackages()[0]");
   python.unpackArchive(await archive, "zip", { extractDir: place });
-  python.pyimport("headwright.grading.checker"); // what the first answer needs
+  python.pyimport("headwright.grading.grade"); // what the first answer needs
   const { answer, solver_loaded: solverLoaded } = python.pyimport("headwright.page.answering");
   return { python, place, answer, solverLoaded };
 }

@@ -27,8 +27,7 @@ def _verdict(*formulas: str) -> Found:
 def test_patterns_are_those_of_keys_written_out(
     m: int, others: int, x: int, y: int
 ) -> None:
-    assert MANY.keys is not None
-    scene = opening(MANY, MANY.keys).defining(
+    scene = opening(MANY, MANY.kind.table).defining(
         {"q": parsed(rf"{x} \sum_{{i=1}}^{{m}} k_i + {y} \sum_{{i=m+1}}^{{n}} k_i")}
     )
     pattern = scene.pattern(Reader(scene, {}).query("q"))
@@ -42,8 +41,7 @@ def test_patterns_are_those_of_keys_written_out(
 def test_inner_products_and_double_sums_count_every_key_once(
     m: int, others: int, x: int, y: int
 ) -> None:
-    assert MANY.keys is not None
-    scene = opening(MANY, MANY.keys)
+    scene = opening(MANY, MANY.kind.table)
     reader = Reader(
         scene.defining(
             {"q": parsed(rf"{x} \sum_{{i \le m}} k_i + {y} \sum_{{i > m}} k_i")}

@@ -36,8 +36,7 @@ def _scaled(*claims: str) -> Found:
 def test_moments_are_those_of_the_sum_of_independent_parts(
     x: int, y: int, s: int, t: int
 ) -> None:
-    assert SCALED.keys is not None
-    scene = opening(SCALED, SCALED.keys).defining(
+    scene = opening(SCALED, SCALED.kind.table).defining(
         {"q": parsed(rf"{x}\mu_a + {y}\mu_b")}
     )
     scene = replace(scene, ranges={**scene.ranges, VARIANCE: SMALL})
@@ -54,8 +53,7 @@ def test_moments_are_those_of_the_sum_of_independent_parts(
 
 
 def test_noise_of_all_other_directions_counts() -> None:
-    assert NOISY.keys is not None
-    scene = opening(NOISY, NOISY.keys).defining(
+    scene = opening(NOISY, NOISY.kind.table).defining(
         {"q": parsed(r"\sum_{i \ne a, b} \mu_i")}
     )
     scene = replace(scene, ranges={**scene.ranges, VARIANCE: SMALL})
@@ -74,8 +72,7 @@ def test_noise_of_all_other_directions_counts() -> None:
     ],
 )
 def test_moments_are_not_told_of_what_is_not_linear_in_single_keys(claim: str) -> None:
-    assert NOISY.keys is not None
-    scene = opening(NOISY, NOISY.keys).defining(
+    scene = opening(NOISY, NOISY.kind.table).defining(
         {"q": parsed(r"\mu_a"), "s": parsed(claim)}
     )
     for source in (claim, "s"):

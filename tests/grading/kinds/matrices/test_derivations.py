@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headwright.grading import check
-from headwright.grading.checker import check_answer
 from headwright.grading.exercise import Exercise, parse_exercise, parsed
+from headwright.grading.grade import grade
 from headwright.grading.judging import claims
 from headwright.grading.kinds.matrices.derivations import Aim
 from headwright.grading.kinds.matrices.prover import MatricesProver
@@ -191,7 +191,7 @@ TURNED = _to_show(
 def test_what_the_algebra_knows_is_missing_where_it_is_restated(
     exercise: Exercise, text: str
 ) -> None:
-    assert check_answer(exercise, Written(text)).word == "missing"
+    assert grade(exercise, Written(text)).word == "missing"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_what_the_algebra_knows_is_missing_where_it_is_restated(
 def test_what_the_algebra_knows_is_proved_by_steps(
     exercise: Exercise, text: str, word: str
 ) -> None:
-    assert check_answer(exercise, Written(text)).word == word
+    assert grade(exercise, Written(text)).word == word
 
 
 NEARLY = "$H_p = P H$, so $Z_p = P Z$."
@@ -265,7 +265,7 @@ ENERGY = r"$\|A\|_F^2 = \operatorname{tr}(V S^2 V^\top) = \operatorname{tr}(S^2)
 def test_a_false_step_of_a_derivation_is_named(
     exercise: str, text: str, line: int
 ) -> None:
-    found = check_answer(EXERCISES[exercise], Written(text))
+    found = grade(EXERCISES[exercise], Written(text))
     assert found.word == "undecided"
     assert f"line {line} is false as it stands" in found.reason
     assert [one.line for one in found.false_formulas] == [line]
@@ -273,7 +273,7 @@ def test_a_false_step_of_a_derivation_is_named(
 
 @pytest.mark.parametrize("remark", [f"$${SPLIT}$$", f"Also ${SCORES}$."])
 def test_a_false_remark_after_a_derivation_is_named_beside_it(remark: str) -> None:
-    found = check_answer(EXERCISES["permutation"], Written(f"{NEARLY}\n\n{remark}"))
+    found = grade(EXERCISES["permutation"], Written(f"{NEARLY}\n\n{remark}"))
     assert found.word == "proved"
     assert (
         found.reason == "every step from Z_p to P Z is true; false beside them: line 3"
@@ -296,6 +296,6 @@ def test_a_false_remark_after_a_derivation_is_named_beside_it(remark: str) -> No
     ],
 )
 def test_a_law_for_some_letters_is_not_called_false(said: str) -> None:
-    found = check_answer(EXERCISES["permutation"], Written(f"{said} {NEARLY}"))
+    found = grade(EXERCISES["permutation"], Written(f"{said} {NEARLY}"))
     assert found.word == "proved"
     assert not [one for one in found.formulas if one.status == "false"]

@@ -94,13 +94,19 @@ class IntegersKind(ExerciseKind[Integers]):
         self, answer: Answer, outcomes: Sequence[Outcome], seed: int
     ) -> list[Outcome]:
         """On integers and rows that are written out."""
-        from headwright.grading.replay import looked_at_twice
+        from headwright.grading.kinds.integers.recheck import recheck
+        from headwright.grading.recheck.outcomes import recheck_each
 
-        return looked_at_twice(self.exercise, answer, outcomes, seed)
+        del answer
+        return recheck_each(
+            outcomes,
+            lambda one, random: recheck(self.exercise, self.table, one, random),
+            seed,
+        )
 
     def says_something(self, answer: Answer, prover: Prover, outcome: Outcome) -> bool:
         """Whether it fails for rows that are all alike."""
-        from headwright.grading.replay import says_something
+        from headwright.grading.kinds.integers.recheck import says_something
 
-        del prover
-        return says_something(self.exercise, answer, outcome)
+        del answer, prover
+        return says_something(self.exercise, self.table, outcome)

@@ -15,7 +15,7 @@ from headwright.grading.kinds.keys.table import Keys
 from headwright.grading.kinds.kind import ExerciseKind
 
 if TYPE_CHECKING:
-    from headwright.grading.judge import Bench, Finding
+    from headwright.grading.judge import Finding, Session
     from headwright.grading.kinds.keys.prover import KeysProver
     from headwright.grading.verdict import AskedPart, Verdict
 
@@ -160,28 +160,37 @@ class KeysKind(ExerciseKind[Keys]):
         self, answer: Answer, outcomes: Sequence[Outcome], seed: int
     ) -> list[Outcome]:
         """On keys that are written out."""
-        from headwright.grading.replay import looked_at_twice
+        from headwright.grading.kinds.keys.recheck import KeysDrawer
+        from headwright.grading.recheck.outcomes import recheck_each
+        from headwright.grading.recheck.sequences import recheck
 
-        found = looked_at_twice(self.exercise, answer, outcomes, seed)
+        drawer = KeysDrawer(self.exercise, self.table)
+        found = recheck_each(
+            outcomes, lambda one, random: recheck(drawer, answer, one, random), seed
+        )
         return [_unless_pinned(one) for one in found]
 
     def says_something(self, answer: Answer, prover: Prover, outcome: Outcome) -> bool:
         """Whether it fails for another query."""
-        from headwright.grading.replay import says_something
+        from headwright.grading.kinds.keys.recheck import KeysDrawer
+        from headwright.grading.recheck.sequences import says_something
 
         del prover
         if speaks_of_chance(outcome.link):
             return True
-        return says_something(self.exercise, answer, outcome)
+        drawer = KeysDrawer(self.exercise, self.table)
+        return says_something(drawer, answer, outcome)
 
     def statement_part(
-        self, findings: Sequence[Finding], bench: Bench
+        self, findings: Sequence[Finding], session: Session
     ) -> AskedPart | None:
         """What holds for weights and for nothing else, where that is asked for."""
         from headwright.grading.kinds.keys.weights import weights_part
 
         return (
-            weights_part(self.table, bench, findings) if self.table.otherwise else None
+            weights_part(self.table, session, findings)
+            if self.table.otherwise
+            else None
         )
 
     def advise(

@@ -1,4 +1,4 @@
-"""Exercises about keys: the court that decides claims about them, and its words."""
+"""Exercises about keys: the prover that decides claims about them, and its words."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from headwright.formulas import tree as t
 from headwright.grading.answer import names_in
 from headwright.grading.goals import asked_part, spoken_of, steps_of
-from headwright.grading.judge import Bench, Finding
+from headwright.grading.judge import Finding, Session
+from headwright.grading.kinds.keys.recheck import KeysDrawer, rules_out
 from headwright.grading.kinds.keys.scene import is_every_key
 from headwright.grading.kinds.keys.table import Keys
-from headwright.grading.replay import rules_out
 from headwright.grading.verdict import AskedPart, Word
 
 IDLE = {
@@ -31,7 +31,7 @@ SCORES = (
 )  # what a weight is made of: to repeat its definition says nothing of it
 
 
-def weights_part(keys: Keys, bench: Bench, found: Sequence[Finding]) -> AskedPart:
+def weights_part(keys: Keys, session: Session, found: Sequence[Finding]) -> AskedPart:
     """What is truly said of the weights must hold for nothing but weights."""
     true = [one for one in found if one.status == "true"]
     said: list[t.Relation] = []
@@ -55,7 +55,7 @@ def weights_part(keys: Keys, bench: Bench, found: Sequence[Finding]) -> AskedPar
         link for link in said if not any(name.base in SCORES for name in names_in(link))
     ]
     for idle in keys.otherwise:
-        if not rules_out(bench.exercise, bench.answer, own, idle):
+        if not rules_out(KeysDrawer(session.exercise, keys), session.answer, own, idle):
             weights = [one for one in found if "alpha" in spoken_of(one.node)]
             false = next((one for one in weights if one.status == "false"), None)
             if false is not None:

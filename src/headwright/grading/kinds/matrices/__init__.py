@@ -8,6 +8,7 @@ normal         a formula into its form: sums over columns, spectral norms, ranks
 instances      small matrices that satisfy what is given, and statements tried on them in balls
 prover         the proof, then the search for a counterexample; claims
 derivations    whether steps lead from one side to the other; derivation_part: what that makes of an answer
+recheck        the second look, on matrices written out
 table          [matrices] in an exercise file
 """
 

@@ -8,7 +8,7 @@ from headwright.formulas import tree as t
 from headwright.formulas.show import latex, plain
 from headwright.grading.exercise import parsed
 from headwright.grading.goals import asked_part, steps_of
-from headwright.grading.judge import Bench, Finding
+from headwright.grading.judge import Finding, Session
 from headwright.grading.kinds.matrices.derivations import Aim
 from headwright.grading.kinds.matrices.known import Given
 from headwright.grading.kinds.matrices.prover import gap
@@ -16,15 +16,15 @@ from headwright.grading.verdict import AskedPart
 
 
 def derivation_part(
-    given: Given, found: Sequence[Finding], bench: Bench, quoted: bool
+    given: Given, found: Sequence[Finding], session: Session, quoted: bool
 ) -> AskedPart:
     """True steps that lead from one side to the other; a false one on the path makes it wrong."""
     part = "derivation"
     aims = [
         Aim(parsed(source), parsed(target), given)
-        for source, target in bench.exercise.derive
+        for source, target in session.exercise.derive
     ]
-    steps = [link for one in found for link in _true_links(one, bench)]
+    steps = [link for one in found for link in _true_links(one, session)]
     first, last = plain(aims[0].start), plain(aims[0].end)
     goal = latex(t.Relation((aims[0].start, aims[0].end), ("=",)))
     line = next(
@@ -55,7 +55,7 @@ def derivation_part(
         reached = f"every step from {first} to {last} is true"
         if not false and not any(map(_has_false_step, found)):
             return AskedPart(part, "proved", line, goal, reached)
-        among = _false_amongsteps(aims, found, bench)
+        among = _false_amongsteps(aims, found, session)
         if among is not None:
             where = among.claimed.statement.line
             reason = f"line {where} is false as it stands, among the steps that lead from {first} to {last}"
@@ -111,7 +111,7 @@ def _has_false_step(one: Finding) -> bool:
 
 
 def _false_amongsteps(
-    aims: Sequence[Aim], found: Sequence[Finding], bench: Bench
+    aims: Sequence[Aim], found: Sequence[Finding], session: Session
 ) -> Finding | None:
     """A false formula that belongs to a derivation: one that is written before its end, or goes on from its steps.
 
@@ -125,7 +125,7 @@ def _false_amongsteps(
             ended = _leads(aims, before)[0]
             if not ended:
                 return one
-        before += _true_links(one, bench)
+        before += _true_links(one, session)
     terms = {term for link in before for term in link.terms}
     for one in found:
         wrong = [each.link for each in one.judged if each.decision.word == "refuted"]
@@ -156,13 +156,13 @@ def _leads(
     return whole and any(aim.follows(small) for aim in aims), leaps, small
 
 
-def _true_links(one: Finding, bench: Bench) -> Iterator[t.Relation]:
+def _true_links(one: Finding, session: Session) -> Iterator[t.Relation]:
     """The steps of a formula that are true; under a condition, those that hold without it."""
     conditions = one.node.conditions if isinstance(one.node, t.Quantified) else ()
-    free = all(isinstance(part, t.Name) or bench.always(part) for part in conditions)
+    free = all(isinstance(part, t.Name) or session.always(part) for part in conditions)
     shown = [each.link.terms for each in one.judged if each.decision.word == "proved"]
     for link in steps_of(t.unquantified(one.node)):
         if (one.status == "true" or link.terms in shown) and (
-            free or bench.always(link)
+            free or session.always(link)
         ):
             yield link

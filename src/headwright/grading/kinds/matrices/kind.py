@@ -16,7 +16,7 @@ from headwright.grading.kinds.kind import ExerciseKind
 from headwright.grading.kinds.matrices.table import Matrices
 
 if TYPE_CHECKING:
-    from headwright.grading.judge import Bench, Finding
+    from headwright.grading.judge import Finding, Session
     from headwright.grading.kinds.matrices.prover import MatricesProver
     from headwright.grading.verdict import AskedPart
 
@@ -124,9 +124,15 @@ class MatricesKind(ExerciseKind[Matrices]):
         self, answer: Answer, outcomes: Sequence[Outcome], seed: int
     ) -> list[Outcome]:
         """On matrices that are written out."""
-        from headwright.grading.replay import looked_at_twice
+        from headwright.grading.kinds.matrices.recheck import recheck
+        from headwright.grading.recheck.outcomes import recheck_each
 
-        found = looked_at_twice(self.exercise, answer, outcomes, seed)
+        exercise, table = self.exercise, self.table
+        found = recheck_each(
+            outcomes,
+            lambda one, random: recheck(exercise, table, answer, one, random),
+            seed,
+        )
         return [self._unless_somewhere(one) for one in found]
 
     def _unless_somewhere(self, outcome: Outcome) -> Outcome:
@@ -153,10 +159,10 @@ class MatricesKind(ExerciseKind[Matrices]):
         return True
 
     def derivation_part(
-        self, findings: Sequence[Finding], bench: Bench, *, quoted: bool
+        self, findings: Sequence[Finding], session: Session, *, quoted: bool
     ) -> AskedPart:
         """True steps that lead from one side to the other."""
         from headwright.grading.kinds.matrices.derivation_part import derivation_part
 
-        given = self.prover(bench.answer).given
-        return derivation_part(given, findings, bench, quoted)
+        given = self.prover(session.answer).given
+        return derivation_part(given, findings, session, quoted)

@@ -1,4 +1,4 @@
-"""Statements about matrices decided: the proof, then the search for a counterexample; and the court.
+"""Statements about matrices decided: the proof, then the search for a counterexample; and the prover.
 
 These are no cases of `decision.decide`, whose two sides are numbers in names that have ranges: the sides here are forms
 over words of matrices, for all sizes, and what refutes them are matrices. What comes down to sizes and to numbers is
@@ -319,7 +319,7 @@ def _sizes(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {size}" for name, size in sorted(sizes.items()))
 
 
-# The court
+# The prover
 
 
 @dataclass(frozen=True)

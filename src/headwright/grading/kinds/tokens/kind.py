@@ -78,15 +78,22 @@ class TokensKind(ExerciseKind[Tokens]):
         self, answer: Answer, outcomes: Sequence[Outcome], seed: int
     ) -> list[Outcome]:
         """On tokens that are written out."""
-        from headwright.grading.replay import looked_at_twice
+        from headwright.grading.kinds.tokens.recheck import TokensDrawer
+        from headwright.grading.recheck.outcomes import recheck_each
+        from headwright.grading.recheck.sequences import recheck
 
-        return looked_at_twice(self.exercise, answer, outcomes, seed)
+        drawer = TokensDrawer(self.exercise, self.table)
+        return recheck_each(
+            outcomes, lambda one, random: recheck(drawer, answer, one, random), seed
+        )
 
     def says_something(self, answer: Answer, prover: Prover, outcome: Outcome) -> bool:
         """Whether it fails for other tokens, or without a mask."""
-        from headwright.grading.replay import says_something
+        from headwright.grading.kinds.tokens.recheck import TokensDrawer
+        from headwright.grading.recheck.sequences import says_something
 
         del prover
         if speaks_of_chance(outcome.link):
             return True
-        return says_something(self.exercise, answer, outcome)
+        drawer = TokensDrawer(self.exercise, self.table)
+        return says_something(drawer, answer, outcome)

@@ -22,9 +22,15 @@ from headwright.formulas import tree as t
 from headwright.formulas.errors import ShapeError
 from headwright.formulas.shapes import SCALAR, Shape, shape, spelt, typed
 from headwright.grading.answer import Answer, full_name
+from headwright.grading.decision import Decision
 from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.judging import Outcome
 from headwright.grading.kinds.matrices.table import Matrices
+from headwright.grading.recheck.outcomes import (
+    UNCONFIRMED,
+    confirmed,
+    decided_instead,
+)
 
 Number = Any  # a Fraction as long as it is rational, a float beyond that
 Rows = Sequence[Sequence[Number]]
@@ -42,11 +48,36 @@ class _NoMember(InputError):  # noqa: N818
     """A column, singular value or entry that there is not."""
 
 
-def tried(
-    exercise: Exercise, answer: Answer, one: Outcome, random: Random
+def recheck(
+    exercise: Exercise,
+    table: Matrices,
+    answer: Answer,
+    outcome: Outcome,
+    random: Random,
+) -> Outcome:
+    """One outcome looked at again at its counterexample, or at random matrices."""
+    decision = outcome.decision
+    if decision.word not in ("proved", "refuted"):
+        return outcome
+    is_proved = decision.word == "proved"
+    wanted = is_proved != outcome.claim.negated
+    said = _tried(exercise, table, answer, outcome, random)
+    at_random = decision.example is None
+    unconfirmed = wanted not in said and (at_random or None in said)
+    if not is_proved and unconfirmed:
+        return decided_instead(outcome, Decision("undecided", UNCONFIRMED))
+    # Sizes that do not fit may do so by chance.
+    return confirmed(outcome, said, wanted, lenient=at_random)
+
+
+def _tried(
+    exercise: Exercise,
+    setting: Matrices,
+    answer: Answer,
+    one: Outcome,
+    random: Random,
 ) -> list[bool | None]:
     """Whether a claim holds at its counterexample, or at random matrices; nothing where what is given does not."""
-    setting = exercise.matrices or Matrices(shapes={}, sizes={})
     definitions = {
         name: parsed(source) for name, source in exercise.definitions.items()
     }
@@ -57,9 +88,13 @@ def tried(
         setting = setting.model_copy(
             update={"shapes": {**setting.shapes, **example.shapes}}
         )
-        world = MatricesWorld(setting, definitions, example.sizes, example.matrices)
-        met = world.admissible() and all(world.says(part) is True for part in under)
-        return [world.says(relation) if met else None]
+        instance = MatricesInstance(
+            setting, definitions, example.sizes, example.matrices
+        )
+        met = instance.admissible() and all(
+            instance.says(part) is True for part in under
+        )
+        return [instance.says(relation) if met else None]
     given = {*setting.shapes, *exercise.definitions}
     spoken = [
         part
@@ -85,17 +120,17 @@ def tried(
     names |= {
         name.base for source in setting.assume for name in t.every_name(parsed(source))
     }
-    worlds = _drawn(setting, definitions, sorted(names), random)
+    instances = _drawn(setting, definitions, sorted(names), random)
     met_there = (
-        world
-        for world in worlds
-        if all(world.says(part) is not False for part in under)
+        instance
+        for instance in instances
+        if all(instance.says(part) is not False for part in under)
     )
-    return [world.says(relation) for world in islice(met_there, INSTANCES)]
+    return [instance.says(relation) for instance in islice(met_there, INSTANCES)]
 
 
 @dataclass
-class MatricesWorld:
+class MatricesInstance:
     """Sizes, and matrices with exact entries; all else follows from the definitions."""
 
     setting: Matrices
@@ -446,8 +481,8 @@ def _drawn(
     definitions: Mapping[str, t.Node],
     names: Sequence[str],
     random: Random,
-) -> Iterator[MatricesWorld]:
-    """Admissible worlds, of several sizes."""
+) -> Iterator[MatricesInstance]:
+    """Admissible instances, of several sizes."""
     known = [
         (list(map(str.strip, about.split(","))), facts)
         for about, facts in setting.facts.items()
@@ -459,7 +494,7 @@ def _drawn(
     for attempt in range(ATTEMPTS):
         sizes = {name: random.randint(1, (2, 3, 6)[attempt % 3]) for name in names}
         if not all(
-            MatricesWorld(setting, {}, sizes, {}).says(parsed(source))
+            MatricesInstance(setting, {}, sizes, {}).says(parsed(source))
             for source in setting.assume
         ):
             continue
@@ -502,9 +537,9 @@ def _drawn(
                 break
             found[name] = plainly
         else:
-            world = MatricesWorld(setting, definitions, sizes, found)
-            if world.admissible():
-                yield world
+            instance = MatricesInstance(setting, definitions, sizes, found)
+            if instance.admissible():
+                yield instance
 
 
 def _orthogonal(size: int, random: Random) -> list[list[Number]]:
