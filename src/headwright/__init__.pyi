@@ -41,11 +41,14 @@ from .statistics import AttentionMap, RowStatistics, attention_map, row_statisti
 from .text_bounds.every_text import every_length, every_text
 from .uncertainty import Noise, Uncertainty, read_uncertainty
 from .watching import attention_with_statistics, rows, seen, watch
+from .watching.qk_clip import qk_clip_
+from .watching.training import AttentionCallback
 
 __version__: str
 __all__ = [
     "Alibi",
     "Attention",
+    "AttentionCallback",
     "AttentionMap",
     "Audit",
     "Defect",
@@ -98,6 +101,7 @@ __all__ = [
     "permute",
     "pictures",
     "positions",
+    "qk_clip_",
     "random_layer",
     "read_uncertainty",
     "row_statistics",
