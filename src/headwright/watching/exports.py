@@ -13,6 +13,8 @@ from headwright.files import write_whole
 from headwright.watching.module_hook import unwrapped
 from headwright.watching.recorded import Recording
 
+__all__ = ["save_duo_attention"]
+
 HEADS_FILE = "full_attention_heads.tsv"
 CONFIG_FILE = "config.json"
 
