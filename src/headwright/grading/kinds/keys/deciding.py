@@ -156,7 +156,7 @@ MOST_HINTS = 5  # integers of an answer that are tried
 
 
 @dataclass(frozen=True)
-class Finding:
+class CaseFinding:
     """One comparison of a statement and what was found about it, in the scene where it was decided."""
 
     link: t.Relation
@@ -321,7 +321,7 @@ class Decider:
             {},
         ).scalar(node)
 
-    def findings(self, claim: Claim) -> Iterator[Finding]:
+    def findings(self, claim: Claim) -> Iterator[CaseFinding]:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
         scene, letters = self.scene, s.free_indices(claim.link, self.scene)
         here = replace(self, spoken=frozenset(letters))
@@ -386,7 +386,7 @@ class Decider:
             sent if "->" in claim.link.comparisons else sent - {s.VARIANCE}
         )
 
-    def _limits(self, one: s.Meant) -> Iterator[Finding]:
+    def _limits(self, one: s.Meant) -> Iterator[CaseFinding]:
         """What is found of a comparison; 'as n grows' sends n alone, and all else that is fixed stays where it is.
 
         What is said to grow too may do so at the same time. A name of which nothing is said may be fixed or large:
@@ -407,7 +407,7 @@ class Decider:
                 found = replace(found, decision=Decision("undecided", ORDER))
             yield found
 
-    def _cases(self, one: s.Meant) -> Iterator[Finding]:
+    def _cases(self, one: s.Meant) -> Iterator[CaseFinding]:
         """What is found for every value of the lengths that are one of several."""
         scene, (link, homes) = self.scene, one
         for index, home in homes.items():
@@ -419,7 +419,7 @@ class Decider:
             decision = here._decided(link)
             if decision is not None:
                 found = here._cautious(link, here._near_the_means(link, decision))
-                yield Finding(link, found, here.scene, self.vanishing)
+                yield CaseFinding(link, found, here.scene, self.vanishing)
 
     def _bound(self, index: str) -> Decider:
         """The conditions on scores hold for a key that was picked, too."""

@@ -33,7 +33,7 @@ from headwright.grading.judging import (
 )
 from headwright.grading.kinds.keys import scene as s
 from headwright.grading.kinds.keys.conditions import assuming, stated
-from headwright.grading.kinds.keys.deciding import Decider, Finding
+from headwright.grading.kinds.keys.deciding import CaseFinding, Decider
 from headwright.grading.kinds.keys.laws import (
     drawn_as_moments,
     is_random,
@@ -47,7 +47,7 @@ from headwright.grading.verdict import Curve, Verdict
 DRAWN = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)  # numbers of keys on a curve
 
 
-def described(finding: Finding) -> str:
+def described(finding: CaseFinding) -> str:
     """What was found about one comparison, as a person would say it."""
     decision, link = finding.decision, finding.link
     if decision.word != "refuted":
@@ -115,7 +115,7 @@ LIKED = "as large as one likes"
 
 
 def explicit(
-    finding: Finding, values: Mapping[str, Fraction]
+    finding: CaseFinding, values: Mapping[str, Fraction]
 ) -> dict[str, Fraction | str]:
     """The values of a counterexample; where only scores are known, with these instead of what stands for them."""
     scene = finding.scene
@@ -144,7 +144,7 @@ def explicit(
     return there
 
 
-def _spoken(finding: Finding) -> set[str]:
+def _spoken(finding: CaseFinding) -> set[str]:
     """The names in both sides of a comparison, once they are numbers."""
     reader = Reader(finding.scene, {})
     try:
@@ -304,7 +304,7 @@ def _curve(decider: Decider, failed: Outcome) -> Curve | None:
     )
 
 
-def _judged(finding: Finding, claim: Claim) -> Outcome:
+def _judged(finding: CaseFinding, claim: Claim) -> Outcome:
     decision = finding.decision
     known = (
         replace(decision, values={**finding.case, **decision.values})
