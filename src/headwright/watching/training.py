@@ -34,7 +34,7 @@ class AttentionCallback(TrainerCallback):
     A callback does not know its Trainer, which alone can log: so it is given, as in
     `trainer.add_callback(AttentionCallback(trainer, every=100))`.
 
-    Logged are, under names like `attention/entropy_mean`, the mean, the least and the largest over heads of each
+    Logged are, under names like 'attention/entropy_mean', the mean, the least and the largest over heads of each
     statistic, which itself is a mean over the rows of the step; of `largest_score`, the largest alone. They are of
     the rows of the process that logs. `history` has the numbers of each head.
     """
@@ -54,7 +54,7 @@ class AttentionCallback(TrainerCallback):
             trainer: whose training is watched.
             every: after how many steps one is watched and logged.
             statistics: names of statistics of rows that have a mean; docs/guides/watch.md defines each.
-            heads: whether each head is logged too, as `attention/entropy/LAYER.HEAD`.
+            heads: whether each head is logged too, as 'attention/entropy/LAYER.HEAD'.
         """
         if every < 1:
             raise InputError(f"every = {every}: expected a number of steps above 0")
