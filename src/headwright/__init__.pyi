@@ -39,6 +39,7 @@ from .query_design.targets import Targets, at_least, average, copy
 from .simulation import Simulation, simulate
 from .statistics import AttentionMap, RowStatistics, attention_map, row_statistics
 from .text_bounds.every_text import every_length, every_text
+from .value_ranges import Ranges, ranges
 from .uncertainty import Noise, Uncertainty, read_uncertainty
 from .watching import attention_with_statistics, rows, seen, watch
 from .watching.qk_clip import qk_clip_
@@ -64,6 +65,7 @@ __all__ = [
     "Model",
     "Noise",
     "Precision",
+    "Ranges",
     "Rotary",
     "RowStatistics",
     "Scheme",
@@ -103,6 +105,7 @@ __all__ = [
     "positions",
     "qk_clip_",
     "random_layer",
+    "ranges",
     "read_uncertainty",
     "row_statistics",
     "rows",

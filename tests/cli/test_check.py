@@ -51,7 +51,8 @@ def test_a_false_step_of_a_derivation_has_exit_1_and_is_named(
     step: str, headwright: Headwright
 ) -> None:
     Path("derived.md").write_text(
-        f"## permutation\n\n$${step}$$\n\n$H_p = P H$, so $Z_p = P Z$.\n"
+        f"## permutation\n\n$${step}$$\n\n"
+        r"$H_p = \operatorname{softmax}(P Q K^\top P^\top/\sqrt d) P V = P H$, so $Z_p = P Z$."
     )
     ran = headwright("check", "derived.md")
     assert ran.code == 1
@@ -93,7 +94,7 @@ def test_an_error_in_a_formula_is_shown_with_its_caret(headwright: Headwright) -
     at = next(
         number
         for number, line in enumerate(lines)
-        if line.startswith("    line 1   open    q = ")
+        if line.startswith("  undecided  q = ")
     )
     assert lines[at + 1].strip() == "^"
     assert lines[at][lines[at + 1].index("^")] == "{"
@@ -305,8 +306,9 @@ def test_words_are_listed_to_read_and_decide_nothing(headwright: Headwright) -> 
     )
     ran = headwright("check", "words.md")
     assert ran.code == 0
-    assert "quoted  q = k_a" in ran.out
-    assert "  to read    line 7" in ran.out
+    assert "quoted  q = k_a" not in ran.out
+    assert "  to read    line 7: this is as easy as pie" in ran.out
+    assert "quoted  q = k_a" in headwright("check", "words.md", "-v").out
 
 
 def test_a_class_is_sorted_by_false_formulas_then_by_what_there_is_to_read(

@@ -134,6 +134,127 @@ def test_what_is_written_is_used_or_named(exercise: str, text: str, word: str) -
     assert found.word == word, found.reason
 
 
+@pytest.mark.parametrize(
+    ("exercise", "text", "word"),
+    [
+        # one step that needs a law of softmax is what is to be shown, one layer down
+        ("permutation", r"$H_p = PH$, so $Z_p = PZ$.", "undecided"),
+        (
+            "permutation",
+            r"$H_p = \operatorname{softmax}(PQK^\top P^\top/\sqrt d)PV = PH$, so $Z_p = PZ$.",
+            "proved",
+        ),
+        # a right conclusion beside its denial, or that of what is given
+        (
+            "same-word",
+            r"$x_t+\phi_t \ne x_k+\phi_k$. $$x_t + \phi_t = x_k + \phi_t = x_k + \phi_k$$",
+            "undecided",
+        ),
+        (
+            "positions-help",
+            r"$PX+\Phi \ne P(X+\Phi)$. So we have $P\Phi=\Phi$ for the embeddings.",
+            "undecided",
+        ),
+        ("positions-help", r"$PX+\Phi \ne P(X+\Phi)$.", "proved"),
+    ],
+)
+def test_a_derivation_or_a_reason_is_no_restatement_and_no_contradiction(
+    exercise: str, text: str, word: str
+) -> None:
+    found = verdict(exercise, text)
+    assert found.word == word, found.reason
+
+
+NORM = r"""
+id = "norm"
+title = "Norms are kept"
+statement = '''
+$U$ is an orthogonal matrix with $d$ rows, and $x$ a vector. Show $\|U x\|^2 = \|x\|^2$.
+'''
+derive = [['\|U x\|^2', '\|x\|^2']]
+skeleton = '\|U x\|^2 ='
+
+[parameters]
+d = { integer = true, at_least = 1 }
+
+[matrices]
+shapes = { U = ["d", "d"], x = ["d", 1], d = [1, 1] }
+facts = { U = ["orthogonal"] }
+sizes = { d = [1, 2, 3] }
+
+[samples]
+right = [['\|U x\|^2 = x^\top U^\top U x = x^\top x = \|x\|^2']]
+wrong = [['\|U x\|^2 = x^\top U x = \|x\|^2']]
+"""
+
+
+def test_a_number_in_a_norm_is_no_step(tmp_path: Path) -> None:
+    (tmp_path / "norm.toml").write_text(NORM)
+    norm = load_exercises(tmp_path)["norm"]
+    for middle in (r"\|-U x\|^2", r"\frac14\|2 U x\|^2"):
+        text = rf"$\|U x\|^2 = {middle} = \|x\|^2$"
+        assert grade(norm, Written(text)).word == "missing"
+    right = r"$\|U x\|^2 = x^\top U^\top U x = x^\top x = \|x\|^2$"
+    assert grade(norm, Written(right)).word == "proved"
+
+
+COLD = r"""
+id = "cold"
+title = "Cold"
+statement = '''
+The keys $k_1, \dots, k_n$ are orthonormal, $q = \frac{1}{\tau} k_1$ with $\tau > 0$.
+What is $\alpha_1$ as $\tau \to 0$?
+'''
+skeleton = '\alpha_1 \to '
+
+[definitions]
+q = '\frac{1}{\tau} k_1'
+
+[parameters]
+n = { integer = true, at_least = 2 }
+tau = { above = 0 }
+
+[keys]
+are = "orthonormal"
+named = ["1"]
+
+[[blanks]]
+of = ['\alpha_1']
+case = '\tau \to 0'
+
+[samples]
+right = [['\alpha_1 \to 1 \text{ as } \tau \to 0']]
+wrong = [['\alpha_1 \to 0 \text{ as } \tau \to 0']]
+"""
+
+
+def test_few_keys_say_nothing_against_a_limit_of_many(tmp_path: Path) -> None:
+    (tmp_path / "cold.toml").write_text(COLD)
+    cold = load_exercises(tmp_path)["cold"]
+    text = r"As $n \to \infty$, $\alpha_1 \to 0$."
+    assert grade(cold, Written(text)).word == "undecided"
+    text = rf"$\alpha_1 \to 1$ as $\tau \to 0$. {text}"
+    assert grade(cold, Written(text)).word == "proved"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (r"$q = \ln((n-2)/\epsilon)(k_a+k_b)$", "ln((n - 2)/epsilon) = ln 0 for n = 2"),
+        (r"$q = \lambda(k_a + k_b$", "the bracket ( is never closed"),
+    ],
+)
+def test_the_headline_says_what_is_wrong(text: str, words: str) -> None:
+    found = verdict("averaging-two", text)
+    assert words in found.reason
+    suggestion = found.suggestion or ""
+    assert "yours is ln((n - 2)" not in suggestion
+
+
+def test_the_object_that_is_refuted_is_no_open_formula() -> None:
+    assert not verdict("averaging-two", "$q = 2(k_a + k_b)$").formulas
+
+
 def test_what_is_left_over_is_named_with_its_line() -> None:
     found = verdict("averaging-two", "$q = \\beta(k_a + k_b)$.\n\nThen normalise $q$.")
     assert found.word == "undecided"

@@ -116,6 +116,14 @@ def check(
             help="What is shown: the verdict (none), also where a formula fails (direction), or everything (full)."
         ),
     ] = "full",
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Also list the formulas that are open or quoted, and every sentence to read.",
+        ),
+    ] = False,
     plot: Plot = None,
     seed: Seed = 0,
     timeout: Annotated[float, typer.Option(help="Seconds for each answer.")] = 20.0,
@@ -199,7 +207,7 @@ def check(
         ids = list(asked) if assignment is not None else []
         graded = grade_class(handed_in, checked, ids, chosen, files)
         checked, problems, notes = graded.checked, graded.problems, graded.notes
-    _show(checked, problems, notes, seed, json, graded)
+    _show(checked, problems, notes, seed, json, graded, verbose=verbose)
     _write(checked, problems, notes, titles, gradescope, None if classroom else out)
     if graded is not None:
         told = hints if assignment is None else chosen.hints
@@ -301,6 +309,8 @@ def _show(
     seed: int,
     json: bool,
     graded: GradedClass | None,
+    *,
+    verbose: bool,
 ) -> None:
     from headwright.cli.verdicts import print_class, print_verdicts
     from headwright.grading.report.text import results
@@ -311,7 +321,7 @@ def _show(
             found["students"] = graded.to_json()
         show_json(found)
     elif graded is None:
-        print_verdicts(checked, notes)
+        print_verdicts(checked, notes, verbose=verbose)
     else:
         print_class(graded.shown, notes)
     if not json:

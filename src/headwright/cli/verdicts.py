@@ -31,7 +31,12 @@ WIDEST_PLACE = 28
 _WORD = re.compile(rf"\s+(?:line \d+\s+)?({'|'.join(COLOUR)})\b")
 
 
-def print_verdicts(checked: Sequence[Checked], notes: Sequence[Problem] = ()) -> None:
+def print_verdicts(
+    checked: Sequence[Checked],
+    notes: Sequence[Problem] = (),
+    *,
+    verbose: bool = False,
+) -> None:
     """Every answer with its verdict, and what was not judged; of several answers, a table and the counts."""
     from headwright.grading.report.text import as_text
 
@@ -39,7 +44,7 @@ def print_verdicts(checked: Sequence[Checked], notes: Sequence[Problem] = ()) ->
     for number, answer in enumerate(checked):
         if number:
             OUT.print()
-        _print_verdict(as_text(answer, file=len(files) > 1))
+        _print_verdict(as_text(answer, file=len(files) > 1, verbose=verbose))
     if checked and notes:
         OUT.print()
     _print_notes(notes)

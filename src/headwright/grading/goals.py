@@ -352,9 +352,12 @@ def missing_parts(exercise: Exercise, contents: Contents) -> list[AskedPart]:
     for name in exercise.answer:
         mine = [one for one in contents.asked if one.name == name]
         live = [one.statement for one in mine if one.rank > QUOTED]
+        unread = unread_definitions((name,), contents)
+        problem = None if not unread else unread[-1].problem
         options = [
             (live, "the other parts are missing"),
             ([one.statement for one in mine], QUOTED_ONLY),
+            (unread if problem is not None else [], ""),
             (
                 _indirectly(name, contents),
                 f"it tells {name} indirectly: write {name} = ...",
@@ -368,15 +371,9 @@ def missing_parts(exercise: Exercise, contents: Contents) -> list[AskedPart]:
             ((ones, reason) for ones, reason in options if ones), ([], "")
         )
         if ones:
-            found.append(
-                AskedPart(
-                    name,
-                    "undecided",
-                    ones[-1].line,
-                    ones[-1].text,
-                    reason.format(ones[-1].line),
-                )
-            )
+            last = ones[-1]
+            said = reason.format(last.line) or str(problem)
+            found.append(AskedPart(name, "undecided", last.line, last.text, said))
         else:
             found.append(
                 AskedPart(
@@ -402,7 +399,7 @@ def _speaking_of(name: str, contents: Contents) -> list[Statement]:
 
 
 def _indirectly(name: str, contents: Contents) -> list[Statement]:
-    """1/tau = ln(n/epsilon): what is asked for stands within one side of an equation, alone; or a formula is unread."""
+    """1/tau = ln(n/epsilon): what is asked for stands within one side of an equation, alone."""
     found = []
     for one in contents.claims:
         body = t.unquantified(one.node)
@@ -415,7 +412,7 @@ def _indirectly(name: str, contents: Contents) -> list[Statement]:
             0
         ] != sides[1]:
             found.append(one.statement)
-    return [*unread_definitions((name,), contents), *found]
+    return found
 
 
 def unread_definitions(names: Sequence[str], contents: Contents) -> list[Statement]:
@@ -959,6 +956,12 @@ def statement_part(
     ]
     for word, ones, reason in options:
         if ones:
+            denied = _denying(exercise, found, telling) if word == "proved" else None
+            if denied is not None:
+                where = denied.claimed.statement.line
+                said = plain(t.unquantified(denied.node))
+                reason = f"line {where} says {said}, which denies it or what is given"
+                return asked_part("statement", "undecided", ones[0], reason)
             return asked_part("statement", word, ones[0], reason)
     mentioned = [
         node for node in quoted if any(names & an.full_names(node) for names in wanted)
@@ -981,6 +984,27 @@ def statement_part(
     return AskedPart(
         "statement", "missing", 0, "", f"no formula says anything of {things}"
     )
+
+
+def _denying(
+    exercise: Exercise, found: Sequence[Finding], shown: Sequence[Finding]
+) -> Finding | None:
+    """A formula that is not true and says that two things are equal that are shown, or given, to differ."""
+    links = [link for one in shown for link in steps_of(t.unquantified(one.node))]
+    links += exercise.kind.given_facts()
+    apart = [set(link.terms) for link in links if link.comparisons == ("!=",)]
+    for one in found:
+        if one.status not in ("false", "open"):
+            continue
+        node = t.unquantified(one.node)
+        equal = list(steps_of(node))
+        if isinstance(node, t.Relation) and set(node.comparisons) == {"="}:
+            ends = node.terms[0], node.terms[-1]  # what a chain says of its ends
+            equal.append(t.Relation(ends, ("=",), span=node.span))
+        for link in equal:
+            if link.comparisons == ("=",) and set(link.terms) in apart:
+                return one
+    return None
 
 
 def asked_part(part: str, word: Word, one: Finding, reason: str = "") -> AskedPart:

@@ -391,11 +391,16 @@ def _statuses_besides(
 ) -> list[tuple[Statement, Status, str]]:
     """What is no claim: definitions, conditions, what is given, quoted or unread."""
     proved: set[int] = set()
+    refuted: set[int] = set()
     for attempt in tried:
         if attempt.word == "proved":
             proved |= attempt.statements
+        elif attempt.word == "refuted":
+            refuted |= attempt.statements
     rows: list[tuple[Statement, Status, str]] = []
     for made in contents.asked:
+        if made.rank > QUOTED and made.statement.number in refuted - proved:
+            continue  # it is the part that is refuted, and no open formula
         status: Status = "true" if made.statement.number in proved else "open"
         status = "quoted" if made.rank <= QUOTED else status
         rows.append((made.statement, status, "definition"))

@@ -132,7 +132,7 @@ def test_every_formula_has_its_status_and_false_ones_are_marked() -> None:
     assert "<strong>nice</strong>" in page
     lines = as_text(_checked(verdict))
     assert "    line 6   false   b = c: with b = 4, c = 2: 4 is not 2" in lines
-    assert "  to read    line 9" in lines
+    assert "  to read    line 9: This is **nice**, with $x < 1$." in lines
 
 
 HOSTILE = [

@@ -60,7 +60,7 @@ def test_an_answer_is_reported_part_by_part_then_its_formulas_then_what_to_read(
         ),
         (ToRead(15, "words"), ToRead(18, "more words")),
     )
-    assert "\n".join(as_text(Checked(ANSWER, verdict), file=False)) == (
+    assert "\n".join(as_text(Checked(ANSWER, verdict), file=False, verbose=True)) == (
         "averaging-two (line 12)\n"
         "  proved     q = lambda (k_a + k_b) (line 14): both weights are large\n"
         "  missing    c (optional): no formula says what c is\n"
@@ -71,8 +71,11 @@ def test_an_answer_is_reported_part_by_part_then_its_formulas_then_what_to_read(
         "                       ^\n"
         "                     a number was expected\n"
         "    line 15  quoted  q = k_a\n"
-        "  to read    lines 15, 18"
+        "  to read    line 15: words\n"
+        "             line 18: more words"
     )
+    short = as_text(Checked(ANSWER, verdict), file=False)
+    assert not any(" open " in line or " quoted " in line for line in short[4:])
 
 
 @pytest.mark.parametrize(

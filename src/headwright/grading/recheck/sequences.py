@@ -158,6 +158,19 @@ def recheck(
     return confirmed(outcome, said, wanted, lenient=drawer.is_lenient)
 
 
+def _no_logarithm(question: Question, instance: ExplicitInstance) -> str:
+    """The logarithm in what the answer defines that is taken of no positive number there: 'ln((n - 2)/epsilon)'."""
+    for definition in question.definitions.values():
+        for part in t.walk(definition):
+            if not isinstance(part, t.Call) or part.function != "ln":
+                continue
+            (inner,) = part.arguments
+            if holds(t.Relation((inner, t.ZERO), (">",)), instance) is False:
+                is_zero = holds(t.Relation((inner, t.ZERO), ("=",)), instance)
+                return f"{plain(part)} = ln 0" if is_zero else plain(part)
+    return ""
+
+
 def _undefined_there(
     question: Question, outcome: Outcome, instance: ExplicitInstance
 ) -> Outcome:
@@ -166,6 +179,9 @@ def _undefined_there(
         for name in question.exercise.parameters
     }
     reason = f"{plain(question.node)} is not defined for {at(where)}"
+    taken = _no_logarithm(question, instance)
+    if taken:
+        reason = f"right wherever it is defined; but it takes {taken} for {at(where)}"
     return decided_instead(outcome, Decision("refuted", reason))
 
 
@@ -233,6 +249,8 @@ def _in_the_end(
             return None
         if said[-1] != bool(after < before * FALLS or after < EQUAL):
             return None  # log(t) grows slowly: the two come closer, and it is not known where to; or near, and no nearer  # noqa: E501
+    if "n" in question.moving and not said[-1]:
+        return None  # thirty keys are not many: e^(1/tau)/(e^(1/tau) + n - 1) goes to 0 all the same
     return said[-1] if len(said) > 1 and said[-1] == said[-2] else None
 
 

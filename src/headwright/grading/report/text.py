@@ -28,6 +28,7 @@ from headwright.grading.verdict import (
 
 VERSION = 2  # of what --json prints
 MOST_LISTED = 12  # formulas of one answer
+MOST_QUOTED = 6  # sentences of one answer, unless all are asked for
 LISTED: tuple[Status, ...] = ("false", "open", "quoted")
 Hints = Literal["none", "direction", "full"]
 BARE: Mapping[Word, str] = {
@@ -38,8 +39,11 @@ BARE: Mapping[Word, str] = {
 }
 
 
-def as_text(each: Checked, *, file: bool = True) -> list[str]:
-    """The lines for one answer; `file` tells whether its file is named."""
+def as_text(each: Checked, *, file: bool = True, verbose: bool = False) -> list[str]:
+    """The lines for one answer: what was asked for, what is false, and what a person has to read.
+
+    `file` tells whether its file is named, `verbose` whether open and quoted formulas are listed.
+    """
     answer, verdict = each.answer, each.verdict
     place = answer.place if file else f"line {answer.line}"
     lines = [f"{answer.exercise_id} ({place})"]
@@ -68,14 +72,22 @@ def as_text(each: Checked, *, file: bool = True) -> list[str]:
             lines[-1] += ";" if lead == "from" else ""
             lines.append(f"{'':<13}{lead} {more}")
     if verdict.formulas:
-        lines += [f"  formulas   {counted(verdict)}", *_listed(verdict)]
-    numbers = list(dict.fromkeys(one.line for one in verdict.to_read))
-    if numbers:
-        more = f" and {len(numbers) - 20} more" if len(numbers) > 20 else ""
-        lines.append(
-            f"  to read    {'lines'[: 4 + (len(numbers) > 1)]} {', '.join(map(str, numbers[:20]))}{more}"
-        )
+        shown = LISTED if verbose else LISTED[:1]
+        lines += [f"  formulas   {counted(verdict)}", *_listed(verdict, shown)]
+    lines += _to_read(verdict, len(verdict.to_read) if verbose else MOST_QUOTED)
     return [clean(line) for line in lines]
+
+
+def _to_read(verdict: Verdict, most: int) -> Iterator[str]:
+    """The sentences that a person has to read, with their lines."""
+    lead = "to read"
+    for one in verdict.to_read[:most]:
+        words = shortened(" ".join(one.text.split()), 100)
+        yield f"  {lead:<10} line {one.line}: {words}"
+        lead = ""
+    if len(verdict.to_read) > most:
+        left = verdict.to_read[most:]
+        yield f"  {'':<10} and {len(left)} more, from line {left[0].line} on: -v lists them"
 
 
 def counted(verdict: Verdict) -> str:
@@ -90,9 +102,9 @@ def counted(verdict: Verdict) -> str:
     )
 
 
-def _listed(verdict: Verdict) -> Iterator[str]:
+def _listed(verdict: Verdict, statuses: Sequence[Status]) -> Iterator[str]:
     """The formulas that are not true, false ones first; an open definition is what was asked for: see its part."""
-    listed = [one for one in verdict.formulas if one.status in LISTED]
+    listed = [one for one in verdict.formulas if one.status in statuses]
     listed = [
         one
         for one in listed

@@ -224,7 +224,8 @@ def test_what_the_algebra_knows_is_proved_by_steps(
     assert grade(exercise, Written(text)).word == word
 
 
-NEARLY = "$H_p = P H$, so $Z_p = P Z$."
+HEAD = r"$H_p = \operatorname{softmax}(P Q K^\top P^\top/\sqrt d) P V = P H$"
+NEARLY = f"{HEAD}, so $Z_p = P Z$."
 SPLIT = r"\operatorname{relu}(x + y) = \operatorname{relu}(x) + \operatorname{relu}(y)"
 SCORES = r"Q_p K_p^\top = P Q K^\top"
 ENERGY = r"$\|A\|_F^2 = \operatorname{tr}(V S^2 V^\top) = \operatorname{tr}(S^2) = \sum_i \sigma_i^2$."
@@ -246,9 +247,9 @@ ENERGY = r"$\|A\|_F^2 = \operatorname{tr}(V S^2 V^\top) = \operatorname{tr}(S^2)
             3,
         ),
         ("permutation", f"We have ${SCORES}$. {NEARLY}", 1),
-        ("permutation", f"{NEARLY[:11]}.\n$${SCORES}$$\nSo $Z_p = P Z$.", 2),
+        ("permutation", f"{HEAD}.\n$${SCORES}$$\nSo $Z_p = P Z$.", 2),
         ("permutation", rf"$P^2 = I$. {NEARLY}", 1),
-        ("permutation", r"$H_p = P H$, $Z_p = P Z = Z$.", 1),
+        ("permutation", f"{HEAD}, $Z_p = P Z = Z$.", 1),
         (
             "energy",
             rf"$\operatorname{{tr}}(X Y) = \operatorname{{tr}}(X) \operatorname{{tr}}(Y)$. {ENERGY}",

@@ -439,6 +439,13 @@ def _rescaled(
     works = f"{said} works from {longest}" + (
         f", as long as {' and '.join(map(plain, bounds))}" if bounds else ""
     )
+    thresholds = [one.threshold for one in found if one.threshold is not None]
+    partly = [one for one in thresholds if one.condition is not None]
+    least = {str(value) for one in partly for value in one.least.values()}
+    if set(map(str, lengths)) <= least:
+        # yours is the threshold itself, which is no number for some of what is given
+        apart = f"where that is no number every {LAMBDA} > 0 does: treat it apart, or take a longer query"
+        return wrong, f"{works}; {apart}"
     return wrong, f"{wrong + ': ' if wrong else ''}{works}; yours is {yours}{here}"
 
 

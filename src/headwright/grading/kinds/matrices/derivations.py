@@ -254,7 +254,7 @@ class Aim:
             if name not in self.spoken:
                 found = _reached(named(name), equal, self.passing)
                 new = [last for last in found if last not in (named(name), definition)]
-                if new:
+                if new and (len(found) > 2 or self._is_plain(name, new[-1])):
                     shown[name] = new[-1]
         opened = {
             name: given.definitions[name]
@@ -263,6 +263,17 @@ class Aim:
         }
         taken = replace(self.bare, definitions={**opened, **shown})
         return bool(shown) and proves(t.Relation((self.start, self.end), ("=",)), taken)
+
+    def _is_plain(self, name: str, value: t.Node) -> bool:
+        """Whether a name has a value by linear algebra alone: Q_p = P Q has, H_p = P H needs a law of softmax.
+
+        What needs a law is shown by its steps: 'H_p = P H' alone says what is to be shown one layer further down.
+        """
+        if not self.without_a_law:
+            return True
+        return self._is_shown(
+            (named(name), value), replace(self.given, laws=frozenset())
+        )
 
 
 def _reached(

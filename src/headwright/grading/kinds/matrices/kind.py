@@ -143,6 +143,12 @@ class MatricesKind(ExerciseKind[Matrices]):
         proved = outcome.decision.word == "proved"
         return undecided(outcome, SOMEWHERE) if proved and by_instance else outcome
 
+    def given_facts(self) -> list[t.Relation]:
+        """What is given to differ, in both orders."""
+        pairs = [tuple(map(parsed, pair)) for pair in self.table.different]
+        pairs += [pair[::-1] for pair in pairs]
+        return [t.Relation(pair, ("!=",)) for pair in pairs]
+
     def says_something(self, answer: Answer, prover: Prover, outcome: Outcome) -> bool:
         """Whether it is neither given nor proved with the question made idle."""
         from headwright.grading.kinds.matrices.prover import MatricesProver

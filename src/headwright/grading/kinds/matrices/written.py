@@ -8,6 +8,7 @@ only repeats it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
@@ -69,6 +70,12 @@ class Written:
                 return self._quotient(over, under)
             case t.Transpose(t.Transpose(body)):
                 return self.combination(body)
+            case t.Norm(body):  # |-2 x| is 2 |x|
+                inner = self.combination(body)
+                if len(inner) == 1:
+                    ((product, times),) = inner.items()
+                    return {replace(node, body=product): abs(times)}
+                return {replace(node, body=_in_order(inner)): Fraction(1)}
             case _:
                 return {t.mapped(node, self._simplified): Fraction(1)}
 
