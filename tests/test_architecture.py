@@ -67,6 +67,11 @@ BREAKING = [  # for each contract an import that breaks it
         "headwright.text_bounds.search.sweep",
         "Texts: the checkers share",
     ),
+    (
+        "value_ranges.checker.vectors",
+        "headwright.value_ranges.affine",
+        "Ranges: the checker shares",
+    ),
     ("formulas.lexer", "subprocess", "What runs in a browser"),
 ]
 

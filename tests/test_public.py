@@ -116,6 +116,7 @@ COMMANDS = (
     "design",
     "every_text",
     "heads",
+    "ranges",
     "simulate",
     "truncate",
     "verify",

@@ -31,6 +31,7 @@ PURPOSES = {
     "head_design": "rules to whole heads",
     "auditing": "what heads do on texts",
     "text_bounds": "what they do on every text",
+    "value_ranges": "what keys and values can be",
     "watching": "statistics as a model runs",
     "query_design": "target, query, certificate",
     "models": "tokens in, Q and K out",

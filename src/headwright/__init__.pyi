@@ -39,6 +39,7 @@ from .query_design.targets import Targets, at_least, average, copy
 from .simulation import Simulation, simulate
 from .statistics import AttentionMap, RowStatistics, attention_map, row_statistics
 from .text_bounds.every_text import every_length, every_text
+from .value_ranges import Ranges, ranges
 from .uncertainty import Noise, Uncertainty, read_uncertainty
 from .watching import attention_with_statistics, rows, seen, watch
 
@@ -61,6 +62,7 @@ __all__ = [
     "Model",
     "Noise",
     "Precision",
+    "Ranges",
     "Rotary",
     "RowStatistics",
     "Scheme",
@@ -99,6 +101,7 @@ __all__ = [
     "pictures",
     "positions",
     "random_layer",
+    "ranges",
     "read_uncertainty",
     "row_statistics",
     "rows",

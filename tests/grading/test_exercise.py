@@ -28,7 +28,17 @@ LISTED = (
     "averaging-scaled-discrete two-heads two-heads-scaled two-heads-discrete taking-apart self-attention-copy "
     "self-attention-route permutation positions-help positions-unique energy kth-singular-value low-rank "
     "averaging-three averaging-many averaging-all-but-one averaging-varies score-varies temperature-cold "
-    "temperature-hot convex-hull weights-distribution causal-mask causal-previous same-word relative-positions"
+    "temperature-hot convex-hull weights-distribution causal-mask causal-previous same-word relative-positions "
+    "count-attention-flops count-dominant-term count-forward-flops count-gpt-parameters count-"
+    "gpt2-xl count-grouped-cache count-kv-cache count-layer-parameters count-linear-attention "
+    "count-longer-context count-low-rank-adapters count-optimizer-state count-training-flops "
+    "design-impossible design-length design-one-key design-output design-queries design-"
+    "replace-key design-too-short gradient-attention-scores gradient-attention-values gradient-"
+    "cross-entropy gradient-layer-norm gradient-linear gradient-negative-sampling gradient-"
+    "output-query gradient-sigmoid gradient-softmax hand-alibi hand-attention hand-causal hand-"
+    "softmax hand-two-heads hand-weights layer-norm-length linear-attention rope-angle "
+    "rotation-length scaled-query-weights sinusoid-shift softmax-order softmax-shift zero-key-"
+    "weights "
 )
 
 

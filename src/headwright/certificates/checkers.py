@@ -36,6 +36,7 @@ CHECKERS = {
 }
 CHOICES = ("both", *CHECKERS)
 LONGEST_RUN = 10.0**6  # seconds that the program of the proved checker may run
+RANGES_CHECKER = "ranges"  # of certificates about ranges
 TEXTS_CHECKER = "every text"  # of certificates about every text
 MOST_ENTRIES = 10**6  # of keys: above it the exact checker alone runs, unless asked
 
@@ -103,7 +104,9 @@ def in_words(checkers: Sequence[str]) -> str:
     >>> in_words(("exact", "float"))
     'exact and floating-point checkers'
     """
-    names = [CHECKERS.get(name, "every-text checker") for name in checkers]
+    names = []
+    for name in checkers:
+        names.append(CHECKERS.get(name, f"{name.replace(' ', '-')} checker"))
     if len(names) == 1:
         return names[0]
     shorter = [name.removesuffix(" checker") for name in names]

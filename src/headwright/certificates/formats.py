@@ -10,7 +10,8 @@ from headwright.certificates.exact.certificate import FORMAT, VERSION
 
 FIRST_LAYER = "headwright every-text certificate"
 NEXT_TOKEN = "headwright next-token certificate"  # noqa: S105  (no password)
-ABOUT_MODELS = (FIRST_LAYER, NEXT_TOKEN)
+RANGES = "headwright ranges certificate"
+ABOUT_MODELS = (FIRST_LAYER, NEXT_TOKEN, RANGES)
 # A name, not a sentence: the words of a statement repeat it.
 MODEL_NAME = re.compile(r"[\w./:-]{1,200}", re.ASCII)
 

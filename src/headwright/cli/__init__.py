@@ -57,6 +57,7 @@ COMMANDS = (  # in the order of the help page; each has a module of its name, wi
     "audit",
     "every_text",
     "conform",
+    "ranges",
     "attend",
     "simulate",
     "positions",

@@ -80,7 +80,7 @@ def verify(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="The model, for a certificate of `headwright every-text`."),
+        typer.Option(help="The model, for a certificate of `every-text` or `ranges`."),
     ] = None,
     checker: Checker = None,
     budget: Annotated[

@@ -76,7 +76,7 @@ def load_model(
             f"there is no model {text}: expected a folder, a .gguf or .safetensors file, a hub id such as "
             f"owner/name, {NAME} or {NAME16}"
         )
-    return _folder(text, _from_hub(text), device, dtype)
+    return _folder(text, hub_folder(text), device, dtype)
 
 
 def _in_memory(model: Any, tokenizer: Any) -> Model:
@@ -99,7 +99,7 @@ def _builtin(name: str, device: str, dtype: str | None) -> Model:
 def _folder(name: str, folder: Path, device: str, dtype: str | None) -> Model:
     if not (folder / "config.json").is_file():
         raise InputError(f"{name} is not a model: it has no config.json")
-    return _checkpoint(name, folder, _weights(name, folder), device, dtype)
+    return _checkpoint(name, folder, weight_files(name, folder), device, dtype)
 
 
 def _file(name: str, path: Path, device: str, dtype: str | None) -> Model:
@@ -123,7 +123,7 @@ def _file(name: str, path: Path, device: str, dtype: str | None) -> Model:
         return _checkpoint(name, folder, [path], device, dtype)
 
 
-def _weights(name: str, folder: Path) -> Sequence[Path]:
+def weight_files(name: str, folder: Path) -> Sequence[Path]:
     """The files that hold a model's parameters."""
     if (folder / SINGLE).is_file():
         return [folder / SINGLE]
@@ -161,7 +161,8 @@ def _digest(files: Sequence[Path]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def _from_hub(name: str) -> Path:
+def hub_folder(name: str) -> Path:
+    """The files of a hub id: from the local cache, else from the hub."""
     require("audit", f"the model {name}", "huggingface_hub")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (

@@ -5,6 +5,7 @@ head        the pattern of a head as a map, beside its queries and keys
 plane       a target in the plane: keys, the queries that meet it, the shortest of them; or the hull that forbids it
 noise       the cloud of draws and the histogram of each target's weight
 positions   how far apart neighbours are, and where they coincide
+ranges      the largest numbers of each layer, proved and shown
 every_text  bounds of a head's weight over every text, by the length of the texts
 conformance error divided by its bound, over the rows and columns of a head
 cells       few cells of a large map, each of which is the worst of its elements

@@ -7,6 +7,7 @@ from .noise import noise_picture
 from .pattern import pattern_bars
 from .plane import plane_picture
 from .positions import position_picture
+from .ranges import ranges_picture
 from .spectrum import spectrum
 from .style import Chart, render, stacked, told
 
@@ -22,6 +23,7 @@ __all__ = [
     "pattern_bars",
     "plane_picture",
     "position_picture",
+    "ranges_picture",
     "render",
     "spectrum",
     "stacked",

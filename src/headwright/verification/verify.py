@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from headwright.certificates.checkers import (
+    RANGES_CHECKER,
     TEXTS_CHECKER,
     CertificateVerdict,
     run_checkers,
@@ -18,7 +19,12 @@ from headwright.certificates.checkers import (
 from headwright.certificates.exact.cost import BUDGET
 from headwright.certificates.exact.keys import Malformed
 from headwright.certificates.exact.values import Json, parsed
-from headwright.certificates.formats import ABOUT_MODELS, FIRST_LAYER, MODEL_NAME
+from headwright.certificates.formats import (
+    ABOUT_MODELS,
+    FIRST_LAYER,
+    MODEL_NAME,
+    RANGES,
+)
 from headwright.errors import InputError, typed_errors
 
 if TYPE_CHECKING:
@@ -119,6 +125,11 @@ def _verify_every_text(
         raise InputError(
             f'the certificate is about a model: add --model {name} (in Python, model="{name}")'
         )
+    if _format_of(document) == RANGES:
+        from headwright.value_ranges.verify_certificate import verify_ranges
+
+        word, words, runs = verify_ranges(text, model, progress)
+        return CertificateVerdict(word, words, (RANGES_CHECKER,), runs)
     from headwright.text_bounds.verify_certificate import (
         verify_first_layer,
         verify_next_token,

@@ -1,0 +1,93 @@
+"""Ranges in words: the only place where sentences about them are made."""
+
+from __future__ import annotations
+
+import math
+
+from headwright.numerics.enclosure import shown_above
+from headwright.value_ranges.result import Ranges
+from headwright.value_ranges.verdicts import (
+    LargeCentre,
+    RangeAnswer,
+    RangeQuestion,
+    RangeVerdict,
+    large_centres,
+    verdicts,
+)
+
+DIGITS = 4
+REFUTED = {
+    RangeQuestion.CACHE_AT_SCALE_ONE: "an e4m3 cache at scale 1 clips on this text",
+    RangeQuestion.QUERIES_AT_SCALE_ONE: "queries in e4m3 at scale 1 clip on this text",
+    RangeQuestion.SCORES_IN_FLOAT16: "scores overflow float16 on this text",
+}
+UNDECIDED = {
+    RangeQuestion.CACHE_AT_SCALE_ONE: "an e4m3 cache at scale 1 may clip on some text; with the scales that --scales "
+    "writes it clips on none",
+    RangeQuestion.QUERIES_AT_SCALE_ONE: "queries in e4m3 at scale 1 may clip on some text",
+    RangeQuestion.SCORES_IN_FLOAT16: "scores may overflow float16 before they are scaled",
+}
+
+
+def summarise(ranges: Ranges) -> str:
+    """A headline, then one line for each verdict and each warning."""
+    lines = [headline(ranges)]
+    lines.extend(verdict_in_words(verdict) for verdict in verdicts(ranges))
+    lines.extend(warnings(ranges))
+    return "\n".join(lines)
+
+
+def headline(ranges: Ranges) -> str:
+    """Which model, in which arithmetic, and the largest numbers of all."""
+    sizes = f"keys at most {bound_in_words(ranges.largest_key)}"
+    sizes += f", values {bound_in_words(ranges.largest_value)}"
+    sizes += f", queries {bound_in_words(ranges.largest_query)}"
+    sizes += f", scores {bound_in_words(ranges.largest_score.score)}"
+    start = (
+        f"{ranges.model} ({ranges.family}, {len(ranges.layers)} layers, computed in "
+    )
+    return f"{start}{ranges.number_type}), on every text: {sizes}"
+
+
+def bound_in_words(bound: float) -> str:
+    """An upper bound, rounded up.
+
+    >>> bound_in_words(117.20001), bound_in_words(math.inf)
+    ('117.3', 'not bounded')
+    """
+    return shown_above(bound, DIGITS) if math.isfinite(bound) else "not bounded"
+
+
+def verdict_in_words(verdict: RangeVerdict) -> str:
+    """One line: the answer, the statement, and the numbers that it rests on."""
+    statement = str(verdict.question)
+    if verdict.answer is RangeAnswer.REFUTED:
+        statement = REFUTED[verdict.question]
+    elif verdict.answer is RangeAnswer.UNDECIDED:
+        statement = UNDECIDED[verdict.question]
+    numbers = f"at most {bound_in_words(verdict.bound)} of {verdict.limit:g}"
+    if verdict.shown is not None:
+        numbers += f"; this text shows {verdict.shown:.4g}"
+    return f"{verdict.answer}: {statement} ({numbers})"
+
+
+def warnings(ranges: Ranges) -> list[str]:
+    """What breaks caches of few bits."""
+    centres = large_centres(ranges)
+    if not centres:
+        return []
+    line = f"warning: {centre_in_words(centres[0])}"
+    if len(centres) > 1:
+        line += f", and {len(centres) - 1} more key heads have large ones"
+    return [f"{line}: few-bit caches break here"]
+
+
+def centre_in_words(centre: LargeCentre) -> str:
+    """How far keys are from 0 whatever the text is."""
+    place = f"layer {centre.layer}, key head {centre.head}"
+    return f"the bias of {place} is {centre.spreads:.3g} times the spread of its keys"
+
+
+def scales_in_words(path: str) -> str:
+    """What the written scales are good for."""
+    return f"proved: with the scales in {path} an e4m3 cache clips on no text"

@@ -1,0 +1,130 @@
+"""Scales of a cache: no number is clipped with them, and runtimes find them where they look."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import headwright as hw
+from headwright.value_ranges import cache_scales, verdicts, write_scales
+from headwright.value_ranges.cache_scales import scale_for
+from tests.effort import tried
+from tests.value_ranges.small_models import small_model, vectors_of_text
+
+LARGEST = 448.0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("name", ["llama", "qwen2", "gemma3"])
+def test_a_cache_with_these_scales_clips_nothing(name: str, dtype: str) -> None:
+    model = small_model(name, dtype=dtype)
+    scales = cache_scales(hw.ranges(model))
+    rng = np.random.default_rng(3)
+    used = 0.0
+    for _ in range(tried(16)):
+        tokens = rng.integers(1, 40, 48).tolist()
+        for layer, scale in enumerate(scales):
+            vectors = vectors_of_text(model, tokens, layer)
+            for numbers, divisor in (
+                (vectors.keys, scale.key),
+                (vectors.values, scale.value),
+            ):
+                # As a runtime may do it: divide, or multiply by a rounded inverse; then round.
+                kept = torch.tensor(numbers, dtype=torch.float32)
+                inverse = torch.tensor(1 / divisor, dtype=torch.float32)
+                for quotient in (kept / divisor, kept * inverse):
+                    assert quotient.abs().max() <= LARGEST
+                    in_cache = quotient.to(torch.float8_e4m3fn).float()
+                    assert in_cache.isfinite().all()
+                    used = max(used, float(in_cache.abs().max()))
+    # The scales are not so wide that they use a small part of the range.
+    assert used >= LARGEST / 8
+
+
+def test_a_number_at_the_bound_is_not_clipped() -> None:
+    rng = np.random.default_rng(4)
+    for bound in [*np.exp(rng.uniform(-20, 20, tried(400))).tolist(), LARGEST, 1.0]:
+        scale = scale_for(bound)
+        assert scale is not None
+        assert np.float32(scale) == scale
+        inverse = np.float32(1) / np.float32(scale)
+        assert np.float32(bound) * inverse * np.float32(1 + 2.0**-23) <= LARGEST
+        # At most a millionth wider than it must be.
+        assert bound / scale >= LARGEST * (1 - 2e-6)
+
+
+def test_vllm_finds_the_scales(tmp_path: Path) -> None:
+    """Its loader takes `...self_attn.k_scale` of one number to `...self_attn.attn.k_scale`."""
+    ranges = hw.ranges(small_model("llama"))
+    path = tmp_path / "scales.safetensors"
+    files = write_scales(ranges, path, "vllm")
+    tensors = load_file(path)
+    loaded = {}
+    for name, tensor in tensors.items():
+        assert tensor.dtype == torch.float32
+        assert tensor.numel() == 1
+        loaded[re.sub(r"\.([kv])_scale$", r".attn.\1_scale", name)] = float(tensor)
+    for number, scales in enumerate(cache_scales(ranges)):
+        stem = f"layers.{number}.self_attn.attn."
+        assert loaded[f"{stem}k_scale"] == scales.key
+        assert loaded[f"{stem}v_scale"] == scales.value
+    scheme = json.loads(files[1].read_text())["kv_cache_scheme"]
+    assert (scheme["num_bits"], scheme["type"], scheme["dynamic"]) == (
+        8,
+        "float",
+        False,
+    )
+
+
+def test_modelopt_names(tmp_path: Path) -> None:
+    ranges = hw.ranges(small_model("llama"))
+    path = tmp_path / "scales.safetensors"
+    files = write_scales(ranges, path, "modelopt")
+    assert files[1].name == "hf_quant_config.json"
+    config = json.loads(files[1].read_text())
+    assert config["producer"]["name"] == "modelopt"
+    assert config["quantization"]["kv_cache_quant_algo"] == "FP8"
+    names = set(load_file(path))
+    assert "layers.0.self_attn.k_proj.k_scale" in names
+    assert "layers.1.self_attn.v_proj.v_scale" in names
+
+
+def test_wrong_names_are_refused(tmp_path: Path) -> None:
+    ranges = hw.ranges(small_model("llama"))
+    with pytest.raises(
+        hw.InputError, match="format onnx: expected one of vllm, modelo"
+    ):
+        write_scales(ranges, tmp_path / "scales.safetensors", "onnx")
+    with pytest.raises(hw.InputError, match=r"ends with .safetensors"):
+        write_scales(ranges, tmp_path / "scales.json", "vllm")
+
+
+def test_no_scale_for_what_is_not_bounded() -> None:
+    model = small_model("llama", dtype="float16")
+    model.layers[1].self_attn.v_proj.weight.data *= 10000
+    with pytest.raises(hw.InputError, match="values of layer 1 are not bounded"):
+        cache_scales(hw.ranges(model))
+
+
+def test_e4m3_at_scale_one() -> None:
+    """448 is the largest number of e4m3; a bound above it is undecided until a text clips."""
+    assert torch.finfo(torch.float8_e4m3fn).max == LARGEST
+    model = small_model("llama")
+    assert verdicts(hw.ranges(model))[0].answer == "proved"
+    model.layers[0].self_attn.v_proj.weight.data *= 100
+    assert verdicts(hw.ranges(model))[0].answer == "undecided"
+    with_text = hw.ranges(model, text=list(range(1, 10)))
+    assert verdicts(with_text)[0].answer == "refuted"
+
+
+def test_a_bias_far_above_the_spread_is_named() -> None:
+    model = small_model("qwen2")
+    model.layers[1].self_attn.k_proj.bias.data += 300
+    assert "warning: the bias of layer 1, key head" in str(hw.ranges(model))
+    assert "warning" not in str(hw.ranges(small_model("llama")))
