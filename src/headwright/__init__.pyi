@@ -42,11 +42,14 @@ from .text_bounds.every_text import every_length, every_text
 from .value_ranges import Ranges, ranges
 from .uncertainty import Noise, Uncertainty, read_uncertainty
 from .watching import attention_with_statistics, rows, seen, watch
+from .watching.qk_clip import qk_clip_
+from .watching.training import AttentionCallback
 
 __version__: str
 __all__ = [
     "Alibi",
     "Attention",
+    "AttentionCallback",
     "AttentionMap",
     "Audit",
     "Defect",
@@ -100,6 +103,7 @@ __all__ = [
     "permute",
     "pictures",
     "positions",
+    "qk_clip_",
     "random_layer",
     "ranges",
     "read_uncertainty",

@@ -83,6 +83,11 @@ QUERY = r"q = \ln(n/\epsilon)(k_a+k_b)"
             "undecided",
         ),
         ("averaging-two", "Add both keys and make the sum long.", "missing"),
+        (
+            "averaging-two",
+            "Given the unit norm constraints, we can set:\n\n$$q = \\lambda(k_a + k_b)$$",
+            "proved",
+        ),
         # a condition of two halves is one condition
         (
             "copying",

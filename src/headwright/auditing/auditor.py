@@ -40,10 +40,17 @@ from headwright.auditing.explain import find_examples
 from headwright.auditing.head_findings import conclude_heads
 from headwright.auditing.measures.shuffling import measure_order
 from headwright.auditing.measures.summary import Summary
-from headwright.auditing.report.data import audit_to_dict
+from headwright.auditing.report.data import (
+    TableRow,
+    audit_to_dict,
+    encode_audit,
+    head_table,
+)
 from headwright.auditing.report.sentences import summary_card, summary_lines
 from headwright.auditing.result import AuditResult
 from headwright.errors import InputError, typed_errors
+from headwright.extras import require
+from headwright.files import write_whole
 from headwright.models.load import load_model
 from headwright.models.model import Model, Tokens
 
@@ -51,6 +58,9 @@ Engine = Callable[[Model, Plan, Progress | None, PartStore | None], Summary]
 
 # About where these parts of the work end, for a bar that is true.
 END_OF_RUNS, END_OF_ORDER, END_OF_EXAMPLES = 0.7, 0.75, 0.8
+PAGE_SUFFIXES = (".html", ".htm")
+TABLE_SUFFIXES = (".json", ".csv", ".parquet")
+PICTURE_SUFFIXES = (".svg", ".png", ".pdf")
 LIBRARIES = ("headwright", "numpy", "torch", "transformers", "safetensors")
 
 
@@ -66,6 +76,41 @@ class Audit(AuditResult):
     def to_dict(self) -> dict[str, Any]:
         """All numbers, with what each name means: text, numbers, lists and None only, as --json prints them."""
         return audit_to_dict(self)
+
+    def table(self) -> list[TableRow]:
+        """A line for each head, by the names of its columns: for `pandas.DataFrame(result.table())` and others.
+
+        The columns are those of a .csv file: the place of the head and its roles, each measure with the ends of its
+        interval (`sink`, `sink_low`, `sink_high`), and how much it was measured on. What could not be measured is None.
+        """
+        return head_table(self)
+
+    @typed_errors
+    def save(self, path: str | Path) -> None:
+        """Write a file, whose suffix says what is in it.
+
+        `.html` is the report, `.json` all numbers, `.csv` and `.parquet` the table, and `.svg`, `.png` and `.pdf` are
+        its picture.
+        """
+        suffix = Path(path).suffix
+        if suffix in TABLE_SUFFIXES:
+            write_whole(path, encode_audit(self, suffix))
+        elif suffix in PAGE_SUFFIXES:
+            require("plots", "a report as .html")
+            from headwright.auditing.report.page import page
+
+            write_whole(path, page(self).encode())
+        elif suffix in PICTURE_SUFFIXES:
+            require("plots", "a picture of an audit")
+            from headwright.auditing.report.page import audit_picture
+            from headwright.pictures import render
+
+            write_whole(path, render(audit_picture(self), suffix))
+        else:
+            known = (*PAGE_SUFFIXES, *TABLE_SUFFIXES, *PICTURE_SUFFIXES)
+            raise InputError(
+                f"{path}: has the suffix '{suffix}', expected one of {', '.join(known)}"
+            )
 
     def __repr__(self) -> str:
         """The summary in a few lines."""

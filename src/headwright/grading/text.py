@@ -813,6 +813,9 @@ class _Reader:
         line = self.sentence.tokens[0].line
         tokens = self.tokens
         at = next(n for n, one in enumerate(tokens) if one.text == changing[0])
+        commas = [n for n, one in enumerate(tokens) if one.text == ","]
+        if tokens[0].text in _REASONS | {"given"} and commas and at < commas[0]:
+            return  # 'given the unit norm of the keys, ...' is about what is given
         before = [one for one in tokens[:at] if one.kind == "formula"]
         gives = any(one.kind == "formula" for one in tokens)
         describing = changing[0] not in word_list()["dividing"]

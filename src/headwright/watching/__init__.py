@@ -14,6 +14,9 @@ rows_request      which rows have their weights kept
 weights           the weights of these rows
 spans             these weights, summed over named spans of keys
 recorded          what was seen: by layer, by run, by head
+training          a callback of transformers' Trainer
+qk_clip           W_Q and W_K of heads with large scores, scaled down
+exports           files that other programs read
 names             the names of statistics
 """
 

@@ -93,6 +93,7 @@ def test_published_mistakes_are_named(exercise: str, answer: str, told: str) -> 
             "a derivative is still to be taken",
         ),
         ("gradient-cross-entropy", "$g_1 = p_1 - y_1$", ""),
+        ("gradient-sigmoid", r"$r = s - s^2$ for $x > 0$", "for x > 0 only"),
         ("gradient-softmax", r"$J_{ii} = p_i(1 - p_i)$", ""),
     ],
 )

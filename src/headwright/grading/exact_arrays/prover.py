@@ -256,9 +256,9 @@ class ArrayProver:
             hypotheses += self.hypotheses(condition)
         for left, _, right in hypotheses:
             names |= left.names() | right.names()
-        ranges = {
-            name: self.reader.parameters.get(name, scalars.POSITIVE) for name in names
-        }
+        # an open variable is any number; one of the answer's own is positive
+        other = scalars.POSITIVE if self.reader.free_numbers else scalars.REAL
+        ranges = {name: self.reader.parameters.get(name, other) for name in names}
         return Where(ranges).given(*hypotheses)
 
     def hypotheses(self, condition: t.Node) -> list[tuple[Scalar, str, Scalar]]:

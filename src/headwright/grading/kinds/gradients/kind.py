@@ -10,6 +10,7 @@ from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.grading import answer as an
 from headwright.grading import scalars
+from headwright.grading.exact_arrays import ExactArray
 from headwright.grading.exact_arrays.reader import sigmoid
 from headwright.grading.exact_arrays.written import values_last
 from headwright.grading.fields import parsed
@@ -18,6 +19,7 @@ from headwright.grading.kinds.gradients.reader import (
     GradientReader,
     on_the_simplex,
     open_array,
+    parameter_names,
 )
 from headwright.grading.kinds.gradients.spellings import (
     LETTERS,
@@ -27,6 +29,7 @@ from headwright.grading.kinds.gradients.spellings import (
 )
 from headwright.grading.kinds.gradients.table import DerivativeOf, Gradients
 from headwright.grading.kinds.kind import ExerciseKind
+from headwright.grading.scalars import Range
 from headwright.grading.text import Statement
 
 
@@ -59,6 +62,10 @@ class GradientsKind(ExerciseKind[Gradients]):
         yield from (("gradients.functions", name) for name in self.table.functions)
         yield from (("gradients.known", name) for name in self.table.known)
 
+    def numbers(self) -> Iterable[str]:
+        """Variables that are numbers: a condition on one narrows what is answered."""
+        return [name for name, shape in self.table.variables.items() if max(shape) == 1]
+
     def gives(self, name: t.Name) -> bool:
         """Variables, functions, derivatives, their entries, and sigma."""
         table = self.table
@@ -85,10 +92,13 @@ class GradientsKind(ExerciseKind[Gradients]):
     def reader(self) -> GradientReader:
         """Variables, functions and derivatives, before anything is answered."""
         table = self.table
-        arrays = {}
+        arrays: dict[str, ExactArray] = {}
+        parameters: dict[str, Range] = {}
         for name, shape in table.variables.items():
             known = scalars.POSITIVE if name in table.positive else scalars.REAL
             arrays[name] = open_array(name, shape, known)
+            entries = parameter_names(arrays[name])
+            parameters |= dict.fromkeys(entries, known)
         formulas = {**table.functions, **self.exercise.definitions}
         definitions = {name: parsed(source) for name, source in formulas.items()}
         for name, pair in {**table.wanted, **table.known}.items():
@@ -99,6 +109,7 @@ class GradientsKind(ExerciseKind[Gradients]):
         return GradientReader(
             definitions=definitions,
             arrays=arrays,
+            parameters=parameters,
             functions={"sigma": sigmoid},
             common_size=sizes.pop() if len(sizes) == 1 else None,
         )
