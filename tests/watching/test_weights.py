@@ -96,6 +96,7 @@ def test_generated_rows_are_those_that_new_tokens_come_from(
     positions = np.tile(np.arange(11, 16), (2, 1))
     np.testing.assert_array_equal(layer.weight_rows, positions)
     np.testing.assert_allclose(layer.weights, _rows_of(pattern, positions), atol=1e-5)
+    assert layer.first_tokens.tolist() == [4, 0]
     with pytest.raises(AttributeError, match="weights was not kept: entropy"):
         _ = seen.layer(0).weights
 
@@ -233,6 +234,8 @@ def test_what_is_refused_is_refused_in_a_sentence() -> None:
         ({"last": 1, "generated": True}, "one of them alone"),
         ({"positions": [-1]}, "expected positions from 0 on"),
         ({"last": -1}, "expected a number above 0"),
+        ({"positions": [2.5]}, "expected whole numbers"),
+        ({"last": 1, "heads": ["3"]}, "expected whole numbers"),
         ({"last": 1, "heads": []}, "heads is empty"),
         ({"last": 1, "heads": [-2]}, "expected numbers from 0"),
     ]

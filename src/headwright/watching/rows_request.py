@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 
 from headwright.errors import InputError, typed_errors
 
@@ -63,7 +64,7 @@ def rows(
         last: the last so many rows of each text in a run, padding left out.
         generated: the rows that each new token is computed from: the last row of the prompt, and each decode step.
         layers: numbers, or names of modules; all unless given.
-        heads: numbers; all unless given.
+        heads: numbers; all unless given. `weights` has them in the order of their numbers.
 
     >>> rows(last=1, layers=[20, 24])
     RowsRequest(positions=(), last=1, generated=False, layers=(20, 24), heads=None)
@@ -71,7 +72,7 @@ def rows(
     Traceback (most recent call last):
     headwright.errors.InputError: rows(): expected positions, last=1 or more, or generated=True, and one of them alone
     """
-    chosen = tuple(sorted(set(positions)))
+    chosen = _whole_numbers("positions", positions)
     if any(position < 0 for position in chosen):
         raise InputError(
             f"row {chosen[0]}: expected positions from 0 on; rows(last=1) is the last row of each text"
@@ -86,8 +87,16 @@ def rows(
     for name, numbers in (("layers", layers), ("heads", heads)):
         if numbers is not None and not len(numbers):
             raise InputError(f"rows(): {name} is empty: expected at least one")
-    some_heads = None if heads is None else tuple(sorted(set(heads)))
+    some_heads = None if heads is None else _whole_numbers("heads", heads)
     if some_heads is not None and some_heads[0] < 0:
         raise InputError(f"head {some_heads[0]}: expected numbers from 0 on")
     some_layers = None if layers is None else tuple(layers)
     return RowsRequest(chosen, last, generated, some_layers, some_heads)
+
+
+def _whole_numbers(name: str, values: Sequence[int]) -> tuple[int, ...]:
+    """In order, each once."""
+    try:
+        return tuple(sorted({index(value) for value in values}))
+    except TypeError:
+        raise InputError(f"{name} = {list(values)}: expected whole numbers") from None
