@@ -176,6 +176,8 @@ def test_scores_of_heads_above_the_limit_are_scaled_and_no_others(family: str) -
         ("qwen3", "q_norm, which normalises queries or keys"),
         ("gemma2", "attn_logit_softcapping"),
         ("phi3", "expected one module with projections called"),
+        ("distilbert", "expected one module with projections called"),
+        ("albert", "expected one module with projections called"),
         ("deepseek-v3", "expected one module with projections called"),
     ],
 )

@@ -21,7 +21,7 @@ from headwright.watching.module_hook import is_of_transformers, unwrapped
 from headwright.watching.recorded import Recording
 
 # The names of both projections in a module of attention.
-SEPARATE = (("q_proj", "k_proj"), ("query", "key"), ("q_lin", "k_lin"))
+SEPARATE = (("q_proj", "k_proj"), ("query", "key"))
 FUSED = "c_attn"  # of GPT-2: queries, keys and values side by side
 
 
