@@ -82,10 +82,10 @@ def _exact(mistake: Any, q: Any, k: Any, v: Any) -> Any:
     """What was asked for, in float64, by the package's own reference."""
     import numpy as np
 
-    from headwright.conformance.reading import Question, read_problem
+    from headwright.conformance.reading import AttentionOptions, read_problem
     from headwright.conformance.reference import Block, exact_rows
 
-    problem = read_problem(q, k, v, Question(**mistake.described))
+    problem = read_problem(q, k, v, AttentionOptions(**mistake.described))
     shape = problem.shape
     pairs = np.arange(shape.batch * shape.key_heads)
     block = Block(pairs, np.arange(shape.rows), slice(0, shape.keys))

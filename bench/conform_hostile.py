@@ -19,7 +19,7 @@ from tests.conformance.catalogue import kernel
 from headwright.conformance.checking import judge
 from headwright.conformance.contracts import EAGER, FUSED, Contract
 from headwright.conformance.gradient_judging import judge_gradients
-from headwright.conformance.reading import Question, read_output, read_problem
+from headwright.conformance.reading import AttentionOptions, read_output, read_problem
 
 SCALE = 0.3
 
@@ -83,7 +83,7 @@ def one_case(rng: np.random.Generator) -> tuple[str, float]:
         out = implementations.FUSED[names[rng.integers(len(names))]](
             q, k, v, mask, SCALE
         )
-    question = Question(**described)
+    question = AttentionOptions(**described)
     problem = read_problem(q, k, v, question)
     verdict = judge(
         problem,
@@ -125,7 +125,7 @@ def gradient_case(rng: np.random.Generator) -> tuple[str, float]:
     else:
         results = _differentiate_in_float32(q, k, v, dout, mask)
     out, dq, dk, dv = results
-    question = Question(mask=mask, scale=SCALE)
+    question = AttentionOptions(mask=mask, scale=SCALE)
     problem = read_problem(q, k, v, question)
     verdicts = judge_gradients(
         problem,

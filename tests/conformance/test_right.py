@@ -19,7 +19,7 @@ import headwright as hw
 from headwright.conformance.checking import judge
 from headwright.conformance.contracts import EAGER, FUSED
 from headwright.conformance.inputs import Kind
-from headwright.conformance.reading import Question, read_output, read_problem
+from headwright.conformance.reading import AttentionOptions, read_output, read_problem
 from tests.conformance import implementations
 
 KINDS = get_args(Kind)
@@ -27,7 +27,7 @@ TYPES = ("float32", "bfloat16", "float16")
 
 
 def _ratio(out: Any, q: Any, k: Any, v: Any, contract: Any, **described: Any) -> float:
-    question = Question(**described)
+    question = AttentionOptions(**described)
     problem = read_problem(q, k, v, question)
     rows = np.arange(problem.shape.rows)
     output = read_output(out, problem, question)
@@ -301,7 +301,7 @@ def test_tensors_that_stay_in_pytorch_give_the_same_verdict(name: str) -> None:
     )
     out = _by_definition(q, k, v, DESCRIBED[name])
     out[1, 2, 20, 3] += 1e-3
-    problem = read_problem(q, k, v, Question(**DESCRIBED[name]))
+    problem = read_problem(q, k, v, AttentionOptions(**DESCRIBED[name]))
     tensors: dict[str, Any] = {
         field: torch.from_numpy(getattr(problem, field)) for field in ("q", "k", "v")
     }

@@ -10,7 +10,7 @@ from headwright.watching.names import SPOILT
 from headwright.watching.recorded import (
     LARGEST_PIECE,
     KeptArray,
-    Part,
+    RecordedStack,
     RowStorage,
     Run,
     tensor_of,
@@ -42,7 +42,10 @@ def test_arrays_of_any_type_are_kept_in_few_pieces() -> None:
 
 
 def test_rows_and_means_of_a_layer_are_no_tensors_of_their_own() -> None:
-    part, run = Part("model", StatisticsRequest.of(("entropy",)), "both"), Run(1, 0, 3)
+    part, run = (
+        RecordedStack("model", StatisticsRequest.of(("entropy",)), "both"),
+        Run(1, 0, 3),
+    )
     part.open(run)
     for _ in range(2):
         found = {
@@ -65,7 +68,10 @@ def test_rows_and_means_of_a_layer_are_no_tensors_of_their_own() -> None:
 def test_means_of_layers_that_wait_are_those_of_layers_added_at_once() -> None:
     """As on a GPU, where a run's layers are added together; of several shapes, and after means were read."""
     wanted = StatisticsRequest.of(("entropy", "largest_score", "top_weights"))
-    at_once, later = Part("model", wanted, "means"), Part("model", wanted, "means")
+    at_once, later = (
+        RecordedStack("model", wanted, "means"),
+        RecordedStack("model", wanted, "means"),
+    )
     heads = {0: 2, 1: 2, 2: 3}
     for number in range(5):
         for index, count in heads.items():

@@ -308,7 +308,7 @@ def test_what_was_seen_has_a_repr_and_a_dir() -> None:
         "LayerSeen(entropy 2 x 4 x 12, weights 2 x 4 x 1 x 12, weight_rows 2 x 1, first_tokens 2)"
     )
     assert {"entropy", "weights", "first_position"} <= set(dir(layer))
-    assert repr(seen.parts["model"]) == "Part(model: 2 layers, 1 runs)"
+    assert repr(seen.parts["model"]) == "RecordedStack(model: 2 layers, 1 runs)"
     assert repr(seen.attention_to({"a": (3, 4)})).startswith("SpanWeights(first token ")
 
 

@@ -14,9 +14,9 @@ from headwright.conformance.contracts import Contract
 from headwright.conformance.description import AttentionSpec
 from headwright.conformance.judging import Comparison, RowScale
 from headwright.conformance.reference import (
+    AttentionProblem,
     Block,
     ExactRows,
-    Problem,
     blocks,
     exact_rows,
 )
@@ -31,10 +31,10 @@ class Strength(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class WrongOutput:
     """An output that is wrong, and the rows on which explanations are tried."""
 
-    problem: Problem
+    problem: AttentionProblem
     out: Array
     rows: np.ndarray
     # Of all rows, (batch, heads, rows): which have an element outside, and which see no
@@ -49,12 +49,12 @@ class Case:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Explanation:
     """One way in which the output may have come about."""
 
     name: str
     sentence: str  # after 'It is consistent with'
-    problem: Problem
+    problem: AttentionProblem
     out: Array
     contract: Callable[[Contract], Contract] | None = None
     row_scale: RowScale | None = None
@@ -62,24 +62,24 @@ class Candidate:
 
 
 def change_spec(
-    case: Case,
+    case: WrongOutput,
     name: str,
     sentence: str,
     family: str = "",
     **changes: Any,
-) -> Candidate:
+) -> Explanation:
     """The same tensors, of which something else was asked."""
     problem = replace(case.problem, spec=replace(case.spec, **changes))
-    return Candidate(name, sentence, problem, case.out, family=family)
+    return Explanation(name, sentence, problem, case.out, family=family)
 
 
 def make_case(
-    problem: Problem,
+    problem: AttentionProblem,
     out: Array,
     comparison: Comparison,
     rows: np.ndarray,
     rows_to_try: np.ndarray,
-) -> Case:
+) -> WrongOutput:
     """The case of a comparison over `rows`."""
     shape = problem.shape
     outside = np.zeros((shape.batch, shape.heads, shape.rows), dtype=bool)
@@ -87,11 +87,11 @@ def make_case(
     ratios = np.nan_to_num(comparison.ratios, nan=0.0)
     outside[:, :, rows] = (ratios > 1).any(axis=3)
     empty[:, :, rows] = comparison.empty
-    return Case(problem, out, rows_to_try, outside, empty)
+    return WrongOutput(problem, out, rows_to_try, outside, empty)
 
 
 def exact_blocks(
-    problem: Problem, rows: np.ndarray
+    problem: AttentionProblem, rows: np.ndarray
 ) -> Iterator[tuple[Block, ExactRows]]:
     """The reference on some rows, block by block."""
     for block in blocks(problem, rows):

@@ -18,17 +18,17 @@ from headwright.conformance.gradient_judging import differentiate, judge_gradien
 from headwright.conformance.hypotheses import fitting_hypotheses
 from headwright.conformance.judging import Comparison, Progress, compare
 from headwright.conformance.reading import (
-    Question,
+    AttentionOptions,
     read_output,
     read_problem,
     read_rows,
 )
-from headwright.conformance.reference import Problem
+from headwright.conformance.reference import AttentionProblem
 from headwright.conformance.verdict import (
     ConformanceVerdict,
     ContractResult,
     FittingHypothesis,
-    Word,
+    VerdictWord,
     decide,
     word_of,
 )
@@ -91,7 +91,7 @@ def conform(
     >>> conform(mean_of_values, q, k, v, causal=True, scale=0.0).word.value
     'within'
     """
-    question = Question(
+    question = AttentionOptions(
         scale=scale,
         causal=causal,
         corner=corner,
@@ -162,12 +162,12 @@ def assert_attention(
     AssertionError: outside: ... It is consistent with an output of zeros ...
     """
     verdict = conform(out, q, k, v, contract=contract, **described)
-    if verdict.word is not Word.WITHIN:
+    if verdict.word is not VerdictWord.WITHIN:
         raise AssertionError(str(verdict))
 
 
 def judge(
-    problem: Problem,
+    problem: AttentionProblem,
     out: Array,
     contracts: Sequence[Contract],
     rows: np.ndarray,
@@ -177,7 +177,7 @@ def judge(
 ) -> ConformanceVerdict:
     """The verdict on an output, with hypotheses where the strictest contract fails."""
     comparisons = compare(problem, out, contracts[:1], rows, progress=progress)
-    if word_of(comparisons[0]) is not Word.WITHIN and len(contracts) > 1:
+    if word_of(comparisons[0]) is not VerdictWord.WITHIN and len(contracts) > 1:
         # The strictest contract settles most outputs: the others cost as much again.
         comparisons += compare(problem, out, contracts[1:], rows, progress=progress)
     looked_at = problem.shape.batch * problem.shape.heads * len(rows)
@@ -189,9 +189,9 @@ def judge(
         )
     word, shown = decide(comparisons)
     hypotheses: tuple[FittingHypothesis, ...] = ()
-    if explain and word_of(comparisons[0]) is Word.OUTSIDE:
+    if explain and word_of(comparisons[0]) is VerdictWord.OUTSIDE:
         tried = contracts
-        if word is Word.WITHIN:
+        if word is VerdictWord.WITHIN:
             tried = contracts[:1]  # a mistake that hides behind a lenient contract
         hypotheses = fitting_hypotheses(problem, out, tried, comparisons[0], rows)
     return ConformanceVerdict(

@@ -49,7 +49,7 @@ class AttentionSpec:
 
 
 @dataclass(frozen=True)
-class Shape:
+class AttentionShape:
     """The sizes of one call."""
 
     batch: int
@@ -124,7 +124,9 @@ def document_ids(documents: Any, keys: int) -> np.ndarray:
     )
 
 
-def row_positions(spec: AttentionSpec, shape: Shape, rows: np.ndarray) -> np.ndarray:
+def row_positions(
+    spec: AttentionSpec, shape: AttentionShape, rows: np.ndarray
+) -> np.ndarray:
     """At which key each row stands."""
     shift = spec.row_offset
     if spec.corner == "end":
@@ -132,7 +134,9 @@ def row_positions(spec: AttentionSpec, shape: Shape, rows: np.ndarray) -> np.nda
     return rows + shift
 
 
-def key_range(spec: AttentionSpec, shape: Shape, rows: np.ndarray) -> tuple[int, int]:
+def key_range(
+    spec: AttentionSpec, shape: AttentionShape, rows: np.ndarray
+) -> tuple[int, int]:
     """First and past-the-last key that any of these rows can see."""
     positions = row_positions(spec, shape, rows)
     first, stop = 0, shape.keys
@@ -152,7 +156,7 @@ def key_range(spec: AttentionSpec, shape: Shape, rows: np.ndarray) -> tuple[int,
 
 def visible_block(
     spec: AttentionSpec,
-    shape: Shape,
+    shape: AttentionShape,
     pairs: np.ndarray,
     rows: np.ndarray,
     keys: slice,
@@ -188,7 +192,7 @@ def visible_block(
 
 def _same_document(
     spec: AttentionSpec,
-    shape: Shape,
+    shape: AttentionShape,
     texts: np.ndarray,
     rows: np.ndarray,
     keys: slice,
@@ -206,7 +210,7 @@ def _same_document(
 def take_block(
     full: Array,
     spec: AttentionSpec,
-    shape: Shape,
+    shape: AttentionShape,
     pairs: np.ndarray,
     rows: np.ndarray,
     keys: slice,
@@ -230,7 +234,9 @@ def take_block(
     return like(block[texts[:, None].tolist(), heads.tolist()], model)
 
 
-def query_heads(spec: AttentionSpec, shape: Shape, pairs: np.ndarray) -> np.ndarray:
+def query_heads(
+    spec: AttentionSpec, shape: AttentionShape, pairs: np.ndarray
+) -> np.ndarray:
     """The query heads that read the key head of each pair: (pairs, group)."""
     key_head = (pairs % shape.key_heads)[:, None]
     member = np.arange(shape.group)[None, :]
@@ -257,7 +263,7 @@ class AddedScores:
 
 def added_scores(
     spec: AttentionSpec,
-    shape: Shape,
+    shape: AttentionShape,
     pairs: np.ndarray,
     rows: np.ndarray,
     keys: slice,

@@ -18,8 +18,8 @@ import numpy as np
 
 from headwright.conformance.arrays import like, to_numpy
 from headwright.conformance.candidates import (
-    Candidate,
-    Case,
+    Explanation,
+    WrongOutput,
     change_spec,
 )
 from headwright.conformance.description import (
@@ -58,7 +58,7 @@ class Scope:
     words: str
 
 
-def estimated_keys(case: Case) -> Iterator[Candidate]:
+def estimated_keys(case: WrongOutput) -> Iterator[Explanation]:
     """Keys, tiles of keys, or keys at one distance that were not treated right."""
     shape = case.problem.shape
     rows = _rows_of_estimate(case)
@@ -77,14 +77,14 @@ def estimated_keys(case: Case) -> Iterator[Candidate]:
         yield from _tiles(case, scope, gains, inside)
 
 
-def _rows_of_estimate(case: Case) -> np.ndarray:
+def _rows_of_estimate(case: WrongOutput) -> np.ndarray:
     outside = np.asarray(case.outside.any(axis=(0, 1)))[case.rows]
     rows = case.rows[outside]
     chosen = np.linspace(0, len(rows) - 1, min(len(rows), ROWS_OF_AN_ESTIMATE))
     return np.asarray(rows[chosen.astype(int)])
 
 
-def _find_gains(case: Case, rows: np.ndarray) -> Gains:
+def _find_gains(case: WrongOutput, rows: np.ndarray) -> Gains:
     shape = case.problem.shape
     size = (shape.batch, shape.heads, len(rows), shape.keys)
     gains = Gains(np.zeros(size), np.zeros(size), np.zeros(size), {})
@@ -168,7 +168,7 @@ def _gains_of_tiles(
     return np.asarray(before - (error * error).sum(-1))
 
 
-def _scopes(case: Case) -> Iterator[Scope]:
+def _scopes(case: WrongOutput) -> Iterator[Scope]:
     """Everywhere; where something is outside: these heads, these rows, or both."""
     outside = case.outside
     yield Scope(np.ones((1, 1, 1), dtype=bool), "")
@@ -209,8 +209,8 @@ def _name_rows(rows: np.ndarray) -> str:
 
 
 def _single_keys(
-    case: Case, scope: Scope, gains: Gains, inside: np.ndarray
-) -> Iterator[Candidate]:
+    case: WrongOutput, scope: Scope, gains: Gains, inside: np.ndarray
+) -> Iterator[Explanation]:
     """One key, the same for all rows."""
     keys = np.arange(case.problem.shape.keys)
     for effect, gain in (
@@ -226,8 +226,12 @@ def _single_keys(
 
 
 def _distances(
-    case: Case, scope: Scope, gains: Gains, inside: np.ndarray, positions: np.ndarray
-) -> Iterator[Candidate]:
+    case: WrongOutput,
+    scope: Scope,
+    gains: Gains,
+    inside: np.ndarray,
+    positions: np.ndarray,
+) -> Iterator[Explanation]:
     """The key at one distance from each row's own."""
     by_row = np.asarray(scope.where.any(axis=(0, 1)))
     if len(by_row) > 1 and np.count_nonzero(by_row) == 1:
@@ -254,8 +258,8 @@ def _distances(
 
 
 def _tiles(
-    case: Case, scope: Scope, gains: Gains, inside: np.ndarray
-) -> Iterator[Candidate]:
+    case: WrongOutput, scope: Scope, gains: Gains, inside: np.ndarray
+) -> Iterator[Explanation]:
     """A tile of keys that is left out, the same for all rows."""
     keys = np.arange(case.problem.shape.keys)
     for tile, gain in gains.tiles.items():
@@ -270,8 +274,8 @@ def _tiles(
 
 
 def _treated(
-    case: Case, scope: Scope, effect: str, keys: str, chosen: np.ndarray
-) -> Iterator[Candidate]:
+    case: WrongOutput, scope: Scope, effect: str, keys: str, chosen: np.ndarray
+) -> Iterator[Explanation]:
     """The candidate in which some keys, `chosen` (1, 1, rows or 1, keys), are treated so."""
     affected = scope.where[..., None] & chosen
     name = f"{keys} {effect}{scope.words}"
@@ -305,7 +309,7 @@ def _treated(
     yield change_spec(case, name, sentence, family, **changes)
 
 
-def _whole_mask(case: Case) -> np.ndarray | None:
+def _whole_mask(case: WrongOutput) -> np.ndarray | None:
     """Which keys are seen, (batch, heads or 1, rows, keys); None if that is too large."""
     shape = case.problem.shape
     if shape.batch * shape.heads * shape.rows * shape.keys > LARGEST_ARRAY:

@@ -12,9 +12,9 @@ from headwright.conformance.contracts import Contract
 from headwright.conformance.formats import input_format
 from headwright.conformance.gradients import BoundedGradient, bound_gradients
 from headwright.conformance.judging import Element
-from headwright.conformance.reading import Question, to_four_axes
-from headwright.conformance.reference import Problem
-from headwright.conformance.verdict import GradientVerdict, Word
+from headwright.conformance.reading import AttentionOptions, to_four_axes
+from headwright.conformance.reference import AttentionProblem
+from headwright.conformance.verdict import GradientVerdict, VerdictWord
 from headwright.errors import InputError
 
 GRADIENTS = ("dq", "dk", "dv")
@@ -56,12 +56,12 @@ def differentiate(
 
 
 def judge_gradients(
-    problem: Problem,
+    problem: AttentionProblem,
     out: Array,
     dout: Any,
     gradients: Mapping[str, Any],
     contracts: Sequence[Contract],
-    question: Question,
+    question: AttentionOptions,
 ) -> tuple[GradientVerdict, ...]:
     """A verdict on each of dq, dk and dv, by the strictest contract that holds."""
     shape = problem.shape
@@ -90,7 +90,7 @@ def judge_gradients(
             results.append(_judge(name, values, bounded[name], contract.name))
         words = [result.word for result in results]
         shown = results[0]
-        for word in (Word.WITHIN, Word.UNDECIDED):
+        for word in (VerdictWord.WITHIN, VerdictWord.UNDECIDED):
             if word in words:
                 shown = results[words.index(word)]
                 break
@@ -102,8 +102,8 @@ def _read(
     values: Any,
     name: str,
     size: tuple[int, ...],
-    problem: Problem,
-    question: Question,
+    problem: AttentionProblem,
+    question: AttentionOptions,
 ) -> Array:
     array = as_array(values, name)
     if input_format(array.dtype, name) is not problem.input_format:
@@ -143,11 +143,11 @@ def _judge(
     ratio = max(0.0, float(judged[place]))
     insensitive = int((bounded.insensitive & finite).sum())
     unjudged = int((~finite).sum())
-    word = Word.WITHIN
+    word = VerdictWord.WITHIN
     if ratio > 1:
-        word = Word.OUTSIDE
+        word = VerdictWord.OUTSIDE
     elif unjudged or insensitive == ratios.size:
-        word = Word.UNDECIDED
+        word = VerdictWord.UNDECIDED
     return GradientVerdict(
         name=name,
         word=word,

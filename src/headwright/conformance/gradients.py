@@ -35,9 +35,9 @@ from headwright.conformance.contracts import Contract
 from headwright.conformance.description import query_heads
 from headwright.conformance.formats import FloatFormat
 from headwright.conformance.reference import (
+    AttentionProblem,
     Block,
     ExactRows,
-    Problem,
     blocks,
     exact_rows,
     take_rows,
@@ -70,7 +70,7 @@ class RowTerms:
 
 
 def bound_gradients(
-    problem: Problem, out: Array, dout: Array, contract: Contract
+    problem: AttentionProblem, out: Array, dout: Array, contract: Contract
 ) -> dict[str, BoundedGradient]:
     """Exact dq, dk, dv in float64 with their bounds. `out` is the output returned."""
     shape = problem.shape
@@ -161,7 +161,7 @@ def _factor(array: Array, index: int, tiny: float) -> Array:
     return magnitude + tiny if index == 2 else magnitude
 
 
-def _queries_and_keys(problem: Problem, block: Block) -> tuple[Array, Array]:
+def _queries_and_keys(problem: AttentionProblem, block: Block) -> tuple[Array, Array]:
     shape = problem.shape
     texts = (block.pairs // shape.key_heads).tolist()
     key_heads = (block.pairs % shape.key_heads).tolist()
@@ -170,7 +170,11 @@ def _queries_and_keys(problem: Problem, block: Block) -> tuple[Array, Array]:
 
 
 def bound_row_terms(
-    contract: Contract, problem: Problem, exact: ExactRows, out: Array, dout: Array
+    contract: Contract,
+    problem: AttentionProblem,
+    exact: ExactRows,
+    out: Array,
+    dout: Array,
 ) -> RowTerms:
     """Steps A to D for the rows of a block."""
     xp = namespace_of(exact.weights)

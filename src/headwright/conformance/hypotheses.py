@@ -14,7 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from headwright.conformance.arrays import Array, to_numpy
-from headwright.conformance.candidates import Candidate, Case, Strength, make_case
+from headwright.conformance.candidates import (
+    Explanation,
+    Strength,
+    WrongOutput,
+    make_case,
+)
 from headwright.conformance.contracts import Contract
 from headwright.conformance.estimated_keys import estimated_keys
 from headwright.conformance.judging import Comparison, compare
@@ -25,7 +30,7 @@ from headwright.conformance.mask_hypotheses import (
     masks_misread,
     windows,
 )
-from headwright.conformance.reference import Problem
+from headwright.conformance.reference import AttentionProblem
 from headwright.conformance.rounding_hypotheses import (
     coarser_arithmetic,
     prescaled_operands,
@@ -53,7 +58,9 @@ SPREAD_ROWS = 20  # and so many evenly spread ones
 MOST_REPORTED = 4
 
 # By strength: weaker ones are tried only where no stronger one fits.
-HYPOTHESES: dict[Strength, tuple[Callable[[Case], Iterator[Candidate]], ...]] = {
+HYPOTHESES: dict[
+    Strength, tuple[Callable[[WrongOutput], Iterator[Explanation]], ...]
+] = {
     Strength.SPECIFIC: (
         trivial_outputs,
         windows,
@@ -81,7 +88,7 @@ HYPOTHESES: dict[Strength, tuple[Callable[[Case], Iterator[Candidate]], ...]] = 
 
 
 def fitting_hypotheses(
-    problem: Problem,
+    problem: AttentionProblem,
     out: Array,
     contracts: Sequence[Contract],
     comparison: Comparison,
@@ -92,7 +99,7 @@ def fitting_hypotheses(
     case = make_case(problem, out, comparison, rows, rows_to_try)
     tried_rows = (worst_rows, rows_to_try, rows)
     for strength, proposals in HYPOTHESES.items():
-        candidates: list[Candidate] = []
+        candidates: list[Explanation] = []
         # What overflows under a hypothesis does not fit: NumPy need not warn of it.
         with np.errstate(all="ignore"):
             for propose in proposals:
@@ -105,8 +112,8 @@ def fitting_hypotheses(
 
 
 def _fitting(
-    case: Case,
-    candidates: Sequence[Candidate],
+    case: WrongOutput,
+    candidates: Sequence[Explanation],
     contract: Contract,
     tried_rows: Sequence[np.ndarray],
     strength: Strength,
@@ -145,7 +152,7 @@ def _fitting(
 
 
 def _ratio_and_margin(
-    case: Case, candidate: Candidate, contract: Contract, rows: np.ndarray
+    case: WrongOutput, candidate: Explanation, contract: Contract, rows: np.ndarray
 ) -> tuple[float, float]:
     """Error / bound under a hypothesis, and bound / |v|; infinite where it says nothing."""
     if candidate.contract is not None:

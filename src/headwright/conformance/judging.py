@@ -18,9 +18,9 @@ from headwright.conformance.bound import (
 from headwright.conformance.contracts import Contract
 from headwright.conformance.description import query_heads
 from headwright.conformance.reference import (
+    AttentionProblem,
     Block,
     ExactRows,
-    Problem,
     blocks,
     exact_rows,
     take_rows,
@@ -88,7 +88,7 @@ class RowScale:
 
 
 def compare(
-    problem: Problem,
+    problem: AttentionProblem,
     out: Array,
     contracts: Sequence[Contract],
     rows: np.ndarray,
@@ -201,7 +201,7 @@ def _count_reasons(
 
 
 def _place(
-    problem: Problem, block: Block, place_of_row: dict[int, int]
+    problem: AttentionProblem, block: Block, place_of_row: dict[int, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where a block's rows are in an array (batch, heads, rows)."""
     shape = problem.shape
@@ -211,7 +211,9 @@ def _place(
     return texts, heads, places
 
 
-def _worst_element(problem: Problem, block: Block, part: _BlockRatios) -> Element:
+def _worst_element(
+    problem: AttentionProblem, block: Block, part: _BlockRatios
+) -> Element:
     xp = namespace_of(part.ratios)
     lowest = xp.full_like(part.ratios, -1.0)
     comparable = xp.where(xp.isnan(part.ratios), lowest, part.ratios)

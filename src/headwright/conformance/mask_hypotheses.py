@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from headwright.conformance.arrays import Array, like, to_numpy
-from headwright.conformance.candidates import Candidate, Case, change_spec
+from headwright.conformance.candidates import Explanation, WrongOutput, change_spec
 from headwright.conformance.estimated_keys import TILES
 
 
-def windows(case: Case) -> Iterator[Candidate]:
+def windows(case: WrongOutput) -> Iterator[Explanation]:
     """A window that is off by a few keys, half or twice as wide, or ignored."""
     reach = case.spec.keys_before
     if reach is None:
@@ -63,7 +63,7 @@ def windows(case: Case) -> Iterator[Candidate]:
         )
 
 
-def causal_masks(case: Case) -> Iterator[Candidate]:
+def causal_masks(case: WrongOutput) -> Iterator[Explanation]:
     """The other corner, no mask, or the diagonal moved."""
     shape = case.problem.shape
     spec = case.spec
@@ -105,7 +105,7 @@ def causal_masks(case: Case) -> Iterator[Candidate]:
             )
 
 
-def _without_own_key(case: Case) -> Array:
+def _without_own_key(case: WrongOutput) -> Array:
     """Rows that see nothing else keep their own key."""
     shape = case.problem.shape
     rows = np.arange(shape.rows)[:, None]
@@ -118,7 +118,7 @@ def _without_own_key(case: Case) -> Array:
     return mask
 
 
-def ignored_parts(case: Case) -> Iterator[Candidate]:
+def ignored_parts(case: WrongOutput) -> Iterator[Explanation]:
     """Padding, documents, a mask, a bias, ALiBi or sinks that were not looked at."""
     parts = {
         "key_padding": ("padding ignored", "padding being seen"),
@@ -135,7 +135,7 @@ def ignored_parts(case: Case) -> Iterator[Candidate]:
             yield change_spec(case, name, sentence, **without)
 
 
-def masks_misread(case: Case) -> Iterator[Candidate]:
+def masks_misread(case: WrongOutput) -> Iterator[Explanation]:
     """A mask that is inverted, or a padding that is taken for one of the other side."""
     spec = case.spec
     if spec.mask is not None:
@@ -202,7 +202,7 @@ def _longer(padding: np.ndarray, difference: int) -> np.ndarray:
     return shorter
 
 
-def lost_tiles(case: Case) -> Iterator[Candidate]:
+def lost_tiles(case: WrongOutput) -> Iterator[Explanation]:
     """Keys of a tile that is left out, or that is filled up with zeros."""
     shape = case.problem.shape
     lost: dict[int, list[str]] = {}
@@ -247,15 +247,17 @@ def lost_tiles(case: Case) -> Iterator[Candidate]:
 
 
 def _with_mask(
-    case: Case, name: str, sentence: str, keys_seen: np.ndarray
-) -> Candidate:
+    case: WrongOutput, name: str, sentence: str, keys_seen: np.ndarray
+) -> Explanation:
     mask = like(keys_seen[None, None, None, :], case.problem.q)
     if case.spec.mask is not None:
         mask = mask & like(case.spec.mask, case.problem.q)
     return change_spec(case, name, sentence, mask=mask)
 
 
-def _with_zero_keys(case: Case, name: str, sentence: str, added: int) -> Candidate:
+def _with_zero_keys(
+    case: WrongOutput, name: str, sentence: str, added: int
+) -> Explanation:
     """Keys with score 0 and value 0 are a sink of score ln(added)."""
     heads = case.problem.shape.heads
     sinks = np.full(heads, math.log(added))

@@ -25,8 +25,8 @@ from headwright.conformance.arrays import to_numpy
 from headwright.conformance.checking import conform
 from headwright.conformance.contracts import Contract
 from headwright.conformance.description import visible_block
-from headwright.conformance.reading import Question, read_problem
-from headwright.conformance.verdict import ConformanceVerdict, Word
+from headwright.conformance.reading import AttentionOptions, read_problem
+from headwright.conformance.verdict import ConformanceVerdict, VerdictWord
 from headwright.errors import HeadwrightError, InputError, checked_arguments
 from headwright.models.attention_calls import AttentionCall
 from headwright.models.sdpa_calls import sdpa_calls
@@ -59,14 +59,14 @@ class ModelVerdicts:
     run_eagerly: list[str] = field(default_factory=list)
 
     @property
-    def word(self) -> Word:
+    def word(self) -> VerdictWord:
         """Outside if a call is; within if all are; undecided if none was judged."""
         words = [call.verdict.word for call in self.calls if call.verdict is not None]
-        if Word.OUTSIDE in words:
-            return Word.OUTSIDE
-        if words and all(word is Word.WITHIN for word in words):
-            return Word.WITHIN
-        return Word.UNDECIDED
+        if VerdictWord.OUTSIDE in words:
+            return VerdictWord.OUTSIDE
+        if words and all(word is VerdictWord.WITHIN for word in words):
+            return VerdictWord.WITHIN
+        return VerdictWord.UNDECIDED
 
     def __iter__(self) -> Iterator[JudgedCall]:
         return iter(self.calls)
@@ -89,7 +89,7 @@ class ModelVerdicts:
             names = ", ".join(name or "the model" for name in self.run_eagerly)
             lines.append(f"Compiled, and run eagerly while they were judged: {names}.")
         for call in self.calls:
-            if call.verdict is None or call.verdict.word is not Word.WITHIN:
+            if call.verdict is None or call.verdict.word is not VerdictWord.WITHIN:
                 lines.append(str(call))
         return "\n".join(lines[:12])
 
@@ -220,7 +220,7 @@ def visible_mask(
     q: Tensor, k: Tensor, v: Tensor, described: dict[str, Any]
 ) -> np.ndarray:
     """Which keys a call sees, (batch, heads or 1, rows, keys)."""
-    problem = read_problem(q, k, v, Question(**described))
+    problem = read_problem(q, k, v, AttentionOptions(**described))
     shape = problem.shape
     pairs = np.arange(shape.batch * shape.key_heads)
     keys = slice(0, shape.keys)

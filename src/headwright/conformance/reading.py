@@ -26,14 +26,14 @@ from headwright.conformance.description import (
     window_reach,
 )
 from headwright.conformance.formats import input_format
-from headwright.conformance.reference import Problem
+from headwright.conformance.reference import AttentionProblem
 from headwright.errors import InputError
 
 LAYOUTS = {"bhtd": (0, 1, 2, 3), "bthd": (0, 2, 1, 3)}
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class AttentionOptions:
     """How attention is described to the public functions; see `hw.conform`."""
 
     scale: float | None = None
@@ -50,7 +50,9 @@ class Question:
     layout: Layout = "bhtd"
 
 
-def read_problem(q: Any, k: Any, v: Any, question: Question) -> Problem:
+def read_problem(
+    q: Any, k: Any, v: Any, question: AttentionOptions
+) -> AttentionProblem:
     """Queries, keys and values as float64 and what is asked of them, or InputError."""
     arrays = {"q": as_array(q, "q"), "k": as_array(k, "k"), "v": as_array(v, "v")}
     number_format = input_format(arrays["q"].dtype, "q")
@@ -66,10 +68,12 @@ def read_problem(q: Any, k: Any, v: Any, question: Question) -> Problem:
         arrays[name] = to_float64(like(array, arrays["q"]))
         _check_finite(arrays[name], name)
     spec = _read_spec(question, arrays["q"].shape, arrays["k"].shape)
-    return Problem(arrays["q"], arrays["k"], arrays["v"], spec, number_format)
+    return AttentionProblem(arrays["q"], arrays["k"], arrays["v"], spec, number_format)
 
 
-def read_output(out: Any, problem: Problem, question: Question) -> Array:
+def read_output(
+    out: Any, problem: AttentionProblem, question: AttentionOptions
+) -> Array:
     """The output as float64, or InputError where it cannot be one."""
     if isinstance(out, tuple | list) and out and hasattr(out[0], "shape"):
         out = out[0]  # as kernels return that also give the weights or the log-sum-exp
@@ -98,7 +102,7 @@ def read_output(out: Any, problem: Problem, question: Question) -> Array:
 
 
 def _wrong_output_shape(
-    actual: tuple[int, ...], expected: tuple[int, ...], question: Question
+    actual: tuple[int, ...], expected: tuple[int, ...], question: AttentionOptions
 ) -> str:
     batch, heads, rows, dim = expected
     sentence = f"the output has shape {actual} as (batch, heads, rows, dim), "
@@ -124,7 +128,10 @@ def to_four_axes(array: Array, name: str, layout: str) -> Array:
 
 
 def _check_shapes(
-    q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...], question: Question
+    q: tuple[int, ...],
+    k: tuple[int, ...],
+    v: tuple[int, ...],
+    question: AttentionOptions,
 ) -> None:
     shapes = f"q has shape {tuple(q)}, k {tuple(k)} and v {tuple(v)}"
     shapes += " as (batch, heads, tokens, dim)"
@@ -159,7 +166,7 @@ def _check_finite(array: Array, name: str) -> None:
 
 
 def _read_spec(
-    question: Question, q: tuple[int, ...], k: tuple[int, ...]
+    question: AttentionOptions, q: tuple[int, ...], k: tuple[int, ...]
 ) -> AttentionSpec:
     batch, heads, rows, dim = q
     keys = k[2]

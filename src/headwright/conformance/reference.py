@@ -20,8 +20,8 @@ from headwright.conformance.arrays import (
 )
 from headwright.conformance.description import (
     AddedScores,
+    AttentionShape,
     AttentionSpec,
-    Shape,
     added_scores,
     key_range,
     query_heads,
@@ -36,7 +36,7 @@ ROWS_AT_LEAST = 64  # of a block, before heads are put together
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class AttentionProblem:
     """Queries, keys and values in float64, (batch, heads, tokens, dim), and a spec."""
 
     q: Array
@@ -46,11 +46,11 @@ class Problem:
     input_format: FloatFormat
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> AttentionShape:
         """The sizes of this call."""
         batch, heads, rows, dim = self.q.shape
         _, key_heads, keys, _ = self.k.shape
-        return Shape(batch, heads, key_heads, rows, keys, dim, self.v.shape[3])
+        return AttentionShape(batch, heads, key_heads, rows, keys, dim, self.v.shape[3])
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class ExactRows:
     mean_magnitude: Array  # sum_j weight_j |v_j|, as the output
 
 
-def blocks(problem: Problem, rows: np.ndarray) -> Iterator[Block]:
+def blocks(problem: AttentionProblem, rows: np.ndarray) -> Iterator[Block]:
     """The parts of a call, each small enough."""
     shape = problem.shape
     budget = SCORES_ON_CPU
@@ -109,7 +109,7 @@ def blocks(problem: Problem, rows: np.ndarray) -> Iterator[Block]:
             yield Block(some_pairs, some_rows, slice(first, stop))
 
 
-def exact_rows(problem: Problem, block: Block) -> ExactRows:
+def exact_rows(problem: AttentionProblem, block: Block) -> ExactRows:
     """The rows of a block by the definition, in float64."""
     spec = problem.spec
     shape = problem.shape
@@ -182,7 +182,7 @@ def exact_rows(problem: Problem, block: Block) -> ExactRows:
     )
 
 
-def _operands(problem: Problem, block: Block) -> tuple[Array, Array, Array]:
+def _operands(problem: AttentionProblem, block: Block) -> tuple[Array, Array, Array]:
     """Queries (pairs, group, rows, dim); keys and values (pairs, 1, keys, dim)."""
     shape = problem.shape
     texts = (block.pairs // shape.key_heads).tolist()
@@ -192,7 +192,7 @@ def _operands(problem: Problem, block: Block) -> tuple[Array, Array, Array]:
     return take_rows(problem, block, problem.q), k, v
 
 
-def take_rows(problem: Problem, block: Block, array: Array) -> Array:
+def take_rows(problem: AttentionProblem, block: Block, array: Array) -> Array:
     """The rows of queries or of an output in a block: (pairs, group, rows, dim)."""
     shape = problem.shape
     texts = like(block.pairs // shape.key_heads, array)[:, None, None]
@@ -201,7 +201,7 @@ def take_rows(problem: Problem, block: Block, array: Array) -> Array:
     return array[texts, heads, rows]
 
 
-def _largest_product(problem: Problem, block: Block, q: Array) -> Array:
+def _largest_product(problem: AttentionProblem, block: Block, q: Array) -> Array:
     """A bound on every product with a key, also a hidden one: by Cauchy and Schwarz.
 
     It bounds the sum of |q_l k_l| as well, and so every partial sum.
@@ -217,7 +217,7 @@ def _largest_product(problem: Problem, block: Block, q: Array) -> Array:
     return query_norms * longest_key * max(1.0, abs(problem.spec.scale))
 
 
-def _sink_scores(problem: Problem, block: Block) -> Array | None:
+def _sink_scores(problem: AttentionProblem, block: Block) -> Array | None:
     if problem.spec.sinks is None:
         return None
     heads = query_heads(problem.spec, problem.shape, block.pairs)

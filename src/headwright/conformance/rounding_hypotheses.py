@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from headwright.conformance.arrays import Array, like, to_numpy
-from headwright.conformance.candidates import Candidate, Case
+from headwright.conformance.candidates import Explanation, WrongOutput
 from headwright.conformance.contracts import NAMED_FORMATS, Contract, FormatName
 from headwright.conformance.formats import FLOAT32
-from headwright.conformance.reference import Problem
+from headwright.conformance.reference import AttentionProblem
 
 
-def rounded_inputs(case: Case) -> Iterator[Candidate]:
+def rounded_inputs(case: WrongOutput) -> Iterator[Explanation]:
     """Keys, values or queries rounded to eight bits, or to bfloat16."""
     roundings: dict[str, Callable[[np.ndarray], np.ndarray]] = {
         "float8_e4m3": _to_e4m3,
@@ -49,7 +49,7 @@ def rounded_inputs(case: Case) -> Iterator[Candidate]:
             ]
             if not all(finite):
                 continue
-            yield Candidate(
+            yield Explanation(
                 f"{part_name} in {format_name}",
                 f"{part_name} rounded to {format_name}",
                 replace(case.problem, **changes),
@@ -57,27 +57,27 @@ def rounded_inputs(case: Case) -> Iterator[Candidate]:
             )
 
 
-def prescaled_operands(case: Case) -> Iterator[Candidate]:
+def prescaled_operands(case: WrongOutput) -> Iterator[Explanation]:
     """Queries, or both operands, that were scaled and rounded before their product."""
     scale = case.spec.scale
     if scale <= 0:
         return
     problem = case.problem
     log2e = math.log2(math.e)
-    yield Candidate(
+    yield Explanation(
         "queries scaled first",
         "queries that were scaled and rounded before the product",
         replace(problem, q=_scaled_and_rounded(problem, problem.q, scale)),
         case.out,
     )
-    yield Candidate(
+    yield Explanation(
         "queries scaled for exp2",
         "queries that were scaled with log2(e) and rounded before the product",
         replace(problem, q=_scaled_and_rounded(problem, problem.q, scale * log2e)),
         case.out,
     )
     root = math.sqrt(scale)
-    yield Candidate(
+    yield Explanation(
         "queries and keys scaled first",
         "queries and keys that were scaled and rounded before their product",
         replace(
@@ -89,7 +89,9 @@ def prescaled_operands(case: Case) -> Iterator[Candidate]:
     )
 
 
-def _scaled_and_rounded(problem: Problem, array: Array, factor: float) -> Array:
+def _scaled_and_rounded(
+    problem: AttentionProblem, array: Array, factor: float
+) -> Array:
     """The numbers whose multiples by the factor the input type has."""
     name = problem.input_format.name
     scaled = to_numpy(array) * factor
@@ -138,7 +140,7 @@ def _to_int8_by_token(array: np.ndarray) -> np.ndarray:
     return np.asarray(np.round(array / scale) * scale)
 
 
-def coarser_arithmetic(case: Case) -> Iterator[Candidate]:
+def coarser_arithmetic(case: WrongOutput) -> Iterator[Explanation]:
     """An output in a narrower type, weights in eight bits, sums in float16."""
     inputs = case.problem.input_format
     values = to_numpy(case.out)
@@ -150,14 +152,14 @@ def coarser_arithmetic(case: Case) -> Iterator[Candidate]:
         weights: FormatName = "input"
         if inputs is FLOAT32 and name != "float8_e4m3":
             weights = name
-        yield Candidate(
+        yield Explanation(
             f"output in {name}",
             f"an output rounded to {name}",
             case.problem,
             case.out,
             contract=_changing(output_format=name, weight_format=weights),
         )
-    yield Candidate(
+    yield Explanation(
         "weights in float8",
         "weights rounded to float8_e4m3 before their product with the values",
         case.problem,
@@ -165,7 +167,7 @@ def coarser_arithmetic(case: Case) -> Iterator[Candidate]:
         contract=_changing(weight_format="float8_e4m3"),
     )
     for name in ("float16", "bfloat16"):
-        yield Candidate(
+        yield Explanation(
             f"sums in {name}",
             f"sums kept in {name}",
             case.problem,

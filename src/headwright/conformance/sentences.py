@@ -9,7 +9,7 @@ from headwright.conformance.judging import Element
 from headwright.conformance.verdict import (
     ConformanceVerdict,
     GradientVerdict,
-    Word,
+    VerdictWord,
 )
 
 
@@ -34,7 +34,7 @@ def summarise_gradient(gradient: GradientVerdict) -> str:
     """A gradient in one line."""
     line = f"{gradient.name}: {gradient.word}, {ratio_in_words(gradient.ratio)} of the "
     line += f"bound ({gradient.contract})"
-    if gradient.word is Word.OUTSIDE:
+    if gradient.word is VerdictWord.OUTSIDE:
         worst = gradient.worst
         line += f": at batch {worst.batch}, head {worst.head}, token {worst.row}, "
         line += f"column {worst.column} {worst.value:.6g} instead of {worst.exact:.6g}"
@@ -50,9 +50,9 @@ def summarise_gradient(gradient: GradientVerdict) -> str:
 def explain(verdict: ConformanceVerdict) -> str:
     """Why the word is what it is, and which mistake would explain the output."""
     sentences = []
-    if verdict.output_word is Word.WITHIN:
+    if verdict.output_word is VerdictWord.WITHIN:
         sentences.append(_within(verdict))
-    elif verdict.output_word is Word.OUTSIDE:
+    elif verdict.output_word is VerdictWord.OUTSIDE:
         sentences.append(f"{_place(verdict.worst)}.")
     else:
         sentences.append(_undecided(verdict))
@@ -137,7 +137,7 @@ def _undecided(verdict: ConformanceVerdict) -> str:
         sentences.append(f"Nothing is proved about {elements}: {why}; {advice}.")
     outside = []
     for result in verdict.results:
-        if result.word is Word.OUTSIDE:
+        if result.word is VerdictWord.OUTSIDE:
             outside.append(f"{result.contract} ({ratio_in_words(result.ratio)})")
     if outside:
         sentences.append(f"It is outside {' and '.join(outside)}.")
@@ -158,15 +158,15 @@ def _place(worst: Element) -> str:
 
 def _suspicion(verdict: ConformanceVerdict) -> list[str]:
     if not verdict.hypotheses:
-        if verdict.output_word is Word.OUTSIDE:
+        if verdict.output_word is VerdictWord.OUTSIDE:
             return ["No known mistake explains it."]
         return []
     best = verdict.hypotheses[0]
     start = "It is consistent with"
-    if verdict.output_word is Word.WITHIN:
+    if verdict.output_word is VerdictWord.WITHIN:
         start = f"It is also consistent with {best.contract} and"
     sentence = f"{start} {best.sentence} ({ratio_in_words(best.ratio)} of the bound"
-    if verdict.output_word is Word.OUTSIDE and best.contract != verdict.contract:
+    if verdict.output_word is VerdictWord.OUTSIDE and best.contract != verdict.contract:
         sentence += f" of {best.contract}"
     sentence += ")"
     if best.lenient:

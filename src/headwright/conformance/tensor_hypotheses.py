@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 
 from headwright.conformance.arrays import Array, like, namespace_of, to_numpy
-from headwright.conformance.candidates import Candidate, Case, change_spec
+from headwright.conformance.candidates import Explanation, WrongOutput, change_spec
 
 LONGEST_LIST = 4  # of numbers that are named one by one
 
 
-def trivial_outputs(case: Case) -> Iterator[Candidate]:
+def trivial_outputs(case: WrongOutput) -> Iterator[Explanation]:
     """Zeros, the values themselves, their mean."""
     q = case.problem.q
     xp = namespace_of(q)
     shape = case.problem.shape
     nothing = replace(case.problem, v=xp.zeros_like(case.problem.v))
-    yield Candidate("zeros", "an output of zeros", nothing, case.out)
+    yield Explanation("zeros", "an output of zeros", nothing, case.out)
     if shape.rows == shape.keys:
         own_key = xp.eye(shape.rows, device=getattr(q, "device", None)) > 0
         yield change_spec(
@@ -42,7 +42,7 @@ def trivial_outputs(case: Case) -> Iterator[Candidate]:
         )
 
 
-def unwritten_rows(case: Case) -> Iterator[Candidate]:
+def unwritten_rows(case: WrongOutput) -> Iterator[Explanation]:
     """Some rows that are zeros, as memory is that was never written."""
     xp = namespace_of(case.out)
     written = xp.any(case.out != 0, axis=-1, keepdims=True)
@@ -86,7 +86,7 @@ def _list_numbers(numbers: list[int]) -> str:
     return f"{first}, ..., {last}"
 
 
-def exchanged_axes(case: Case) -> Iterator[Candidate]:
+def exchanged_axes(case: WrongOutput) -> Iterator[Explanation]:
     """Heads grouped the other way, reversed, shifted; texts, tokens, columns."""
     problem = case.problem
     shape = problem.shape
@@ -104,40 +104,42 @@ def exchanged_axes(case: Case) -> Iterator[Candidate]:
             k=xp.broadcast_to(problem.k[:, :1], problem.k.shape),
             v=xp.broadcast_to(problem.v[:, :1], problem.v.shape),
         )
-        yield Candidate(
+        yield Explanation(
             "first key head", "all heads reading the first key head", first, case.out
         )
     if shape.heads > 1:
         turned = xp.flip(case.out, axis=1)
-        yield Candidate("heads reversed", "heads in reverse order", problem, turned)
+        yield Explanation("heads reversed", "heads in reverse order", problem, turned)
         moved = xp.roll(case.out, -1, axis=1)
-        yield Candidate("heads shifted", "heads shifted by one", problem, moved)
+        yield Explanation("heads shifted", "heads shifted by one", problem, moved)
     if shape.batch > 1:
         first = replace(
             problem,
             k=xp.broadcast_to(problem.k[:1], problem.k.shape),
             v=xp.broadcast_to(problem.v[:1], problem.v.shape),
         )
-        yield Candidate(
+        yield Explanation(
             "first text", "all texts reading the keys of the first", first, case.out
         )
         moved = xp.roll(case.out, -1, axis=0)
-        yield Candidate("texts shifted", "texts shifted by one", problem, moved)
+        yield Explanation("texts shifted", "texts shifted by one", problem, moved)
     for shift in (1, -1):
         moved = xp.roll(case.out, -shift, axis=2)
-        yield Candidate(f"rows {shift:+d}", f"rows shifted by {shift}", problem, moved)
+        yield Explanation(
+            f"rows {shift:+d}", f"rows shifted by {shift}", problem, moved
+        )
         values = replace(problem, v=xp.roll(problem.v, shift, axis=2))
-        yield Candidate(
+        yield Explanation(
             f"values {shift:+d}", f"values shifted by {shift} keys", values, case.out
         )
-    yield Candidate(
+    yield Explanation(
         "columns reversed", "columns reversed", problem, xp.flip(case.out, axis=3)
     )
     if shape.dim > 1:
         half = shape.dim // 2
         numbers = np.arange(shape.dim) < half
         kept = like(numbers.astype(np.float64), problem.q)
-        yield Candidate(
+        yield Explanation(
             "half of dim",
             "scores that use the first half of the columns only",
             replace(problem, q=problem.q * kept),
@@ -146,7 +148,7 @@ def exchanged_axes(case: Case) -> Iterator[Candidate]:
     yield from _transposed(case)
 
 
-def exchanged_tensors(case: Case) -> Iterator[Candidate]:
+def exchanged_tensors(case: WrongOutput) -> Iterator[Explanation]:
     """Keys that were taken for values, and values for keys."""
     problem = case.problem
     k, v = problem.k, problem.v
@@ -159,10 +161,10 @@ def exchanged_tensors(case: Case) -> Iterator[Candidate]:
     )
     for name, sentence, keys, values in exchanged:
         changed = replace(problem, k=keys, v=values)
-        yield Candidate(name, sentence, changed, case.out)
+        yield Explanation(name, sentence, changed, case.out)
 
 
-def _transposed(case: Case) -> Iterator[Candidate]:
+def _transposed(case: WrongOutput) -> Iterator[Explanation]:
     """Heads and tokens taken for one another."""
     problem = case.problem
     shape = problem.shape
@@ -177,7 +179,7 @@ def _transposed(case: Case) -> Iterator[Candidate]:
         )
     }
     if shape.heads == shape.rows:
-        yield Candidate(
+        yield Explanation(
             "output in the other layout",
             "an output in the other layout: its axes of heads and tokens are exchanged",
             problem,
@@ -190,7 +192,7 @@ def _transposed(case: Case) -> Iterator[Candidate]:
     )
     if by_position and shape.rows % shape.keys == 0:
         out = exchanged.pop("out")
-        yield Candidate(
+        yield Explanation(
             "other layout",
             "tensors in the other layout, heads and tokens exchanged: say "
             "layout='bthd' for (batch, tokens, heads, dim)",
@@ -217,19 +219,19 @@ def _transposed(case: Case) -> Iterator[Candidate]:
     misread_problem = replace(
         problem, q=misread(problem.q), k=misread(problem.k), v=misread(problem.v)
     )
-    yield Candidate(
+    yield Explanation(
         "heads and tokens exchanged",
         "memory in which heads and tokens are exchanged",
         misread_problem,
         misread(case.out),
     )
-    yield Candidate(
+    yield Explanation(
         "output transposed",
         "an output in which heads and tokens are exchanged",
         problem,
         misread(case.out),
     )
-    yield Candidate(
+    yield Explanation(
         "output transposed back",
         "an output in which tokens and heads are exchanged",
         problem,

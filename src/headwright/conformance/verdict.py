@@ -13,7 +13,7 @@ from headwright.conformance.bound import Vacuity
 from headwright.conformance.judging import Comparison, Element
 
 
-class Word(StrEnum):
+class VerdictWord(StrEnum):
     """What is said of an output."""
 
     WITHIN = "within"
@@ -26,7 +26,7 @@ class ContractResult:
     """What one contract says of an output."""
 
     contract: str
-    word: Word
+    word: VerdictWord
     ratio: float
 
 
@@ -51,7 +51,7 @@ class GradientVerdict:
     """
 
     name: str
-    word: Word
+    word: VerdictWord
     contract: str
     ratio: float
     worst: Element  # its row is a token: a key for dk and dv
@@ -87,7 +87,7 @@ class ConformanceVerdict:
     gradients, `word` is about them as well: the worst of all.
     """
 
-    output_word: Word
+    output_word: VerdictWord
     contract: str
     ratio: float
     worst: Element
@@ -103,13 +103,13 @@ class ConformanceVerdict:
     gradients: tuple[GradientVerdict, ...] = ()
 
     @property
-    def word(self) -> Word:
+    def word(self) -> VerdictWord:
         """Outside if the output or a gradient is; undecided if one is; else within."""
         words = [self.output_word, *(gradient.word for gradient in self.gradients)]
-        for word in (Word.OUTSIDE, Word.UNDECIDED):
+        for word in (VerdictWord.OUTSIDE, VerdictWord.UNDECIDED):
             if word in words:
                 return word
-        return Word.WITHIN
+        return VerdictWord.WITHIN
 
     @property
     def unjudged_elements(self) -> int:
@@ -173,26 +173,26 @@ class ConformanceVerdict:
         }
 
 
-def word_of(comparison: Comparison) -> Word:
+def word_of(comparison: Comparison) -> VerdictWord:
     """Outside if one element is; undecided if the bound says nothing of some."""
     if comparison.ratio > 1:
-        return Word.OUTSIDE
+        return VerdictWord.OUTSIDE
     if comparison.unjudged:
-        return Word.UNDECIDED
-    return Word.WITHIN
+        return VerdictWord.UNDECIDED
+    return VerdictWord.WITHIN
 
 
-def decide(comparisons: list[Comparison]) -> tuple[Word, Comparison]:
+def decide(comparisons: list[Comparison]) -> tuple[VerdictWord, Comparison]:
     """The word, and the comparison that it rests on: the strictest that holds.
 
     Outside is outside every contract that was tried; the strictest one is shown.
     """
     words = [word_of(comparison) for comparison in comparisons]
-    if Word.WITHIN in words:
-        return Word.WITHIN, comparisons[words.index(Word.WITHIN)]
-    if Word.UNDECIDED in words:
-        return Word.UNDECIDED, comparisons[words.index(Word.UNDECIDED)]
-    return Word.OUTSIDE, comparisons[0]
+    if VerdictWord.WITHIN in words:
+        return VerdictWord.WITHIN, comparisons[words.index(VerdictWord.WITHIN)]
+    if VerdictWord.UNDECIDED in words:
+        return VerdictWord.UNDECIDED, comparisons[words.index(VerdictWord.UNDECIDED)]
+    return VerdictWord.OUTSIDE, comparisons[0]
 
 
 def _element(element: Element) -> dict[str, int | float | None]:

@@ -9,12 +9,17 @@ from dataclasses import replace
 import numpy as np
 
 from headwright.conformance.arrays import Array, namespace_of, to_numpy
-from headwright.conformance.candidates import Candidate, Case, change_spec, exact_blocks
+from headwright.conformance.candidates import (
+    Explanation,
+    WrongOutput,
+    change_spec,
+    exact_blocks,
+)
 from headwright.conformance.judging import RowScale
 from headwright.conformance.reference import (
+    AttentionProblem,
     Block,
     ExactRows,
-    Problem,
     exact_rows,
     take_rows,
 )
@@ -22,7 +27,7 @@ from headwright.conformance.reference import (
 ROWS_OF_A_FIT = 6  # on which a factor is estimated
 
 
-def scales(case: Case) -> Iterator[Candidate]:
+def scales(case: WrongOutput) -> Iterator[Explanation]:
     """A usual scale in place of the right one."""
     dim = case.problem.shape.dim
     value_dim = case.problem.shape.value_dim
@@ -55,7 +60,7 @@ def scales(case: Case) -> Iterator[Candidate]:
         )
 
 
-def estimated_scale(case: Case) -> Iterator[Candidate]:
+def estimated_scale(case: WrongOutput) -> Iterator[Explanation]:
     """A scale that is off by any factor: the one that fits the worst rows best."""
     if case.spec.scale == 0:
         return
@@ -72,7 +77,7 @@ def estimated_scale(case: Case) -> Iterator[Candidate]:
     )
 
 
-def _best_factor(case: Case) -> float | None:
+def _best_factor(case: WrongOutput) -> float | None:
     """By a grid over powers of 2, then by thirds of the interval around the best."""
     grid = np.linspace(-4, 4, 33)
     errors = [_squared_error(case, 2.0**exponent) for exponent in grid]
@@ -90,7 +95,7 @@ def _best_factor(case: Case) -> float | None:
     return None if abs(factor - 1) < 1e-6 else factor
 
 
-def _squared_error(case: Case, factor: float) -> float:
+def _squared_error(case: WrongOutput, factor: float) -> float:
     spec = replace(case.spec, scale=case.spec.scale * factor)
     problem = replace(case.problem, spec=spec)
     total = 0.0
@@ -100,13 +105,13 @@ def _squared_error(case: Case, factor: float) -> float:
 
 
 def _rows_side_by_side(
-    problem: Problem, case: Case
+    problem: AttentionProblem, case: WrongOutput
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     for block, exact in exact_blocks(problem, case.rows):
         yield to_numpy(exact.output), to_numpy(take_rows(problem, block, case.out))
 
 
-def softcaps(case: Case) -> Iterator[Candidate]:
+def softcaps(case: WrongOutput) -> Iterator[Explanation]:
     """A softcap before the scale; or on the wrong side of the bias."""
     if case.spec.softcap is None:
         return
@@ -125,7 +130,7 @@ def softcaps(case: Case) -> Iterator[Candidate]:
     )
 
 
-def biases(case: Case) -> Iterator[Candidate]:
+def biases(case: WrongOutput) -> Iterator[Explanation]:
     """A bias or slopes with another sign or scale; slopes of other heads."""
     spec = case.spec
     if spec.bias is not None:
@@ -175,7 +180,7 @@ def biases(case: Case) -> Iterator[Candidate]:
         )
 
 
-def normalisers(case: Case) -> Iterator[Candidate]:
+def normalisers(case: WrongOutput) -> Iterator[Explanation]:
     """Outputs that are not divided by the sum of the exponentials, or otherwise."""
 
     def sum_of_exponentials(exact: ExactRows, _block: Block) -> Array:
@@ -214,12 +219,12 @@ def normalisers(case: Case) -> Iterator[Candidate]:
             sinks=np.zeros(case.problem.shape.heads),
         )
     for name, (sentence, factor) in factors.items():
-        yield Candidate(
+        yield Explanation(
             name, sentence, case.problem, case.out, row_scale=RowScale(factor)
         )
 
 
-def _unmasked(problem: Problem) -> Problem:
+def _unmasked(problem: AttentionProblem) -> AttentionProblem:
     """The same scores, and all keys seen."""
     spec = replace(
         problem.spec,
@@ -233,7 +238,7 @@ def _unmasked(problem: Problem) -> Problem:
     return replace(problem, spec=spec)
 
 
-def estimated_factor(case: Case) -> Iterator[Candidate]:
+def estimated_factor(case: WrongOutput) -> Iterator[Explanation]:
     """An output that is a multiple of the right one."""
     products = squares = 0.0
     for expected, actual in _rows_side_by_side(case.problem, case):
@@ -248,7 +253,7 @@ def estimated_factor(case: Case) -> Iterator[Candidate]:
     def constant(exact: ExactRows, _block: Block) -> Array:
         return namespace_of(exact.seen).full_like(exact.seen, factor)
 
-    yield Candidate(
+    yield Explanation(
         "output scaled",
         f"an output multiplied by {factor:.5g}",
         case.problem,

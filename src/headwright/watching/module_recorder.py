@@ -19,7 +19,7 @@ from headwright.models.sdpa_calls import SdpaMode, of_four_axes
 from headwright.statistics.attention_rows import AttentionRows
 from headwright.watching.attention_modules import CROSS, is_attention
 from headwright.watching.memory import check_memory
-from headwright.watching.recorded import Part, Recording, Run
+from headwright.watching.recorded import RecordedStack, Recording, Run
 
 MODEL = "model"  # the only part
 WRAPPERS = (
@@ -146,10 +146,12 @@ class ModuleRecorder:
             check_memory(call, layers, self.seen, self.free)
         return current.run
 
-    def _part_of(self, run: Run) -> Part:
+    def _part_of(self, run: Run) -> RecordedStack:
         part = self.seen.computed.get(MODEL)
         if part is None:
-            part = Part(MODEL, self.seen.wanted, self.seen.keep, self.seen.storage)
+            part = RecordedStack(
+                MODEL, self.seen.wanted, self.seen.keep, self.seen.storage
+            )
             self.seen.computed[MODEL] = part
         if part.at(run) < 0:
             part.open(run)

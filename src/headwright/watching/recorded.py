@@ -360,7 +360,7 @@ class LayerSeen:
 
 
 @dataclass(eq=False)
-class Part:
+class RecordedStack:
     """The layers of one stack: of the model, or its encoder, its decoder, or the attention from one to the other."""
 
     name: str
@@ -435,7 +435,7 @@ class Part:
 
     def __repr__(self) -> str:
         """How much was seen."""
-        return f"Part({self.name}: {len(self.layers)} layers, {len(self.runs)} runs)"
+        return f"RecordedStack({self.name}: {len(self.layers)} layers, {len(self.runs)} runs)"
 
     def _add_to_means(self, index: int, found: dict[str, Tensor]) -> None:
         """On a CPU at once. On a GPU all layers of a run together, since each operation has to be launched."""
@@ -548,7 +548,7 @@ class Recording:
         self.queue, self.keep, self._main = queue, keep, main
         self.wanted = queue.wanted
         self.computed: dict[
-            str, Part
+            str, RecordedStack
         ] = {}  # without the decode steps that wait to be computed together
         self.storage = RowStorage()
         self.unseen: tuple[
@@ -558,7 +558,7 @@ class Recording:
         self.of_modules = 0
 
     @property
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, RecordedStack]:
         """All that was seen so far, by the name of the part."""
         self.queue.finish()
         return self.computed
@@ -594,7 +594,7 @@ class Recording:
             f"modules of attention ({shown}{more})"
         )
 
-    def part(self, name: str) -> Part:
+    def part(self, name: str) -> RecordedStack:
         """A part by its name: `encoder`, `decoder`, `cross`, or the name of the module."""
         if name in self.unseen:
             raise InputError(
@@ -608,17 +608,17 @@ class Recording:
         return self.parts[name]
 
     @property
-    def encoder(self) -> Part:
+    def encoder(self) -> RecordedStack:
         """The encoder of a model that has one."""
         return self.part("encoder")
 
     @property
-    def decoder(self) -> Part:
+    def decoder(self) -> RecordedStack:
         """The decoder's attention to its own text."""
         return self.part("decoder")
 
     @property
-    def cross(self) -> Part:
+    def cross(self) -> RecordedStack:
         """The decoder's attention to the encoder's text."""
         return self.part("cross")
 

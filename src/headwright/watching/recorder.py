@@ -25,7 +25,7 @@ from headwright.statistics.attention_rows import AttentionRows
 from headwright.statistics.table import RECEIVED
 from headwright.watching.attention_modules import CROSS, is_attention
 from headwright.watching.memory import check_memory
-from headwright.watching.recorded import Part, Recording, Run
+from headwright.watching.recorded import RecordedStack, Recording, Run
 from headwright.watching.statistics_queue import (
     HeldKeys,
     Steps,
@@ -221,10 +221,12 @@ class Recorder:
         inputs.layers.add((name, index))
         return index
 
-    def _part_of(self, name: str, run: Run) -> Part:
+    def _part_of(self, name: str, run: Run) -> RecordedStack:
         part = self.seen.computed.get(name)
         if part is None:
-            part = Part(name, self.seen.wanted, self.seen.keep, self.seen.storage)
+            part = RecordedStack(
+                name, self.seen.wanted, self.seen.keep, self.seen.storage
+            )
             self.seen.computed[name] = part
         if part.at(run) < 0:
             self.queue.finish()
@@ -232,7 +234,7 @@ class Recorder:
         return part
 
     def _begin(
-        self, inputs: StackInputs, part: Part | None, batch: int, rows: int
+        self, inputs: StackInputs, part: RecordedStack | None, batch: int, rows: int
     ) -> Run:
         """The run that a call belongs to: the last one, if it goes on with the same cache, else a new one."""
         end = inputs.past + rows
@@ -297,7 +299,7 @@ class Recorder:
         return (of_thread or part.runs)[-1]
 
 
-def _run_with_cache(part: Part, cache: Any) -> Run | None:
+def _run_with_cache(part: RecordedStack, cache: Any) -> Run | None:
     """The latest of the recent runs that used a cache."""
     if cache is None:
         return None

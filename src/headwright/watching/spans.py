@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.errors import InputError
-from headwright.watching.recorded import LayerSeen, Part
+from headwright.watching.recorded import LayerSeen, RecordedStack
 
 Span = Any  # (start, stop), a range, a slice, or positions in an array
 FIRST = "first token"  # counted apart
@@ -57,7 +57,7 @@ class SpanWeights:
 
 
 def sum_over_spans(
-    part: Part,
+    part: RecordedStack,
     spans: Mapping[str, Span] | Sequence[Mapping[str, Span]],
     layers: Sequence[int | str] | None,
     run: int,
@@ -79,7 +79,7 @@ def sum_over_spans(
 
 
 def _layer_numbers(
-    part: Part, layers: Sequence[int | str] | None, run: int
+    part: RecordedStack, layers: Sequence[int | str] | None, run: int
 ) -> tuple[int, ...]:
     """The layers that are asked for, or all whose weights were kept."""
     if layers is not None:

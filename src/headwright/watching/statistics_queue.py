@@ -17,7 +17,7 @@ from torch import Tensor
 from headwright.errors import InputError
 from headwright.statistics.attention_rows import AttentionRows
 from headwright.statistics.request import StatisticsRequest
-from headwright.watching.recorded import Part, Run
+from headwright.watching.recorded import RecordedStack, Run
 from headwright.watching.rows_request import RowsRequest
 from headwright.watching.statistics import Step, statistics_of, steps_together
 from headwright.watching.weights import weights_of
@@ -62,7 +62,7 @@ class Steps:
     """Decode steps of one layer whose statistics are not computed yet."""
 
     stack: str
-    part: Part
+    part: RecordedStack
     run: Run
     index: int
     cache: Any
@@ -190,7 +190,7 @@ class StatisticsQueue:
 
     def compute(
         self,
-        part: Part,
+        part: RecordedStack,
         run: Run,
         index: int,
         call: AttentionRows,
