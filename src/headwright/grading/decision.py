@@ -84,13 +84,11 @@ MOST_TRIED = 200
 class Example:
     """Explicit matrices: sizes, and exact entries for names.
 
-    Where the matrices are too large to be written out, `ones` says how many singular values are 1, all others being
-    0, along the axes. `shapes` are those of letters that stand for anything, in a law such as relu(x + y) = ...
+    `shapes` are those of letters that stand for anything, in a law such as relu(x + y) = ...
     """
 
     sizes: Mapping[str, int]
     matrices: Mapping[str, Sequence[Sequence[Fraction]]] = field(default_factory=dict)
-    ones: int | None = None
     sides: tuple[
         Sequence[Sequence[float]], ...
     ] = ()  # the two sides of the claim there, rounded: for showing

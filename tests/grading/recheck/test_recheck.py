@@ -232,7 +232,7 @@ SHEAR = [[Fraction(1), Fraction(1)], [Fraction(0), Fraction(1)]]
         (
             "kth-singular-value",
             r"k \sigma_k^2 \le \|A\|_F^2",
-            Example({"n": 9, "d": 8, "k": 9}, ones=1),
+            Example({"n": 9, "d": 8, "k": 9}),
         ),
         (
             "permutation",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
-from typing import Self
+from typing import ClassVar, Self
 
 from flint import arb, arb_mat, ctx
 
@@ -57,6 +57,8 @@ class ExplicitInstance:
     tends: bool = False  # whether it is one of a sequence: then sides may come close without being equal
     _values: dict[str, arb_mat] = field(default_factory=dict)
     _depth: int = 0
+
+    closer_bits: ClassVar[int] = FINE  # where numbers are too close to compare
 
     def value(self, node: t.Node, bits: int = 128) -> arb_mat:
         """The value of a term; InputError where it has none."""
@@ -159,7 +161,7 @@ def _compared(link: t.Relation, instance: ExplicitInstance) -> bool | None:
             ">=",
         ):  # the two may differ by e^(-lambda)
             fresh = instance.moved()
-            left, right = fresh.value(a, FINE), fresh.value(b, FINE)
+            left, right = (fresh.value(side, fresh.closer_bits) for side in (a, b))
             said = compare(left, sign, right)
         alike = sign == "=" or (sign in ("<=", ">=") and not instance.tends)
         return True if said is None and alike and gap(left, right) < EQUAL else said

@@ -43,7 +43,11 @@ from headwright.grading.kinds.matrices.forms import (
     Unit,
     Word,
 )
-from headwright.grading.kinds.matrices.instances import Trial, foundations, instances
+from headwright.grading.kinds.matrices.instances import (
+    MatricesInstance,
+    examples,
+    foundations,
+)
 from headwright.grading.kinds.matrices.known import Known, NoForm
 from headwright.grading.kinds.matrices.prover import prepared
 from headwright.grading.scalars.forms import (
@@ -67,14 +71,14 @@ Array = NDArray[np.float64]
 class Value:
     """The value of a form at an instance, in floats, written independently of the algebra."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: MatricesInstance) -> None:
         self.trial = trial
 
     def size(self, size: int | str) -> int:
         return round(self.number(Sizes(self.trial.known).of(size)))
 
     def array(self, name: str) -> Array:
-        found = self.trial.of(Name(name))
+        found = self.trial.value_of(Name(name))
         assert found is not None
         return np.array(
             [[float(entry.mid()) for entry in row] for row in found.tolist()]
@@ -204,9 +208,9 @@ def agree(world_known: Known, node: Node, places: range) -> None:
         return
     names, integers = foundations(world_known, Relation((node, node), ("=",)))
     for instance in islice(
-        instances(world_known, names, integers), places.start, places.stop
+        examples(world_known, names, integers), places.start, places.stop
     ):
-        trial = Trial(world_known, instance)
+        trial = MatricesInstance.of(world_known, instance)
         if not trial.admissible():
             continue
         try:

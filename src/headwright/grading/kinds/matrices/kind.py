@@ -11,7 +11,7 @@ from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.grading.answer import Answer, full_name, full_names, given_numbers
 from headwright.grading.fields import parsed
-from headwright.grading.judging import Outcome, Prover, proved, undecided
+from headwright.grading.judging import Outcome, Prover, proved
 from headwright.grading.kinds.kind import ExerciseKind
 from headwright.grading.kinds.matrices.table import Matrices
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from headwright.grading.kinds.matrices.prover import MatricesProver
     from headwright.grading.verdict import AskedPart
 
-SOMEWHERE = (
-    "the two sides differ in an instance, and whether they always do is not proved"
-)
 _INDEXED = re.compile("[A-Za-z]_[a-z]")
 _SIZE = re.compile(r"[A-Za-z]+(_[A-Za-z0-9]+)?'*")
 
@@ -124,24 +121,14 @@ class MatricesKind(ExerciseKind[Matrices]):
         self, answer: Answer, outcomes: Sequence[Outcome], seed: int
     ) -> list[Outcome]:
         """On matrices that are written out."""
-        from headwright.grading.kinds.matrices.recheck import recheck
+        from headwright.grading.kinds.matrices.instances import recheck
+        from headwright.grading.kinds.matrices.known import Given
         from headwright.grading.recheck.outcomes import recheck_each
 
-        exercise, table = self.exercise, self.table
-        found = recheck_each(
-            outcomes,
-            lambda one, random: recheck(exercise, table, answer, one, random),
-            seed,
+        given = Given.of(self.exercise, self.table, answer)
+        return recheck_each(
+            outcomes, lambda one, random: recheck(given, one, random), seed
         )
-        return [self._unless_somewhere(one) for one in found]
-
-    def _unless_somewhere(self, outcome: Outcome) -> Outcome:
-        """Where matrices are given to differ always, an instance is no proof of it."""
-        from headwright.grading.kinds.matrices.prover import INSTANCE
-
-        by_instance = outcome.part.used == INSTANCE and bool(self.table.different)
-        proved = outcome.decision.word == "proved"
-        return undecided(outcome, SOMEWHERE) if proved and by_instance else outcome
 
     def given_facts(self) -> list[t.Relation]:
         """What is given to differ, in both orders."""

@@ -9,7 +9,9 @@ from fractions import Fraction
 from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.shapes import SCALAR, Shape, shape, spelt, typed
-from headwright.grading.answer import names_in
+from headwright.grading.answer import Answer, comparisons, names_in
+from headwright.grading.exercise import Exercise, parsed
+from headwright.grading.kinds.matrices.table import Matrices
 
 # What softmax and relu do: softmax(P X) = P softmax(X), softmax(X + c 1^T) = softmax(X), relu(2 X) = 2 relu(X).
 LAWS = frozenset({"softmax permutes", "softmax shifts", "relu permutes", "relu scales"})
@@ -36,6 +38,27 @@ class Given:
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     assume: tuple[t.Relation, ...] = ()
     laws: frozenset[str] = LAWS
+
+    @classmethod
+    def of(cls, exercise: Exercise, table: Matrices, answer: Answer) -> Given:
+        """What an exercise gives, with what an answer defines."""
+        definitions = {
+            name: parsed(source) for name, source in exercise.definitions.items()
+        }
+        definitions |= {name: said.node for name, said in answer.definitions.items()}
+        assumed = (
+            node
+            for source in table.assume
+            if isinstance(node := parsed(source), t.Relation)
+        )
+        return cls(
+            shapes={name: Shape(*shape) for name, shape in table.shapes.items()},
+            definitions=definitions,
+            facts={name: frozenset(facts) for name, facts in table.facts.items()},
+            different=tuple((parsed(x), parsed(y)) for x, y in table.different),
+            sizes=table.sizes,
+            assume=tuple(link for node in assumed for link in comparisons(node)),
+        )
 
 
 MOST_NAMES = 600  # of a definition, once all others are put in
@@ -197,6 +220,21 @@ class Known:
         ):
             return None
         return self.families.get(name.base)
+
+    def has_orthogonal_range(self, name: str) -> bool:
+        """Whether the columns of a matrix are orthogonal to those of another."""
+        for about, facts in self.given.facts.items():
+            names = [part.strip() for part in about.split(",")]
+            if "orthogonal ranges" in facts and name in names:
+                return True
+        return False
+
+    def is_spectrum(self, name: str) -> bool:
+        """Whether the diagonal of a matrix holds singular values."""
+        return any(
+            family.of == name and family.kind == "singular values"
+            for family in self.families.values()
+        )
 
     def is_cut(self, name: t.Name) -> bool:
         """Whether this is a matrix without its last columns: U_{k-1}. U_1, and U_i in a sum over i, are not."""

@@ -18,8 +18,7 @@ from typing import Any
 from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.errors import FormulaError, ShapeError
-from headwright.formulas.evaluate import Budget
-from headwright.formulas.shapes import CONSTANTS, SCALAR, Shape, spelt
+from headwright.formulas.shapes import CONSTANTS, SCALAR, spelt
 from headwright.formulas.show import plain
 from headwright.grading.answer import (
     Answer,
@@ -39,10 +38,15 @@ from headwright.grading.kinds.matrices.forms import (
     minus,
     scaled,
 )
-from headwright.grading.kinds.matrices.instances import Trial, foundations, instances
+from headwright.grading.kinds.matrices.instances import (
+    MatricesInstance,
+    examples,
+    foundations,
+)
 from headwright.grading.kinds.matrices.known import Given, Known, NoMember
 from headwright.grading.kinds.matrices.normal import Normal, at_most, links
 from headwright.grading.kinds.matrices.table import Matrices
+from headwright.grading.recheck.instances import holds
 from headwright.grading.scalars import Scalar, Thing, number, prove
 
 _APPLIED = re.compile(r"([A-Za-z]+)\s*(?:\\(?:left|big|bigl)\s*)?\(")
@@ -251,23 +255,17 @@ class _Case:
 
     # Instances
 
-    def trials(self, fixed: Mapping[str, int] | None = None) -> Iterator[Trial]:
+    def instances(
+        self, fixed: Mapping[str, int] | None = None
+    ) -> Iterator[MatricesInstance]:
+        """Explicit matrices that are as given, small ones first."""
         names, integers = foundations(self.known, self.statement)
         every = (
-            Trial(self.known, instance)
-            for instance in instances(self.known, names, integers, fixed)
+            MatricesInstance.of(self.known, example)
+            for example in examples(self.known, names, integers, fixed)
         )
-        yield from islice(
-            (trial for trial in every if trial.admissible()), MOST_INSTANCES
-        )
-
-    def outcome(self, trial: Trial) -> bool | None:
-        try:
-            return trial.said(self.statement)
-        except (
-            InputError
-        ):  # a division by 0, an index out of range: the instance says nothing
-            return None
+        admissible = (instance for instance in every if instance.admissible())
+        yield from islice(admissible, MOST_INSTANCES)
 
     def searched(self, why: str) -> Decision:
         """An instance refutes. Of a difference none does: A B != B A may mean that the two are not always equal."""
@@ -278,41 +276,36 @@ class _Case:
             for size in LARGER
             if self.known.families
         ]
-        for trial in chain(
-            self.trials(), *(islice(self.trials(sizes), FEW) for sizes in larger)
+        for instance in chain(
+            self.instances(), *(islice(self.instances(sizes), FEW) for sizes in larger)
         ):
-            tried.append(_sizes(trial.instance.sizes))
-            outcomes.add(outcome := self.outcome(trial))
+            tried.append(_sizes(instance.example.sizes))
+            outcomes.add(outcome := holds(self.statement, instance))
             if outcome is False and self.comparison != "!=":
-                return self.refuted(trial)
+                return self.refuted(instance)
         if self.comparison == "!=" and True in outcomes:
             return Decision(
                 "undecided", NOT_ALWAYS if False in outcomes else NO_IDENTITY
             )
         where = f" ({tried[0]} to {tried[-1]})" if tried and tried[0] else ""
         said = f"neither proved nor refuted; {len(tried)} instances were tried{where}"
-        holds = True in outcomes and self.comparison != "!="
+        is_so = True in outcomes and self.comparison != "!="
         return Decision(
-            "holds" if holds else "undecided", f"{said}; {why}" if why else said
+            "holds" if is_so else "undecided", f"{said}; {why}" if why else said
         )
 
-    def refuted(self, trial: Trial) -> Decision:
-        again = Trial(
-            self.known, trial.instance, Budget(trial.budget.allowed)
-        )  # with all of its budget
-        left, right = (again.value(side) for side in (self.left, self.right))
-        said = (
-            f"false for {_sizes(trial.instance.sizes)}"
-            if trial.instance.sizes
-            else "false for these values"
-        )
-        sides = tuple(
-            [[float(entry.mid()) for entry in row] for row in side.tolist()]
-            for side in (left, right)
-        )
-        return Decision(
-            "refuted", said, INSTANCE, example=replace(trial.instance, sides=sides)
-        )
+    def refuted(self, instance: MatricesInstance) -> Decision:
+        """The instance as a counterexample, with the two sides there."""
+        example = instance.example
+        said = "false for these values"
+        if example.sizes:
+            said = f"false for {_sizes(example.sizes)}"
+        sides: list[list[list[float]]] = []
+        for side in (self.left, self.right):
+            rows = instance.value(side).tolist()
+            sides.append([[float(entry.mid()) for entry in row] for row in rows])
+        shown = replace(example, sides=tuple(sides))
+        return Decision("refuted", said, INSTANCE, example=shown)
 
 
 def _sizes(sizes: Mapping[str, int]) -> str:
@@ -334,23 +327,7 @@ class MatricesProver:
     @classmethod
     def of(cls, exercise: Exercise, table: Matrices, answer: Answer) -> MatricesProver:
         """With what the answer defines."""
-        definitions = {
-            name: parsed(source) for name, source in exercise.definitions.items()
-        }
-        definitions |= {name: said.node for name, said in answer.definitions.items()}
-        assumed = (
-            node
-            for source in table.assume
-            if isinstance(node := parsed(source), t.Relation)
-        )
-        given = Given(
-            shapes={name: Shape(*shape) for name, shape in table.shapes.items()},
-            definitions=definitions,
-            facts={name: frozenset(facts) for name, facts in table.facts.items()},
-            different=tuple((parsed(x), parsed(y)) for x, y in table.different),
-            sizes=table.sizes,
-            assume=tuple(link for node in assumed for link in comparisons(node)),
-        )
+        given = Given.of(exercise, table, answer)
         return cls(exercise, given, tuple(answer.claims))
 
     def otherwise(self, definitions: Mapping[str, str]) -> MatricesProver:
