@@ -15,6 +15,8 @@ SPREAD = 30  # from this ratio of the largest to the smallest value on, the axis
 HEIGHT = 240
 MOST_MARKED = 40  # points of a line that are marked; a line of more is drawn alone
 HEADROOM = 0.08  # above the highest point, as a part of the range
+DASHES = [6, 4]  # of a horizontal line, in pixels
+LABEL_GAP = 14  # pixels between a label and a line that does not cross it
 WANTED = "wanted"  # the level that the first series is compared with
 
 
@@ -76,23 +78,41 @@ def curve_picture(curve: GrowthCurve, title: str = "How the answer does") -> Cha
     names = [*curve.series, *(level["name"] for level in levels)]
     colours = [SERIES[k % len(SERIES)] for k in range(len(curve.series))]
     colours += [INK] * len(levels)
+    # The legend shows what is drawn: a line, or dashes.
+    legend = alt.Legend(symbolType="stroke", symbolSize=300, symbolStrokeWidth=2)
     colour = alt.Color(
-        "name:N", title=None, scale=alt.Scale(domain=names, range=colours)
+        "name:N",
+        title=None,
+        scale=alt.Scale(domain=names, range=colours),
+        legend=legend,
+    )
+    patterns = [[1, 0]] * len(curve.series) + [DASHES] * len(levels)
+    dash = alt.StrokeDash(
+        "name:N",
+        title=None,
+        scale=alt.Scale(domain=names, range=patterns),
+        legend=legend,
     )
 
     lines = alt.Chart(rows(points)).encode(
         x=x, y=y, color=colour, tooltip=["name:N", "x:Q", "y:Q"]
     )
     are_marked = len(points) <= MOST_MARKED * max(1, len(curve.series))
-    dashes = alt.Chart(rows(levels)).encode(y=y, color=colour)
+    dashes = alt.Chart(rows(levels)).encode(y=y, color=colour, strokeDash=dash)
     layers = [
-        lines.mark_line(strokeWidth=2),
+        lines.mark_line(strokeWidth=2).encode(strokeDash=dash),
         lines.mark_point(filled=True, size=28, opacity=1 if are_marked else 0),
-        dashes.mark_rule(strokeDash=[6, 4], strokeWidth=1.5),
+        dashes.mark_rule(strokeWidth=1.5),
     ]
     below = first_below(curve)
     if below is not None:
-        layers += _ring(below, curve.parameter, x_values, x, y)
+        heights = [point["y"] for point in (*points, *levels)]
+        low, top = _range_of_heights(heights)
+        # The label would stand on the wanted line where that is close: it goes above.
+        to_wanted = (curve.levels[WANTED] - below.y) / (top - low) * HEIGHT
+        is_close = to_wanted < LABEL_GAP
+        raised = to_wanted + LABEL_GAP / 2 if is_close else 2
+        layers += _ring(below, curve.parameter, x_values, x, y, raised)
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
     return titled(chart, title, curve.words, curve_in_words(curve))
 
@@ -161,6 +181,10 @@ def _scale_of_values(values: list[float]) -> alt.Scale:
 
 
 def _scale_of_heights(heights: list[float]) -> alt.Scale:
+    return alt.Scale(domain=list(_range_of_heights(heights)), nice=False)
+
+
+def _range_of_heights(heights: list[float]) -> tuple[float, float]:
     """From 0, or lower, to a little above the highest; weights and probabilities to 1."""
     low = min([0.0, *heights])
     high = max(heights, default=1.0)
@@ -170,13 +194,21 @@ def _scale_of_heights(heights: list[float]) -> alt.Scale:
         top = high + HEADROOM * (high - low)
     else:
         top = low + 1
-    return alt.Scale(domain=[low, top], nice=False)
+    return low, top
 
 
 def _ring(
-    point: Point, parameter: str, x_values: list[float], x: alt.X, y: alt.Y
+    point: Point,
+    parameter: str,
+    x_values: list[float],
+    x: alt.X,
+    y: alt.Y,
+    raised: float,
 ) -> list[Chart]:
-    """A ring around a point, and what it is beside it: on the left if most points are there."""
+    """A ring around a point, and what it is beside it: on the left if most points are there.
+
+    The label is so many pixels higher than the point.
+    """
     label = f"{parameter} = {point.x:g}: {point.y:.3g}"
     chart = alt.Chart(rows([{"x": point.x, "y": point.y, "text": label}]))
     before = sum(value <= point.x for value in x_values)
@@ -185,7 +217,7 @@ def _ring(
     text = chart.mark_text(
         align="right" if is_late else "left",
         dx=-11 if is_late else 11,
-        dy=-2,
+        dy=-raised,
         fontSize=12,
         fontWeight="bold",
         color=BAD,

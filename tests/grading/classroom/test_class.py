@@ -28,7 +28,7 @@ from headwright.grading.classroom.room import (
 )
 from headwright.grading.classroom.tables import grades, system_grades
 from headwright.grading.markdown import of_formulas
-from headwright.grading.sheets.sheet import AnswerText, Checked
+from headwright.grading.sheets.sheet import AnswerText, Checked, Problem
 from headwright.grading.verdict import AskedPart, ToRead, Verdict, Word
 
 ASSIGNMENT = Assignment(
@@ -173,6 +173,26 @@ def test_equal_wrong_answers_stand_together_and_each_student_has_a_card() -> Non
     assert "⊘" in page.partition("<tbody>")[2].partition("</tbody>")[0]
     statistics = page.partition('id="exercises"')[2].partition("</section>")[0]
     assert "<td>1.33 of 4</td>" in statistics  # of the three that are known
+
+
+def test_the_table_comes_before_what_was_not_read_and_open_answers_are_unfolded() -> (
+    None
+):
+    unread = [Problem("dan/hw.pdf", 0, "not read")]
+    page = class_page(rows(), unread, assignment=ASSIGNMENT)
+    assert "<details><summary>What could not be used: 1</summary>" in page
+    read = page.split("<article")
+    (ben,) = [part for part in read if "in words" in part]  # a person has to decide
+    assert '<details class="read" open>' in ben
+
+
+def test_feedback_has_comments_only_where_there_are_some() -> None:
+    commented = rows({("ada", "energy"): TeacherDecision(0.5, "well argued")})
+    by_name = {row.student.name: row for row in commented}
+    assert ">comment</th>" in feedback_page(by_name["ada"], {}, ASSIGNMENT, "none")
+    dan = feedback_page(by_name["dan"], {}, ASSIGNMENT, "none")
+    assert ">comment</th>" not in dan
+    assert "<td>still open, of 4</td>" in dan
 
 
 def test_feedback_has_no_more_than_the_hints_and_a_file_of_its_own() -> None:

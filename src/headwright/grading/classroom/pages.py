@@ -42,8 +42,8 @@ def class_page(
     titles, assignment = titles or {}, assignment or Assignment(title="The class")
     numbers = _numbered(rows)
     parts = [
-        listed("What could not be used", problems),
-        listed("What was not judged", notes),
+        listed("What could not be used", problems, folded=True),
+        listed("What was not judged", notes, folded=True),
         _students(rows, titles, numbers),
         _exercises(rows, titles),
         _equal_answers(rows, titles, numbers),
@@ -242,10 +242,13 @@ def _cards(
     drawn = _drawn(checked for row in rows for checked in row.student.answers)
     cards = ""
     for place, row in enumerate(rows, 1):
-        answers = "\n".join(
-            card(numbers[id(checked)], checked, titles, id(checked) in drawn, level=3)
-            for checked in row.student.answers
-        )
+        answers = ""
+        for checked in row.student.answers:
+            to_decide = checked.answer.exercise_id in row.open
+            number, is_drawn = numbers[id(checked)], id(checked) in drawn
+            answers += card(
+                number, checked, titles, is_drawn, level=3, to_decide=to_decide
+            )
         name = html.escape(row.student.name)
         nothing = "" if answers else "<p>No answer was found.</p>"
         cards += (
@@ -275,17 +278,19 @@ def feedback_page(
     hints: Hints,
 ) -> str:
     """The points of one student, comments, and the verdicts with as much as students are told."""
+    comments = [mark.decision.comment if mark.decision else "" for mark in row.marks]
     lines = ""
-    for mark in row.marks:
+    for mark, comment in zip(row.marks, comments, strict=True):
         title = html.escape(titles.get(mark.exercise, mark.exercise))
-        points = "still open" if mark.points is None else f"{mark.points:.4g}"
+        points = "still open," if mark.points is None else f"{mark.points:.4g}"
         word = badge(mark.word) if mark.word else NO_ANSWER[0]
-        comment = html.escape(mark.decision.comment) if mark.decision else ""
-        lines += (
-            f'<tr><th scope="row">{title}</th><td>{word}</td>'
-            f"<td>{points} of {mark.most:g}</td><td>{comment}</td></tr>\n"
-        )
-    heads = [_head(name) for name in ("exercise", "verdict", "points", "comment")]
+        cells = [word, f"{points} of {mark.most:g}"]
+        if any(comments):
+            cells.append(html.escape(comment))
+        row_cells = "".join(f"<td>{cell}</td>" for cell in cells)
+        lines += f'<tr><th scope="row">{title}</th>{row_cells}</tr>\n'
+    names = ("exercise", "verdict", "points", *(["comment"] if any(comments) else []))
+    heads = [_head(name) for name in names]
     table = _table("Points", "points", heads, lines)
     shown = [hinted(checked, hints) for checked in row.student.answers]
     drawn = _drawn(shown)

@@ -122,17 +122,19 @@ def page(title: str, body: str) -> str:
     )
 
 
-def listed(title: str, problems: Sequence[Problem]) -> str:
-    """What was not used or judged, as a section."""
+def listed(title: str, problems: Sequence[Problem], *, folded: bool = False) -> str:
+    """What was not used or judged, as a section; folded, its number is seen first."""
     items = "".join(
         f"<li><code>{html.escape(c.place)}</code> {html.escape(c.sentence)}</li>"
         for c in problems
     )
-    return (
-        f'<section class="complaints"><h2>{title}</h2><ul>{items}</ul></section>\n'
-        if items
-        else ""
-    )
+    if not items:
+        return ""
+    content = f"<h2>{title}</h2><ul>{items}</ul>"
+    if folded:
+        summary = f"<summary>{title}: {len(problems)}</summary>"
+        content = f"<details>{summary}<ul>{items}</ul></details>"
+    return f'<section class="complaints">{content}</section>\n'
 
 
 def _table(title: str, names: Sequence[str], rows: str) -> str:
@@ -147,8 +149,13 @@ def card(
     titles: Mapping[str, str],
     drawn: bool,
     level: int = 2,
+    *,
+    to_decide: bool = False,
 ) -> str:
-    """An answer with its verdicts; `level` is that of its heading."""
+    """An answer with its verdicts; `level` is that of its heading.
+
+    Where a person has to decide, the sentences to read are unfolded.
+    """
     answer, verdict = each.answer, each.verdict
     exercise, place = html.escape(answer.exercise_id), html.escape(answer.place)
     title = html.escape(titles.get(answer.exercise_id, answer.exercise_id))
@@ -175,11 +182,11 @@ def card(
 {asked or f'<div class="verdict">{badge(verdict.word)}{_said(verdict.reason)}</div>'}
 {f'<dl class="facts">{rows}</dl>' if rows else ""}
 {_figure(number, verdict.curve) if drawn and verdict.curve is not None else ""}
-{_formulas(verdict)}
+{_formulas(verdict, to_decide=to_decide)}
 </article>"""
 
 
-def _formulas(verdict: Verdict) -> str:
+def _formulas(verdict: Verdict, *, to_decide: bool) -> str:
     """Every formula with its status, and the sentences to read."""
     items = ""
     for one in verdict.formulas[:MOST_FORMULAS]:
@@ -207,7 +214,9 @@ def _formulas(verdict: Verdict) -> str:
     )
     summary = f"<summary>Sentences to read, which are not judged: {len(verdict.to_read)}</summary>"
     return (told if items else "") + (
-        f'<details class="read">{summary}<ul>{read}</ul></details>' if read else ""
+        f'<details class="read"{" open" if to_decide else ""}>{summary}<ul>{read}</ul></details>'
+        if read
+        else ""
     )
 
 
