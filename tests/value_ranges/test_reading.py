@@ -143,6 +143,39 @@ def test_what_is_not_covered_is_refused_by_name(
         hw.ranges(folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        # transformers' Llama, Qwen and Mistral rotate all channels, whatever it says.
+        ("qwen3", {"partial_rotary_factor": 0.5}),
+        ("llama", {"rope_parameters": {"partial_rotary_factor": 0.5}}),
+        ("llama", {"attention_multiplier": 0.001}),
+        ("mistral", {"query_pre_attn_scalar": 1e6}),
+        ("gemma", {"query_pre_attn_scalar": 1e6}),
+        ("cohere", {"scale_attn_by_inverse_layer_idx": True}),
+        ("bert", {"is_decoder": True, "add_cross_attention": True}),
+    ],
+)
+def test_what_a_family_does_not_read_is_refused(
+    name: str, change: dict[str, Any]
+) -> None:
+    config = small_model(name).config.to_dict()
+    assert describe(config).family_name
+    with pytest.raises(hw.InputError, match=f"{min(change)[:10]}|partial_rotary_fac"):
+        describe(config | change)
+
+
+def test_norms_that_the_configuration_does_not_name_are_not_applied() -> None:
+    """transformers does not load them either."""
+    model = small_model("phi-norms")
+    model.config.qk_layernorm = False
+    head = hw.ranges(model).layers[0].keys[0]
+    del model.layers[0].self_attn.k_layernorm
+    del model.layers[0].self_attn.q_layernorm
+    without = hw.ranges(model).layers[0].keys[0]
+    assert head.after.largest == without.after.largest
+
+
 def test_a_parameter_that_its_family_has_not_is_refused(folder: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     tensors["layers.0.self_attn.k_proj.lora_A.weight"] = torch.ones(2, 24)
@@ -226,6 +259,17 @@ def test_what_may_overflow_is_not_bounded() -> None:
     assert ranges.layers[1].largest_value < 1000
     assert ranges.to_json()["largest_value"] is None
     assert "values not bounded" in str(ranges)
+    assert "--scales" not in str(ranges)  # there are none
+
+
+def test_a_model_that_overflows_on_a_text_is_no_contradiction() -> None:
+    """A norm that reads infinity is outside of the theorem."""
+    model = small_model("llama", dtype="float16")
+    model.embed_tokens.weight.data[5] = torch.inf
+    with pytest.raises(hw.InputError, match="a number that is not finite"):
+        hw.ranges(model, text=[1, 5])
+    with pytest.raises(hw.InputError, match="tokens are whole numbers"):
+        hw.ranges(model, text=[1, 2.5])  # type: ignore[list-item]
 
 
 def test_memory_is_bounded_by_a_layer() -> None:

@@ -9,7 +9,12 @@ from typing import Any
 
 from headwright.errors import InputError
 from headwright.value_ranges.arithmetic import LARGEST_WIDTH, LEAST_EPS
-from headwright.value_ranges.families import FAMILIES, NOT_BOUNDED, ModelFamily
+from headwright.value_ranges.families import (
+    FAMILIES,
+    NOT_BOUNDED,
+    SCALE_KEYS,
+    ModelFamily,
+)
 from headwright.value_ranges.layer import RotaryPairs
 
 Config = Mapping[str, Any]
@@ -30,8 +35,23 @@ class ModelDescription:
     heads: int
     key_heads: int
     head_dim: int
+    has_head_norms: bool  # of queries and keys
     rotary: RotaryPairs | None
     scales: tuple[float, ...]  # of the scores, layer by layer
+
+    @property
+    def numbers(self) -> str:
+        """All that ranges depend on beside the weights, as a digest has it."""
+        sizes = self.layers, self.width, self.embedding_width
+        heads = self.heads, self.key_heads, self.head_dim, self.has_head_norms
+        rotary = None
+        if self.rotary is not None:
+            rotary = (
+                self.rotary.channels,
+                self.rotary.arrangement,
+                self.rotary.scaling,
+            )
+        return f"{self.family_name} {sizes} {heads} {rotary} {self.scales}"
 
 
 def describe(config: Config) -> ModelDescription:
@@ -73,8 +93,11 @@ def describe(config: Config) -> ModelDescription:
         heads=heads,
         key_heads=key_heads,
         head_dim=head_dim,
+        has_head_norms=_has_head_norms(config, family),
         rotary=_rotary_pairs(config, family, head_dim),
-        scales=tuple(_scale(config, head_dim, layer) for layer in range(layers)),
+        scales=tuple(
+            _scale(config, family, head_dim, layer) for layer in range(layers)
+        ),
     )
 
 
@@ -95,6 +118,13 @@ def _refuse_features(config: Config, name: str, family: ModelFamily) -> None:
     for key, meaning in family.refused:
         if config.get(key):
             raise InputError(f"{key} of the family {name} is not covered: {meaning}")
+    # Implementations differ in whether they read what the family has not.
+    for key, default in SCALE_KEYS.items():
+        is_said = config.get(key) not in (None, default)
+        if is_said and key not in family.scale_keys:
+            raise InputError(
+                f"the configuration has {key}, which the family {name} does not read: not covered"
+            )
     positions = config.get("position_embedding_type")
     if family.first_norm is not None and positions not in (None, "absolute"):
         raise InputError(
@@ -137,6 +167,11 @@ def _rotary_pairs(
         if config.get(key) is not None:
             share = float(config[key])
     shares = {float(kind.get("partial_rotary_factor") or share) for kind in kinds}
+    # Implementations differ in whether they read a share that the family has not.
+    if not family.has_partial_rotary and shares != {family.rotary_share}:
+        raise InputError(
+            f"partial_rotary_factor {min(shares)} is not covered: this family rotates all channels"
+        )
     if len(shares) > 1:
         raise InputError(
             "layers rotate different numbers of channels, which is not covered"
@@ -196,15 +231,22 @@ def _checked_scaling(scaling: float) -> float:
     return scaling
 
 
-def _scale(config: Config, head_dim: int, layer: int) -> float:
+def _has_head_norms(config: Config, family: ModelFamily) -> bool:
+    if family.query_norm is None:
+        return False
+    return family.optional_norms is None or bool(config.get(family.optional_norms))
+
+
+def _scale(config: Config, family: ModelFamily, head_dim: int, layer: int) -> float:
     """The factor of the scores."""
+    said: Config = {key: config.get(key) for key in family.scale_keys}
     scale = 1 / math.sqrt(head_dim)
-    if config.get("query_pre_attn_scalar") is not None:
-        scale = 1 / math.sqrt(float(config["query_pre_attn_scalar"]))
-    if config.get("attention_multiplier") is not None:
-        scale = float(config["attention_multiplier"])
-    if config.get("scale_attn_weights") is False:
+    if said.get("query_pre_attn_scalar") is not None:
+        scale = 1 / math.sqrt(float(said["query_pre_attn_scalar"]))
+    if said.get("attention_multiplier") is not None:
+        scale = float(said["attention_multiplier"])
+    if said.get("scale_attn_weights") is False:
         scale = 1.0
-    if config.get("scale_attn_by_inverse_layer_idx"):
+    if said.get("scale_attn_by_inverse_layer_idx"):
         scale /= layer + 1
     return scale

@@ -33,11 +33,15 @@ class ModelFamily:
     is_transposed: bool = False  # (in, out), as GPT-2 holds matrices
     query_norm: str | None = None
     key_norm: str | None = None
-    # A norm of queries and keys that is there only if this key of the configuration says so.
+    # These norms are there only if this key of the configuration says so.
     optional_norms: str | None = None
     head_norm_kind: Literal["rms", "layer"] = "rms"
     arrangement: Literal["halves", "neighbours"] | None = "halves"
-    rotary_share: float = 1.0  # unless the configuration says another
+    rotary_share: float = 1.0
+    # Whether the configuration may say another share.
+    has_partial_rotary: bool = False
+    # What of `SCALE_KEYS` the family reads.
+    scale_keys: tuple[str, ...] = ()
     # Post-norm: a layer reads what the norm at the end of the layer before it returns.
     first_norm: str | None = None
     # A linear map after that first norm, whose width is then the embeddings' own.
@@ -50,9 +54,23 @@ class ModelFamily:
     required: tuple[str, ...] = ()
 
 
+# What configurations say about the factor of the scores, with what says nothing. Most families read none of these.
+SCALE_KEYS: dict[str, bool | None] = {
+    "attention_multiplier": None,
+    "query_pre_attn_scalar": None,
+    "scale_attn_by_inverse_layer_idx": False,
+    "scale_attn_weights": True,
+}
+CROSS_ATTENTION = ("add_cross_attention", "a second attention, to another text")
+
 LLAMA = ModelFamily()
 QWEN3 = replace(LLAMA, query_norm="q_norm", key_norm="k_norm")
 GEMMA = replace(LLAMA, gain_offset=1.0)
+GEMMA2 = replace(
+    GEMMA,
+    scale_keys=("query_pre_attn_scalar",),
+    required=("head_dim", "query_pre_attn_scalar"),
+)
 PHI = ModelFamily(
     norm_kind="layer",
     query_norm="q_layernorm",
@@ -60,6 +78,7 @@ PHI = ModelFamily(
     optional_norms="qk_layernorm",
     head_norm_kind="layer",
     rotary_share=0.5,
+    has_partial_rotary=True,
     others=("dense", "rotary_emb.inv_freq"),
 )
 BERT = ModelFamily(
@@ -71,6 +90,7 @@ BERT = ModelFamily(
     arrangement=None,
     first_norm="embeddings.LayerNorm",
     others=(),
+    refused=(CROSS_ATTENTION,),
 )
 
 ALBERT = replace(
@@ -93,13 +113,8 @@ FAMILIES: dict[str, ModelFamily] = {
         refused=(("use_qk_norm", "norms of queries and keys with a gain each"),),
     ),
     "gemma": GEMMA,
-    "gemma2": replace(GEMMA, required=("head_dim", "query_pre_attn_scalar")),
-    "gemma3_text": replace(
-        GEMMA,
-        query_norm="q_norm",
-        key_norm="k_norm",
-        required=("head_dim", "query_pre_attn_scalar"),
-    ),
+    "gemma2": GEMMA2,
+    "gemma3_text": replace(GEMMA2, query_norm="q_norm", key_norm="k_norm"),
     "gpt2": ModelFamily(
         stem="h.{layer}.",
         attention="attn.",
@@ -110,7 +125,8 @@ FAMILIES: dict[str, ModelFamily] = {
         is_transposed=True,
         arrangement=None,
         others=("c_proj", "bias", "masked_bias"),
-        refused=(("add_cross_attention", "a second attention, to another text"),),
+        scale_keys=("scale_attn_weights", "scale_attn_by_inverse_layer_idx"),
+        refused=(CROSS_ATTENTION,),
     ),
     "gpt_neox": ModelFamily(
         attention="attention.",
@@ -118,14 +134,24 @@ FAMILIES: dict[str, ModelFamily] = {
         layout=ProjectionLayout.BY_HEAD,
         projections=("query_key_value",),
         rotary_share=0.25,
+        has_partial_rotary=True,
         others=("dense", "bias", "masked_bias", "rotary_emb.inv_freq"),
     ),
-    "granite": replace(LLAMA, required=("attention_multiplier",)),
+    "granite": replace(
+        LLAMA,
+        scale_keys=("attention_multiplier",),
+        required=("attention_multiplier",),
+    ),
     "llama": LLAMA,
     "mistral": LLAMA,
     "mixtral": LLAMA,
     "phi": PHI,
-    "phi3": replace(LLAMA, layout=ProjectionLayout.STACKED, projections=("qkv_proj",)),
+    "phi3": replace(
+        LLAMA,
+        layout=ProjectionLayout.STACKED,
+        projections=("qkv_proj",),
+        has_partial_rotary=True,
+    ),
     "qwen2": LLAMA,
     "qwen2_moe": LLAMA,
     "qwen3": QWEN3,
@@ -136,6 +162,7 @@ FAMILIES: dict[str, ModelFamily] = {
         LLAMA,
         norm_kind="layer",
         rotary_share=0.25,
+        has_partial_rotary=True,
         refused=(("qk_layernorm", "norms of queries and keys for each head"),),
     ),
     "starcoder2": replace(LLAMA, norm_kind="layer"),

@@ -49,6 +49,8 @@ def observe_text(proved: Ranges, model: Any, text: str | Sequence[int]) -> Range
     if isinstance(text, str):
         tokens = loaded.encode(text)
     else:
+        if any(token != int(token) for token in text):
+            raise InputError(f"{proved.model}: tokens are whole numbers")
         tokens = np.asarray(text, dtype=np.int64)
     if loaded.max_length is not None and len(tokens) > loaded.max_length:
         tokens = tokens[: loaded.max_length]
@@ -128,9 +130,11 @@ def _observe_scores(
 
 def _check(value: Any, bound: Any, what: str) -> None:
     if not np.all(np.isfinite(value)):
-        if np.all(np.isinf(bound)):
-            return
-        raise ContradictionError(f"{what}: a text gives a number that is not finite")
+        # A norm that reads infinity or NaN is outside of the theorem.
+        raise InputError(
+            f"{what}: on this text the model computes a number that is not finite, "
+            "as when the residual stream overflows: run it in another type (dtype)"
+        )
     if np.any(value > bound):
         worst = int(np.argmax(np.asarray(value) - np.asarray(bound)))
         number = np.ravel(value)[worst]

@@ -22,7 +22,7 @@ def read_layers(
 ) -> Iterator[LayerWeights]:
     """Each layer in turn: no more than one is held."""
     prefix = find_prefix(description.family, reader)
-    reader.note(f"{description}")
+    reader.note(description.numbers)
     for index in range(description.layers):
         yield LayerReader(description, reader, prefix, index).read()
 
@@ -148,12 +148,10 @@ class LayerReader:
     def _read_head_norms(self) -> tuple[NormWeights | None, NormWeights | None]:
         norms: list[NormWeights | None] = []
         for name in (self.family.query_norm, self.family.key_norm):
-            whole = f"{self.attention}{name}"
-            is_optional = self.family.optional_norms is not None
-            is_there = f"{whole}.weight" in self.reader.source.names
-            if name is None or (is_optional and not is_there):
+            if name is None or not self.description.has_head_norms:
                 norms.append(None)
                 continue
+            whole = f"{self.attention}{name}"
             kind = self.family.head_norm_kind
             norms.append(self._read_norm(whole, self.description.head_dim, kind))
         return norms[0], norms[1]

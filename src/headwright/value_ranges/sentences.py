@@ -16,17 +16,18 @@ from headwright.value_ranges.verdicts import (
 )
 
 DIGITS = 4
+NOT_BOUNDED = "not bounded"
 REFUTED = {
     RangeQuestion.CACHE_AT_SCALE_ONE: "an e4m3 cache at scale 1 clips on this text",
     RangeQuestion.QUERIES_AT_SCALE_ONE: "queries in e4m3 at scale 1 clip on this text",
     RangeQuestion.SCORES_IN_FLOAT16: "scores overflow float16 on this text",
 }
 UNDECIDED = {
-    RangeQuestion.CACHE_AT_SCALE_ONE: "an e4m3 cache at scale 1 may clip on some text; with the scales that --scales "
-    "writes it clips on none",
+    RangeQuestion.CACHE_AT_SCALE_ONE: "an e4m3 cache at scale 1 may clip on some text",
     RangeQuestion.QUERIES_AT_SCALE_ONE: "queries in e4m3 at scale 1 may clip on some text",
     RangeQuestion.SCORES_IN_FLOAT16: "scores may overflow float16 before they are scaled",
 }
+SCALES_HELP = "with the scales that --scales writes it clips on none"
 
 
 def summarise(ranges: Ranges) -> str:
@@ -39,14 +40,20 @@ def summarise(ranges: Ranges) -> str:
 
 def headline(ranges: Ranges) -> str:
     """Which model, in which arithmetic, and the largest numbers of all."""
-    sizes = f"keys at most {bound_in_words(ranges.largest_key)}"
-    sizes += f", values {bound_in_words(ranges.largest_value)}"
-    sizes += f", queries {bound_in_words(ranges.largest_query)}"
-    sizes += f", scores {bound_in_words(ranges.largest_score.score)}"
+    sizes = f"keys {_at_most(ranges.largest_key)}"
+    sizes += f", values {_at_most(ranges.largest_value)}"
+    sizes += f", queries {_at_most(ranges.largest_query)}"
+    sizes += f", scores {_at_most(ranges.largest_score.score)}"
     start = (
         f"{ranges.model} ({ranges.family}, {len(ranges.layers)} layers, computed in "
     )
     return f"{start}{ranges.number_type}), on every text: {sizes}"
+
+
+def _at_most(bound: float) -> str:
+    return (
+        f"at most {shown_above(bound, DIGITS)}" if math.isfinite(bound) else NOT_BOUNDED
+    )
 
 
 def bound_in_words(bound: float) -> str:
@@ -55,7 +62,7 @@ def bound_in_words(bound: float) -> str:
     >>> bound_in_words(117.20001), bound_in_words(math.inf)
     ('117.3', 'not bounded')
     """
-    return shown_above(bound, DIGITS) if math.isfinite(bound) else "not bounded"
+    return shown_above(bound, DIGITS) if math.isfinite(bound) else NOT_BOUNDED
 
 
 def verdict_in_words(verdict: RangeVerdict) -> str:
@@ -65,7 +72,12 @@ def verdict_in_words(verdict: RangeVerdict) -> str:
         statement = REFUTED[verdict.question]
     elif verdict.answer is RangeAnswer.UNDECIDED:
         statement = UNDECIDED[verdict.question]
+        is_cache = verdict.question is RangeQuestion.CACHE_AT_SCALE_ONE
+        if is_cache and math.isfinite(verdict.bound):
+            statement += f"; {SCALES_HELP}"
     numbers = f"at most {bound_in_words(verdict.bound)} of {verdict.limit:g}"
+    if not math.isfinite(verdict.bound):
+        numbers = "not bounded: a number on the way may overflow"
     if verdict.shown is not None:
         numbers += f"; this text shows {verdict.shown:.4g}"
     return f"{verdict.answer}: {statement} ({numbers})"
