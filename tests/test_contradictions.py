@@ -83,12 +83,12 @@ def enclosure_above(found: Any) -> Any:
 
 TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
     "closest positions": (
-        "headwright.positions.separation.separation",
+        "headwright.positions.distances.separation",
         lambda d: Enclosure(d.lower * BETTER, d.upper * BETTER),
         lambda: closest_pair(Sinusoidal(8), 100),
     ),
     "closest positions after rounding": (
-        "headwright.positions.collisions.closest_rounded",
+        "headwright.positions.collisions.closest_rows",
         enclosure_above,
         lambda: report(Sinusoidal(64), 500, Precision(rows="bfloat16")),
     ),

@@ -22,7 +22,7 @@ from headwright.positions import (
     Sinusoidal,
     closest_pair,
     collisions,
-    compare_rows,
+    equal_rows,
     preview,
     report,
     round_to,
@@ -290,35 +290,32 @@ def test_rounding_moves_no_row_further_than_its_bound(
 
 
 @pytest.mark.parametrize(
-    "precision", [Precision(rows="bfloat16"), Precision(angle="float16")], ids=str
+    "precision",
+    [Precision(rows="bfloat16"), Precision(angle="float16"), Precision("float32")],
+    ids=str,
 )
-def test_scanning_differences_and_comparing_all_pairs_agree(
-    precision: Precision, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("scheme", [Sinusoidal(64), Rotary(8), Alibi(4)], ids=str)
+def test_too_many_pairs_to_compare_give_bounds_that_hold(
+    scheme: Scheme, precision: Precision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = RoundedRows(Sinusoidal(64), 1500, precision)
-    monkeypatch.setattr(collisions, "SCAN", 0)
-    scanned = collisions.closest_rounded(rows, np.arange(1500))
-    monkeypatch.setattr(collisions, "SCAN", 10**9)
-    monkeypatch.setattr(
-        collisions, "_exact_distances", lambda scheme, length: np.zeros(length - 1)
+    compared = report(scheme, 2000, precision)
+    monkeypatch.setattr(collisions, "MOST_MULTIPLICATIONS", 0)
+    bounded = report(scheme, 2000, precision)
+    assert (bounded.collisions, bounded.first_pair) == (
+        compared.collisions,
+        compared.first_pair,
     )
-    compared = collisions.closest_rounded(rows, np.arange(1500))
-    assert (scanned.pair, scanned.distance, scanned.certain) == (
-        compared.pair,
-        compared.distance,
-        True,
-    )
+    assert bounded.distance.lower <= compared.distance.upper
+    assert compared.distance.lower <= bounded.distance.upper == bounded.min_distance
+    rows = RoundedRows(scheme, 2000, precision)(np.array(bounded.closest_pair))
+    assert_allclose(bounded.min_distance, np.linalg.norm(rows[0] - rows[1]), rtol=1e-12)
 
 
-def test_a_search_cut_short_gives_bounds_that_hold(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    precision = Precision(angle="float16")
-    true = report(Sinusoidal(64), 4000, precision)
-    monkeypatch.setattr(collisions, "BUDGET", 0)
-    hasty = report(Sinusoidal(64), 4000, precision)
-    assert hasty.how_distance.startswith("bounds only")
-    assert hasty.distance.lower <= true.min_distance <= hasty.distance.upper
+def test_bounds_say_that_they_are_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collisions, "MOST_MULTIPLICATIONS", 0)
+    found = report(Sinusoidal(64), 4000, Precision(rows="bfloat16"))
+    assert found.how_distance.startswith("bounds only")
+    assert 0 < found.distance.lower < found.distance.upper
 
 
 @given(
@@ -341,11 +338,11 @@ def test_equal_rows_are_found_even_when_all_hashes_are_equal(
     with pytest.MonkeyPatch.context() as patch:
         if stupid:
             patch.setattr(
-                compare_rows,
+                equal_rows,
                 "_hashes",
                 lambda rows, at, *_: np.zeros(len(at), dtype=np.uint64),
             )
-        firsts = compare_rows.first_equal(
+        firsts = equal_rows.first_equal(
             lambda at, part: rows[at, part], np.arange(len(rows)), 3
         )
     assert firsts.tolist() == expected
@@ -355,7 +352,7 @@ def test_equal_rows_are_found_even_when_all_hashes_are_equal(
         if expected[t] == expected[s]
     ]
     nearest_pair = min(together, default=None)
-    assert compare_rows.closest_equal_pair(firsts) == (
+    assert equal_rows.closest_equal_pair(firsts) == (
         nearest_pair and (nearest_pair[1], sum(nearest_pair))
     )
 
@@ -366,12 +363,11 @@ def test_hashes_of_rounded_rows_hardly_ever_agree_by_accident() -> None:
         Sinusoidal(8),
     ):  # columns that are multiples of one another, and rounded ones
         rows = RoundedRows(scheme, 40_000, Precision(rows="float16"))
-        hashes = compare_rows._hashes(
+        hashes = equal_rows._hashes(
             rows,
             np.arange(40_000),
             slice(0, rows.units),
             np.random.default_rng(0),
-            None,
         )
         distinct = len(np.unique(rows(np.arange(40_000)) + 0.0, axis=0))
         assert len(np.unique(hashes)) == distinct

@@ -1,15 +1,16 @@
 """Positional encodings: how far apart positions are, and which coincide after rounding.
 
-schemes       Sinusoidal, Rotary, Alibi, Learned: what a layer does with a position
-separation    the distance of two positions and the closest pair, enclosed from both sides
-rounding      float32, float16, bfloat16; the rows of a scheme after every rounding
-collisions    which positions have equal rows after rounding, and the closest two of the others
-compare_rows  equal rows and closest rows among many
-preview       a few rows and distances, for a picture
+schemes     Sinusoidal, Rotary, Alibi, Learned: what a layer does with a position
+distances   the distance of two positions and the closest pair, enclosed from both sides
+rounding    float32, float16, bfloat16; the rows of a scheme after every rounding
+equal_rows  which of many positions have equal rows
+collisions  which positions have equal rows after rounding, and how close the others come
+preview     a few rows and distances, for a picture
 """
 
 from headwright.numerics.enclosure import Enclosure
 from headwright.positions.collisions import Report, report
+from headwright.positions.distances import Closest, closest_pair, separation
 from headwright.positions.preview import Preview, preview
 from headwright.positions.rounding import Precision, round_to
 from headwright.positions.schemes import (
@@ -20,7 +21,6 @@ from headwright.positions.schemes import (
     Sinusoidal,
     Waves,
 )
-from headwright.positions.separation import Closest, closest_pair, separation
 
 __all__ = [
     "Alibi",

@@ -4,138 +4,46 @@ Over the integers two positions never have the same sines and cosines: sin t = s
 a multiple of 2 pi, and pi is irrational. In a computer they may: because the index t was rounded, or because
 the angles or the rows were.
 
-Where no two coincide, the closest two are found by their difference: rounding moves each row by less than R, so a
-difference of exact distance D has rounded distances of at least D - 2R. Differences are scanned in the order of D
-until D - 2R exceeds the smallest distance found. Where that would scan nearly all, all pairs are compared by matrix
-products, which is cheaper.
+Where no two coincide, all pairs of rounded rows are compared, if there are not too many. Otherwise the closest two are
+known by bounds: rounding moves each row by less than R, so if no two exact rows are closer than D, then no two rounded
+rows are closer than D - 2R.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 
 from headwright.errors import ContradictionError, typed_errors
 from headwright.notebook import lines
 from headwright.numerics.enclosure import Enclosure, shown_above, shown_below
-from headwright.positions.compare_rows import (
-    BLOCK_NUMBERS,
-    ClosestRows,
-    Progress,
-    Shortlist,
-    between,
-    closest_equal_pair,
-    closest_of_shortlist,
-    closest_rows,
-    difference_bounds,
-    empty_shortlist,
-    first_equal,
-    over_blocks,
-)
-from headwright.positions.rounding import Precision, RoundedRows
-from headwright.positions.schemes import Scheme, Waves
-from headwright.positions.separation import (
+from headwright.positions.distances import (
     Closest,
     check_against_floats,
     check_arguments,
     closest_pair,
-    separation,
-    squared_separations,
+    closest_rows,
+    exact_root,
+    exact_square,
 )
+from headwright.positions.equal_rows import (
+    Progress,
+    between,
+    closest_equal_pair,
+    first_equal,
+)
+from headwright.positions.rounding import Precision, RoundedRows
+from headwright.positions.schemes import Scheme
 
-BUDGET = 2**41  # multiplications that the search may cost: a minute or two
-SCAN = 200  # what a number in a scan costs, in multiplications of a matrix product: sines are expensive
-
-Bounds = tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"], Int[np.ndarray, "k 2"]]
+# Of a comparison of all pairs, about a minute on one core; a pair costs as much as its multiplications and some more.
+MOST_MULTIPLICATIONS = 2**38
+COST_OF_PAIR = 32
 LARGEST_LENGTH = 2**27  # the arrays of this many positions still fit a laptop
 EXACT = Precision()
-
-
-def closest_rounded(
-    rows: RoundedRows, known: Int[np.ndarray, " k"], progress: Progress | None = None
-) -> ClosestRows:
-    """The closest pair among the rounded rows at the known positions: those with finite rows, two at least.
-
-    The index must be unrounded; and for sines, cosines and slopes the known positions are the first ones. If
-    the search would cost more than a minute or two it stops; then `certain` is False, and the enclosure says
-    what is known.
-    """
-    length, moved = len(known), rows.rounding_bound(len(known) - 1)
-    if moved is None:
-        found = closest_rows(lambda at: rows(known[at]), length, rows.dim, progress)
-        return replace(
-            found, pair=(int(known[found.pair[0]]), int(known[found.pair[1]]))
-        )
-    lower = (
-        _exact_distances(rows.scheme, length) - 2 * moved
-    )  # lower[k] is for the difference k + 1
-    order = np.argsort(lower, kind="stable")
-    few = empty_shortlist(rows.dim)
-    _scan(rows, length, int(order[0]) + 1, few, between(progress, 0.0, 0.5))
-    best = math.sqrt(few.least) * (1 + 2**-50)
-    left = order[1 : np.searchsorted(lower[order], best, side="right")]
-    every_pair = length * length * rows.dim // 2
-    if every_pair <= BUDGET and every_pair < SCAN * rows.dim * len(left) * length:
-        return closest_rows(rows, length, rows.dim, between(progress, 0.5, 1.0))
-    for k, candidate in enumerate(left):
-        least = max(0.0, float(lower[candidate])) ** 2 * (1 - 2**-50)
-        if least > few.least:
-            break
-        if SCAN * rows.dim * length * k > BUDGET:
-            few.missed = min(few.missed, least)
-            break
-        at, then = 0.5 + k / len(left) / 2, 0.5 + (k + 1) / len(left) / 2
-        _scan(rows, length, int(candidate) + 1, few, between(progress, at, then))
-    return closest_of_shortlist(rows, few, rows.dim)
-
-
-def _exact_distances(scheme: Scheme, length: int) -> Float[np.ndarray, " differences"]:
-    """Lower bounds of the exact distance, for the differences 1..length-1."""
-    if isinstance(scheme, Waves):
-        squares = np.concatenate(
-            [lower for _, lower, _ in squared_separations(scheme, length)]
-        )
-        distances: Float[np.ndarray, " differences"] = np.sqrt(np.maximum(squares, 0.0))
-    else:
-        distances = np.arange(1, length, dtype=np.float64) * separation(scheme, 1).lower
-    return distances * (
-        1 - 2.0**-50
-    )  # which pays for the roundings here, and of the subtraction above
-
-
-def _scan(
-    rows: RoundedRows,
-    length: int,
-    difference: int,
-    few: Shortlist,
-    progress: Progress | None,
-) -> None:
-    """Shortlist the closest of the pairs of 0..length-1 with this difference."""
-    size = max(1, BLOCK_NUMBERS // rows.dim)
-
-    def work(start: int, stop: int) -> Bounds:
-        if difference < stop - start:  # both sides are in one stretch of rows
-            stretch = rows(np.arange(start, stop + difference))
-            earlier, later = stretch[: stop - start], stretch[difference:]
-        else:
-            earlier, later = (
-                rows(np.arange(start, stop)),
-                rows(np.arange(start, stop) + difference),
-            )
-        lower, upper = difference_bounds(earlier, later)
-        near = np.flatnonzero(lower <= upper.min())
-        return (
-            lower[near],
-            upper[near],
-            np.stack((near + start, near + start + difference), axis=1),
-        )
-
-    for bounds in over_blocks(length - difference, size, work, progress):
-        few.add(*bounds)
 
 
 @dataclass(frozen=True)
@@ -244,12 +152,12 @@ def report(
         rows,
         lost,
         exact,
-        between(progress, 0.9 if exact else 0.0, 0.95 if exact else 0.2),
+        between(progress, 0.9 if exact else 0.0, 0.95 if exact else 0.4),
     )
     repeats = np.flatnonzero(firsts != np.arange(length))
     known = np.flatnonzero(~lost)
     distance, pair, how_distance = _closest(
-        rows, known, closest_equal_pair(firsts), exact, between(progress, 0.2, 1.0)
+        rows, known, closest_equal_pair(firsts), exact, between(progress, 0.4, 1.0)
     )
     if len(repeats):
         twins = rows(np.array([firsts[repeats[0]], repeats[0]]))
@@ -291,25 +199,12 @@ def _firsts(
     begins[1:] = np.diff(rows.index[known]) != 0
     leaders = known[begins]  # one position for each index
     firsts[known] = leaders[np.cumsum(begins) - 1]
-    proof = _apart(
-        rows,
-        int(rows.index[known].max(initial=0.0)),
-        exact,
-        between(progress, 0.0, 0.2),
-    )
+    last = int(rows.index[known].max(initial=0.0))
+    proof = _apart(rows, last, exact, between(progress, 0.0, 0.5))
     if proof:
         return firsts, proof
-    stages = rows.stages()
-    part = 0.8 / len(stages)
-    for k, stage in enumerate(stages):
-        twins = first_equal(
-            stage,
-            leaders,
-            rows.units,
-            between(progress, 0.2 + k * part, 0.2 + (k + 1) * part),
-        )
-        firsts[known] = twins[np.searchsorted(leaders, firsts[known])]
-        leaders = leaders[twins == leaders]
+    twins = first_equal(rows, leaders, rows.units, between(progress, 0.5, 1.0))
+    firsts[known] = twins[np.searchsorted(leaders, firsts[known])]
     return firsts, "the rounded rows were compared number by number"
 
 
@@ -357,17 +252,33 @@ def _closest(
             (0, 1),
             "the numbers of one position are not finite",
         )
-    found = closest_rounded(rows, known, progress)
-    return (
-        found.distance,
-        found.pair,
-        _known("exact for rows computed in float64, then rounded", found.certain),
-    )
+    moved = rows.rounding_bound(len(known) - 1)
+    multiplications = len(known) ** 2 // 2 * (rows.dim + COST_OF_PAIR)
+    if moved is not None and multiplications > MOST_MULTIPLICATIONS:
+        return _bounds(rows, len(known), moved, progress)
+    closest = closest_rows(rows, known, rows.dim, progress)
+    how = "exact for rows computed in float64, then rounded"
+    return closest.distance, closest.pair, _known(how, closest.certain)
+
+
+def _bounds(
+    rows: RoundedRows, length: int, moved: float, progress: Progress | None
+) -> tuple[Enclosure, tuple[int, int], str]:
+    """What is known of the first `length` rows without comparing all pairs.
+
+    From below by the closest exact rows, each of which moves by `moved` at most; from above by how far these two
+    are apart after rounding.
+    """
+    exact = closest_pair(rows.scheme, length, progress=progress)
+    # The two steps below round by less than the factor.
+    lower = (exact.distance.lower - 2 * moved) * (1 - 2.0**-50)
+    pair_rows = rows(np.array(exact.pair))
+    upper = exact_root(exact_square(pair_rows[0], pair_rows[1])).upper
+    how = "bounds only: there are too many pairs to compare all of them after rounding"
+    return Enclosure(max(0.0, lower), upper), exact.pair, how
 
 
 def _known(how: str, certain: bool) -> str:
-    return (
-        how
-        if certain
-        else "bounds only: there were too many candidates to decide which pair is closest"
-    )
+    if certain:
+        return how
+    return "bounds only: there were too many candidates to decide which pair is closest"

@@ -11,8 +11,7 @@ from jaxtyping import Bool, Float, Int
 
 from headwright.errors import InputError, typed_errors
 from headwright.numerics.enclosure import Enclosure
-from headwright.positions.compare_rows import Rows, powers
-from headwright.positions.schemes import Alibi, Scheme, Waves, waves
+from headwright.positions.schemes import Alibi, Scheme, Waves, exact_powers, waves
 
 DType = Literal["exact", "float32", "float16", "bfloat16"]
 
@@ -123,25 +122,12 @@ class RoundedRows:
         self, positions: Int[np.ndarray, " k"], part: slice = slice(None)
     ) -> Float[np.ndarray, "k columns"]:
         """The rows at these positions; `part` counts pairs of columns for waves, and columns otherwise."""
+        index = self.index[positions]
         if isinstance(self.scheme, Waves):
-            return round_to(waves(self.angles(positions, part)), self.precision.rows)
-        return round_to(
-            self.scheme.rows(self.index[positions])[:, part], self.precision.rows
-        )
-
-    def angles(
-        self, positions: Int[np.ndarray, " k"], part: slice = slice(None)
-    ) -> Float[np.ndarray, "k half"]:
-        """The angles t w_i of waves at these positions, rounded."""
-        return round_to(
-            self.index[positions][:, None] * self.frequencies[part],
-            self.precision.angle,
-        )
-
-    def stages(self) -> list[Rows]:
-        """What makes rows equal, from the cheap to the dear: equal angles do, and cost no sines."""
-        rounded = self.precision.angle != "exact" and isinstance(self.scheme, Waves)
-        return [self.angles, self] if rounded else [self]
+            products = index[:, None] * self.frequencies[part]
+            angles = round_to(products, self.precision.angle)
+            return round_to(waves(angles), self.precision.rows)
+        return round_to(self.scheme.rows(index)[:, part], self.precision.rows)
 
     def lost(self) -> Bool[np.ndarray, " length"]:
         """Which positions have numbers that are not finite."""
@@ -196,7 +182,7 @@ def _deviation(
 ) -> Float[np.ndarray, " k"]:
     """How far the frequencies or slopes in use are from what they should be, at most."""
     with ctx.workprec(128):
-        true = powers(
+        true = exact_powers(
             2.0 if isinstance(scheme, Alibi) else scheme.base, scheme.exponents
         )
         gaps = [

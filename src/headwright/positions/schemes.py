@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
+from flint import arb, fmpq
 from jaxtyping import Float
 
 from headwright.errors import InputError, typed_errors
@@ -265,6 +266,12 @@ def waves(angles: Float[np.ndarray, "n half"]) -> Float[np.ndarray, "n dim"]:
     np.sin(angles, out=rows[:, 0::2])
     np.cos(angles, out=rows[:, 1::2])
     return rows
+
+
+def exact_powers(base: float, exponents: list[Fraction]) -> list[arb]:
+    """base^exponent for each exponent, in flint's present precision."""
+    log = arb(base).log()
+    return [(arb(fmpq(e.numerator, e.denominator)) * log).exp() for e in exponents]
 
 
 def _count(X: Array) -> Float[np.ndarray, " T"]:

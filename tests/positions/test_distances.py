@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from importlib import import_module
 
 import mpmath
 import numpy as np
@@ -20,15 +19,11 @@ from headwright.positions import (
     Rotary,
     Sinusoidal,
     closest_pair,
-    compare_rows,
+    distances,
     separation,
 )
-from headwright.positions.compare_rows import Shortlist
-from headwright.positions.separation import squared_separations
+from headwright.positions.distances import Shortlist, squared_separations
 
-separating = import_module(
-    "headwright.positions.separation"
-)  # the package has a function of that name
 even = st.integers(1, 10).map(lambda half: 2 * half)
 bases = st.one_of(st.just(10000.0), st.just(1.0), st.floats(1.0, 1e6))
 
@@ -154,7 +149,7 @@ def test_with_no_effort_allowed_the_bounds_still_hold_and_nothing_is_called_cert
     true = closest_pair(Sinusoidal(2), 2 * 10**7)
     assert true.certain
     assert true.compared > 2
-    monkeypatch.setattr(separating, "EFFORT", 2)
+    monkeypatch.setattr(distances, "EFFORT", 2)
     hasty = closest_pair(Sinusoidal(2), 2 * 10**7)
     assert hasty.compared == 1
     assert not hasty.certain
@@ -170,7 +165,7 @@ def test_too_little_precision_is_not_called_certain(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     true = closest_pair(Sinusoidal(2), 2 * 10**7)
-    monkeypatch.setattr(separating, "MOST_BITS", 0)
+    monkeypatch.setattr(distances, "MOST_BITS", 0)
     hasty = closest_pair(Sinusoidal(2), 2 * 10**7)
     assert not hasty.certain
     assert (
@@ -185,7 +180,7 @@ def test_the_precision_grows_until_one_candidate_is_nearest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     true = closest_pair(Sinusoidal(2), 2 * 10**7)
-    monkeypatch.setattr(separating, "FEWEST_BITS", 20)
+    monkeypatch.setattr(distances, "FEWEST_BITS", 20)
     assert closest_pair(Sinusoidal(2), 2 * 10**7) == true
 
 
@@ -262,7 +257,7 @@ def test_a_table_larger_than_a_block_is_compared_across_blocks() -> None:
 def test_more_ties_than_can_be_compared_give_bounds_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compare_rows, "EFFORT", 16)
+    monkeypatch.setattr(distances, "EFFORT", 16)
     found = closest_pair(Learned(np.eye(20)), 20)
     assert not found.certain
     assert found.distance.lower <= math.sqrt(2) <= found.distance.upper

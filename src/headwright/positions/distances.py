@@ -10,6 +10,9 @@ So the closest pair among T positions is a minimum over T - 1 differences. With 
 
 so the sums over all frequencies are one matrix product, and only 2 sqrt(T) dim sines and cosines are needed. Floating
 point, with a proven error bound, selects the candidates, and arb's enclosures decide among them.
+
+The rows of a table have no such structure. |x - y|^2 = |x|^2 + |y|^2 - 2 <x, y> makes all pairs one matrix product. It
+cancels, so it only selects the pairs that may be closest; these are compared exactly, as fractions.
 """
 
 from __future__ import annotations
@@ -17,30 +20,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 from jaxtyping import Float, Int
 
 from headwright.errors import InputError, typed_errors
 from headwright.numerics.enclosure import TOLERANCE, Enclosure, assert_within
-from headwright.positions.compare_rows import (
+from headwright.positions.equal_rows import (
     Progress,
-    Shortlist,
     closest_equal_pair,
-    closest_rows,
-    exact_point,
     first_equal,
-    powers,
 )
-from headwright.positions.schemes import Alibi, Scheme, Waves
+from headwright.positions.schemes import Alibi, Scheme, Waves, exact_powers
 
-LARGEST_LENGTH = (
-    2**32
-)  # beyond it 64-bit phases lose the digits that make them a filter
-EFFORT = (
-    2**20
-)  # how many sines in enclosures deciding a closest pair may cost: about a second
+# Beyond this length 64-bit phases lose the digits that make them a filter.
+LARGEST_LENGTH = 2**32
+# How many sines in enclosures, or numbers as fractions, deciding a closest pair may cost: about a second.
+EFFORT = 2**20
+BLOCK_ROWS = 1024  # rows on each side of a matrix product
+TINY = 1e-300  # more than all that underflow can lose in a sum of squares
 TRIED = 64  # random pairs
 FEWEST_BITS = 128  # where the precision starts
 MOST_BITS = 2**16  # and stops growing, which no known case meets
@@ -92,8 +92,8 @@ def _turns(scheme: Waves) -> Int[np.ndarray, " half"]:
     with ctx.workprec(256):
         unit = arb(2) ** 64 / (2 * arb.pi())
         turns = []
-        for w in powers(scheme.base, scheme.exponents):
-            turns.append(round(exact_point((w * unit).mid())))
+        for w in exact_powers(scheme.base, scheme.exponents):
+            turns.append(round(_exact_point((w * unit).mid())))
     return np.array(turns, dtype=np.uint64)
 
 
@@ -102,6 +102,60 @@ def _cos_sin(
 ) -> tuple[Float[np.ndarray, "k half"], Float[np.ndarray, "k half"]]:
     angles = (n[:, None] * turns).view(np.int64) * (2 * np.pi / 2**64)
     return np.cos(angles), np.sin(angles)
+
+
+def _exact_point(point: arb) -> Fraction:
+    """The number that a ball of radius 0 is."""
+    mantissa, exponent = (int(part) for part in point.man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+class Shortlist:
+    """Keeps every candidate whose lower bound does not exceed the least upper bound, at most `limit` of them."""
+
+    def __init__(self, limit: int) -> None:
+        """Start with nothing."""
+        self.limit = limit
+        # The smallest upper bound so far: the smallest number is no larger.
+        self.least = np.inf
+        # What was dropped for the limit's sake is no smaller than this.
+        self.missed = np.inf
+        self._lower: list[Float[np.ndarray, " k"]] = []
+        self._names: list[Int[np.ndarray, "k width"]] = []
+        self._count = 0
+
+    def add(
+        self,
+        lower: Float[np.ndarray, " k"],
+        upper: Float[np.ndarray, " k"],
+        names: Int[np.ndarray, "k width"],
+    ) -> None:
+        """Consider more candidates, each known by a row of whole numbers."""
+        self.least = min(self.least, float(upper.min(initial=np.inf)))
+        keep = lower <= self.least
+        self._lower.append(lower[keep])
+        self._names.append(names[keep])
+        self._count += int(keep.sum())
+        if self._count > 2 * self.limit:
+            self._tidy()
+
+    @property
+    def names(self) -> Int[np.ndarray, "k width"]:
+        """The candidates that are left."""
+        self._tidy()
+        return self._names[0]
+
+    def _tidy(self) -> None:
+        lower = np.concatenate(self._lower)
+        names = np.concatenate(self._names)
+        keep = np.flatnonzero(lower <= self.least)
+        if len(keep) > self.limit:
+            order = keep[np.argsort(lower[keep], kind="stable")]
+            keep = np.sort(order[: self.limit])
+            self.missed = min(self.missed, float(lower[order[self.limit]]))
+        self._lower = [lower[keep]]
+        self._names = [names[keep]]
+        self._count = len(keep)
 
 
 @dataclass(frozen=True)
@@ -249,11 +303,14 @@ def _square_of(scheme: Scheme) -> Callable[[int], arb]:
     """difference -> the squared distance, enclosed in the precision at the time of the call."""
     if isinstance(scheme, Waves):
         return lambda difference: _wave_square(
-            powers(scheme.base, scheme.exponents), difference
+            exact_powers(scheme.base, scheme.exponents), difference
         )
     if isinstance(scheme, Alibi):
         return lambda difference: sum(
-            ((slope * difference) ** 2 for slope in powers(2.0, scheme.exponents)),
+            (
+                (slope * difference) ** 2
+                for slope in exact_powers(2.0, scheme.exponents)
+            ),
             arb(0),
         )
     raise InputError(
@@ -298,7 +355,7 @@ def _decide(scheme: Waves, candidates: list[int]) -> tuple[list[int], int]:
     bits = FEWEST_BITS
     while len(candidates) > 1 and bits <= MOST_BITS:
         with ctx.workprec(bits):
-            frequencies = powers(scheme.base, scheme.exponents)
+            frequencies = exact_powers(scheme.base, scheme.exponents)
             squares = {d: _wave_square(frequencies, d) for d in candidates}
             uppers = {d: Enclosure.of(square).upper for d, square in squares.items()}
             nearest = min(candidates, key=uppers.__getitem__)
@@ -321,8 +378,105 @@ def _closest_by_pairs(
     twins = closest_equal_pair(first_equal(rows, np.arange(length), dim))
     if twins:
         return Closest(twins, twins[1] - twins[0], Enclosure(0.0, 0.0), 1, certain=True)
-    closest = closest_rows(rows, length, dim, progress)
-    t, later = closest.pair
-    return Closest(
-        (t, later), later - t, closest.distance, closest.compared, closest.certain
-    )
+    return closest_rows(rows, np.arange(length), dim, progress)
+
+
+def closest_rows(
+    rows: Callable[[Int[np.ndarray, " k"]], Float[np.ndarray, "k dim"]],
+    positions: Int[np.ndarray, " n"],
+    dim: int,
+    progress: Progress | None = None,
+) -> Closest:
+    """The closest pair among the rows at these positions, all pairs considered.
+
+    Of pairs equally close it takes the one with the smallest difference, then the earliest.
+    """
+    shortlist = Shortlist(max(1, EFFORT // dim))
+    starts = range(0, len(positions), BLOCK_ROWS)
+    total = len(starts) * (len(starts) + 1) // 2
+    done = 0
+    for i in starts:
+        earlier = positions[i : i + BLOCK_ROWS]
+        left = rows(earlier)
+        for j in starts[i // BLOCK_ROWS :]:
+            later = positions[j : j + BLOCK_ROWS]
+            right = left if i == j else rows(later)
+            _shortlist_pairs(shortlist, left, right, earlier, later)
+            done += 1
+            if progress:
+                progress(done / total)
+    # The last few exactly.
+    pairs = shortlist.names
+    x = rows(pairs[:, 0])
+    y = rows(pairs[:, 1])
+    candidates = []
+    for k in _nearly_closest(x, y):
+        t, later_position = pairs[k].tolist()
+        square = exact_square(x[k], y[k])
+        candidates.append((square, later_position - t, t))
+    square, difference, t = min(candidates)
+    # What the list had no room for is no smaller than this.
+    certain = shortlist.missed >= square
+    floor = square if certain else Fraction(max(0.0, shortlist.missed))
+    distance = Enclosure(exact_root(floor).lower, exact_root(square).upper)
+    pair = (t, t + difference)
+    return Closest(pair, difference, distance, len(candidates), certain)
+
+
+def _shortlist_pairs(
+    shortlist: Shortlist,
+    left: Float[np.ndarray, "a dim"],
+    right: Float[np.ndarray, "b dim"],
+    earlier: Int[np.ndarray, " a"],
+    later: Int[np.ndarray, " b"],
+) -> None:
+    """Shortlist the pairs of two blocks of rows.
+
+    With N the largest |x|^2, the computed |x|^2 + |y|^2 - 2 <x, y> errs by less than 4 N gamma_(dim+3),
+    which is less than N (dim + 4) 2^-50 in any order of summation.
+    """
+    norms_left = np.einsum("kd,kd->k", left, left)
+    norms_right = np.einsum("kd,kd->k", right, right)
+    square = norms_left[:, None] + norms_right - 2 * (left @ right.T)
+    if left is right:
+        # Each pair once, and none with itself.
+        square[np.tril_indices(len(left))] = np.inf
+    largest = max(norms_left.max(), norms_right.max())
+    error = largest * ((left.shape[1] + 4) * 2.0**-50) + TINY
+    shortlist.least = min(shortlist.least, float(square.min()) + error)
+    a, b = np.nonzero(square - error <= shortlist.least)
+    close = square[a, b]
+    pairs = np.stack((earlier[a], later[b]), axis=1)
+    shortlist.add(close - error, close + error, pairs)
+
+
+def _nearly_closest(
+    x: Float[np.ndarray, "k dim"], y: Float[np.ndarray, "k dim"]
+) -> list[int]:
+    """Which of these pairs may be closest: the sum of squared differences has relative error gamma_(dim+2)."""
+    gaps = x - y
+    squares = np.einsum("kd,kd->k", gaps, gaps)
+    error = squares * ((x.shape[1] + 3) * 2.0**-52) + TINY
+    least = (squares + error).min()
+    indices: list[int] = np.flatnonzero(squares - error <= least).tolist()
+    return indices
+
+
+def exact_square(
+    x: Float[np.ndarray, " dim"], y: Float[np.ndarray, " dim"]
+) -> Fraction:
+    """|x - y|^2 of two rows of floats, exactly."""
+    # Floats are whole numbers of 2^-1074: with that unit there is nothing to round.
+    pairs = zip(x.tolist(), y.tolist(), strict=True)
+    return Fraction(sum((_units(a) - _units(b)) ** 2 for a, b in pairs), 2**2148)
+
+
+def _units(number: float) -> int:
+    numerator, denominator = number.as_integer_ratio()
+    return numerator * (2**1074 // denominator)
+
+
+def exact_root(square: Fraction) -> Enclosure:
+    """The square root of a rational number."""
+    with ctx.workprec(128):
+        return Enclosure.of(arb(fmpq(square.numerator, square.denominator)).sqrt())
