@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from headwright.lab.calls import CALLS
 from tests.cli.conftest import headwright
 from tests.cli.running import Headwright
 
@@ -169,15 +168,6 @@ def test_every_page_carries_a_policy_without_inline_scripts_and_eval(lab: str) -
     assert "unsafe" not in policy
     assert "<script>" not in text
     assert " onclick" not in text
-
-
-def test_the_document_describes_every_call_with_its_fields(lab: str) -> None:
-    with urllib.request.urlopen(f"{lab}/api/openapi.json") as page:
-        document = json.load(page)
-    assert set(document["paths"]) == {f"/api/{name}" for name in CALLS}
-    assert {"keys", "copy", "eps"} <= set(
-        document["components"]["schemas"]["DesignRequest"]["properties"]
-    )
 
 
 def test_files_beside_the_pages_are_not_served(lab: str) -> None:

@@ -22,12 +22,6 @@ def lab(
             min=0, max=65535, help="Port; 0 for any that is free.", show_default="8417"
         ),
     ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            help="Address to listen on; other machines need the token in the printed link."
-        ),
-    ] = "127.0.0.1",
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Do not open a browser.")
     ] = False,
@@ -51,6 +45,6 @@ def lab(
             threading.Timer(0.3, webbrowser.open, [address]).start()
 
     try:
-        serve(host, port, ready)
+        serve(port, ready)
     except KeyboardInterrupt:  # the way to close it, and no failure
         say("The lab is closed.")

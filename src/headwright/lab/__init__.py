@@ -1,16 +1,14 @@
 """The lab: a local web application. What it marks 'proved' was proved by the server for that request.
 
-view              what a view is: a page, and the API calls it makes
-views             one module a view: its request models, and the functions that answer them (in a worker)
-calls             all views and their calls, by name
-worker            the process that answers requests, within limits of time and memory
-pool              several workers; one that was stopped is replaced
-guard             access control: Host, Origin and token checks, and the headers of every reply
-request_body      strict reading of request bodies; errors as JSON
-openapi           the API described for tools
-app               the pages, the static files and the API as one application
-idle_connections  closes connections that send no request
-serving           the application on a port
+view          what a view is: a page, and the API calls it makes
+views         one module a view: its request models, and the functions that answer them (in a worker)
+calls         all views and their calls, by name
+worker        the process that answers requests, within limits of time and memory
+pool          several workers; one that was stopped is replaced
+guard         access control: Host and Origin, and the headers of every reply
+request_body  strict reading of request bodies; errors as JSON
+app           the pages, the static files and the API as one application
+serving       the application on a port
 
 static/ holds the pages, one style sheet and hand-written modules: no build step, nothing fetched from elsewhere.
 """

@@ -21,7 +21,6 @@ from headwright import __version__, theme
 from headwright.lab import STATIC
 from headwright.lab.calls import VIEWS
 from headwright.lab.guard import Guard
-from headwright.lab.openapi import openapi_document
 from headwright.lab.pool import BusyError, Pool
 from headwright.lab.request_body import RefusedError, read_json, refusal, reply
 from headwright.lab.view import ApiCall, View
@@ -30,19 +29,18 @@ from headwright.validation import sentence
 
 ERROR = (
     '<section class="hero"><h1>{title}</h1><p class="lead">{sentence}.</p>'
-    '<p><a href="/">Front page of the lab</a> · <a href="/api/openapi.json">HTTP API</a></p></section>'
+    '<p><a href="/">Front page of the lab</a></p></section>'
 )
 STATUS = {"unusable": 422, "memory": 503, "stopped": 503, "bug": 500}
 
 
 def create_app(
     hosts: Iterable[str],
-    token: str | None = None,
     *,
     views: Sequence[View] = VIEWS,
     pool: Pool | None = None,
 ) -> Starlette:
-    """The application for these hosts (names with ports); with a token, only requests that carry it are answered."""
+    """The application for these hosts (names with ports)."""
     workers = pool or Pool()
 
     @asynccontextmanager
@@ -52,10 +50,6 @@ def create_app(
         await workers.close()
 
     calls = [call for view in views for call in view.calls]
-    document = openapi_document(calls)
-
-    async def openapi(_: Request) -> Response:
-        return reply(document)
 
     def error_reply(request: Request, title: str, error: RefusedError) -> Response:
         """A page for browsers, JSON for programs that use the API."""
@@ -76,7 +70,7 @@ def create_app(
         )
 
     async def wrong_method(request: Request, _: Exception) -> Response:
-        sentence = f"{request.url.path[:200]} does not accept {request.method}: see /api/openapi.json"
+        sentence = f"{request.url.path[:200]} does not accept {request.method}"
         return error_reply(request, "Method not allowed", RefusedError(405, sentence))
 
     front = Template((STATIC / "front.html").read_text(encoding="utf-8")).substitute(
@@ -110,11 +104,10 @@ def create_app(
         routes=[
             *pages,
             *api,
-            Route("/api/openapi.json", openapi, methods=["GET"]),
             Route("/static/theme.css", _theme, methods=["GET"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
-        middleware=[Middleware(Guard, hosts=list(hosts), token=token)],
+        middleware=[Middleware(Guard, hosts=list(hosts))],
         lifespan=lifespan,
         exception_handlers={
             RefusedError: _refused,
