@@ -18,7 +18,7 @@ from headwright.formulas import tree as t
 from headwright.formulas.show import plain
 from headwright.grading import answer as an
 from headwright.grading import scalars
-from headwright.grading.decision import Decision, Tending, decide
+from headwright.grading.decision import Decision, Tending, decide, most_telling
 from headwright.grading.exact_arrays.angles import vanishes
 from headwright.grading.exact_arrays.array import (
     ZERO,
@@ -358,15 +358,6 @@ def fitted(left: ExactArray, right: ExactArray) -> tuple[ExactArray, ExactArray]
 def certainly_at_most(left: arb, right: arb) -> bool:
     """Whether every number of one ball is at most every number of the other."""
     return bool(left <= right)
-
-
-def most_telling(decisions: Sequence[Decision]) -> Decision:
-    """The worst; of good ones the one that says most."""
-    for word in ("refuted", "undecided", "holds"):
-        for decision in decisions:
-            if decision.word == word:
-                return decision
-    return max(decisions, key=lambda decision: len(decision.reason))
 
 
 def without_dust(decision: Decision) -> Decision:

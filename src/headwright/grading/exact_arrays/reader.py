@@ -193,13 +193,13 @@ class ArrayReader:
 
     def _sum(self, terms: tuple[t.Node, ...]) -> ExactArray:
         """The sum; I and the vector of ones take the shape of the other terms."""
-        sized = [term for term in terms if not is_unsized(term)]
+        sized = [term for term in terms if not self.is_unsized(term)]
         total: ExactArray | None = None
         for term in sized:
             value = self.value(term)
             total = value if total is None else total.plus(self._fitting(total, value))
         for term in terms:
-            if total is not None and is_unsized(term):
+            if total is not None and self.is_unsized(term):
                 total = total.plus(self._sized(term, total.shape))
         if total is None:
             return self.value(terms[0])
@@ -217,6 +217,11 @@ class ArrayReader:
         ):
             return value.transposed()
         return value
+
+    def is_unsized(self, node: t.Node) -> bool:
+        """I and the vector of ones, which take their size from what stands beside them."""
+        body = node.body if isinstance(node, t.Negative) else node
+        return body in (t.Name("I"), t.Name("ones")) and not self._is_known(body)
 
     def _sized(self, term: t.Node, shape: tuple[int, int]) -> ExactArray:
         negative = isinstance(term, t.Negative)
@@ -239,9 +244,8 @@ class ArrayReader:
                 waiting = None
                 continue
             waiting = self._function(factor)
-            if waiting is None and not (
-                isinstance(factor, t.Name) and factor.base == "I" and len(factors) > 1
-            ):
+            is_neutral = self.is_unsized(factor) and factor == t.Name("I")
+            if waiting is None and not (is_neutral and len(factors) > 1):
                 values.append(self.value(factor))
         if waiting is not None:
             raise an.MisfitError("of what this is taken is not said", factors[-1])
@@ -403,12 +407,6 @@ def with_calls(node: t.Node, functions: Collection[str]) -> t.Node:
     if waiting:
         raise an.MisfitError("of what this is taken is not said", node)
     return factors[0] if len(factors) == 1 else replace(node, factors=tuple(factors))
-
-
-def is_unsized(node: t.Node) -> bool:
-    """I and the vector of ones, which take their size from what stands beside them."""
-    body = node.body if isinstance(node, t.Negative) else node
-    return body in (t.Name("I"), t.Name("ones"))
 
 
 def _diagonal(value: ExactArray) -> ExactArray:

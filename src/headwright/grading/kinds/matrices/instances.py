@@ -28,7 +28,7 @@ from headwright.formulas.evaluate import (
     scalar,
 )
 from headwright.formulas.shapes import Shape, spelt
-from headwright.grading.answer import names_in
+from headwright.grading.answer import comparisons, names_in
 from headwright.grading.decision import Decision, Example
 from headwright.grading.judging import Outcome
 from headwright.grading.kinds.matrices.known import Given, Known
@@ -380,7 +380,10 @@ def _at_instances(
     if example is not None:
         shapes = {name: Shape(*shape) for name, shape in example.shapes.items()}
         given = replace(given, shapes={**given.shapes, **shapes})
-    under = [part for part in outcome.claim.under if isinstance(part, t.Relation)]
+    stated = [part for part in outcome.claim.under if isinstance(part, t.Relation)]
+    given, under = given.assuming(
+        [link for part in stated for link in comparisons(part)]
+    )
     scope = t.Logic("and", (outcome.link, *under))
     known = Known(given, scope)
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -59,6 +59,23 @@ class Given:
             sizes=table.sizes,
             assume=tuple(link for node in assumed for link in comparisons(node)),
         )
+
+    def assuming(
+        self, conditions: Sequence[t.Relation]
+    ) -> tuple[Given, list[t.Relation]]:
+        """With comparisons of numbers among what is assumed; and those that are left, which are about matrices."""
+        kinds = [name for name, shape in self.shapes.items() if shape != SCALAR]
+        # 't = s' makes R_t and R_s one
+        matrices = {part for name in kinds for part in (name, name.partition("_")[2])}
+        assumed: list[t.Relation] = []
+        left: list[t.Relation] = []
+        for link in conditions:
+            of_numbers = not any(
+                spelt(name) in matrices or name.index for name in names_in(link)
+            )
+            is_bound = link.comparisons[0] in ("=", "<", ">", "<=", ">=")
+            (assumed if of_numbers and is_bound else left).append(link)
+        return replace(self, assume=(*self.assume, *assumed)), left
 
 
 MOST_NAMES = 600  # of a definition, once all others are put in

@@ -491,21 +491,9 @@ class MatricesProver:
             for link in comparisons(part)
         ]
         said = [link for link in said if not self._is_given(link)]
-        kinds = [name for name, shape in self.given.shapes.items() if shape != SCALAR]
-        matrices = {
-            part for name in kinds for part in (name, name.partition("_")[2])
-        }  # 't = s' makes R_t and R_s one
-        about = [
-            link
-            for link in said
-            if not any(plain(name) in matrices or name.index for name in names_in(link))
-        ]
-        about = [
-            link for link in about if link.comparisons[0] in ("=", "<", ">", "<=", ">=")
-        ]
         others = [part for part in under if not isinstance(part, t.Name | t.Relation)]
-        given = replace(self.given, assume=(*self.given.assume, *about))
-        return given, len(about) == len(said) and not others
+        given, left = self.given.assuming(said)
+        return given, not (left or others)
 
     def _is_given(self, link: t.Relation) -> bool:
         """Whether a condition says what is so anyway: 'with Q_p = P Q' restricts nothing."""
