@@ -112,6 +112,15 @@ def test_masks_of_every_shape_and_axes_are_read(added: bool) -> None:
             with own.stored_patterns() as patterns:
                 model(q, k, part)
         _check_layer(seen.layer(0), patterns[0])
+    # All texts, or all heads, may have the same queries or the same keys.
+    for queries, keys in [((1, 4), (2, 4)), ((2, 1), (2, 4)), ((2, 4), (1, 1))]:
+        with torch.no_grad():
+            q, k = torch.randn(*queries, 6, 8), torch.randn(*keys, 9, 8)
+            with hw.watch(model, names, **HOW) as seen:
+                model(q, k, None)
+            with own.stored_patterns() as patterns:
+                model(q.expand(2, 4, -1, -1), k.expand(2, 4, -1, -1), None)
+        _check_layer(seen.layer(0), patterns[0])
     # One axis before rows, none, or three: they are the batch, and there is one head.
     for axes in [(), (3,), (2, 3, 2)]:
         with torch.no_grad():
@@ -267,10 +276,11 @@ def test_other_models_of_the_thread_are_not_seen() -> None:
 
 
 def test_blocks_inside_each_other_and_one_after_another() -> None:
-    for make, inputs in [
+    cases: list[tuple[Callable[[], nn.Module], tuple[Tensor, ...]]] = [
         (own.NanoGPT, (TOKENS,)),
         (lambda: nn.MultiheadAttention(16, 4, batch_first=True), (X, X, X)),
-    ]:
+    ]
+    for make, inputs in cases:
         model = _made(make)
         with torch.no_grad(), hw.watch(model) as outer:
             model(*inputs)
@@ -391,6 +401,107 @@ def test_a_compiled_model_is_seen(when: str) -> None:
         _check_layer(seen.layer(1, run=run), patterns[1])
 
 
+def _training_step(model: nn.Module, call: Any) -> list[Tensor]:
+    """The loss and all gradients."""
+    model.zero_grad()
+    loss = call(TOKENS).square().mean()
+    loss.backward()
+    gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
+    return [loss.detach(), *gradients]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("what", "backend"),
+    [
+        ("model", "aot_eager"),
+        ("layers", "aot_eager"),
+        ("function", "aot_eager"),
+        pytest.param("model", "inductor", marks=pytest.mark.slow),
+    ],
+)
+def test_a_compiled_training_step_stays_one_graph(what: str, backend: str) -> None:
+    model = _made(lambda: own.NanoGPT(own.FlatSelfAttention))
+    with hw.watch(model, NAMES, **HOW) as truth:
+        expected = _training_step(model, model)
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    call: Any = model
+    if what == "model":
+        call = torch.compile(model, fullgraph=True, backend=backend)
+    elif what == "layers":  # which share one graph
+        for block in model.h:
+            block.compile(fullgraph=True, backend=backend)
+    else:
+
+        def function(tokens: Tensor) -> Tensor:
+            return model(tokens)
+
+        call = torch.compile(function, fullgraph=True, backend=backend)
+    unwatched = _training_step(model, call)
+    for _ in range(3):  # blocks: what the first has compiled serves the others
+        with hw.watch(model, NAMES, **HOW) as seen:
+            for _ in range(2):
+                watched = _training_step(model, call)
+        assert seen.modules == truth.modules
+        assert len(seen.parts["model"].runs) == 2
+        for name in truth.modules:
+            for statistic in seen.layer(name).names:
+                np.testing.assert_allclose(
+                    getattr(seen.layer(name), statistic),
+                    getattr(truth.layer(name), statistic),
+                    atol=1e-5,
+                    err_msg=statistic,
+                )
+        for plain, beside, eager in zip(unwatched, watched, expected, strict=True):
+            assert torch.equal(plain, beside)
+            torch.testing.assert_close(plain, eager)
+    graphs = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    # One that is watched and one that is not, and the hooks of a model on their own.
+    assert graphs <= 2 + 4 * (what == "model")
+    _training_step(model, call)
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == graphs
+    assert not any(module._forward_pre_hooks for module in model.modules())
+    assert not any(module._forward_hooks for module in model.modules())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_blocks_inside_each_other_see_a_graph_once_each() -> None:
+    model = _made(lambda: own.NanoGPT(own.FlatSelfAttention))
+    torch._dynamo.reset()
+    compiled: Any = torch.compile(model, fullgraph=True, backend="aot_eager")
+    with torch.no_grad(), hw.watch(model) as outer:
+        compiled(TOKENS)
+        with hw.watch(compiled) as inner:
+            compiled(TOKENS)
+        compiled(TOKENS)
+    assert len(outer.parts["model"].runs) == 3
+    assert len(inner.parts["model"].runs) == 1
+    np.testing.assert_array_equal(inner.layer(1).entropy, outer.layer(1).entropy)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_that_is_exported_inside_the_block_holds_no_operator_of_ours() -> None:
+    model = _made(lambda: own.NanoGPT(own.FlatSelfAttention))
+    with torch.no_grad(), hw.watch(model) as seen:
+        exported = torch.export.export(model, (TOKENS,))
+    assert "headwright" not in str(exported.graph)
+    assert repr(seen) == "Recording(nothing yet)"
+
+
+def test_calls_of_no_rows_have_no_statistics() -> None:
+    class Own(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return functional.scaled_dot_product_attention(x, x, x)
+
+    model = Own()
+    with hw.watch(model) as seen:
+        model(torch.randn(0, 2, 5, 4))
+        model(torch.randn(1, 2, 0, 4))
+        model(torch.randn(1, 2, 5, 4))
+    assert seen.layer(0).entropy.shape == (1, 2, 5)
+
+
 def _scripted() -> Any:
     return torch.jit.script(nn.Linear(2, 2))
 
@@ -424,6 +535,8 @@ def test_calls_that_cannot_be_watched_are_refused() -> None:
         nested = torch.nested.nested_tensor(lengths, layout=torch.jagged)
         with pytest.raises(InputError, match="nested tensor"):
             model(nested.transpose(1, 2))
+        with pytest.raises(InputError, match="without numbers"):
+            model(torch.randn(2, 3, 4, 8, device="meta"))
     with pytest.raises(InputError, match="are free"), hw.watch(model, memory=10):
         model(torch.randn(2, 3, 4, 8))
 

@@ -16,6 +16,8 @@ The hook into attention, for all that look at a model while it runs (audit, watc
 attention_calls      a call of attention, as its kernel gets it, and who visits it
 transformers_calls   visits the calls of a model of transformers, whatever its kernel
 sdpa_calls           visits the calls of torch's scaled_dot_product_attention
+compiled_calls       hands on those in code that torch.compile traces
+flex_calls           and those of FlexAttention
 kernel_arguments     which scores a kernel makes of its arguments
 blockwise_attention  a kernel in blocks of rows, which stores no pattern and no mask
 """

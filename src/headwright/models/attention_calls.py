@@ -5,10 +5,10 @@ returns a context manager. While it lasts, the visitor is called with each call,
 thread in which the model runs, and the model computes as before.
 
     transformers_calls    models of the transformers library, whatever kernel they use
-    sdpa_calls            torch's scaled_dot_product_attention, in any code
+    sdpa_calls            torch's scaled_dot_product_attention and FlexAttention, in any code
 
-A further kernel (FlexAttention, a function of flash_attn) needs a source of its own, and
-nothing else: whoever visits calls sees an `AttentionCall` from each.
+A further kernel (a function of flash_attn) needs a source of its own, and nothing else:
+whoever visits calls sees an `AttentionCall` from each.
 """
 
 from __future__ import annotations

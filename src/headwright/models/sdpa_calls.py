@@ -1,7 +1,8 @@
 """The calls of torch's scaled_dot_product_attention in any code of a model.
 
 A mode of torch sees each call, whoever makes it and by whatever name. Which module made it
-is read from Python's own stack of calls, so that no module needs a hook.
+is read from Python's own stack of calls; in code that torch.compile traces there is none, and
+`compiled_calls` tells.
 
 `nn.MultiheadAttention` reaches that function from within a function that torch calls
 outside of all modes. Here it runs as a copy whose `scaled_dot_product_attention` is one
@@ -28,6 +29,8 @@ from headwright.models.attention_calls import (
     StopForwardError,
     without_autocast,
 )
+from headwright.models.compiled_calls import call_place, detached, see_attention
+from headwright.models.flex_calls import FLEX, flex_in_a_graph
 
 PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
 CALL_OF_A_MODULE = nn.Module._call_impl.__code__
@@ -64,8 +67,10 @@ class SdpaMode(TorchFunctionMode):
         del types
         if func is SDPA:
             if torch.compiler.is_compiling():
-                return self.attend_outside_of_the_graph(args, kwargs)
+                return self.attend_in_a_graph(args, kwargs or {})
             return self.attend(*args, **(kwargs or {}))
+        if func is FLEX:
+            return self.flex_in_a_graph(args, kwargs or {})
         if func is MULTI_HEAD:
             if torch.compiler.is_compiling():
                 return self.multi_head_outside_of_the_graph(args, kwargs)
@@ -73,6 +78,17 @@ class SdpaMode(TorchFunctionMode):
         if kwargs:
             return func(*args, **kwargs)
         return func(*args)
+
+    def __enter__(self) -> Any:
+        """From now on the calls of this thread are seen, also those in graphs."""
+        entered = super().__enter__()  # type: ignore[no-untyped-call]
+        call_place.visitors.append(self.visit_from_a_graph)
+        return entered
+
+    def __exit__(self, *raised: Any) -> None:
+        """The calls of this thread are not seen any more."""
+        super().__exit__(*raised)  # type: ignore[no-untyped-call]
+        call_place.visitors.remove(self.visit_from_a_graph)
 
     def attend(self, *args: Any, **kwargs: Any) -> Tensor:
         """The attention that was called for; then the visitor."""
@@ -144,9 +160,48 @@ class SdpaMode(TorchFunctionMode):
                     return module
         return None
 
+    def attend_in_a_graph(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Torch traces this: the attention, and an operator that hands the call on."""
+        if torch.compiler.is_exporting() or call_place.taken:
+            return SDPA(*args, **kwargs)
+        arguments = dict(zip(PARAMETERS, args, strict=False)) | dict(kwargs)
+        query = arguments["query"]
+        if self.others or type(query) not in (Tensor, nn.Parameter):
+            return self.attend_outside_of_the_graph(args, kwargs)
+        call_place.taken = True
+        output = SDPA(*args, **kwargs)
+        call_place.taken = False
+        see_attention(
+            query.detach(),
+            arguments["key"].detach(),
+            arguments["value"].detach(),
+            detached(arguments.get("attn_mask")),
+            arguments.get("dropout_p", 0.0),
+            arguments.get("is_causal", False),
+            arguments.get("scale"),
+            call_place.place,
+        )
+        return output
+
+    def flex_in_a_graph(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Torch traces this: FlexAttention, and an operator that hands the call on."""
+        # A graph that runs calls it too: that call was handed on by the operator beside it.
+        traced = torch.compiler.is_compiling() and not torch.compiler.is_exporting()
+        if not traced or call_place.taken or self.others:
+            return FLEX(*args, **kwargs)
+        return flex_in_a_graph(args, kwargs)
+
+    def visit_from_a_graph(
+        self, module: nn.Module, arguments: Mapping[str, Any]
+    ) -> None:
+        """The operator hands a call on."""
+        if id(module) in self.modules and not _in_backward_pass():
+            check_tensor(arguments["query"])
+            self._visit(module, arguments, None)
+
     def attend_outside_of_the_graph(self, args: Any, kwargs: Any) -> Any:
         """`attend`, between two graphs of a model that is compiled."""
-        return self.attend(*args, **(kwargs or {}))
+        return self.attend(*args, **kwargs)
 
     def multi_head_outside_of_the_graph(self, args: Any, kwargs: Any) -> Any:
         """`multi_head`, between two graphs of a model that is compiled."""
@@ -204,6 +259,11 @@ def check_tensor(query: Any) -> None:
             "attention is called within torch.func (vmap, grad), where its numbers are "
             "not at hand: call the model without it"
         )
+    if query.is_meta or kind == "FakeTensor":
+        raise InputError(
+            "the queries are a tensor without numbers (of the device meta, or a FakeTensor): "
+            "leave the block before a model is exported or measured without its numbers"
+        )
 
 
 def describe_sdpa(
@@ -234,12 +294,17 @@ def of_four_axes(call: AttentionCall) -> AttentionCall:
     if query.ndim == 4:
         if mask is not None and mask.ndim < 4:
             mask = mask[(None,) * (4 - mask.ndim)]
-        if keys.shape[0] != query.shape[0]:  # all texts have the same keys
-            keys = keys.expand(len(query), -1, -1, -1)
-            values = values.expand(len(query), -1, -1, -1)
-        if keys is call.keys and mask is call.mask:
+        if keys.shape[0] != query.shape[0]:  # all texts have the same keys, or queries
+            texts = max(len(query), len(keys))
+            query = query.expand(texts, -1, -1, -1)
+            keys = keys.expand(texts, -1, -1, -1)
+            values = values.expand(texts, -1, -1, -1)
+        if query.shape[1] < keys.shape[1]:  # all heads have the same queries
+            query = query.expand(-1, keys.shape[1], -1, -1)
+        same = query is call.queries and keys is call.keys and mask is call.mask
+        if same:
             return call
-        return replace(call, keys=keys, values=values, mask=mask)
+        return replace(call, queries=query, keys=keys, values=values, mask=mask)
     # All axes before rows become the batch; there is one head.
     axes = query.shape[:-2]
     if mask is not None:

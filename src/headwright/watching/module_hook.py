@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 
 from headwright.errors import InputError
+from headwright.models.compiled_calls import run_hooks
 from headwright.statistics.request import StatisticsRequest
 from headwright.watching.module_recorder import ModuleRecorder
 from headwright.watching.recorded import KEEP, Recording
@@ -60,10 +61,7 @@ def watching_module(
     seen.of_modules = len(recorder.attention)
     with ExitStack() as undo:
         undo.callback(queue.close)
-        begin = model.register_forward_pre_hook(ModuleHook(recorder.before))
-        undo.callback(begin.remove)
-        end = model.register_forward_hook(ModuleHook(recorder.after), always_call=True)
-        undo.callback(end.remove)
+        undo.enter_context(run_hooks(model, recorder.before, recorder.after))
         recorder.watch_this_thread()
         undo.callback(recorder.leave_this_thread)
         try:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Any
 
 from torch import nn
 
@@ -58,7 +57,7 @@ class ModuleRecorder:
         self.callers: set[str] = set()  # names of modules that called attention
         self.layer_numbers: dict[str, int] = {}
 
-    def before(self, *_: Any) -> None:
+    def before(self) -> None:
         """Called before the model runs: a run begins. In another thread, its calls are seen from now on."""
         self.ran = True
         self.local.current = CurrentRun(within_model=True)
@@ -67,7 +66,7 @@ class ModuleRecorder:
             self._see_this_thread()
         self.local.depth = depth + 1
 
-    def after(self, *_: Any) -> None:
+    def after(self) -> None:
         """Called after the model has run, also if it has raised an error."""
         self.local.depth -= 1
         if self.local.depth == 0:
@@ -86,13 +85,15 @@ class ModuleRecorder:
         self.local.has_mode = False
 
     def _see_this_thread(self) -> None:
-        self.mode.__enter__()  # type: ignore[no-untyped-call]
+        self.mode.__enter__()
 
     def _leave(self) -> None:
-        self.mode.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+        self.mode.__exit__(None, None, None)
 
     def record(self, call: AttentionCall) -> None:
-        """Visit a call: its statistics are added."""
+        """Visit a call: its statistics are added. One of no rows or no keys has none."""
+        if 0 in (call.queries.numel(), call.keys.numel()):
+            return
         call = of_four_axes(call).to_last_key()
         path = self.names[call.module]
         with self.queue.lock:
