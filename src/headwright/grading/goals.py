@@ -224,7 +224,7 @@ def _by_goals(
     except CANNOT as error:
         return replace(start, reason=why(error), answer=answer)
     if proved(found):
-        said = dict.fromkeys(one.part.reason for one in found if one.part.reason)
+        said = dict.fromkeys(one.reason for one in found if one.reason)
         return replace(
             start,
             word="proved",
@@ -236,7 +236,7 @@ def _by_goals(
     against = [
         one
         for one in found
-        if one.decision.word in (word, "holds" if word == "undecided" else word)
+        if one.word in (word, "holds" if word == "undecided" else word)
     ]
     counted = [one for one in against if "n" in one.decision.values]
     first = (
@@ -244,7 +244,7 @@ def _by_goals(
         if against[0] in counted
         else against[0]
     )
-    reason, counterexample = first.part.reason, first.part.counterexample
+    reason, counterexample = first.reason, first.counterexample
     return replace(
         start,
         word=word,
@@ -744,9 +744,9 @@ def _true_link(one: Finding, link: t.Relation | None) -> str | None:
     found = [
         each
         for each in one.judged
-        if each.decision.word == "proved" and each.link.terms == link.terms
+        if each.word == "proved" and each.link.terms == link.terms
     ]
-    return found[0].part.reason if found else None
+    return found[0].reason if found else None
 
 
 def _covers(

@@ -108,9 +108,7 @@ class Session:
             for goal in self.exercise.goals
             for one in claims(parsed(goal), "goal", whole=whole)
         ]
-        doubts = [
-            one for one in self.prover.conditions if one.decision.word != "proved"
-        ]
+        doubts = [one for one in self.prover.conditions if one.word != "proved"]
         return doubts + self.decided(
             replace(one, under=(*one.under, *under)) for one in asked
         )
@@ -133,7 +131,7 @@ class Finding:
         """For the verdict."""
         one = self.claimed.statement
         counts = (one.kind == "neutral" or one.display) and not one.doubt
-        role = "step" if self.judged and self.judged[0].part.role == "step" else "claim"
+        role = "step" if self.judged and self.judged[0].role == "step" else "claim"
         return Formula(
             one.line,
             one.text,
@@ -236,14 +234,12 @@ def _finding(
             one, said.node, "open", f"'{statement.doubt}' was not read", judged=found
         )
     if proved(found):
-        reasons = list(
-            dict.fromkeys(each.part.reason for each in found if each.part.reason)
-        )
-        used = next((each.part.used for each in found if each.part.used), "")
+        reasons = list(dict.fromkeys(each.reason for each in found if each.reason))
+        used = next((each.used for each in found if each.used), "")
         return Finding(
             one, said.node, "true", "; ".join(reasons[:2]), used=used, judged=found
         )
-    against = [each for each in found if each.decision.word == "refuted"]
+    against = [each for each in found if each.word == "refuted"]
     if against and all(each.decision.up_to_noise for each in against):
         found = tuple(
             replace(each, decision=replace(each.decision, word="proved"))
@@ -253,9 +249,7 @@ def _finding(
     if against and all(map(_is_rounded, against)):
         return Finding(one, said.node, "true", "true up to rounding", judged=found)
     if not against:
-        reason = next(
-            (each.part.reason for each in found if each.decision.word != "proved"), ""
-        )
+        reason = next((each.reason for each in found if each.word != "proved"), "")
         return Finding(one, said.node, "open", reason, judged=found)
     narrower, maybe = _for_a_case(session, one, said)
     if narrower is not None and not one.again:
@@ -263,7 +257,7 @@ def _finding(
     reason = _why_not_false(session, one, said, against, spoken) or maybe
     if reason:
         return Finding(one, said.node, "open", reason, judged=found)
-    first = against[0].part
+    first = against[0]
     return Finding(
         one, said.node, "false", first.reason, first.counterexample, judged=found
     )

@@ -6,7 +6,7 @@ Statements are taken apart into claims here (`claims`), and what was decided is 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
@@ -19,18 +19,6 @@ from headwright.grading.scalars.numbers import shown_name
 
 Role = Literal["goal", "statement", "step", "condition", "definition"]
 Found = Literal["proved", "refuted", "holds", "undecided"]  # what a decision says
-
-
-@dataclass(frozen=True)
-class Part:
-    """One decided comparison in words."""
-
-    role: Role
-    word: Found
-    reason: str
-    counterexample: Mapping[str, Any] | None = None
-    used: str = ""  # what proved it
-    replayed: int = 0  # explicit instances on which a second look agreed
 
 
 @dataclass(frozen=True)
@@ -139,22 +127,39 @@ class Prover(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """A part of the verdict with the decision behind it."""
+    """What was found of a claim, and why, in words."""
 
-    part: Part
-    decision: Decision
-    link: t.Relation
     claim: Claim
+    decision: Decision
+    link: t.Relation  # the comparison that was decided, in one of several cases
+    reason: str
+    counterexample: Mapping[str, Any] | None = None
+    replayed: int = 0  # explicit instances that agree
+
+    @property
+    def word(self) -> Found:
+        """What was found."""
+        return self.decision.word
+
+    @property
+    def role(self) -> Role:
+        """What the claim is in the answer."""
+        return self.claim.role
+
+    @property
+    def used(self) -> str:
+        """What proved it."""
+        return self.decision.used
 
 
 def proved(found: Collection[Outcome]) -> bool:
     """Whether something was found, and all of it is proved."""
-    return bool(found) and all(one.decision.word == "proved" for one in found)
+    return bool(found) and all(one.word == "proved" for one in found)
 
 
 def refuted(found: Iterable[Outcome]) -> bool:
     """Whether some of it is refuted."""
-    return any(one.decision.word == "refuted" for one in found)
+    return any(one.word == "refuted" for one in found)
 
 
 def judged(
@@ -175,8 +180,8 @@ def judged(
             }
         if not counterexample:
             counterexample = {"words": words}
-    part = Part(claim.role, decision.word, words, counterexample, decision.used)
-    return Outcome(part, decision, claim.link if link is None else link, claim)
+    decided = claim.link if link is None else link
+    return Outcome(claim, decision, decided, words, counterexample)
 
 
 def plain_number(value: Fraction) -> int | str:
@@ -237,7 +242,14 @@ def at(values: Mapping[str, Fraction | str]) -> str:
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 2 else said)
 
 
+def decided_instead(outcome: Outcome, decision: Decision) -> Outcome:
+    """The same claim with another decision, whose reason says all."""
+    counterexample = {"words": decision.reason} if decision.word == "refuted" else None
+    return Outcome(
+        outcome.claim, decision, outcome.link, decision.reason, counterexample
+    )
+
+
 def undecided(outcome: Outcome, reason: str) -> Outcome:
     """The same claim, left open for a reason."""
-    part = replace(outcome.part, word="undecided", reason=reason, counterexample=None)
-    return replace(outcome, decision=Decision("undecided", reason), part=part)
+    return decided_instead(outcome, Decision("undecided", reason))

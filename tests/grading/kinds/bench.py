@@ -18,7 +18,7 @@ from headwright.grading.answer import (
     full_names,
 )
 from headwright.grading.exercise import Exercise, load_exercises
-from headwright.grading.judging import Outcome, Part, Prover, Role, claims
+from headwright.grading.judging import Outcome, Prover, Role, claims
 from headwright.grading.kinds.keys.prover import KeysProver
 from headwright.grading.kinds.keys.scene import opening, spelt
 from headwright.grading.scalars.numbers import at_most_work
@@ -111,7 +111,7 @@ class Found:
 
     word: str
     reason: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Outcome, ...] = ()
     advice: Mapping[str, Any] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Any:
@@ -135,12 +135,12 @@ def check(exercise: str | Exercise, *formulas: str) -> Found:
         return Found("unreadable", str(error))
     except UndeterminedError as error:
         return Found("undecided", str(error))
-    words = {one.decision.word for one in found}
+    words = {one.word for one in found}
     worst = next(one for one in WORST if one in words)
     more = (
         vars(prover.advised(Verdict("undecided", ""), found))
         if isinstance(prover, KeysProver)
         else {}
     )
-    reason = next(one.part.reason for one in found if one.decision.word == worst)
-    return Found(worst, reason, tuple(one.part for one in found), more)
+    reason = next(one.reason for one in found if one.word == worst)
+    return Found(worst, reason, tuple(found), more)

@@ -51,14 +51,14 @@ def _word(row: dict[str, Any]) -> str:
     words: set[str] = set()
     with at_most_work():
         court = setting.prover(answer)
-        words |= {one.decision.word for one in court.conditions}
+        words |= {one.word for one in court.conditions}
         for node in asked:
             said = Said(node, row["claim"], 1) if "claim" in row else None
             for claim in claims(
                 node, "statement" if said else "goal", said, whole=setting.whole
             ):
                 found = exercise.kind.recheck(answer, court.decide(claim), 0)
-                words |= {one.decision.word for one in found}
+                words |= {one.word for one in found}
     return (
         "refuted" if "refuted" in words else "proved" if words == {"proved"} else "open"
     )

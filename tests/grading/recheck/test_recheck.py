@@ -251,7 +251,7 @@ def test_a_counterexample_must_be_admissible_and_break_the_claim(
         )
     except ContradictionError:
         return
-    assert found.part.word == "undecided"
+    assert found.word == "undecided"
 
 
 def test_a_true_decision_passes_with_the_number_of_worlds_that_agreed() -> None:
@@ -261,8 +261,8 @@ def test_a_true_decision_passes_with_the_number_of_worlds_that_agreed() -> None:
         Decision("proved", "by hand"),
         r"q = \lambda(k_a + k_b)",
     )
-    assert found.part.word == "proved"
-    assert found.part.replayed > 0
+    assert found.word == "proved"
+    assert found.replayed > 0
 
 
 def test_explicit_keys_follow_the_definition_of_attention() -> None:

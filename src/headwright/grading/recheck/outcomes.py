@@ -8,7 +8,6 @@ from random import Random
 
 from headwright.errors import ContradictionError
 from headwright.formulas.show import plain
-from headwright.grading.decision import Decision
 from headwright.grading.judging import Outcome
 
 UNCONFIRMED = "a counterexample was found, and explicit instances do not confirm it"
@@ -24,10 +23,10 @@ def recheck_each(
     A claim that is decided case by case, and fails in one case, is looked at again there only: the instances for a
     proof are of all cases.
     """
-    failing = [one.claim for one in outcomes if one.decision.word == "refuted"]
+    failing = [one.claim for one in outcomes if one.word == "refuted"]
     found: list[Outcome] = []
     for one in outcomes:
-        is_proved = one.decision.word == "proved"
+        is_proved = one.word == "proved"
         fails_elsewhere = any(one.claim is claim for claim in failing)
         if is_proved and fails_elsewhere:
             found.append(one)
@@ -47,23 +46,11 @@ def confirmed(
     agree, against = said.count(wanted), said.count(not wanted)
     if against and (wanted or not (agree or lenient)):
         raise contradiction(outcome)
-    return replace(outcome, part=replace(outcome.part, replayed=agree))
+    return replace(outcome, replayed=agree)
 
 
 def contradiction(outcome: Outcome) -> ContradictionError:
     """An internal error: prover and instances disagree."""
     return ContradictionError(
-        f"{plain(outcome.link)} was {outcome.decision.word}, and explicit instances say the opposite"
+        f"{plain(outcome.link)} was {outcome.word}, and explicit instances say the opposite"
     )
-
-
-def decided_instead(outcome: Outcome, decision: Decision) -> Outcome:
-    """The same claim, with what the instances show."""
-    counterexample = {"words": decision.reason} if decision.word == "refuted" else None
-    part = replace(
-        outcome.part,
-        word=decision.word,
-        reason=decision.reason,
-        counterexample=counterexample,
-    )
-    return replace(outcome, part=part, decision=decision)

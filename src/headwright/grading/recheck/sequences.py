@@ -19,7 +19,7 @@ from headwright.formulas.show import plain
 from headwright.grading.answer import Answer, full_name, redefined, speaks_of_chance
 from headwright.grading.decision import Decision, Path
 from headwright.grading.exercise import Exercise, Parameter, parsed
-from headwright.grading.judging import Outcome, at
+from headwright.grading.judging import Outcome, at, decided_instead
 from headwright.grading.recheck.instances import (
     EQUAL,
     NONE,
@@ -28,7 +28,7 @@ from headwright.grading.recheck.instances import (
     holds,
     undefined,
 )
-from headwright.grading.recheck.outcomes import confirmed, decided_instead
+from headwright.grading.recheck.outcomes import confirmed
 
 TRIED = 10  # sequences of instances for one decision
 IDLE = 40  # instances in which a claim must fail once to say something
@@ -138,7 +138,7 @@ def recheck(
     question = _question(drawer, answer, outcome)
     if decision.word == "undecided":
         return drawer.refute_open(question, outcome, random)
-    if outcome.claim.role == "condition" or decision.beyond or decision.word == "holds":
+    if outcome.role == "condition" or decision.beyond or decision.word == "holds":
         return outcome
     if speaks_of_chance(outcome.link):
         return outcome  # a probability, a mean or a variance has no instance

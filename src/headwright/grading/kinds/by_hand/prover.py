@@ -35,13 +35,13 @@ class ByHandProver(ArrayProver):
 
     def explained(self, outcome: Outcome, claim: Claim) -> Outcome:
         """A value that is wrong, with the slip that gives it."""
-        if outcome.decision.word != "refuted":
+        if outcome.word != "refuted":
             return outcome
         slip = self.slip(claim)
         if not slip:
             return outcome
-        words = f"{slip} ({outcome.part.reason})"
-        return replace(outcome, part=replace(outcome.part, reason=words))
+        words = f"{slip} ({outcome.reason})"
+        return replace(outcome, reason=words)
 
     def slip(self, claim: Claim) -> str:
         """Which slip makes a goal or a step wrong; '' where that is not known."""

@@ -53,7 +53,7 @@ class CountingProver(ArrayProver):
         if self.table.one_term and len(counted.over) * len(counted.under) != 1:
             words = f"{counted} is a sum: the one term that dominates is asked for"
             return judged(claim, Decision("refuted", words), words)
-        if outcome.decision.word != "refuted":
+        if outcome.word != "refuted":
             return outcome
         mistake = name_mistake(
             counted,
@@ -65,5 +65,5 @@ class CountingProver(ArrayProver):
         )
         if not mistake:
             return outcome
-        words = f"{mistake} ({outcome.part.reason})"
-        return replace(outcome, part=replace(outcome.part, reason=words))
+        words = f"{mistake} ({outcome.reason})"
+        return replace(outcome, reason=words)

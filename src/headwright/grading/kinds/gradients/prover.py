@@ -67,7 +67,7 @@ class GradientProver(ArrayProver):
 
     def explained(self, outcome: Outcome, claim: Claim) -> Outcome:
         """A wrong derivative, with its slip."""
-        if claim.role != "goal" or outcome.decision.word != "refuted":
+        if claim.role != "goal" or outcome.word != "refuted":
             return outcome
         left, right = claim.link.terms
         slip = self.slip(
@@ -75,8 +75,8 @@ class GradientProver(ArrayProver):
         )
         if not slip:
             return outcome
-        words = f"{slip} ({outcome.part.reason})"
-        return replace(outcome, part=replace(outcome.part, reason=words))
+        words = f"{slip} ({outcome.reason})"
+        return replace(outcome, reason=words)
 
     def slip(self, name: str, left: t.Node, right: t.Node) -> str:
         """The slip that gives this value; '' where none is known that does."""

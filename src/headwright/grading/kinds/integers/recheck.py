@@ -56,7 +56,7 @@ def recheck(
 ) -> Outcome:
     """One outcome looked at again at integers that are as given."""
     decision, node = outcome.decision, outcome.claim.node
-    if outcome.claim.role == "condition" or decision.beyond:
+    if outcome.role == "condition" or decision.beyond:
         return outcome
     if decision.word in ("undecided", "holds"):
         return outcome

@@ -398,11 +398,11 @@ class Decider:
         for found, told, free in zip(
             *(replace(self, moving=moving)._cases(one) for moving in WAYS), strict=True
         ):
-            if told.decision.word == "proved":
+            if told.word == "proved":
                 found = told
-            if found.decision.word == "refuted" and {
-                told.decision.word,
-                free.decision.word,
+            if found.word == "refuted" and {
+                told.word,
+                free.word,
             } != {"refuted"}:
                 found = replace(found, decision=Decision("undecided", ORDER))
             yield found

@@ -215,5 +215,5 @@ def _unless_pinned(outcome: Outcome) -> Outcome:
     pinned = any(
         isinstance(node, t.Relation) and "=" in node.comparisons for node in conditions
     )
-    holds = outcome.decision.word == "holds"
+    holds = outcome.word == "holds"
     return undecided(outcome, UNTRIED) if holds and pinned else outcome

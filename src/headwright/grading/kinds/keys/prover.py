@@ -224,9 +224,9 @@ class KeysProver:
 
     def advised(self, verdict: Verdict, judgements: Sequence[Outcome]) -> Verdict:
         """With thresholds, and what would mend a query that is too short."""
-        goals = [one for one in judgements if one.part.role == "goal"]
-        failed = next((one for one in goals if one.decision.word == "refuted"), None)
-        if goals and all(one.decision.word == "proved" for one in goals):
+        goals = [one for one in judgements if one.role == "goal"]
+        failed = next((one for one in goals if one.word == "refuted"), None)
+        if goals and all(one.word == "proved" for one in goals):
             return replace(
                 verdict, threshold=_threshold([one.decision for one in goals])
             )
@@ -312,7 +312,7 @@ def _judged(finding: CaseFinding, claim: Claim) -> Outcome:
         else decision
     )
     one = judged(claim, known, described(finding), finding.link)
-    found = dict(one.part.counterexample or {})
+    found = dict(one.counterexample or {})
     if known.values and found:
         there = explicit(finding, known.values)
         sides = {name: found[name] for name in ("left", "right") if name in found}
@@ -330,7 +330,7 @@ def _judged(finding: CaseFinding, claim: Claim) -> Outcome:
                 else {}
             )
     found = {shown_name(name): value for name, value in found.items()}
-    return replace(one, part=replace(one.part, counterexample=found or None))
+    return replace(one, counterexample=found or None)
 
 
 def _weights(scene: s.Scene, values: Mapping[str, Fraction]) -> dict[str, float]:

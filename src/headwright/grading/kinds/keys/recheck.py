@@ -18,10 +18,9 @@ from headwright.formulas.show import plain
 from headwright.grading.answer import Answer, full_name, label
 from headwright.grading.decision import Decision
 from headwright.grading.exercise import parsed
-from headwright.grading.judging import Outcome, at
+from headwright.grading.judging import Outcome, at, decided_instead
 from headwright.grading.kinds.keys.table import Keys
 from headwright.grading.recheck.instances import ExplicitInstance, holds, number, unit
-from headwright.grading.recheck.outcomes import decided_instead
 from headwright.grading.recheck.sequences import (
     LIMITS,
     TRIED,
@@ -290,7 +289,7 @@ class KeysDrawer(InstanceDrawer):
 
 def _noise_breaks(question: Question, one: Outcome, random: Random) -> bool:
     """Whether an equation between random keys holds at their means only: every key is moved a little."""
-    if question.comparison != "=" or one.claim.role == "goal":
+    if question.comparison != "=" or one.role == "goal":
         return False
     for instance, *_ in sequences(question, random, TRIED):
         if isinstance(instance, KeysInstance):

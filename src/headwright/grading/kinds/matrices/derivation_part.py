@@ -107,7 +107,7 @@ def derivation_part(
 
 def _has_false_step(one: Finding) -> bool:
     """Whether a step of a formula is refuted; the formula may be open, since it may be meant for less."""
-    return any(each.decision.word == "refuted" for each in one.judged)
+    return any(each.word == "refuted" for each in one.judged)
 
 
 def _false_amongsteps(
@@ -128,7 +128,7 @@ def _false_amongsteps(
         before += _true_links(one, session)
     terms = {term for link in before for term in link.terms}
     for one in found:
-        wrong = [each.link for each in one.judged if each.decision.word == "refuted"]
+        wrong = [each.link for each in one.judged if each.word == "refuted"]
         if any(terms & set(link.terms) for link in wrong):
             return one
     return None
@@ -160,7 +160,7 @@ def _true_links(one: Finding, session: Session) -> Iterator[t.Relation]:
     """The steps of a formula that are true; under a condition, those that hold without it."""
     conditions = one.node.conditions if isinstance(one.node, t.Quantified) else ()
     free = all(isinstance(part, t.Name) or session.always(part) for part in conditions)
-    shown = [each.link.terms for each in one.judged if each.decision.word == "proved"]
+    shown = [each.link.terms for each in one.judged if each.word == "proved"]
     for link in steps_of(t.unquantified(one.node)):
         if (one.status == "true" or link.terms in shown) and (
             free or session.always(link)

@@ -30,13 +30,12 @@ from headwright.formulas.evaluate import (
 from headwright.formulas.shapes import Shape, spelt
 from headwright.grading.answer import comparisons, names_in
 from headwright.grading.decision import Decision, Example
-from headwright.grading.judging import Outcome
+from headwright.grading.judging import Outcome, decided_instead
 from headwright.grading.kinds.matrices.known import Given, Known
 from headwright.grading.recheck.instances import ExplicitInstance, holds
 from headwright.grading.recheck.outcomes import (
     UNCONFIRMED,
     confirmed,
-    decided_instead,
 )
 
 Values = list[list[Fraction]]

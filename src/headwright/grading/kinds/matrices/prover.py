@@ -363,12 +363,7 @@ class MatricesProver:
             if unclear:
                 return [judged(claim, Decision("undecided", unclear), unclear)]
             one = judged(claim, Decision("refuted", error.message), str(error))
-            return [
-                replace(
-                    one,
-                    part=replace(one.part, counterexample={"shapes": error.message}),
-                )
-            ]
+            return [replace(one, counterexample={"shapes": error.message})]
         except NoMember as error:
             return [judged(claim, Decision("undecided", str(error)), str(error))]
         if found.word == "refuted":
@@ -392,7 +387,7 @@ class MatricesProver:
         one = judged(claim, found, words)
         if found.example is None:
             return [one]
-        return [replace(one, part=replace(one.part, counterexample=shown(found)))]
+        return [replace(one, counterexample=shown(found))]
 
     def _against_law(self, claim: Claim) -> Outcome | None:
         """What refutes a law that is stated with letters of its own: relu(x + y) = relu(x) + relu(y).
@@ -424,7 +419,7 @@ class MatricesProver:
                 shapes = dict.fromkeys(letters, (shape.rows, shape.columns))
                 found = replace(found, example=replace(found.example, shapes=shapes))
                 one = judged(claim, found, f"{plain(link)} is {found.reason}")
-                return replace(one, part=replace(one.part, counterexample=shown(found)))
+                return replace(one, counterexample=shown(found))
         return None
 
     def _unknown_letters(self, claim: Claim) -> list[str]:
