@@ -3,16 +3,19 @@
 python -m bench conform            times
 python -m bench.conform            ratios of right kernels, seeded mistakes, tolerances in use
 python -m bench.conform --pages    the catalogue as a page, docs/guides/conform-catalogue.md
+python -m bench.conform --operations   what a verdict in PyTorch calls for each block of rows
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import headwright as hw
 from bench.measure import Contender
@@ -83,12 +86,11 @@ def _exact(mistake: Any, q: Any, k: Any, v: Any) -> Any:
     import numpy as np
 
     from headwright.conformance.reading import AttentionOptions, read_problem
-    from headwright.conformance.reference import Block, exact_rows
+    from headwright.conformance.reference import exact_rows, whole_block
 
     problem = read_problem(q, k, v, AttentionOptions(**mistake.described))
     shape = problem.shape
-    pairs = np.arange(shape.batch * shape.key_heads)
-    block = Block(pairs, np.arange(shape.rows), slice(0, shape.keys))
+    block = whole_block(problem, np.arange(shape.rows))
     output = exact_rows(problem, block).output
     return torch.from_numpy(output).reshape(shape.batch, shape.heads, shape.rows, -1)
 
@@ -180,6 +182,83 @@ def long_sequences() -> list[list[str]]:
     return table
 
 
+# What a GPU would do
+
+
+@dataclass
+class OperationCount:
+    """Operations of PyTorch, and numbers that they read or write."""
+
+    operations: int = 0
+    numbers: int = 0
+
+
+class OperationCounter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts operations, and the numbers of arrays over rows and keys."""
+
+    VIEWS = ("view", "alias", "slice", "select", "expand", "unsqueeze", "transpose")
+
+    def __init__(self, keys: int) -> None:
+        """An array of so many columns, or with as many as a block has keys, is counted."""
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.keys = keys
+        self.count = OperationCount()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Call it, and count it unless it is a view."""
+        del types
+        result = func(*args, **(kwargs or {}))
+        name = func.__name__.split(".")[0].removeprefix("_unsafe_")
+        if name in self.VIEWS:
+            return result
+        self.count.operations += 1
+        for array in (*args, result):
+            if isinstance(array, torch.Tensor) and array.ndim > 1:
+                over_keys = array.shape[-1] >= self.keys or array.shape[-2] >= self.keys
+                if over_keys and array.shape[-1] not in (DIM, 2 * DIM):
+                    self.count.numbers += array.numel()
+        return result
+
+
+def operations() -> str:
+    """Operations and passes of one verdict, with tensors that stay in PyTorch."""
+    import numpy as np
+
+    from headwright.conformance import reference
+    from headwright.conformance.contracts import FUSED
+    from headwright.conformance.judging import compare
+    from headwright.conformance.reading import AttentionOptions, read_problem
+
+    lines = []
+    for dtype in ("bfloat16", "float16"):
+        q, k, v = hw.attention_inputs(
+            rows=LENGTH, dim=DIM, dtype=dtype, framework="torch"
+        )
+        out = _attention(q, k, v).double()
+        by_numpy = read_problem(q, k, v, AttentionOptions(causal=True))
+        problem = reference.AttentionProblem(
+            q.double(), k.double(), v.double(), by_numpy.spec, by_numpy.input_format
+        )
+        rows = np.arange(LENGTH)
+        all_blocks = list(reference.blocks(problem, rows))
+        scores = sum(
+            len(block.pairs) * len(block.rows) * (block.keys.stop - block.keys.start)
+            for block in all_blocks
+        )
+        fewest_keys = min(block.keys.stop for block in all_blocks)
+        with OperationCounter(fewest_keys) as counter:
+            compare(problem, out, [FUSED], rows)
+        count = counter.count
+        lines.append(
+            f"{dtype}, {LENGTH} causal tokens: {count.operations} operations for "
+            f"{len(all_blocks)} blocks; each score is read or written "
+            f"{count.numbers / scores:.1f} times"
+        )
+    return "\n".join(lines)
+
+
 def _markdown(headings: list[str], table: list[list[str]]) -> str:
     lines = [headings, ["---"] * len(headings), *table]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -223,6 +302,9 @@ error of [the theorem](../explanation/conform.md).
 def main() -> None:
     """Print the tables, or write the page."""
     torch.set_num_threads(1)
+    if "--operations" in sys.argv:
+        print(operations())
+        return
     text = page()
     if "--pages" in sys.argv:
         PAGE.write_text(text)

@@ -8,6 +8,8 @@ contracts    which roundings an implementation may make
 arrays       NumPy, PyTorch and others behind the array API
 reference    attention in float64, block by block
 bound        the theorem: what a contract allows, element by element
+row_sums     the same as sums over keys, in few passes
+row_bound    the theorem where errors are small: from these sums
 judging      an output beside reference and bound
 gradients    the theorem for the backward pass
 gradient_judging  dq, dk and dv of a kernel, judged

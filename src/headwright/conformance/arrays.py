@@ -25,6 +25,7 @@ from headwright.errors import InputError
 F = TypeVar("F", bound=Callable[..., Any])
 Array = Any  # of any library: the standard has no type for it
 Namespace = Any
+Progress = Callable[[float], None]  # called with the share that is done
 
 
 def run_eagerly(function: F) -> F:
@@ -80,14 +81,17 @@ def to_float64(array: Array) -> Array:
     """A copy in float64, exact; NumPy's where the numbers are on a CPU.
 
     Blocks are small, and PyTorch's threads would wait for one another. It is a copy
-    because a kernel may change its inputs.
+    because a kernel may change its inputs, and in the order of its axes, so that parts
+    of it are views.
     """
     if is_torch_array(array) and array.device.type == "cpu":
-        return np.array(array.double().numpy())
+        return np.array(array.double().numpy(), order="C")
     if is_numpy_array(array):
-        return array.astype(np.float64)  # also from bfloat16, which NumPy has not
+        # also from bfloat16, which NumPy has not
+        return array.astype(np.float64, order="C")
     xp = namespace_of(array)
-    return xp.astype(array, xp.float64, copy=True)
+    copied = xp.astype(array, xp.float64, copy=True)
+    return copied.contiguous() if is_torch_array(copied) else copied
 
 
 def like(array: Array, model: Array) -> Array:

@@ -21,7 +21,7 @@ from headwright.conformance.arrays import (
 from headwright.conformance.contracts import Contract
 from headwright.conformance.description import AddedScores
 from headwright.conformance.formats import FLOAT64, TF32, FloatFormat
-from headwright.conformance.reference import ExactRows
+from headwright.conformance.reference import ExactOutput, ExactRows
 
 ADDENDS_OF_A_BLOCK = 4  # at least so many products are added at once by tensor cores
 # The bound is computed in float64 from weights that have errors of their own. Wherever
@@ -254,7 +254,7 @@ def _log_error(
     distance = exact.largest_score - scores + 2 * worst_error + LAZY_MAXIMUM
     argument = gamma(4.0, units.ulp) * xp.abs(distance)
     # One exp for the key, one for each time that its tile is rescaled, two for a split.
-    exponentials = _rescalings(contract, exact, xp) + 3
+    exponentials = count_rescalings(contract, exact) + 3
     exponential = -exponentials * np.log1p(-min(units.exp, 1.0))
     return score_error + shift + argument + exponential
 
@@ -283,10 +283,10 @@ def _sink_score_error(contract: Contract, units: Units, exact: ExactRows) -> Arr
     return rounded * xp.abs(exact.sink_scores) + raised
 
 
-def _rescalings(contract: Contract, exact: ExactRows, xp: Namespace) -> Array:
+def count_rescalings(contract: Contract, exact: ExactOutput) -> Array:
     """How often weights are multiplied because a later tile has a larger score."""
     tiles = exact.span / contract.tile + 2
-    return xp.where(exact.seen < tiles, exact.seen, tiles)
+    return namespace_of(tiles).where(exact.seen < tiles, exact.seen, tiles)
 
 
 def bound_weights(
@@ -299,7 +299,7 @@ def bound_weights(
     """Steps 6 and 7: |computed - exact| weight of each key, after the division."""
     xp = namespace_of(exact.weights)
     units = units_of(contract, inputs)
-    rescalings = _rescalings(contract, exact, xp)
+    rescalings = count_rescalings(contract, exact)
     log_below, log_above = bound_log_sum(
         contract, inputs, exact, worst_error, log_error
     )
@@ -307,7 +307,7 @@ def bound_weights(
     # Step 7: a weight of the numerator may also be rounded, and its product with the
     # value; the sum of the products and the division err as the other sum does.
     operations = sum_operations(exact.seen) + rescalings + 8
-    log_numerator = log_error - _log_one_minus(gamma(operations, units.sum_ulp), xp)
+    log_numerator = log_error - log_one_minus(gamma(operations, units.sum_ulp), xp)
     log_numerator = log_numerator - np.log1p(-units.value)
     least_log = -log_error - log_above - worst_error
     rounding = _bound_weight_rounding(contract, inputs, exact, least_log)
@@ -329,9 +329,9 @@ def bound_log_sum(
     """Step 6: the logarithm of computed / exact sum of exponentials lies between these."""
     xp = namespace_of(exact.weights)
     units = units_of(contract, inputs)
-    rescalings = _rescalings(contract, exact, xp)
+    rescalings = count_rescalings(contract, exact)
     operations = sum_operations(exact.seen + 1) + rescalings + 4
-    sum_error = -_log_one_minus(gamma(operations, units.sum_ulp), xp)
+    sum_error = -log_one_minus(gamma(operations, units.sum_ulp), xp)
     below = xp.sum(exact.weights * xp.expm1(-log_error), axis=-1, keepdims=True)
     above = xp.sum(raise_weights(exact, log_error, xp), axis=-1, keepdims=True)
     if exact.sink_scores is not None:
@@ -344,7 +344,7 @@ def bound_log_sum(
     return xp.log1p(below) - sum_error, xp.log1p(above) + sum_error
 
 
-def _log_one_minus(relative: Array, xp: Namespace) -> Array:
+def log_one_minus(relative: Array, xp: Namespace) -> Array:
     """log(1 - relative); minus infinity where nothing is left."""
     left = xp.where(relative < 1, relative, xp.ones_like(relative))
     return xp.log1p(-left)
@@ -385,14 +385,7 @@ def _bound_output(
     xp: Namespace,
 ) -> OutputBound:
     """Step 8: the mean of the values, and the rounding of the output."""
-    working = contract.working_format(inputs)
-    output_format = contract.resolve(contract.output_format, inputs)
     before_rounding = xp.matmul(weight_error, xp.abs(exact.values))
-    # What is flushed to zero: values, products, partial sums, rescaled sums, each
-    # divided by a sum of at least nearly 1.
-    sums = contract.resolve(contract.sum_format, inputs)
-    tiny_error = max(working.tiny_error, sums.tiny_error)
-    before_rounding = before_rounding + (5 * exact.seen + 4) * tiny_error
     if contract.value_format == "float8_e4m3":
         # Values are scaled so that the largest is the format's largest.
         values = contract.resolve(contract.value_format, inputs)
@@ -400,8 +393,27 @@ def _bound_output(
         step = largest / values.largest * values.tiny_error
         kept = 1 + xp.sum(weight_error, axis=-1, keepdims=True)
         before_rounding = before_rounding + step * kept
-    before_rounding = before_rounding * BOUND_SLACK
     too_large = _sums_may_overflow(contract, inputs, exact)
+    return round_output(contract, inputs, exact, before_rounding, too_large)
+
+
+def round_output(
+    contract: Contract,
+    inputs: FloatFormat,
+    exact: ExactOutput,
+    mean_error: Array,
+    too_large: Array,
+) -> OutputBound:
+    """Step 8, from the error of the mean: flushes to zero, and one rounding."""
+    xp = namespace_of(exact.output)
+    working = contract.working_format(inputs)
+    output_format = contract.resolve(contract.output_format, inputs)
+    # What is flushed to zero: values, products, partial sums, rescaled sums, each
+    # divided by a sum of at least nearly 1.
+    sums = contract.resolve(contract.sum_format, inputs)
+    tiny_error = max(working.tiny_error, sums.tiny_error)
+    before_rounding = mean_error + (5 * exact.seen + 4) * tiny_error
+    before_rounding = before_rounding * BOUND_SLACK
     before_rounding = xp.where(
         too_large, xp.full_like(before_rounding, np.inf), before_rounding
     )
@@ -425,15 +437,27 @@ def _sums_may_overflow(
     or 2^8 in the working type, where the maximum may be late.
     """
     xp = namespace_of(exact.weights)
+    magnitudes = xp.abs(exact.values)
+    largest_value = xp.max(magnitudes, axis=-2, keepdims=True)
+    all_values = xp.sum(magnitudes, axis=-2, keepdims=True)
+    return sums_may_overflow(contract, inputs, exact.seen, largest_value, all_values)
+
+
+def sums_may_overflow(
+    contract: Contract,
+    inputs: FloatFormat,
+    seen: Array,
+    largest_value: Array,
+    all_values: Array,
+) -> Array:
+    """The same, from the largest |v| and the sum of all."""
+    xp = namespace_of(all_values)
     sums = contract.resolve(contract.sum_format, inputs)
     largest_exponential = 1.0
     if sums is contract.working_format(inputs):
         largest_exponential = LARGEST_EXPONENTIAL
-    magnitudes = xp.abs(exact.values)
-    largest_value = xp.max(magnitudes, axis=-2, keepdims=True)
-    all_values = xp.sum(magnitudes, axis=-2, keepdims=True)
-    of_products = xp.minimum(exact.seen * largest_value, all_values)
-    of_exponentials = xp.broadcast_to(exact.seen, of_products.shape)
+    of_products = xp.minimum(seen * largest_value, all_values)
+    of_exponentials = xp.broadcast_to(seen, of_products.shape)
     largest_sum = largest_exponential * xp.maximum(of_products, of_exponentials)
     # Each addend and each sum err by less than twice, altogether.
     return 2 * largest_sum >= sums.largest

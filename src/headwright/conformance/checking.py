@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headwright.conformance.arrays import Array, run_eagerly
+from headwright.conformance.arrays import Array, Progress, run_eagerly
 from headwright.conformance.contracts import (
     Contract,
     contracts_to_try,
@@ -16,7 +16,7 @@ from headwright.conformance.contracts import (
 )
 from headwright.conformance.gradient_judging import differentiate, judge_gradients
 from headwright.conformance.hypotheses import fitting_hypotheses
-from headwright.conformance.judging import Comparison, Progress, compare
+from headwright.conformance.judging import Comparison, compare
 from headwright.conformance.reading import (
     AttentionOptions,
     read_output,
@@ -207,7 +207,7 @@ def judge(
         unjudged=shown.unjudged,
         empty_rows=shown.empty_rows,
         margin=shown.margin,
-        ratios=shown.ratios,
+        ratio_array=shown.ratio_array,
     )
 
 

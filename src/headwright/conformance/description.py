@@ -154,6 +154,28 @@ def key_range(
     return first, stop
 
 
+def hides_by_position_only(spec: AttentionSpec) -> bool:
+    """Whether nothing but the positions of row and key says what is seen."""
+    return spec.documents is None and spec.key_padding is None and spec.mask is None
+
+
+def keys_of_rows(
+    spec: AttentionSpec, shape: AttentionShape, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The first and past-the-last key that the position of each row lets it see."""
+    positions = row_positions(spec, shape, rows)
+    first = np.zeros_like(positions)
+    stop = np.full_like(positions, shape.keys)
+    if spec.keys_before is not None:
+        first = np.maximum(first, positions - spec.keys_before)
+    if spec.keys_after is not None:
+        stop = np.minimum(stop, positions + spec.keys_after + 1)
+    if spec.causal:
+        stop = np.minimum(stop, positions + 1)
+    first = np.minimum(first, shape.keys)
+    return first, np.maximum(stop, first)
+
+
 def visible_block(
     spec: AttentionSpec,
     shape: AttentionShape,

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from headwright.conformance.arrays import Array, namespace_of, to_numpy
+from headwright.conformance.arrays import (
+    Array,
+    Progress,
+    device_of,
+    namespace_of,
+    to_numpy,
+)
 from headwright.conformance.bound import (
     OutputBound,
     Vacuity,
@@ -20,13 +26,16 @@ from headwright.conformance.description import query_heads
 from headwright.conformance.reference import (
     AttentionProblem,
     Block,
+    ExactOutput,
     ExactRows,
     blocks,
+    by_head,
     exact_rows,
     take_rows,
+    whole_block,
 )
-
-Progress = Callable[[float], None]
+from headwright.conformance.row_bound import bound_sums, is_linear, least_weights_of
+from headwright.conformance.row_sums import RowSums, is_summable, sum_rows
 
 
 @dataclass(frozen=True)
@@ -51,16 +60,23 @@ class Element:
 class Comparison:
     """An output under one contract.
 
-    `ratios` is (batch, heads, rows, value dim) over the rows that were looked at: the
-    error divided by the bound, 0 in rows that see no key, NaN where nothing is judged.
+    `ratio_array` is (batch, heads, rows, value dim) over the rows that were looked at,
+    where the output is: the error divided by the bound, 0 in rows that see no key, NaN
+    where nothing is judged. `ratio` is the largest.
     """
 
     contract: Contract
-    ratios: np.ndarray
+    ratio_array: Array
+    ratio: float
     worst: Element
     unjudged: dict[Vacuity, int]  # elements whose bound says nothing, by the reason
     margin: float  # the mean bound, divided by the mean of sum_j weight_j |v_j|
     empty: np.ndarray  # (batch, heads, rows): rows that see no key
+
+    @cached_property
+    def ratios(self) -> np.ndarray:
+        """The ratios in NumPy, copied when they are first asked for."""
+        return to_numpy(self.ratio_array)
 
     @property
     def unjudged_elements(self) -> int:
@@ -71,13 +87,6 @@ class Comparison:
     def empty_rows(self) -> int:
         """How many rows see no key."""
         return int(self.empty.sum())
-
-    @cached_property
-    def ratio(self) -> float:
-        """The largest ratio of an element that was judged."""
-        if np.isnan(self.ratios).all():
-            return 0.0
-        return float(np.nanmax(self.ratios))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,152 +105,191 @@ def compare(
     progress: Progress | None = None,
     row_scale: RowScale | None = None,
 ) -> list[Comparison]:
-    """The output beside the reference, under each contract, in one pass."""
-    shape = problem.shape
-    size = (shape.batch, shape.heads, len(rows), shape.value_dim)
-    ratios = [np.zeros(size, dtype=np.float32) for _ in contracts]
-    worst: list[Element | None] = [None for _ in contracts]
-    unjudged: list[dict[Vacuity, int]] = [{} for _ in contracts]
-    sizes = np.zeros((len(contracts), 2))  # of the bound, and of the values
-    empty = np.zeros(size[:3], dtype=bool)
-    place_of_row = {int(row): place for place, row in enumerate(rows)}
+    """The output beside the reference, under each contract, in one pass.
+
+    Contracts whose bound is linear in sums over keys share these sums. Blocks in which
+    such a bound says nothing, and other contracts, are looked at key by key.
+    """
+    inputs = problem.input_format
     all_blocks = list(blocks(problem, rows))
-    for number, block in enumerate(all_blocks):
-        # What overflows is infinite, and what is not finite is not judged: NumPy need
-        # not warn of it.
-        with np.errstate(all="ignore"):
-            exact = exact_rows(problem, block)
-            values = take_rows(problem, block, out)
-            place = _place(problem, block, place_of_row)
-            empty[place] = _find_empty(exact)
-            for index, contract in enumerate(contracts):
-                bound = bound_rows(contract, problem.input_format, exact, shape.dim)
-                factor = row_scale.of_rows(exact, block) if row_scale else None
-                part = _compare_block(exact, bound, values, factor)
-                block_ratios = to_numpy(part.ratios)
-                ratios[index][place] = block_ratios
-                sizes[index] += _sizes_of_block(exact, bound)
-                if np.isnan(block_ratios).any():
-                    reasons = find_vacuity(contract, problem.input_format, exact, bound)
-                    _count_reasons(unjudged[index], reasons, block_ratios)
-                worst_of_block = _worst_element(problem, block, part)
-                worst[index] = _larger(worst[index], worst_of_block)
-        if progress is not None:
-            progress((number + 1) / len(all_blocks))
-    comparisons = []
-    for index, contract in enumerate(contracts):
-        element = worst[index]
-        assert element is not None  # noqa: S101  (there is at least one block)
-        of_bound, of_values = sizes[index].tolist()
-        margin = of_bound / of_values if of_values > 0 else 0.0
-        comparison = Comparison(
-            contract, ratios[index], element, unjudged[index], margin, empty
-        )
-        comparisons.append(comparison)
-    return comparisons
+    summable = is_summable(problem) and row_scale is None
+    linear = [each for each in contracts if summable and is_linear(each, inputs)]
+    records: list[_Record] = []
+    # What overflows is infinite, and what is not finite is not judged: NumPy need not
+    # warn of it.
+    with np.errstate(all="ignore"):
+        if linear:
+            least_weights = least_weights_of(linear, inputs)
+            sums = sum_rows(problem, all_blocks, rows, least_weights, progress)
+        for contract in contracts:
+            if contract in linear:
+                record = _bound_by_sums(problem, contract, sums)
+                left_open = _blocks_left_open(record, all_blocks)
+            else:
+                record = _new_record(problem, contract, len(rows))
+                left_open = all_blocks
+            for number, block in enumerate(left_open):
+                _look_at_keys(problem, block, record, row_scale)
+                if progress is not None:
+                    progress((number + 1) / len(left_open))
+            records.append(record)
+        return [_judge_record(problem, record, out, rows) for record in records]
 
 
 @dataclass(frozen=True, eq=False)
-class _BlockRatios:
-    """Arrays (pairs, group, rows, value dim), where the output is."""
+class _Record:
+    """What a contract says of all rows: arrays (pairs, group, rows, value dim).
 
-    ratios: Array
-    values: Array
+    They are where the queries are, and are filled block by block.
+    """
+
+    contract: Contract
     exact: Array
     bound: Array
+    magnitude: Array  # sum_j weight_j |v_j|
+    vacuous: Array
+    empty: Array  # (pairs, group, rows, 1): rows that see neither a key nor a sink
+    unjudged: dict[Vacuity, int]
+
+    def fill(self, block: Block, exact: ExactOutput, bound: OutputBound) -> None:
+        """The rows of a block."""
+        place = (block.pair_range, slice(None), block.places)
+        self.exact[place] = exact.output
+        self.bound[place] = bound.bound
+        self.magnitude[place] = exact.mean_magnitude
+        self.vacuous[place] = bound.vacuous
+        # A sink is something to see.
+        if exact.sink_scores is None:
+            self.empty[place] = exact.seen == 0
 
 
-def _find_empty(exact: ExactRows) -> np.ndarray:
-    """Which rows see no key, (pairs, group, rows); a sink is something to see."""
-    size = exact.output.shape[:-1]
-    nothing = np.broadcast_to(to_numpy(exact.seen == 0)[..., 0], size)
-    if exact.sink_scores is not None:
-        return np.zeros_like(nothing)
-    return nothing
-
-
-def _compare_block(
-    exact: ExactRows, bound: OutputBound, values: Array, factor: Array | None
-) -> _BlockRatios:
-    """Error / bound, where an output may be multiplied by a factor for each row."""
-    xp = namespace_of(exact.output)
-    expected = exact.output
-    allowed = bound.bound
-    if factor is not None:
-        expected = expected * factor
-        allowed = allowed * xp.abs(factor)
-    ratios = xp.abs(values - expected) / allowed
-    # A number that is not finite is infinitely far off; what is vacuous is not judged.
-    wrong = ~xp.isfinite(values)
-    ratios = xp.where(wrong, xp.full_like(ratios, np.inf), ratios)
-    ratios = xp.where(bound.vacuous, xp.full_like(ratios, np.nan), ratios)
-    if exact.sink_scores is None:
-        ratios = xp.where(exact.seen > 0, ratios, xp.zeros_like(ratios))
-    return _BlockRatios(ratios, values, expected, allowed)
-
-
-def _sizes_of_block(exact: ExactRows, bound: OutputBound) -> tuple[float, float]:
-    """Sums of the bounds and of the mean |v|, where something is judged."""
-    xp = namespace_of(exact.output)
-    judged = ~bound.vacuous & (exact.mean_magnitude > 0)
-    nothing = xp.zeros_like(exact.output)
-    bounds = xp.sum(xp.where(judged, bound.bound, nothing))
-    magnitudes = xp.sum(xp.where(judged, exact.mean_magnitude, nothing))
-    return float(bounds), float(magnitudes)
-
-
-def _count_reasons(
-    counts: dict[Vacuity, int], reasons: dict[Vacuity, Array], ratios: np.ndarray
-) -> None:
-    """Add how many elements are not judged for each reason."""
-    for reason, elements in reasons.items():
-        number = int((to_numpy(elements) & np.isnan(ratios)).sum())
-        if number:
-            counts[reason] = counts.get(reason, 0) + number
-
-
-def _place(
-    problem: AttentionProblem, block: Block, place_of_row: dict[int, int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where a block's rows are in an array (batch, heads, rows)."""
+def _new_record(problem: AttentionProblem, contract: Contract, rows: int) -> _Record:
+    xp = namespace_of(problem.q)
     shape = problem.shape
-    texts = (block.pairs // shape.key_heads)[:, None, None]
-    heads = query_heads(problem.spec, shape, block.pairs)[:, :, None]
-    places = np.array([place_of_row[int(row)] for row in block.rows])[None, None, :]
-    return texts, heads, places
-
-
-def _worst_element(
-    problem: AttentionProblem, block: Block, part: _BlockRatios
-) -> Element:
-    xp = namespace_of(part.ratios)
-    lowest = xp.full_like(part.ratios, -1.0)
-    comparable = xp.where(xp.isnan(part.ratios), lowest, part.ratios)
-    largest = int(xp.argmax(xp.reshape(comparable, (-1,))))
-    where = np.unravel_index(largest, comparable.shape)
-    pair, member, row, column = (int(index) for index in where)
-    shape = problem.shape
-    heads = query_heads(problem.spec, shape, block.pairs)
-    return Element(
-        batch=int(block.pairs[pair]) // shape.key_heads,
-        head=int(heads[pair, member]),
-        row=int(block.rows[row]),
-        column=column,
-        value=float(part.values[where]),
-        exact=float(part.exact[where]),
-        bound=float(part.bound[where]),
+    device = device_of(problem.q)
+    pairs = shape.batch * shape.key_heads
+    size = (pairs, shape.group, rows, shape.value_dim)
+    row_size = (pairs, shape.group, rows, 1)
+    return _Record(
+        contract=contract,
+        exact=xp.zeros(size, dtype=xp.float64, device=device),
+        bound=xp.zeros(size, dtype=xp.float64, device=device),
+        magnitude=xp.zeros(size, dtype=xp.float64, device=device),
+        vacuous=xp.zeros(size, dtype=xp.bool, device=device),
+        empty=xp.zeros(row_size, dtype=xp.bool, device=device),
+        unjudged={},
     )
 
 
-def _larger(first: Element | None, second: Element) -> Element:
-    if first is None or _ratio(second) > _ratio(first):
-        return second
-    return first
+def _bound_by_sums(
+    problem: AttentionProblem, contract: Contract, sums: RowSums
+) -> _Record:
+    """A contract whose bound is linear in sums over keys."""
+    xp = namespace_of(sums.output)
+    bound = bound_sums(contract, problem.input_format, sums, problem.shape.dim)
+    empty = xp.zeros_like(sums.log_sum_exp, dtype=xp.bool)
+    if sums.sink_scores is None:  # a sink is something to see
+        empty = empty | (sums.seen == 0)
+    return _Record(
+        contract=contract,
+        # Blocks that are left open are filled in again.
+        exact=sums.output,
+        bound=bound.bound,
+        magnitude=sums.mean_magnitude,
+        vacuous=bound.vacuous,
+        empty=empty,
+        unjudged={},
+    )
 
 
-def _ratio(element: Element) -> float:
-    if not np.isfinite(element.value):
-        return np.inf
-    if not np.isfinite(element.bound):
-        return -1.0
-    return element.error / element.bound
+def _blocks_left_open(record: _Record, all_blocks: Sequence[Block]) -> list[Block]:
+    """Those with an element that sums say nothing of."""
+    xp = namespace_of(record.vacuous)
+    vacuous_rows = to_numpy(xp.any(xp.any(record.vacuous, axis=3), axis=1))
+    if not vacuous_rows.any():
+        return []
+    return [
+        block
+        for block in all_blocks
+        if vacuous_rows[block.pair_range, block.places].any()
+    ]
+
+
+def _look_at_keys(
+    problem: AttentionProblem, block: Block, record: _Record, row_scale: RowScale | None
+) -> None:
+    """The whole theorem for a block, with arrays over rows and keys."""
+    inputs = problem.input_format
+    exact = exact_rows(problem, block)
+    bound = bound_rows(record.contract, inputs, exact, problem.shape.dim)
+    if row_scale is None:
+        record.fill(block, exact, bound)
+    else:
+        factor = row_scale.of_rows(exact, block)
+        record.fill(block, *_scale(exact, bound, factor))
+    xp = namespace_of(bound.vacuous)
+    if not bool(xp.any(bound.vacuous)):
+        return
+    reasons = find_vacuity(record.contract, inputs, exact, bound)
+    for reason, elements in reasons.items():
+        if exact.sink_scores is None:
+            elements = elements & (exact.seen > 0)
+        number = int(to_numpy(elements).sum())
+        if number:
+            record.unjudged[reason] = record.unjudged.get(reason, 0) + number
+
+
+def _scale(
+    exact: ExactRows, bound: OutputBound, factor: Array
+) -> tuple[ExactRows, OutputBound]:
+    """An output that is multiplied by a factor for each row, and its bound."""
+    allowed = bound.bound * namespace_of(factor).abs(factor)
+    return replace(exact, output=exact.output * factor), replace(bound, bound=allowed)
+
+
+def _judge_record(
+    problem: AttentionProblem, record: _Record, out: Array, rows: np.ndarray
+) -> Comparison:
+    """Error / bound of all elements, and the worst of them."""
+    xp = namespace_of(record.exact)
+    values = take_rows(problem, whole_block(problem, rows), out)
+    ratios = xp.abs(values - record.exact) / record.bound
+    # A number that is not finite is infinitely far off; what is vacuous is not judged.
+    ratios = xp.where(xp.isfinite(values), ratios, xp.full_like(ratios, np.inf))
+    ratios = xp.where(record.vacuous, xp.full_like(ratios, np.nan), ratios)
+    ratios = xp.where(record.empty, xp.zeros_like(ratios), ratios)
+
+    comparable = xp.where(xp.isnan(ratios), xp.full_like(ratios, -1.0), ratios)
+    largest = int(xp.argmax(xp.reshape(comparable, (-1,))))
+    where = np.unravel_index(largest, tuple(comparable.shape))
+    pair, member, place, column = (int(index) for index in where)
+    shape = problem.shape
+    heads = query_heads(problem.spec, shape, np.arange(len(record.exact)))
+    worst = Element(
+        batch=pair // shape.key_heads,
+        head=int(heads[pair, member]),
+        row=int(rows[place]),
+        column=column,
+        value=float(values[where]),
+        exact=float(record.exact[where]),
+        bound=float(record.bound[where]),
+    )
+    return Comparison(
+        contract=record.contract,
+        ratio_array=by_head(problem, xp.astype(ratios, xp.float32)),
+        ratio=max(0.0, float(comparable[where])),
+        worst=worst,
+        unjudged=record.unjudged,
+        margin=_margin(record),
+        empty=to_numpy(by_head(problem, record.empty))[..., 0],
+    )
+
+
+def _margin(record: _Record) -> float:
+    """The mean bound, divided by the mean of |v|, where something is judged."""
+    xp = namespace_of(record.bound)
+    judged = ~record.vacuous & (record.magnitude > 0)
+    nothing = xp.zeros_like(record.bound)
+    of_bound = float(xp.sum(xp.where(judged, record.bound, nothing)))
+    of_values = float(xp.sum(xp.where(judged, record.magnitude, nothing)))
+    return of_bound / of_values if of_values > 0 else 0.0

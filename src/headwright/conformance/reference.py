@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from headwright.conformance.arrays import (
     Array,
-    Namespace,
+    device_of,
     like,
     namespace_of,
     on_accelerator,
@@ -52,18 +53,73 @@ class AttentionProblem:
         _, key_heads, keys, _ = self.k.shape
         return AttentionShape(batch, heads, key_heads, rows, keys, dim, self.v.shape[3])
 
+    @cached_property
+    def magnitudes(self) -> Magnitudes:
+        """What all blocks need of keys and values, computed once."""
+        xp = namespace_of(self.q)
+        keys = by_key_head(self.k)
+        values = by_key_head(self.v)
+        absolute_keys = xp.abs(keys)
+        absolute_values = xp.abs(values)
+        key_norms = xp.sqrt(xp.sum(keys * keys, axis=-1))
+        key_sums = xp.sum(absolute_keys, axis=-1)
+        return Magnitudes(
+            keys=absolute_keys,
+            values=absolute_values,
+            values_twice=xp.concat((values, absolute_values), axis=-1),
+            key_sums=key_sums,
+            longest_key=xp.max(key_norms, axis=-1)[:, None, None, None],
+            largest_key_sum=xp.max(key_sums, axis=-1)[:, None, None, None],
+            value_sums=xp.sum(absolute_values, axis=-2)[:, None, None, :],
+            largest_value=xp.max(absolute_values, axis=-2)[:, None, None, :],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Magnitudes:
+    """Of keys and values, by pairs of a text and a key head."""
+
+    keys: Array  # |k|, (pairs, keys, dim)
+    values: Array  # |v|, (pairs, keys, value dim)
+    values_twice: Array  # v beside |v|, (pairs, keys, 2 * value dim)
+    key_sums: Array  # sum_l |k_l|, (pairs, keys)
+    longest_key: Array  # the largest norm of a key, (pairs, 1, 1, 1)
+    largest_key_sum: Array  # (pairs, 1, 1, 1)
+    value_sums: Array  # sums over all keys, (pairs, 1, 1, value dim)
+    largest_value: Array  # over all keys, (pairs, 1, 1, value dim)
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
     """Which part of a call is computed at once."""
 
-    pairs: np.ndarray  # texts and key heads: text * key_heads + key head
+    pairs: np.ndarray  # texts and key heads: text * key_heads + key head, consecutive
     rows: np.ndarray
     keys: slice
+    places: slice  # of the rows, among all that are looked at
+
+    @property
+    def pair_range(self) -> slice:
+        """The pairs as a slice of an array that has all of them."""
+        return slice(int(self.pairs[0]), int(self.pairs[-1]) + 1)
 
 
 @dataclass(frozen=True, eq=False)
-class ExactRows:
+class ExactOutput:
+    """Some rows of the output of attention, in float64."""
+
+    output: Array  # (pairs, group, rows, value dim)
+    mean_magnitude: Array  # sum_j weight_j |v_j|, as the output
+    log_sum_exp: Array  # (pairs, group, rows, 1)
+    sink_scores: Array | None  # (pairs, group, 1, 1)
+    # How many keys a row sees, and from the first to the last of them: both are
+    # (pairs or 1, group or 1, rows, 1), since many masks are the same for all heads.
+    seen: Array
+    span: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ExactRows(ExactOutput):
     """Some rows of attention; arrays are (pairs, group, rows, keys) unless said.
 
     `scores` and `weights` of hidden keys are 0; `visible` says which those are.
@@ -79,16 +135,8 @@ class ExactRows:
     scores: Array
     visible: Array
     weights: Array
-    log_sum_exp: Array  # (pairs, group, rows, 1)
     largest_score: Array  # (pairs, group, rows, 1)
-    sink_scores: Array | None  # (pairs, group, 1, 1)
-    # How many keys a row sees, and from the first to the last of them: both are
-    # (pairs or 1, group or 1, rows, 1), since many masks are the same for all heads.
-    seen: Array
-    span: Array
     values: Array  # (pairs, 1, keys, value dim)
-    output: Array  # (pairs, group, rows, value dim)
-    mean_magnitude: Array  # sum_j weight_j |v_j|, as the output
 
 
 def blocks(problem: AttentionProblem, rows: np.ndarray) -> Iterator[Block]:
@@ -98,15 +146,24 @@ def blocks(problem: AttentionProblem, rows: np.ndarray) -> Iterator[Block]:
     if on_accelerator(problem.q):
         budget = SCORES_ON_ACCELERATOR
     one_row = shape.group * shape.keys
-    pairs_at_once = max(1, budget // (one_row * min(ROWS_AT_LEAST, len(rows))))
-    rows_at_once = max(1, budget // (one_row * pairs_at_once))
     pairs = np.arange(shape.batch * shape.key_heads)
+    pairs_at_once = max(1, budget // (one_row * min(ROWS_AT_LEAST, len(rows))))
+    pairs_at_once = min(pairs_at_once, len(pairs))
+    rows_at_once = max(1, budget // (one_row * pairs_at_once))
     for first_pair in range(0, len(pairs), pairs_at_once):
         some_pairs = pairs[first_pair : first_pair + pairs_at_once]
         for first_row in range(0, len(rows), rows_at_once):
-            some_rows = rows[first_row : first_row + rows_at_once]
+            places = slice(first_row, min(first_row + rows_at_once, len(rows)))
+            some_rows = rows[places]
             first, stop = key_range(problem.spec, shape, some_rows)
-            yield Block(some_pairs, some_rows, slice(first, stop))
+            yield Block(some_pairs, some_rows, slice(first, stop), places)
+
+
+def whole_block(problem: AttentionProblem, rows: np.ndarray) -> Block:
+    """All pairs, all keys and these rows at once."""
+    shape = problem.shape
+    pairs = np.arange(shape.batch * shape.key_heads)
+    return Block(pairs, rows, slice(0, shape.keys), slice(0, len(rows)))
 
 
 def exact_rows(problem: AttentionProblem, block: Block) -> ExactRows:
@@ -114,14 +171,17 @@ def exact_rows(problem: AttentionProblem, block: Block) -> ExactRows:
     spec = problem.spec
     shape = problem.shape
     xp = namespace_of(problem.q)
-    q, k, v = _operands(problem, block)
+    q, k, v = operands(problem, block)
+    magnitudes = problem.magnitudes
+    absolute_keys = magnitudes.keys[block.pair_range, block.keys][:, None]
 
     linear = xp.matmul(q, xp.matrix_transpose(k)) * spec.scale
-    magnitude = xp.matmul(xp.abs(q), xp.matrix_transpose(xp.abs(k))) * abs(spec.scale)
+    magnitude = xp.matmul(xp.abs(q), xp.matrix_transpose(absolute_keys))
+    magnitude = magnitude * abs(spec.scale)
     # An operand that is flushed loses its product with the other one; besides, each
     # product, each partial sum and the scaled sum may be flushed.
     query_size = xp.sum(xp.abs(q), axis=-1)[..., :, None]
-    key_size = xp.sum(xp.abs(k), axis=-1)[..., None, :]
+    key_size = magnitudes.key_sums[block.pair_range, block.keys][:, None, None, :]
     flushable = (query_size + key_size + 3 * shape.dim + 1) * max(1.0, abs(spec.scale))
 
     capped = linear
@@ -142,13 +202,13 @@ def exact_rows(problem: AttentionProblem, block: Block) -> ExactRows:
             magnitude=xp.where(finite, added.magnitude, nothing),
         )
         scores = capped + added.total
-    seen, span = _counts(visible, xp)
+    seen, span = count_keys(visible)
     visible = xp.broadcast_to(visible, scores.shape)
 
     hidden_score = xp.full_like(scores, -np.inf)
     shown_scores = xp.where(visible, scores, hidden_score)
     largest = xp.max(shown_scores, axis=-1, keepdims=True)
-    sinks = _sink_scores(problem, block)
+    sinks = sink_scores(problem, block.pairs)
     if sinks is not None:
         largest = xp.maximum(largest, sinks)
     # A row that sees nothing has no largest score; any finite number will do.
@@ -164,7 +224,7 @@ def exact_rows(problem: AttentionProblem, block: Block) -> ExactRows:
         linear=linear,
         magnitude=magnitude,
         flushable=flushable,
-        largest_product=_largest_product(problem, block, q),
+        largest_product=largest_product(problem, block, q),
         softcap=spec.softcap,
         capped=capped,
         added=added,
@@ -182,56 +242,85 @@ def exact_rows(problem: AttentionProblem, block: Block) -> ExactRows:
     )
 
 
-def _operands(problem: AttentionProblem, block: Block) -> tuple[Array, Array, Array]:
+def operands(problem: AttentionProblem, block: Block) -> tuple[Array, Array, Array]:
     """Queries (pairs, group, rows, dim); keys and values (pairs, 1, keys, dim)."""
-    shape = problem.shape
-    texts = (block.pairs // shape.key_heads).tolist()
-    key_heads = (block.pairs % shape.key_heads).tolist()
-    k = problem.k[texts, key_heads, block.keys][:, None]
-    v = problem.v[texts, key_heads, block.keys][:, None]
+    k = by_key_head(problem.k)[block.pair_range, block.keys][:, None]
+    v = by_key_head(problem.v)[block.pair_range, block.keys][:, None]
     return take_rows(problem, block, problem.q), k, v
+
+
+def by_key_head(array: Array) -> Array:
+    """Keys or values (batch, key heads, keys, dim) as (pairs, keys, dim)."""
+    xp = namespace_of(array)
+    return xp.reshape(array, (-1, *array.shape[2:]))
 
 
 def take_rows(problem: AttentionProblem, block: Block, array: Array) -> Array:
     """The rows of queries or of an output in a block: (pairs, group, rows, dim)."""
+    pairs = by_pair(problem, array)[block.pair_range]
+    first, last = int(block.rows[0]), int(block.rows[-1])
+    if last - first + 1 == len(block.rows):
+        return pairs[:, :, first : last + 1]
+    return pairs[:, :, like(block.rows, array)]
+
+
+def by_pair(problem: AttentionProblem, array: Array) -> Array:
+    """(batch, heads, rows, dim) as (pairs, group, rows, dim)."""
+    xp = namespace_of(array)
     shape = problem.shape
-    texts = like(block.pairs // shape.key_heads, array)[:, None, None]
-    heads = like(query_heads(problem.spec, shape, block.pairs), array)[:, :, None]
-    rows = like(block.rows, array)[None, None, :]
-    return array[texts, heads, rows]
+    rows, columns = array.shape[2:]
+    if not problem.spec.interleaved_heads:
+        return xp.reshape(array, (-1, shape.group, rows, columns))
+    size = (shape.batch, shape.group, shape.key_heads, rows, columns)
+    by_member = xp.permute_dims(xp.reshape(array, size), (0, 2, 1, 3, 4))
+    return xp.reshape(by_member, (-1, shape.group, rows, columns))
 
 
-def _largest_product(problem: AttentionProblem, block: Block, q: Array) -> Array:
+def by_head(problem: AttentionProblem, array: Array) -> Array:
+    """(pairs, group, rows, dim) as (batch, heads, rows, dim)."""
+    xp = namespace_of(array)
+    shape = problem.shape
+    size = (shape.batch, shape.heads, *array.shape[2:])
+    if not problem.spec.interleaved_heads:
+        return xp.reshape(array, size)
+    by_key_head = (shape.batch, shape.key_heads, shape.group, *array.shape[2:])
+    by_member = xp.permute_dims(xp.reshape(array, by_key_head), (0, 2, 1, 3, 4))
+    return xp.reshape(by_member, size)
+
+
+def largest_product(problem: AttentionProblem, block: Block, q: Array) -> Array:
     """A bound on every product with a key, also a hidden one: by Cauchy and Schwarz.
 
-    It bounds the sum of |q_l k_l| as well, and so every partial sum.
+    It bounds the sum of |q_l k_l| as well, and so every partial sum; and their
+    multiples by the scale.
     """
+    longest_key = problem.magnitudes.longest_key[block.pair_range]
+    return query_norms(q) * longest_key * max(1.0, abs(problem.spec.scale))
+
+
+def query_norms(q: Array) -> Array:
+    """The norm of each query, (pairs, group, rows, 1)."""
     xp = namespace_of(q)
-    shape = problem.shape
-    texts = (block.pairs // shape.key_heads).tolist()
-    key_heads = (block.pairs % shape.key_heads).tolist()
-    k = problem.k[texts, key_heads]
-    key_norms = xp.sqrt(xp.sum(k * k, axis=-1))
-    longest_key = xp.max(key_norms, axis=-1)[:, None, None, None]
-    query_norms = xp.sqrt(xp.sum(q * q, axis=-1, keepdims=True))
-    return query_norms * longest_key * max(1.0, abs(problem.spec.scale))
+    return xp.sqrt(xp.sum(q * q, axis=-1, keepdims=True))
 
 
-def _sink_scores(problem: AttentionProblem, block: Block) -> Array | None:
+def sink_scores(problem: AttentionProblem, pairs: np.ndarray) -> Array | None:
+    """The sink of each query head, (pairs, group, 1, 1)."""
     if problem.spec.sinks is None:
         return None
-    heads = query_heads(problem.spec, problem.shape, block.pairs)
+    heads = query_heads(problem.spec, problem.shape, pairs)
     sinks = np.asarray(problem.spec.sinks, dtype=np.float64)[heads]
     return like(sinks, problem.q)[:, :, None, None]
 
 
-def _counts(visible: Array, xp: Namespace) -> tuple[Array, Array]:
+def count_keys(visible: Array) -> tuple[Array, Array]:
     """How many keys each row sees, and from the first to the last of them."""
-    ones = xp.astype(visible, xp.float64)
-    seen = xp.sum(ones, axis=-1, keepdims=True)
-    numbers = xp.cumulative_sum(xp.ones_like(ones), axis=-1)
-    last = xp.max(ones * numbers, axis=-1, keepdims=True)
-    backwards = ones * (ones.shape[-1] + 1 - numbers)
-    first = xp.max(backwards, axis=-1, keepdims=True)
-    span = last + first - ones.shape[-1]
+    xp = namespace_of(visible)
+    keys = visible.shape[-1]
+    numbers = xp.arange(1, keys + 1, dtype=xp.float64, device=device_of(visible))
+    seen = xp.sum(xp.astype(visible, xp.float64), axis=-1, keepdims=True)
+    last = xp.max(visible * numbers, axis=-1, keepdims=True)
+    backwards = xp.max(visible * (keys + 1 - numbers), axis=-1, keepdims=True)
+    # A row that sees nothing has neither: its span is 0.
+    span = xp.where(seen > 0, last + backwards - keys, xp.zeros_like(seen))
     return seen, span

@@ -18,7 +18,7 @@ def summarise(verdict: ConformanceVerdict) -> str:
     first = f"{verdict.word}: "
     if verdict.gradients:
         first += f"the output is {verdict.output_word}, "
-    if verdict.unjudged_elements == verdict.ratios.size:
+    if verdict.unjudged_elements == verdict.elements:
         first += "nothing is judged"
     else:
         first += f"{ratio_in_words(verdict.ratio)} of the bound"

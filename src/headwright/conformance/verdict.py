@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from headwright.conformance.arrays import Array, to_numpy
 from headwright.conformance.bound import Vacuity
 from headwright.conformance.judging import Comparison, Element
 
@@ -99,8 +101,13 @@ class ConformanceVerdict:
     unjudged: dict[Vacuity, int]  # elements that are not judged, by the reason
     empty_rows: int
     margin: float  # the mean bound, divided by the mean of sum_j weight_j |v_j|
-    ratios: np.ndarray
+    ratio_array: Array  # as `ratios`, where the output is
     gradients: tuple[GradientVerdict, ...] = ()
+
+    @cached_property
+    def ratios(self) -> np.ndarray:
+        """Error / bound of every element, copied when it is first asked for."""
+        return to_numpy(self.ratio_array)
 
     @property
     def word(self) -> VerdictWord:
@@ -110,6 +117,11 @@ class ConformanceVerdict:
             if word in words:
                 return word
         return VerdictWord.WITHIN
+
+    @property
+    def elements(self) -> int:
+        """How many elements were looked at."""
+        return math.prod(self.ratio_array.shape)
 
     @property
     def unjudged_elements(self) -> int:
