@@ -111,6 +111,8 @@ class Decision:
     threshold: Threshold | None = None
     about: str = ""  # which coordinate, where vectors were compared
     vacuous: bool = False  # what is assumed never happens
+    same: bool = False  # both sides are the same, which proves or refutes it
+    comes_to: str = ""  # what a proved comparison comes down to
     up_to_noise: bool = False  # refuted only since the keys are random
     along: Mapping[str, Path] = field(
         default_factory=dict
@@ -184,7 +186,7 @@ def decide(
         and where.hypotheses
         and scalars.prove(scalars.number(0), ">", scalars.number(1), where) is not None
     ):
-        return Decision("undecided", EMPTY)
+        return Decision("undecided", EMPTY, vacuous=True)
     return found
 
 
@@ -233,7 +235,8 @@ def decide_all(
         and len(found) > 1
         and all(one.word == "proved" for one in found)
     ):
-        return replace(most_telling(found), reason="both sides are equal, part by part")
+        reason = "both sides are equal, part by part"
+        return replace(most_telling(found), reason=reason, same=True, comes_to="")
     return most_telling(found)
 
 
@@ -242,7 +245,7 @@ def _apart(
 ) -> Decision:
     """Different in one coordinate, for all parameters; the same if all coordinates are, at least somewhere."""
     if all(decide(gap, "=", scalars.number(0), where).word == "proved" for gap in gaps):
-        return Decision("refuted", "the two are the same")
+        return Decision("refuted", "the two are the same", same=True)
     for gap in gaps:
         found = decide(gap, "!=", scalars.number(0), where, tending)
         if found.word == "proved":
@@ -255,7 +258,8 @@ def _apart(
     ):
         there = put_in(values, *gaps)
         if there and all(gap == 0 for gap in there):
-            return Decision("refuted", "the two are the same there", values=values)
+            reason = "the two are the same there"
+            return Decision("refuted", reason, values=values, same=True)
     return Decision("undecided", "they may coincide")
 
 
@@ -290,7 +294,7 @@ def _for_all(case: Case) -> Decision:
     sides = case.left, checked(case.sign), case.right, where
     proof = scalars.prove(*sides)
     if proof is not None:
-        return Decision("proved", proof.reason, used=proof.used)
+        return _by_proof(proof)
     found = scalars.counterexample(*sides) or far_out(*sides)
     if found is not None and found.beyond:
         said = f"it fails for all {shown_name(found.beyond)} that are large, or near enough to 0"
@@ -300,6 +304,16 @@ def _for_all(case: Case) -> Decision:
             "refuted", "", values=found.values, left=found.left, right=found.right
         )
     return Decision("holds", "no counterexample was found among plain instances")
+
+
+def _by_proof(proof: scalars.Proof) -> Decision:
+    return Decision(
+        "proved",
+        proof.reason,
+        used=proof.used,
+        same=proof.says is None,
+        comes_to=proof.comes_to,
+    )
 
 
 def _for_large(case: Case) -> Decision:
@@ -320,10 +334,14 @@ def _for_large(case: Case) -> Decision:
                 else None
             )
             return Decision(
-                "proved", proof.reason, used=proof.used, threshold=threshold
+                "proved",
+                proof.reason,
+                used=proof.used,
+                threshold=threshold,
+                comes_to=proof.comes_to,
             )
     if sign == "!=" and scalars.prove(left, "=", right, where) is not None:
-        return Decision("refuted", "the two are the same")
+        return Decision("refuted", "the two are the same", same=True)
     found = scalars.counterexample(
         left, sign, right, where, large=large
     ) or _by_continuity(case)
@@ -378,16 +396,13 @@ def _close(case: Case) -> Decision:
     left, right, where, large = case.left, case.right, case.where, case.large
     gap = left - right
     if gap == scalars.number(0):
-        return Decision("proved", f"both sides are {left}", used="exact algebra")
+        reason = f"both sides are {left}"
+        return Decision("proved", reason, used="exact algebra", same=True)
     if not large:
         found = _for_all(Case(scalars.absolute(gap), "<=", scalars.number(NEAR), where))
         if found.word == "proved" and case.sign == "->":
             same = scalars.prove(left, "=", right, where)
-            return (
-                Decision("proved", same.reason, same.used)
-                if same
-                else Decision("undecided", STANDS)
-            )
+            return _by_proof(same) if same else Decision("undecided", STANDS)
         if found.word == "proved":
             return Decision(
                 "proved",
@@ -468,5 +483,5 @@ def most_telling(found: Sequence[Decision]) -> Decision:
     return max(
         found,
         key=lambda one: len(one.reason),
-        default=Decision("proved", "both sides are 0"),
+        default=Decision("proved", "both sides are 0", same=True),
     )

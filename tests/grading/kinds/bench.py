@@ -138,7 +138,7 @@ def check(exercise: str | Exercise, *formulas: str) -> Found:
     words = {one.word for one in found}
     worst = next(one for one in WORST if one in words)
     more = (
-        vars(prover.advised(Verdict("undecided", ""), found))
+        vars(known.kind.advise(Verdict("undecided", ""), prover, found))
         if isinstance(prover, KeysProver)
         else {}
     )

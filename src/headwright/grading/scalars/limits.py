@@ -298,6 +298,7 @@ class Eventually:
     used: str
     threshold: Mapping[str, forms.Scalar] = field(default_factory=dict)
     condition: Hypothesis | None = None
+    comes_to: str = ""  # what the comparison comes down to
 
 
 def threshold_of(
@@ -343,11 +344,11 @@ def threshold_of(
         found = _inverted(moving, others.settled(border), name, where, others)
     except (NotOrdered, InputError):
         return None
-    return (
-        None
-        if found is None
-        else Eventually(f"it says {cleared}", SOLVER, {name: found[0]}, found[1])
-    )
+    if found is None:
+        return None
+    least, condition = found
+    reason = f"it says {cleared}"
+    return Eventually(reason, SOLVER, {name: least}, condition, str(cleared))
 
 
 def _by_powers(

@@ -138,16 +138,21 @@ class Proof:
     whole: bool = True  # there was nothing to clear it of
 
     @property
+    def comes_to(self) -> str:
+        """What the comparison comes down to, where that is short."""
+        text = "" if self.says is None else str(self.says)
+        return text if len(text) <= SHORT else ""
+
+    @property
     def reason(self) -> str:
         """Why, in one sentence."""
-        text = str(self.left if self.says is None else self.says)
         if self.says is None:
+            text = str(self.left)
             return f"both sides are {text if len(text) <= SHORT else 'the same number'}"
-        if len(text) > SHORT:
+        if not self.comes_to:
             return "cleared of denominators it is an inequality between sums that holds everywhere"
-        return (
-            f"{'it says' if self.whole else 'cleared of denominators it says'} {text}"
-        )
+        cleared = "" if self.whole else "cleared of denominators "
+        return f"{cleared}it says {self.comes_to}"
 
 
 def prove(

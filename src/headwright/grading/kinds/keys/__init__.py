@@ -10,6 +10,7 @@ laws         what chance does
 weights      what holds for weights only
 deciding     proofs and counterexamples
 prover       claims, and their words
+advice       thresholds, a length that would do, a curve
 recheck      the second look, on keys written out
 """
 

@@ -395,17 +395,15 @@ class Decider:
         if not self.sent - {s.VARIANCE}:
             yield from self._cases(one)
             return
-        for found, told, free in zip(
-            *(replace(self, moving=moving)._cases(one) for moving in WAYS), strict=True
-        ):
-            if told.word == "proved":
-                found = told
-            if found.word == "refuted" and {
-                told.word,
-                free.word,
-            } != {"refuted"}:
-                found = replace(found, decision=Decision("undecided", ORDER))
-            yield found
+        ways: list[Iterator[CaseFinding]] = [
+            replace(self, moving=moving)._cases(one) for moving in WAYS
+        ]
+        for sent, told, free in zip(*ways, strict=True):
+            finding = told if told.decision.word == "proved" else sent
+            otherwise = {told.decision.word, free.decision.word}
+            if finding.decision.word == "refuted" and otherwise != {"refuted"}:
+                finding = replace(finding, decision=Decision("undecided", ORDER))
+            yield finding
 
     def _cases(self, one: s.Meant) -> Iterator[CaseFinding]:
         """What is found for every value of the lengths that are one of several."""

@@ -197,13 +197,12 @@ class KeysKind(ExerciseKind[Keys]):
         self, verdict: Verdict, prover: Prover, outcomes: Sequence[Outcome]
     ) -> Verdict:
         """With thresholds, and what would mend a query that is too short."""
+        from headwright.grading.kinds.keys.advice import advised
         from headwright.grading.kinds.keys.prover import KeysProver
 
-        return (
-            prover.advised(verdict, outcomes)
-            if isinstance(prover, KeysProver)
-            else verdict
-        )
+        if not isinstance(prover, KeysProver):
+            return verdict
+        return advised(self.exercise, prover.decider, verdict, outcomes)
 
 
 UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
+from typing import Any
 
-from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
 from headwright.grading.answer import (
@@ -16,10 +16,9 @@ from headwright.grading.answer import (
     MisfitError,
     Said,
     UndeterminedError,
-    label,
     speaks_of_moments,
 )
-from headwright.grading.decision import EMPTY, Decision
+from headwright.grading.decision import Decision
 from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.judging import (
     Claim,
@@ -40,78 +39,91 @@ from headwright.grading.kinds.keys.laws import (
 )
 from headwright.grading.kinds.keys.meaning import Reader, scalars_in
 from headwright.grading.kinds.keys.table import Keys
-from headwright.grading.scalars import POSITIVE, Scalar, number, parameter
 from headwright.grading.scalars.numbers import Symbol, TooLong, shown_name
-from headwright.grading.verdict import Curve, Verdict
 
-DRAWN = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)  # numbers of keys on a curve
+LIKED = "as large as one likes"
 
 
 def described(finding: CaseFinding) -> str:
     """What was found about one comparison, as a person would say it."""
     decision, link = finding.decision, finding.link
     if decision.word != "refuted":
-        if (
-            decision.word == "proved"
-            and finding.scene.setting.are == "any"
-            and any(isinstance(name, Symbol) for name in _spoken(finding))
-        ):
-            stated = finding.scene.exercise.condition
-            return f"{plain(link)} {'follows from the condition' if stated else 'holds whatever the scores are'}"
-        before, says, what = decision.reason.partition("it says ")
-        if says and before in ("", "cleared of denominators "):
-            return f"{plain(link)} comes down to {what}"
-        noisy = finding.scene.setting.noise == "vanishing" and not speaks_of_moments(
-            link
-        )
-        without = (
-            noisy
-            and decision.reason.startswith("both sides are")
-            and is_random(link, finding.scene)
-        )
-        return f"without the noise {decision.reason}" if without else decision.reason
+        return _why_it_holds(finding)
     values = {**finding.case, **decision.values}
-    known = {*finding.scene.ranges, *decision.values}
-    free = (
-        [shown_name(name) for name in sorted(_spoken(finding) - known)]
-        if decision.values or decision.left is not None
-        else []
-    )
-    there = explicit(finding, values) | {
-        name: str(path) for name, path in decision.along.items()
-    }
-    where = f"with {at(there)}: " if there else ""
-    small = [name for name in dict.fromkeys(free) if name in finding.vanishing]
-    large = [name for name in dict.fromkeys(free) if name not in finding.vanishing]
-    if free and there and decision.left is not None:
-        ways = (
-            (large[:1] if decision.along else large, LIKED),
-            (small, "as small as one likes"),
-        )
-        growing = " and ".join(
-            f"{' and '.join(some)} {how}" for some, how in ways if some
-        )
-        growing = (
-            growing if finding.scene.setting.are != "any" else f"the difference {LIKED}"
-        )
-        where = f"with {at(there)}, and {growing}: "
+    moving = _moving_names(finding)
+    where = _where(finding, values, moving)
     if decision.left is None or decision.right is None:
-        reason = decision.reason.replace(
-            "the two are", f"{' and '.join(map(plain, link.terms))} are"
-        )
-        return where + (
-            reason
-            or f"{plain(link)} is false{' for large ' if large else ''}{' and '.join(large)}"
-        )
+        sides = " and ".join(map(plain, link.terms))
+        reason = decision.reason
+        if decision.same:
+            reason = f"{sides} are the same{' there' if decision.values else ''}"
+        large = [name for name in moving if name not in finding.vanishing]
+        for_large = f" for large {' and '.join(large)}" if large else ""
+        return where + (reason or f"{plain(link)} is false{for_large}")
     (left, _), (sign,) = link.terms, link.comparisons
     what = f"{decision.about} in {plain(left)}" if decision.about else plain(left)
     contrast = contrasted(decision.left, sign, decision.right)
     if sign == "->":
         return f"{where}{what} tends to {contrast.replace('not close to', 'not to')}"
-    return f"{where}{what} {'is' if _spoken(finding) <= set(values) else 'tends to'} {contrast}"
+    is_value = _names_in_values(finding) <= set(values)
+    return f"{where}{what} {'is' if is_value else 'tends to'} {contrast}"
 
 
-LIKED = "as large as one likes"
+def _why_it_holds(finding: CaseFinding) -> str:
+    """The reason of a decision that refutes nothing."""
+    decision, link, scene = finding.decision, finding.link, finding.scene
+    of_scores = scene.setting.are == "any" and any(
+        isinstance(name, Symbol) for name in _names_in_values(finding)
+    )
+    if decision.word == "proved" and of_scores:
+        if scene.exercise.condition:
+            return f"{plain(link)} follows from the condition"
+        return f"{plain(link)} holds whatever the scores are"
+    if decision.comes_to:
+        return f"{plain(link)} comes down to {decision.comes_to}"
+    is_noisy = scene.setting.noise == "vanishing" and not speaks_of_moments(link)
+    if is_noisy and decision.same and is_random(link, scene):
+        return f"without the noise {decision.reason}"
+    return decision.reason
+
+
+def _moving_names(finding: CaseFinding) -> list[str]:
+    """The names that have no value in a counterexample, as they are shown: they grow, or vanish."""
+    decision = finding.decision
+    if not decision.values and decision.left is None:
+        return []
+    known = {*finding.scene.ranges, *decision.values}
+    names = sorted(_names_in_values(finding) - known)
+    return list(dict.fromkeys(map(shown_name, names)))
+
+
+def _where(
+    finding: CaseFinding, values: Mapping[str, Fraction], moving: list[str]
+) -> str:
+    """'with n = 3, and lambda as large as one likes: '."""
+    along = {name: str(path) for name, path in finding.decision.along.items()}
+    there = explicit(finding, values) | along
+    if not there:
+        return ""
+    where = f"with {at(there)}"
+    if moving and finding.decision.left is not None:
+        where += f", and {_how_they_move(finding, moving)}"
+    return f"{where}: "
+
+
+def _how_they_move(finding: CaseFinding, moving: list[str]) -> str:
+    if finding.scene.setting.are == "any":
+        return f"the difference {LIKED}"
+    small = [name for name in moving if name in finding.vanishing]
+    large = [name for name in moving if name not in finding.vanishing]
+    if finding.decision.along:
+        large = large[:1]  # the others are said to be multiples of it
+    parts: list[str] = []
+    if large:
+        parts.append(f"{' and '.join(large)} {LIKED}")
+    if small:
+        parts.append(f"{' and '.join(small)} as small as one likes")
+    return " and ".join(parts)
 
 
 def explicit(
@@ -124,27 +136,20 @@ def explicit(
     there: dict[str, Fraction | str] = {
         name: value for name, value in values.items() if not isinstance(name, Symbol)
     }
-    known = {
-        s.score_name(s.REST): Fraction(0),
-        **values,
-    }  # scores matter up to a constant
+    # scores matter up to a constant
+    known = {s.score_name(s.REST): Fraction(0), **values}
     for which in scene.classes.all:
         count, score = scene.classes.count(which), scene.scalar(s.score_name(which))
         if score.names() | count.names() <= set(known) and count.value(known) > 0:
-            whose = (
-                "all others"
-                if which == s.REST and scene.classes.picked
-                else "i"
-                if which == s.REST
-                else which
-            )
-            there[
-                f"k_{whose}^T q" if whose != "all others" else "k^T q of all others"
-            ] = shown(score.value(known))
+            label_of_score = f"k_{which}^T q"
+            if which == s.REST:
+                is_of_others = bool(scene.classes.picked)
+                label_of_score = "k^T q of all others" if is_of_others else "k_i^T q"
+            there[label_of_score] = shown(score.value(known))
     return there
 
 
-def _spoken(finding: CaseFinding) -> set[str]:
+def _names_in_values(finding: CaseFinding) -> set[str]:
     """The names in both sides of a comparison, once they are numbers."""
     reader = Reader(finding.scene, {})
     try:
@@ -219,35 +224,8 @@ class KeysProver:
         if any(
             one.decision.word == "proved" for one in findings
         ):  # of keys that there are none of, nothing is said
-            findings = [one for one in findings if one.decision.reason != EMPTY]
+            findings = [one for one in findings if not one.decision.vacuous]
         return [_judged(finding, claim) for finding in findings]
-
-    def advised(self, verdict: Verdict, judgements: Sequence[Outcome]) -> Verdict:
-        """With thresholds, and what would mend a query that is too short."""
-        goals = [one for one in judgements if one.role == "goal"]
-        failed = next((one for one in goals if one.word == "refuted"), None)
-        if goals and all(one.word == "proved" for one in goals):
-            return replace(
-                verdict, threshold=_threshold([one.decision for one in goals])
-            )
-        if failed is None:
-            return verdict
-        gifts = (
-            UndeterminedError,
-            MisfitError,
-            InputError,
-            TooLong,
-        )  # the verdict stands without advice and picture
-        with suppress(*gifts):
-            verdict = replace(verdict, curve=_curve(self.decider, failed))
-        with suppress(*gifts):
-            found = _rescaled(self.exercise, self.decider, failed)
-            verdict = (
-                verdict
-                if found is None
-                else replace(verdict, hint=found[0], suggestion=found[1])
-            )
-        return verdict
 
 
 def _check_fair(keys: Keys, scene: s.Scene) -> None:
@@ -269,68 +247,32 @@ def _check_fair(keys: Keys, scene: s.Scene) -> None:
             )
 
 
-def _curve(decider: Decider, failed: Outcome) -> Curve | None:
-    """The weight that a refuted goal speaks of, against n, the other parameters as in the counterexample."""
-    values = failed.decision.values
-    spoken = [
-        name for name in t.every_name(failed.link.terms[0]) if name.base == "alpha"
-    ]
-    if "n" not in values or not spoken:
-        return None
-    others = {name: value for name, value in values.items() if name != "n"}
-    reader = Reader(
-        decider.scene.knowing(
-            **{name: number(value) for name, value in others.items()}
-        ),
-        {},
-    )
-    weight, wanted = reader.scalar(spoken[0]), reader.scalar(failed.link.terms[1])
-    if (weight.names() | wanted.names()) - {"n"}:
-        return None
-    last = (
-        spoken[0].index.items[-1]
-        if isinstance(spoken[0].index, t.Listing)
-        else spoken[0].index
-    )
-    series = tuple(float(weight.value({"n": n})) for n in DRAWN)
-    level = float(wanted.value({"n": values["n"]}))
-    words = f"The weight as the number of keys grows{', with ' + at(others) if others else ''}."
-    return Curve(
-        "n",
-        tuple(map(float, DRAWN)),
-        {f"weight of key {label(last)}": series},
-        {"wanted": level},
-        words,
-    )
-
-
 def _judged(finding: CaseFinding, claim: Claim) -> Outcome:
+    """A finding as an outcome; a counterexample has the values of its case, and the weights there."""
     decision = finding.decision
-    known = (
-        replace(decision, values={**finding.case, **decision.values})
-        if decision.word == "refuted"
-        else decision
-    )
-    one = judged(claim, known, described(finding), finding.link)
-    found = dict(one.counterexample or {})
-    if known.values and found:
-        there = explicit(finding, known.values)
-        sides = {name: found[name] for name in ("left", "right") if name in found}
-        found = {
-            name: v if isinstance(v, str) else plain_number(v)
-            for name, v in there.items()
-        } | sides
-        with suppress(
-            UndeterminedError, MisfitError, TooLong
-        ):  # they are for a picture alone
-            weights = _weights(finding.scene, known.values)
-            found |= (
-                {"weights": weights}
-                if weights and all(map(isfinite, weights.values()))
-                else {}
-            )
-    found = {shown_name(name): value for name, value in found.items()}
-    return replace(one, counterexample=found or None)
+    if decision.word == "refuted":
+        values = {**finding.case, **decision.values}
+        decision = replace(decision, values=values)
+    outcome = judged(claim, decision, described(finding), finding.link)
+    counterexample = dict(outcome.counterexample or {})
+    if decision.values and counterexample:
+        sides: dict[str, Any] = {
+            name: value
+            for name, value in counterexample.items()
+            if name in ("left", "right")
+        }
+        counterexample = {
+            name: value if isinstance(value, str) else plain_number(value)
+            for name, value in explicit(finding, decision.values).items()
+        }
+        counterexample.update(sides)
+        weights: dict[str, float] = {}
+        with suppress(UndeterminedError, MisfitError, TooLong):  # for a picture alone
+            weights = _weights(finding.scene, decision.values)
+        if weights and all(map(isfinite, weights.values())):
+            counterexample["weights"] = weights
+    named = {shown_name(name): value for name, value in counterexample.items()}
+    return replace(outcome, counterexample=named or None)
 
 
 def _weights(scene: s.Scene, values: Mapping[str, Fraction]) -> dict[str, float]:
@@ -348,124 +290,3 @@ def _weights(scene: s.Scene, values: Mapping[str, Fraction]) -> dict[str, float]
                 )
                 found[name + head] = float(weight.value(values).mid())
     return found
-
-
-# What a teacher would add
-
-
-LAMBDA = "lambda"
-LENGTH_ONLY = "the direction is right, the length is not"
-TOO_LONG = "the direction is right, and the query is too long"
-OPPOSITE = "the direction is the opposite of one that works"
-
-
-def _threshold(decisions: Sequence[Decision]) -> str | None:
-    """The thresholds of several goals, once each."""
-    return (
-        "; ".join(
-            dict.fromkeys(
-                str(one.threshold) for one in decisions if one.threshold is not None
-            )
-        )
-        or None
-    )
-
-
-def _rescaled(
-    exercise: Exercise, decider: Decider, failed: Outcome
-) -> tuple[str | None, str] | None:
-    """What is wrong with the number before a query, and for which numbers it works; None if not the number is wrong."""
-    scene, values = decider.scene, failed.decision.values
-    if scene.setting.are != "orthonormal" or not set(scene.queries) <= set(
-        exercise.answer
-    ):
-        return None
-    lengths: list[Scalar] = []
-    vectors: dict[str, s.Vec] = {}
-    for head in scene.queries:
-        query = Reader(scene, {}).query(head)
-        length = next((x for x in query.coordinates.values() if x != s.ZERO), s.ZERO)
-        length = (
-            -length if length.rational is not None and length.rational < 0 else length
-        )
-        if length == s.ZERO or length.names() - set(scene.ranges):
-            return None
-        along = query.times(number(1) / length)
-        if any(x.rational is None for x in along.coordinates.values()):
-            return None
-        lengths.append(length)
-        vectors[head] = along.times(parameter(LAMBDA, POSITIVE))
-    free = replace(decider, scene=replace(scene, vectors=vectors))
-    goals = [parsed(source) for source in exercise.goals]
-    bounds = [
-        goal for goal in goals if any(isinstance(node, t.Norm) for node in t.walk(goal))
-    ]
-    asked = [
-        claim for goal in goals if goal not in bounds for claim in claims(goal, "goal")
-    ]
-    found = [finding.decision for claim in asked for finding in free.findings(claim)]
-    longest = (
-        _threshold(found)
-        if found and all(one.word == "proved" for one in found)
-        else None
-    )
-    if longest is None:
-        return None
-    wrong, known = None, all(length.names() <= set(values) for length in lengths)
-    there = (
-        [
-            length.value({name: values[name] for name in length.names()})
-            for length in lengths
-        ]
-        if known
-        else []
-    )
-    if there and all(length < 0 for length in there):
-        wrong = OPPOSITE
-    elif there and all(length > 0 for length in there):
-        wrong = (
-            TOO_LONG
-            if any(isinstance(node, t.Norm) for node in t.walk(failed.link))
-            else LENGTH_ONLY
-        )
-    said = ", ".join(
-        f"{head} = {LAMBDA} ({_combination(vectors[head], scene)})" for head in vectors
-    )
-    yours = ", ".join(
-        dict.fromkeys(shown(x) if x.is_finite() else "no number" for x in there)
-        or map(str, lengths)
-    )
-    here = f" at {at(values)}" if values else ""
-    works = f"{said} works from {longest}" + (
-        f", as long as {' and '.join(map(plain, bounds))}" if bounds else ""
-    )
-    thresholds = [one.threshold for one in found if one.threshold is not None]
-    partly = [one for one in thresholds if one.condition is not None]
-    least = {str(value) for one in partly for value in one.least.values()}
-    if set(map(str, lengths)) <= least:
-        # yours is the threshold itself, which is no number for some of what is given
-        apart = f"where that is no number every {LAMBDA} > 0 does: treat it apart, or take a longer query"
-        return wrong, f"{works}; {apart}"
-    return wrong, f"{wrong + ': ' if wrong else ''}{works}; yours is {yours}{here}"
-
-
-def _combination(query: s.Vec, scene: s.Scene) -> str:
-    setting = scene.setting
-    letter = (
-        setting.also[0]
-        if setting.also and (setting.scales or setting.noise != "none")
-        else "k"
-    )
-    first = "" if setting.first is None else setting.first.size
-    told = {
-        s.REST: f"the sum of all other {letter}_i",
-        s.FIRST: f"the sum of {letter}_1, ..., {letter}_{first}",
-    }
-    told |= {place: name for name, place in setting.directions.items()}
-    parts = []
-    for name, x in query.coordinates.items():
-        weight = x / parameter(LAMBDA, POSITIVE)
-        if weight != s.ZERO:
-            factor = {number(1): "", number(-1): "-"}.get(weight, f"{weight} ")
-            parts.append(f"{factor}{told.get(name, f'{letter}_{name}')}")
-    return " + ".join(parts).replace("+ -", "- ")

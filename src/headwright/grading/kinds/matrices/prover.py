@@ -375,12 +375,12 @@ class MatricesProver:
                 unclear = f"it is not true for every {which}: say for which it is meant, 'for all ...'"
             found = Decision("undecided", unclear) if unclear else found
         if found.word == "proved" and given != self.given and never(given, link):
-            found = Decision("undecided", EMPTY)
+            found = Decision("undecided", EMPTY, vacuous=True)
         words = found.reason
         if found.word == "refuted":
             said = (
                 "is"
-                if claim.role == "goal" and found.reason.startswith("false for")
+                if claim.role == "goal" and found.example is not None
                 else "does not follow:"
             )
             words = f"{plain(link)} {said} {found.reason}"
