@@ -63,6 +63,16 @@ def qk_clip_(
         model: of transformers, with projections of its own for queries and keys; others are refused by name.
         seen: a recording of this model with the statistic `largest_score`.
         limit: above 0.
+
+    >>> from transformers import LlamaConfig, LlamaForCausalLM
+    >>> from headwright import watch
+    >>> sizes = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
+    >>> config = LlamaConfig(vocab_size=9, num_hidden_layers=1, **sizes)
+    >>> model = LlamaForCausalLM(config)
+    >>> with watch(model, statistics=("largest_score",)) as seen:
+    ...     output = model(torch.arange(9)[None])
+    >>> qk_clip_(model, seen, limit=100.0)
+    ()
     """
     if not limit > 0:
         raise InputError(f"limit = {limit}: expected a number above 0")

@@ -37,6 +37,11 @@ class AttentionCallback(TrainerCallback):
     Logged are, under names like 'attention/entropy_mean', the mean, the least and the largest over heads of each
     statistic, which itself is a mean over the rows of the step; of `largest_score`, the largest alone. They are of
     the rows of the process that logs. `history` has the numbers of each head.
+
+    >>> class NoTrainer: ...
+    >>> AttentionCallback(NoTrainer())
+    Traceback (most recent call last):
+    headwright.errors.InputError: the trainer is NoTrainer: expected a Trainer of transformers, made before its callback
     """
 
     @typed_errors
