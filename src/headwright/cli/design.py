@@ -42,7 +42,7 @@ from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.query_design import Design
-    from headwright.query_design.designer import EstimatedProbability
+    from headwright.query_design.result import EstimatedProbability
 
 SHORT = "Find the shortest query that meets attention targets, with a certificate."
 EXAMPLES = (

@@ -1,6 +1,6 @@
-"""Find the shortest query that meets an attention target (a target), or prove that there is none.
+"""Find the shortest query that meets an attention target, or prove that there is none.
 
-targets           what should be attended to: copy, average, lower bounds
+targets        what should be attended to: copy, average, lower bounds
 statement      the question, written exactly
 certify        the certificate: statement and evidence as data; guards for random keys; the checkers' verdict
 program        the question as arrays for the solver
@@ -9,6 +9,8 @@ proving        evidence for bounds: that no query is shorter, or that there is n
 single_query   one query: solve, certify, check; else a lower bound on every query, or the smallest tolerance
 several_heads  several heads that divide the targets among them
 designer       all of it, behind one function
+result         what is found, as data
+rendering      the result as text, as a card, as JSON
 picture        a design as a picture
 
 The public names are those of __init__.pyi; each loads its module on first use.

@@ -5,31 +5,33 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.certificates.checkers import in_words
 from headwright.certificates.exact.numbers import sqrt_above
 from headwright.errors import InputError, typed_errors
-from headwright.extras import install_line, is_installed, require
+from headwright.extras import require
 from headwright.files import finite
-from headwright.notebook import card, lines
 from headwright.numerics.enclosure import (
     TOLERANCE,
     Enclosure,
     assert_within,
     float_above,
-    printed_below,
-    shown_above,
-    shown_below,
 )
 from headwright.query_design.certify import Checker, ways_to_fail
 from headwright.query_design.proving.impossible import prove_impossible
 from headwright.query_design.proving.several_heads import prove_impossible_for_heads
+from headwright.query_design.rendering import (
+    design_as_json,
+    design_card,
+    design_lines,
+    design_picture,
+)
+from headwright.query_design.result import DesignResult, EstimatedProbability
 from headwright.query_design.several_heads import (
     Share,
     divide_targets,
@@ -81,19 +83,6 @@ SEEMS = {  # what floating point makes of it is no verdict, and is not told in t
     "stalled": "the search stalled",
 }
 
-KINDS = {  # of the numbers in JSON; the norm and the interval of best_eps are rounded outward
-    "queries": "exact",
-    "norm": "proven",
-    "norm_lower_bound": "proven",
-    "gap": "floating-point",
-    "pattern": "proven",
-    "best_eps": "proven",
-    "best_eps_interval": "proven",
-    "probability": "sampled",
-    "probability.proven_at_least": "proven",
-    "probability.exact_enclosure": "proven",
-}
-
 
 def _check_sizes(
     keys: Sequence[Float[np.ndarray, "n d"]], uncertainty: Uncertainty
@@ -129,20 +118,6 @@ def _check_sizes(
                 f"the uncertainty has keys {far:g} off their places, which are of size {size:g}: expected at "
                 f"most {FARTHEST:g} times as much"
             )
-
-
-@dataclass(frozen=True)
-class EstimatedProbability:
-    """A sampled probability with its 95% Clopper-Pearson interval, and its exact value where that can be had."""
-
-    probability: float
-    interval: tuple[float, float]
-    samples: int
-    conservative: bool  # several ways to fail were counted as if they never coincided
-    exact: Enclosure | None = None
-    evenly: bool = (
-        False  # what may be any of several things was drawn as if each were as likely
-    )
 
 
 def chance(
@@ -223,8 +198,7 @@ def _check_floats(
             )
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
+class Design(DesignResult):
     """What `design` found. All numbers are proven by the certificate, but for those that say otherwise.
 
     >>> from headwright.query_design import copy
@@ -233,127 +207,21 @@ class Design:
     ('designed', True)
     """
 
-    question: DesignQuestion
-    word: str  # "designed", "impossible", "longer" (than any use) or "undecided"
-    words: str  # what was proved, or why nothing was
-    certificate: str | None = None  # JSON, as the checker accepted it
-    queries: Float[np.ndarray, "heads d"] = field(
-        default_factory=lambda: np.empty((0, 0))
-    )  # none unless designed
-    norm: float = math.inf  # the length of the longest query, rounded up
-    norm_lower_bound: float = 0.0  # no query shorter than this meets the targets, of any kind; inf if none does
-    shares: tuple[Share, ...] = ()  # which head serves which targets
-    best_eps: tuple[float, float] | None = (
-        None  # if impossible: what can be met instead lies between; proven
-    )
-    probability: EstimatedProbability | None = (
-        None  # if keys are random: how often the targets are met, sampled
-    )
-    checkers: tuple[
-        str, ...
-    ] = ()  # who verified the certificate: "exact", "float" or "proved"; none without one
-
-    @property
-    def gap(self) -> float:
-        """How much longer than the bound the longest query is, relatively."""
-        if self.norm == 0:
-            return 0.0
-        return (
-            self.norm / self.norm_lower_bound - 1
-            if 0 < self.norm_lower_bound < math.inf
-            else math.inf
-        )
-
-    @property
-    def pattern(self) -> dict[int, float]:
-        """The weight that each target gets at least, in every admissible realization; nothing unless designed."""
-        if self.word != "designed":
-            return {}
-        return {
-            a: math.nextafter(float(p), 0.0)
-            for a, p in self.question.targets.least.items()
-        }
-
     def to_json(self, certificate: str | None = None) -> dict[str, Any]:
         """All of it in JSON's own types; `certificate` is where the certificate is, or the certificate itself."""
-        finite = math.isfinite(self.norm)
-        return {
-            "verdict": self.word,
-            "queries": self.queries.tolist(),
-            "norm": self.norm if finite else None,
-            "norm_lower_bound": self.norm_lower_bound
-            if math.isfinite(self.norm_lower_bound)
-            else None,
-            "gap": self.gap if finite and math.isfinite(self.gap) else None,
-            "pattern": {str(key): least for key, least in self.pattern.items()},
-            "heads": [
-                {"head": share.head, "targets": list(share.targets)}
-                for share in self.shares
-            ],
-            "best_eps": self.best_eps[1] if self.best_eps else None,
-            "best_eps_interval": list(self.best_eps) if self.best_eps else None,
-            "probability": _probability(self),
-            "checkers": list(self.checkers),
-            "certificate": certificate,
-            "words": self.words,
-            "kinds": KINDS,
-        }
-
-    @property
-    def _facts(self) -> list[tuple[str, str]]:
-        n, d = self.question.keys[0].shape
-        facts = [("keys", f"{n} in R^{d}")]
-        if self.word == "designed":
-            facts.append(("length, at most", shown_above(self.norm, 4)))
-            if self.norm_lower_bound:
-                facts.append(
-                    ("none shorter than", shown_below(self.norm_lower_bound, 4))
-                )
-            facts += [
-                (f"weight of key {a}, at least", shown_below(p, 4))
-                for a, p in self.pattern.items()
-            ]
-        if self.best_eps is not None:
-            low, high = self.best_eps
-            facts.append(
-                (
-                    "smallest tolerance eps",
-                    f"{shown_below(low, 4)} to {shown_above(high, 4)}",
-                )
-            )
-        if self.certificate is not None:
-            facts.insert(
-                0, ("certificate", f"verified by the {in_words(self.checkers)}")
-            )
-        return facts
-
-    def __repr__(self) -> str:
-        """The verdict and its numbers in a few lines, never the keys."""
-        return lines(self.word, self.words, self._facts)
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the same as a card, with the picture."""
-        if not is_installed("plots"):
-            facts = [*self._facts, ("picture", install_line("plots"))]
-            return card(self.word, self.words, facts, certificate=self.certificate)
-        from headwright.pictures import render, told
-
-        chart = self.picture()
-        return card(
-            self.word,
-            self.words,
-            self._facts,
-            render(chart, ".svg"),
-            told(chart),
-            self.certificate,
-        )
+        return design_as_json(self, certificate)
 
     def picture(self) -> Chart:
         """The design as a chart: keys and queries in the plane where there are two dimensions, else the pattern."""
-        from headwright.query_design.picture import picture
+        return design_picture(self)
 
-        queries = self.queries.reshape(-1, self.question.keys[0].shape[1])
-        return picture(self.question, queries, self.word, self.gap)
+    def __repr__(self) -> str:
+        """The verdict and its numbers in a few lines, never the keys."""
+        return design_lines(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a card, with the picture."""
+        return design_card(self)
 
 
 @typed_errors
@@ -575,20 +443,3 @@ def _norm(query: Float[np.ndarray, " d"]) -> float:
     return float_above(
         sqrt_above(sum((Fraction(x) ** 2 for x in query.tolist()), Fraction(0)))
     )
-
-
-def _probability(found: Design) -> dict[str, Any] | None:
-    chance = found.probability
-    if chance is None:
-        return None
-    return {
-        "proven_at_least": printed_below(found.question.confidence),
-        "probability": chance.probability,
-        "interval": list(chance.interval),
-        "samples": chance.samples,
-        "conservative": chance.conservative,
-        "exact_enclosure": [chance.exact.lower, chance.exact.upper]
-        if chance.exact
-        else None,
-        "drawn_evenly": chance.evenly,
-    }
