@@ -28,6 +28,7 @@ from headwright.lowrank import truncate
 from headwright.models import load_model
 from headwright.models.model import LayerActivations
 from headwright.numerics.enclosure import Enclosure
+from headwright.numerics.singular_values import SingularValues
 from headwright.positions import Precision, Sinusoidal, closest_pair, report
 from headwright.query_design import copy, design
 from headwright.query_design.designer import chance
@@ -93,8 +94,10 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
         lambda: report(Sinusoidal(64), 500, Precision(rows="bfloat16")),
     ),
     "the error of a matrix of small rank": (
-        "headwright.lowrank.truncation.error_upper_bound",
-        lambda found: found / BETTER,
+        "headwright.lowrank.decompose",
+        lambda found: replace(
+            found, enclosed=SingularValues(found.values, found.values / BETTER)
+        ),
         lambda: truncate(np.diag([3.0, 2.0, 1.0]), rank=2),
     ),
     "a probability beside a sample": (

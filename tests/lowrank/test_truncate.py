@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +14,7 @@ from headwright.lowrank import (
     singular_values,
     spectral_norm_upper_bound,
     truncate,
-    truncation,
 )
-from headwright.lowrank.svd import FULL_SVD_WORK, Factors, randomised_svd
 from tests.lowrank.exactly import (
     bounds_norm,
     exact,
@@ -162,95 +158,21 @@ def test_no_smaller_rank_could_meet_the_tolerance(A: np.ndarray, share: float) -
         assert values[result.rank - 1] * (1 + 1e-8) > tolerance
 
 
-def test_a_tolerance_equal_to_tied_values_costs_few_certificates() -> None:
-    heard: list[str] = []
-    result = truncate(np.eye(200), tolerance=1.0, progress=heard.append)
+def test_a_tolerance_equal_to_tied_values_is_not_met_by_dropping_them() -> None:
+    result = truncate(np.eye(200), tolerance=1.0)
     assert (result.rank, result.error_upper_bound) == (
         200,
         0.0,
     )  # 1 is not certified to be within 1
-    assert len(heard) < 30
     assert truncate(np.eye(200), tolerance=1.0 + 1e-8).rank == 1
 
 
-def test_ranks_stepped_over_are_bisected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(truncation, "_suggested", lambda factors, tolerance: 1)
-    result = truncate(np.diag(np.arange(50.0, 0.0, -1.0)), tolerance=12.5)
-    assert result.rank == 38
-    assert 12.0 <= result.error_upper_bound <= 12.0 + 1e-6
-
-
-# Large matrices.
-
-
-@pytest.fixture(scope="module")
-def large() -> np.ndarray:
-    A = decaying(3_000, 850, 1.0)
-    assert A.size * min(A.shape) > FULL_SVD_WORK
-    return A
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_large_matrix_is_cut_by_random_projection_and_certified(
-    large: np.ndarray, seed: int
-) -> None:
-    heard: list[str] = []
-    result = truncate(large, rank=10, seed=seed, progress=heard.append)
-    true = float(np.linalg.norm(large - result.left @ result.right, 2))
-    assert result.method == "randomised"
-    assert true * (1 - 1e-12) <= result.error_upper_bound <= true * (1 + 1e-8)
-    assert result.error_upper_bound <= 1.001 / 11  # the best error is 1/11
-    assert result.singular_values == pytest.approx(1 / np.arange(1.0, 12.0), rel=1e-3)
-    assert result.next_singular_value == result.singular_values[10]
-    kept, whole = np.arange(1.0, 11.0) ** -2, np.arange(1.0, 851.0) ** -2
-    assert result.energy == pytest.approx(kept.sum() / whole.sum(), rel=1e-6)
-    assert heard == ["decomposing", "certifying rank 10"]
-
-
-def test_a_wide_matrix_is_cut_like_its_transpose(large: np.ndarray) -> None:
-    tall, wide = (
-        truncate(large, rank=10),
-        truncate(np.ascontiguousarray(large.T), rank=10),
-    )
-    assert wide.left.shape == (850, 10)
-    assert wide.error_upper_bound == pytest.approx(tall.error_upper_bound, rel=1e-4)
-
-
-def test_the_seed_fixes_the_result(large: np.ndarray) -> None:
-    first, again, other = (truncate(large, rank=5, seed=seed) for seed in (7, 7, 8))
-    assert np.allclose(first.left, again.left, rtol=0, atol=1e-14)
-    assert not np.array_equal(first.left, other.left)
-
-
-@pytest.mark.parametrize(("tolerance", "rank"), [(1 / 13.5, 13), (1 / 40.5, 40)])
-def test_the_sketch_grows_until_the_tolerance_is_certified(
-    large: np.ndarray, tolerance: float, rank: int
-) -> None:
-    result = truncate(large, tolerance=tolerance)
-    assert result.method == "randomised"
-    assert result.error_upper_bound <= tolerance
-    assert rank <= result.rank <= rank + 1
-
-
-def test_a_tolerance_that_no_sketch_meets_ends_in_the_full_svd(
-    large: np.ndarray,
-) -> None:
-    heard: list[str] = []
-    result = truncate(large, tolerance=1 / 300.5, progress=heard.append)
-    sketches = ["decomposing, 32 columns", "decomposing, 64 columns"]
-    assert heard == [*sketches, "decomposing", "certifying rank 300"]
-    assert (result.method, result.rank) == ("full SVD", 300)
-    assert len(result.singular_values) == 850
-
-
-def test_a_sketch_that_is_wrong_is_not_believed(
-    large: np.ndarray, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def wrong(*arguments: Any) -> Factors:
-        factors = randomised_svd(*arguments)
-        return replace(factors, left=np.abs(factors.left))
-
-    monkeypatch.setattr(truncation, "randomised_svd", wrong)
-    result = truncate(large, tolerance=1 / 5.5)
-    assert (result.method, result.rank) == ("full SVD", 5)
-    assert result.error_upper_bound <= 1 / 5.5
+@pytest.mark.parametrize("shape", [(300, 80), (80, 300)])
+def test_every_rank_has_an_error_hardly_above_the_best(shape: tuple[int, int]) -> None:
+    A = decaying(300, 80, 1.0)
+    A = A if shape == A.shape else A.T
+    for rank in (1, 10, 79):
+        result = truncate(A, rank=rank)
+        true = float(np.linalg.norm(A - result.left @ result.right, 2))
+        assert true * (1 - 1e-12) <= result.error_upper_bound
+        assert result.error_upper_bound <= (1 + 1e-8) / (rank + 1)

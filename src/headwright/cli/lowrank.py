@@ -15,7 +15,7 @@ from headwright.cli.console import (
     show_json,
     show_line,
 )
-from headwright.cli.options import ARRAY, Json, Plot, Seed
+from headwright.cli.options import ARRAY, Json, Plot
 from headwright.errors import InputError
 
 SHORT = "Truncate a matrix to low rank, with a certified error."
@@ -36,7 +36,6 @@ def lowrank(
             help="Truncate to the smallest rank whose certified error is at most this."
         ),
     ] = None,
-    seed: Seed = 0,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
@@ -49,12 +48,10 @@ def lowrank(
     if (rank is None) == (tolerance is None):
         raise InputError("expected --rank or --tolerance, and not both")
     A = read_array(matrix, what="matrix", axes=2)
-    with TALK.status("truncating") as status:
-        result = truncate(
-            A, rank=rank, tolerance=tolerance, seed=seed, progress=status.update
-        )
+    with TALK.status("truncating"):
+        result = truncate(A, rank=rank, tolerance=tolerance)
     if json:
-        show_json(result.to_json(seed))
+        show_json(result.to_json())
     else:
         n, d = A.shape
         show_line(f"{n} x {d} matrix truncated to rank {result.rank} ({result.method})")

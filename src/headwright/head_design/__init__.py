@@ -8,7 +8,7 @@ assignment             which tokens each token attends to; what each head output
 attention_plan         a plan for one head: targets, and what weights do with tokens, in floating point
 slack                  how much each token may leave to others
 smallest_matrix        the smallest matrix of scores (untrusted)
-low_rank               the same of a given rank, or of the smallest nuclear norm
+factored_matrix        the same as two factors: of a given rank, or of the smallest nuclear norm
 matrix_program         constraints on a matrix, for the solvers of `optimisation`
 head_design            one head, from all of these, with a lower bound on its norm
 round_weights          weights in numbers of a type

@@ -21,8 +21,7 @@ from headwright.head_design.assignment import (
 from headwright.head_design.attention_plan import AttentionPlan, TokenSpace
 from headwright.head_design.certify import NormBound
 from headwright.head_design.dimension import dimension_bound, signs
-from headwright.head_design.head import Head
-from headwright.head_design.low_rank import (
+from headwright.head_design.factored_matrix import (
     QueryKeyFactors,
     along_signs,
     by_chance,
@@ -30,6 +29,7 @@ from headwright.head_design.low_rank import (
     on_a_curve,
     truncated_svd,
 )
+from headwright.head_design.head import Head
 from headwright.head_design.round_weights import deployed, factors, nearest_values
 from headwright.head_design.rules import Rule, Rules
 from headwright.head_design.slack import Matrix, Solver, tuned_slack

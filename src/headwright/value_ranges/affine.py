@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from headwright.lowrank import spectral_norm_upper_bound
+from headwright.numerics.spectral_norm import spectral_norm_above
 
 Rows = Float[np.ndarray, "channels width"]
 Column = Float[np.ndarray, " channels"]
@@ -50,12 +50,12 @@ def largest_length(matrix: Rows, centre: Column, radius: float, spare: float) ->
     """
     shift = _guess_shift(matrix, centre, radius)
     if shift is None:
-        return (spectral_norm_upper_bound(matrix) + spare) * radius * OUTWARD
+        return (spectral_norm_above(matrix) + spare) * radius * OUTWARD
     column = (centre / shift)[:, None]
     augmented = np.concatenate([matrix, column], axis=1)
     # The column is rounded by 2^-53, relatively.
     error = spare + ENTRY_ERROR * float(np.linalg.norm(column))
-    sigma = spectral_norm_upper_bound(augmented) + error
+    sigma = spectral_norm_above(augmented) + error
     return sigma * math.sqrt(radius**2 + shift**2) * OUTWARD
 
 

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.auditing.measures.circuits import circuit_spectra, spectrum
+from headwright.auditing.measures.circuits import Spectrum, circuit_spectra
 from headwright.models.model import Circuits
+from headwright.numerics.singular_values import product_singular_values
+
+
+def spectrum(left: np.ndarray, right: np.ndarray) -> Spectrum:
+    enclosed = product_singular_values(left, right)
+    return Spectrum(enclosed.lower, enclosed.upper)
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=6), st.integers(0, 2**32))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +9,19 @@ from jaxtyping import Float
 
 from headwright.auditing.measures.rounding import RowSample
 from headwright.models.model import Circuits
+from headwright.numerics.singular_values import product_singular_values
 
-UNIT = 2.0**-53
 ENERGY = 0.9  # of sum sigma^2 that a rank has to keep
 DEAD = 0.01  # of an even share
 
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """sigma_1 >= sigma_2 >= ... of a circuit, each between `lower` and `upper`: proven, for its exact matrices."""
+    """sigma_1 >= sigma_2 >= ... of a circuit, each between `lower` and `upper`: proven, for its exact matrices.
+
+    >>> Spectrum(np.array([3.1, 1.0]), np.array([3.1, 1.0])).rank
+    1
+    """
 
     lower: Float[np.ndarray, " k"]
     upper: Float[np.ndarray, " k"]
@@ -65,52 +68,6 @@ class OutputShare:
         return self.value < DEAD / self.heads
 
 
-def spectrum(
-    left: Float[np.ndarray, "n d"], right: Float[np.ndarray, "d m"]
-) -> Spectrum:
-    """The singular values of left right, all but those that are 0 because the product is thin.
-
-    With a computed A ~ U S V^T, the true sigma_k lies between s_k sqrt((1 - eta_U)(1 - eta_V)) - |E| and
-    s_k sqrt((1 + eta_U)(1 + eta_V)) + |E|, where E = A - U S V^T, eta_B = |B^T B - I|.
-
-    >>> round(float(spectrum(np.ones((4, 1)), np.ones((1, 9))).upper[0]), 6)
-    6.0
-    """
-    L = left.astype(np.float64)
-    R = right.astype(np.float64)
-    d = L.shape[1]
-    # A guess, by the SVD of the small product of the triangular factors. Nothing is assumed of it.
-    Q_left, T_left = np.linalg.qr(L)
-    Q_right, T_right = np.linalg.qr(R.T)
-    u, s, vt = np.linalg.svd(T_left @ T_right.T)
-    k = len(s)
-    U = Q_left @ u[:, :k]
-    V = (vt[:k] @ Q_right.T).T
-    # |E|_F: the computed remainder, and what its two products may have lost. By Weyl's inequality no singular value
-    # of A is further than this from that of U S V^T.
-    E = L @ R - (U * s) @ V.T
-    sizes = _norm(L) * _norm(R) + _norm(U * s) * _norm(V)
-    distance = _norm(E) * (1 + 1e-12) + (2 * d + 8) * 2 * UNIT * sizes
-    # By Ostrowski's theorem, factors whose columns are nearly orthonormal stretch s_k by at most these.
-    eta_u = _distance_from_orthonormal(U)
-    eta_v = _distance_from_orthonormal(V)
-    most = math.sqrt((1 + eta_u) * (1 + eta_v)) * (1 + 1e-15)
-    least = math.sqrt(max(0.0, 1 - eta_u) * max(0.0, 1 - eta_v)) * (1 - 1e-15)
-    tiny = np.finfo(np.float64).tiny  # for underflow
-    lower = np.maximum(0.0, s * least - distance - tiny)
-    return Spectrum(lower, s * most + distance + tiny)
-
-
-def _distance_from_orthonormal(B: Float[np.ndarray, "n k"]) -> float:
-    """|B^T B - I|_F from above."""
-    computed = _norm(B.T @ B - np.eye(B.shape[1])) * (1 + 1e-12)
-    return computed + (len(B) + 8) * 2 * UNIT * _norm(B) ** 2
-
-
-def _norm(X: Float[np.ndarray, "n d"]) -> float:
-    return float(np.linalg.norm(X))
-
-
 def circuit_spectra(circuits: Circuits, circuit: str) -> Float[np.ndarray, "heads 2 k"]:
     """The enclosures of one circuit, qk or ov, of every head of a layer: lower and upper bounds."""
     heads = len(circuits.query)
@@ -118,9 +75,14 @@ def circuit_spectra(circuits: Circuits, circuit: str) -> Float[np.ndarray, "head
     bounds = []
     for head in range(heads):
         if circuit == "qk":
-            enclosed = spectrum(circuits.query[head], circuits.key[head // group].T)
+            left = circuits.query[head]
+            right = circuits.key[head // group].T
         else:
-            enclosed = spectrum(circuits.value[head // group], circuits.output[head])
+            left = circuits.value[head // group]
+            right = circuits.output[head]
+        enclosed = product_singular_values(
+            left.astype(np.float64), right.astype(np.float64)
+        )
         bounds.append(np.stack([enclosed.lower, enclosed.upper]))
     return np.stack(bounds)
 

@@ -49,13 +49,12 @@ class FactorsRequest(RequestModel):
 class LowRankRequest(FactorsRequest):
     """The options of `headwright lowrank`, with the matrix itself in place of a file.
 
-    >>> LowRankRequest(matrix=[[1.0]], rank=1).seed
-    0
+    >>> LowRankRequest(matrix=[[1.0]], rank=1).rank
+    1
     """
 
     rank: int | None = Field(None, ge=1, le=MOST_SIDE)
     tolerance: float | None = Field(None, ge=0)
-    seed: int = Field(0, ge=0, le=10**6)
 
 
 def lowrank(request: LowRankRequest) -> dict[str, Any]:
@@ -66,13 +65,8 @@ def lowrank(request: LowRankRequest) -> dict[str, Any]:
     """
     from headwright.lowrank import truncate
 
-    found = truncate(
-        _matrix(request),
-        rank=request.rank,
-        tolerance=request.tolerance,
-        seed=request.seed,
-    )
-    return found.to_json(request.seed)
+    found = truncate(_matrix(request), rank=request.rank, tolerance=request.tolerance)
+    return found.to_json()
 
 
 def factors(request: FactorsRequest) -> dict[str, Any]:

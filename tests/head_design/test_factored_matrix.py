@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwright.head_design import Rule, Rules, build
-from headwright.head_design.head_design import value
-from headwright.head_design.low_rank import (
+from headwright.head_design.factored_matrix import (
     StackedConstraints,
     along_signs,
     by_chance,
@@ -20,6 +19,7 @@ from headwright.head_design.low_rank import (
     on_a_curve,
     truncated_svd,
 )
+from headwright.head_design.head_design import value
 from headwright.head_design.matrix_program import ScoreConstraint
 from headwright.head_design.smallest_matrix import PatternGoal, smallest
 from tests.effort import tried
