@@ -261,6 +261,87 @@ def norm(value: arb_mat | None, kind: str, budget: Budget) -> arb_mat:
     return scalar(spectral(value))
 
 
+def trace(values: Sequence[arb_mat | None], budget: Budget) -> arb_mat | None:
+    """The sum of the diagonal."""
+    del budget
+    return None if values[0] is None else scalar(values[0].trace())
+
+
+def relu(values: Sequence[arb_mat | None], budget: Budget) -> arb_mat | None:
+    """Entry by entry."""
+    del budget
+    if values[0] is None:
+        return None
+    rows = values[0].tolist()
+    return arb_mat([[positive_part(entry) for entry in row] for row in rows])
+
+
+def largest(values: Sequence[arb_mat | None], budget: Budget) -> arb_mat:
+    """The largest of all entries."""
+    del budget
+    return scalar(reduce(arb.max, _entries(values)))
+
+
+def smallest(values: Sequence[arb_mat | None], budget: Budget) -> arb_mat:
+    """The smallest of all entries."""
+    del budget
+    return scalar(reduce(arb.min, _entries(values)))
+
+
+def _entries(values: Sequence[arb_mat | None]) -> list[arb]:
+    entries: list[arb] = []
+    for value in values:
+        entries += [arb(0)] if value is None else value.entries()
+    return entries
+
+
+def diagonal(values: Sequence[arb_mat | None], budget: Budget) -> arb_mat:
+    """A matrix with these entries on its diagonal."""
+    if None in values:
+        raise NoValue("diag has no value here")
+    entries = _entries(values)
+    size = range(len(entries))
+    budget.spend(len(entries) ** 2)
+    return arb_mat([[entries[i] if i == j else arb(0) for j in size] for i in size])
+
+
+def row_softmax(values: Sequence[arb_mat | None], budget: Budget) -> arb_mat:
+    """The softmax of each row of a matrix."""
+    if values[0] is None:
+        raise NoValue("softmax has no value here")
+    rows, columns = values[0].nrows(), values[0].ncols()
+    budget.spend(2 * rows * columns)
+    if columns == 1 and rows > 1:
+        raise NoValue(
+            "the softmax of a column: type the formula first, which tells columns from matrices"
+        )
+    return softmax(values[0].tolist())
+
+
+def rank(values: Sequence[arb_mat | None], budget: Budget) -> arb_mat:
+    """The rank of a matrix whose entries are exact."""
+    del budget
+    if values[0] is None:
+        return scalar(0)
+    rows = values[0].tolist()
+    if not all(entry.is_exact() for row in rows for entry in row):
+        raise NoValue("the rank of a matrix whose entries are not exact")
+    exact = fmpq_mat([[entry.fmpq() for entry in row] for row in rows])
+    return scalar(int(exact.rank()))
+
+
+MatrixFunction = Callable[[Sequence[arb_mat | None], Budget], arb_mat | None]
+OF_MATRICES: Mapping[str, MatrixFunction] = {
+    "trace": trace,
+    "relu": relu,
+    "max": largest,
+    "min": smallest,
+    "diag": diagonal,
+    "softmax": row_softmax,
+    "rank": rank,
+}
+
+
 def call(
     function: str, values: Sequence[arb_mat | None], budget: Budget
 ) -> arb_mat | None:
@@ -268,52 +349,8 @@ def call(
     if function in ELEMENTARY:
         number = arb(0) if values[0] is None else single(values[0])
         return scalar(ELEMENTARY[function](number))
-    if function == "trace":
-        return None if values[0] is None else scalar(values[0].trace())
-    if function == "relu":
-        value = values[0]
-        return (
-            None
-            if value is None
-            else arb_mat(
-                [[positive_part(entry) for entry in row] for row in value.tolist()]
-            )
-        )
-    if function in ("max", "min"):
-        numbers = [
-            entry
-            for value in values
-            for entry in ([arb(0)] if value is None else value.entries())
-        ]
-        sign = 1 if function == "max" else -1
-        return scalar(sign * reduce(arb.max, [sign * number for number in numbers]))
-    if function == "diag" and all(value is not None for value in values):
-        numbers = [
-            entry for value in values if value is not None for entry in value.entries()
-        ]
-        budget.spend(len(numbers) ** 2)
-        return arb_mat(
-            [
-                [entry if i == j else arb(0) for j in range(len(numbers))]
-                for i, entry in enumerate(numbers)
-            ]
-        )
-    if function == "softmax" and values[0] is not None:
-        budget.spend(2 * values[0].nrows() * values[0].ncols())
-        if values[0].ncols() == 1 and values[0].nrows() > 1:
-            raise NoValue(
-                "the softmax of a column: type the formula first, which tells columns from matrices"
-            )
-        return softmax(values[0].tolist())
-    if function == "rank":
-        rows = [] if values[0] is None else values[0].tolist()
-        if not all(entry.is_exact() for row in rows for entry in row):
-            raise NoValue("the rank of a matrix whose entries are not exact")
-        return scalar(
-            int(fmpq_mat([[entry.fmpq() for entry in row] for row in rows]).rank())
-            if rows
-            else 0
-        )
+    if function in OF_MATRICES:
+        return OF_MATRICES[function](values, budget)
     raise NoValue(f"{function} has no value here")
 
 
@@ -364,73 +401,38 @@ class _Evaluation:
             case t.Name():
                 return self.name(node)
             case t.Sum(terms):
-                return self.total(
-                    [value for value in map(self.of, terms) if value is not None]
-                )
+                return self.total(list(map(self.of, terms)))
             case t.Negative(body):
                 value = self.of(body)
                 return None if value is None else -value
             case t.Product(factors):
                 return reduce(self.times, map(self.of, factors))
             case t.Quotient(over, under):
-                value, divisor = self.of(over), self.number(under)
-                if divisor.contains(0):
-                    raise Undefined(f"a division by {divisor.str(8)}, which may be 0")
-                return None if value is None else value / divisor
+                return self.quotient(over, under)
             case t.Power(base, exponent):
                 return self.power(self.of(base), exponent)
             case t.Transpose(body):
                 value = self.of(body)
                 return None if value is None else value.transpose()
             case t.Inner(left, right):
-                one, other = self.of(left), self.of(right)
-                if one is None or other is None:
-                    return None
-                if len(one.entries()) != len(other.entries()):
-                    raise NoValue("vectors of different lengths have no inner product")
-                self.budget.spend(len(one.entries()))
-                return scalar(
-                    sum(
-                        (
-                            a * b
-                            for a, b in zip(one.entries(), other.entries(), strict=True)
-                        ),
-                        arb(0),
-                    )
-                )
+                return self.inner(self.of(left), self.of(right))
             case t.Norm(body, kind):
                 return norm(self.of(body), kind, self.budget)
             case t.Call("diag", (t.BigSum() as run, t.Name("I", size))) if (
                 size is not None
             ):
-                entries, rows = (
-                    [scalar(inside.number(run.body)) for inside in self.places(run)],
-                    self.integer(size),
-                )
-                self.budget.spend(rows * rows)
-                if len(entries) > rows:
-                    raise NoValue(
-                        f"a diagonal of {len(entries)} entries does not fit into {rows} rows"
-                    )
-                return call(
-                    "diag",
-                    [*entries, *[scalar(0)] * (rows - len(entries))],
-                    self.budget,
-                )
+                return self.padded_diagonal(run, self.integer(size))
             case t.Call(function, arguments):
                 return call(
                     function, [self.of(part) for part in arguments], self.budget
                 )
-            case t.BigSum():
-                values = [inside.of(node.body) for inside in self.places(node)]
-                return self.total([value for value in values if value is not None])
-            case t.BigCall(word):
-                found = [
-                    scalar(inside.number(node.body)) for inside in self.places(node)
-                ]
-                if not found:
+            case t.BigSum(body=body):
+                return self.total([inside.of(body) for inside in self.places(node)])
+            case t.BigCall(word, body=body):
+                values = [scalar(inside.number(body)) for inside in self.places(node)]
+                if not values:
                     raise NoValue(f"the {word} of no numbers")
-                return call(word, found, self.budget)
+                return call(word, values, self.budget)
             case _:
                 raise NoValue(f"{t.called(node)} has no value")
 
@@ -481,11 +483,13 @@ class _Evaluation:
 
     # Arithmetic
 
-    def total(self, values: list[arb_mat]) -> arb_mat | None:
-        if not values:
-            return None
-        result = values[0]
-        for value in values[1:]:
+    def total(self, values: list[arb_mat | None]) -> arb_mat | None:
+        """The sum; a zero of unknown shape fits any other value."""
+        result: arb_mat | None = None
+        for value in values:
+            if value is None or result is None:
+                result = value if result is None else result
+                continue
             if (value.nrows(), value.ncols()) != (result.nrows(), result.ncols()):
                 raise NoValue(
                     "terms of different shapes cannot be added: type the formula first"
@@ -493,6 +497,33 @@ class _Evaluation:
             self.budget.spend(value.nrows() * value.ncols())
             result = result + value
         return result
+
+    def quotient(self, over: t.Node, under: t.Node) -> arb_mat | None:
+        value, divisor = self.of(over), self.number(under)
+        if divisor.contains(0):
+            raise Undefined(f"a division by {divisor.str(8)}, which may be 0")
+        return None if value is None else value / divisor
+
+    def inner(self, left: arb_mat | None, right: arb_mat | None) -> arb_mat | None:
+        if left is None or right is None:
+            return None
+        entries, others = left.entries(), right.entries()
+        if len(entries) != len(others):
+            raise NoValue("vectors of different lengths have no inner product")
+        self.budget.spend(len(entries))
+        products = (x * y for x, y in zip(entries, others, strict=True))
+        return scalar(sum(products, arb(0)))
+
+    def padded_diagonal(self, run: t.BigSum, size: int) -> arb_mat | None:
+        """diag(s_1, ..., s_m, 0, ..., 0)."""
+        entries = [scalar(inside.number(run.body)) for inside in self.places(run)]
+        self.budget.spend(size * size)
+        if len(entries) > size:
+            raise NoValue(
+                f"a diagonal of {len(entries)} entries does not fit into {size} rows"
+            )
+        zeros = [scalar(0)] * (size - len(entries))
+        return call("diag", [*entries, *zeros], self.budget)
 
     def times(self, left: arb_mat | None, right: arb_mat | None) -> arb_mat | None:
         if left is None or right is None:
