@@ -88,7 +88,8 @@ BY_CHANCE = {
 WITH_INSTANCES = {
     name
     for name, exercise in EXERCISES.items()
-    if type(exercise.kind).recheck is not ExerciseKind.recheck
+    if exercise.kind.drawer() is not None
+    or type(exercise.kind).recheck is not ExerciseKind.recheck
 }
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from headwright.grading.judge import Finding, Session
     from headwright.grading.judging import Outcome, Prover
     from headwright.grading.markdown import Written
+    from headwright.grading.recheck.sequences import InstanceDrawer
     from headwright.grading.text import Statement, Text
     from headwright.grading.verdict import AskedPart, Verdict
 
@@ -176,22 +177,39 @@ class ExerciseKind(Generic[Table]):
         """What proves or refutes claims, once an answer has defined what it defines."""
         raise NotImplementedError(f"{type(self).__name__} has no prover and no grade")
 
+    def drawer(self) -> InstanceDrawer | None:
+        """What draws explicit instances; None: there are none."""
+        return None
+
     def recheck(
         self, answer: Answer, outcomes: Sequence[Outcome], seed: int
     ) -> list[Outcome]:
-        """The same outcomes, looked at again by other means; here they stay as they are.
+        """The same outcomes, looked at again on explicit instances, where these are drawn.
 
-        ContradictionError where an explicit instance contradicts one.
+        ContradictionError where one contradicts an outcome.
         """
-        del answer, seed
-        return list(outcomes)
+        drawer = self.drawer()
+        if drawer is None:
+            return list(outcomes)
+        from headwright.grading.recheck.outcomes import recheck_each
+        from headwright.grading.recheck.sequences import recheck
+
+        return recheck_each(
+            outcomes, lambda one, random: recheck(drawer, answer, one, random), seed
+        )
 
     # Parts of what was asked for
 
     def says_something(self, answer: Answer, prover: Prover, outcome: Outcome) -> bool:
         """Whether a true claim would be false were the question idle: true of this exercise, and not of any."""
-        del answer, prover, outcome
-        return True
+        from headwright.grading.answer import speaks_of_chance
+        from headwright.grading.recheck.sequences import says_something
+
+        del prover
+        drawer = self.drawer()
+        if drawer is None or speaks_of_chance(outcome.link):
+            return True
+        return says_something(drawer, answer, outcome)
 
     def statement_part(
         self, findings: Sequence[Finding], session: Session

@@ -27,21 +27,18 @@ from headwright.grading.answer import (
     pairs,
 )
 from headwright.grading.decision import Decision
+from headwright.grading.exact_arrays import ArrayReader, ExactArray
 from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.judging import Claim, Outcome, at, judged
 from headwright.grading.kinds.integers.table import Integers
 from headwright.grading.scalars import (
     Range,
     Scalar,
-    absolute,
     cos,
-    exp,
-    ln,
     number,
     parameter,
     pi,
     sin,
-    sqrt,
 )
 from headwright.grading.scalars.forms import ONE as UNDER
 from headwright.grading.scalars.forms import Atom, Function, interval, of_atom
@@ -249,65 +246,63 @@ class Encoder:
 
     def value(self, node: t.Node) -> Scalar:
         """The value of a formula."""
-        match node:
-            case t.Number(value):
-                return number(value)
-            case t.Name():
-                return self._name(node)
-            case t.Negative(body):
-                return -self.value(body)
-            case t.Sum(terms):
-                return sum((self.value(term) for term in terms), number(0))
-            case t.Product(factors):
-                return prod((self.value(factor) for factor in factors), start=number(1))
-            case t.Inner(left, right):
-                return self.value(left) * self.value(right)
-            case t.Quotient(over, under):
-                divisor = self.value(under)
-                if not interval(divisor).positive:
-                    self.defined.append(self.whole.z3.Not(self._vanishes(divisor)))
-                return self.value(over) / divisor
-            case t.Norm(body):
-                return absolute(self.value(body))
-            case t.Power(base, t.Number(value)) if (
-                value.denominator == 1 and value >= 0
-            ):
-                return self.value(base) ** value
-            case t.Power(base, exponent):
-                return self._defined(base) ** self.value(exponent)
-            case t.Call("sin" | "cos" | "exp" as function, (argument,)):
-                return {"sin": sin, "cos": cos, "exp": exp}[function](
-                    self.value(argument)
-                )
-            case t.Call("ln" | "sqrt" as function, (argument,)):
-                return {"ln": ln, "sqrt": sqrt}[function](self._defined(argument))
-            case _:
-                raise MisfitError("this is not understood about integers", node)
+        return IntegersReader(encoder=self).scalar(node)
 
-    def _defined(self, node: t.Node) -> Scalar:
-        """What is under a root: simplifying must not hide where that has no value."""
-        value = self.value(node)
-        if not interval(value).positive:
-            raise MisfitError("this need not be above 0", node)
-        return value
+    def need_defined(self, divisor: Scalar) -> None:
+        """What was read so far has a value only where this is not 0."""
+        if not interval(divisor).positive:
+            self.defined.append(self.whole.z3.Not(self._vanishes(divisor)))
 
-    def _name(self, node: t.Name) -> Scalar:
-        full = full_name(node)
-        if full in ("pi", "e", "w_0"):
-            return {"pi": pi(), "e": exp(1), "w_0": number(1)}[full]
-        if node.base == "w" and node.index is not None and "d" in self.integers:
-            rate = -2 * self.value(node.index) / self.value(t.Name("d"))
-            return number(10000) ** rate
-        if full in REAL_NAMES and full not in self.integers:
-            return parameter(full)
-        if full not in self.integers:
+
+@dataclass(frozen=True)
+class IntegersReader(ArrayReader):
+    """What names are: integers, angles, and the frequencies of rows."""
+
+    encoder: Encoder = field(kw_only=True)
+
+    def name(self, node: t.Name) -> ExactArray:
+        """An integer, a frequency, the number of an angle."""
+        full, integers = full_name(node), self.encoder.integers
+        if full in ("pi", "e") or full in self.indices:
+            return super().name(node)
+        if full == "w_0":
+            return ExactArray.number(1)
+        if node.base == "w" and node.index is not None and "d" in integers:
+            rate = -2 * self.scalar(node.index) / self.scalar(t.Name("d"))
+            return ExactArray.number(number(10000) ** rate)
+        if full in REAL_NAMES and full not in integers:
+            return ExactArray.number(parameter(full))
+        if full not in integers:
             raise MisfitError(
                 f"{full} is not a name of this exercise",
                 node,
-                fix=f"it has {', '.join(sorted(self.integers))}",
+                fix=f"it has {', '.join(sorted(integers))}",
             )
-        self.whole.name(full)
-        return parameter(full, self.integers[full])
+        self.encoder.whole.name(full)
+        return ExactArray.number(parameter(full, integers[full]))
+
+    def _quotient(self, over: t.Node, under: t.Node) -> ExactArray:
+        divisor = self.scalar(under)
+        self.encoder.need_defined(divisor)
+        return ExactArray.number(self.scalar(over) / divisor)
+
+    def _power(self, node: t.Node, base: t.Node, exponent: t.Node) -> ExactArray:
+        whole = t.number_of(exponent)
+        if whole is None or whole < 0 or whole.denominator != 1:
+            self._check_positive(base)
+        return super()._power(node, base, exponent)
+
+    def _call(
+        self, node: t.Node, function: str, arguments: tuple[t.Node, ...]
+    ) -> ExactArray:
+        if function in ("ln", "sqrt") and len(arguments) == 1:
+            self._check_positive(arguments[0])
+        return super()._call(node, function, arguments)
+
+    def _check_positive(self, node: t.Node) -> None:
+        """Of what is under a root: simplifying must not hide where that has no value."""
+        if not interval(self.scalar(node)).positive:
+            raise MisfitError("this need not be above 0", node)
 
 
 QUARTERS: Mapping[

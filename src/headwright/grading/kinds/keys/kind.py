@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from headwright.errors import InputError
 from headwright.formulas import tree as t
-from headwright.grading.answer import Answer, full_name, speaks_of_chance
+from headwright.grading.answer import Answer, full_name
 from headwright.grading.judging import Outcome, Prover, undecided
 from headwright.grading.kinds.keys.table import Keys
 from headwright.grading.kinds.kind import ExerciseKind
@@ -17,6 +17,7 @@ from headwright.grading.kinds.kind import ExerciseKind
 if TYPE_CHECKING:
     from headwright.grading.judge import Finding, Session
     from headwright.grading.kinds.keys.prover import KeysProver
+    from headwright.grading.recheck.sequences import InstanceDrawer
     from headwright.grading.verdict import AskedPart, Verdict
 
 
@@ -156,30 +157,18 @@ class KeysKind(ExerciseKind[Keys]):
 
         return KeysProver.of(self.exercise, self.table, answer)
 
+    def drawer(self) -> InstanceDrawer:
+        """Keys that are written out."""
+        from headwright.grading.kinds.keys.recheck import KeysDrawer
+
+        return KeysDrawer(self.exercise, self.table)
+
     def recheck(
         self, answer: Answer, outcomes: Sequence[Outcome], seed: int
     ) -> list[Outcome]:
-        """On keys that are written out."""
-        from headwright.grading.kinds.keys.recheck import KeysDrawer
-        from headwright.grading.recheck.outcomes import recheck_each
-        from headwright.grading.recheck.sequences import recheck
-
-        drawer = KeysDrawer(self.exercise, self.table)
-        found = recheck_each(
-            outcomes, lambda one, random: recheck(drawer, answer, one, random), seed
-        )
-        return [_unless_pinned(one) for one in found]
-
-    def says_something(self, answer: Answer, prover: Prover, outcome: Outcome) -> bool:
-        """Whether it fails for another query."""
-        from headwright.grading.kinds.keys.recheck import KeysDrawer
-        from headwright.grading.recheck.sequences import says_something
-
-        del prover
-        if speaks_of_chance(outcome.link):
-            return True
-        drawer = KeysDrawer(self.exercise, self.table)
-        return says_something(drawer, answer, outcome)
+        """On keys that are written out; what is said of one value alone may be none of those that were tried."""
+        rechecked = super().recheck(answer, outcomes, seed)
+        return [_unless_pinned(outcome) for outcome in rechecked]
 
     def statement_part(
         self, findings: Sequence[Finding], session: Session

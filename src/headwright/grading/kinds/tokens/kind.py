@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwright.errors import InputError
 from headwright.formulas import tree as t
-from headwright.grading.answer import Answer, full_name, label, speaks_of_chance
+from headwright.grading.answer import Answer, full_name, label
 from headwright.grading.fields import parsed
-from headwright.grading.judging import Outcome, Prover
 from headwright.grading.kinds.kind import ExerciseKind
 from headwright.grading.kinds.tokens.table import Tokens
 
 if TYPE_CHECKING:
     from headwright.grading.kinds.tokens.prover import TokensProver
+    from headwright.grading.recheck.sequences import InstanceDrawer
 
 
 @dataclass(frozen=True)
@@ -74,26 +74,8 @@ class TokensKind(ExerciseKind[Tokens]):
 
         return TokensProver.of(self.exercise, self.table, answer)
 
-    def recheck(
-        self, answer: Answer, outcomes: Sequence[Outcome], seed: int
-    ) -> list[Outcome]:
-        """On tokens that are written out."""
+    def drawer(self) -> InstanceDrawer:
+        """Tokens that are written out."""
         from headwright.grading.kinds.tokens.recheck import TokensDrawer
-        from headwright.grading.recheck.outcomes import recheck_each
-        from headwright.grading.recheck.sequences import recheck
 
-        drawer = TokensDrawer(self.exercise, self.table)
-        return recheck_each(
-            outcomes, lambda one, random: recheck(drawer, answer, one, random), seed
-        )
-
-    def says_something(self, answer: Answer, prover: Prover, outcome: Outcome) -> bool:
-        """Whether it fails for other tokens, or without a mask."""
-        from headwright.grading.kinds.tokens.recheck import TokensDrawer
-        from headwright.grading.recheck.sequences import says_something
-
-        del prover
-        if speaks_of_chance(outcome.link):
-            return True
-        drawer = TokensDrawer(self.exercise, self.table)
-        return says_something(drawer, answer, outcome)
+        return TokensDrawer(self.exercise, self.table)
