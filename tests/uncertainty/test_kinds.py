@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwright.certificates.exact.values import rational
+from headwright.certificates.exact.values import read_fraction
 from headwright.lab.views.uncertainties import Noisy, uncertainty_of
 from headwright.query_design.statement import uncertainty_entries
 from headwright.simulation import exact, simulate, why_not_exact
@@ -44,7 +44,7 @@ def test_a_scale_is_drawn_within_what_a_certificate_says_of_it(name: str) -> Non
     scale, drawn = _scale(name), _drawn(Noise(scale=_scale(name))) / QUERY[0, 0]
     entry = uncertainty_entries(Uncertainty({0: Noise(scale=scale)}), 2, 2)[0]
     low, high, stretch = (
-        float(rational(x)) for x in (*entry["scale"], entry["stretch"])
+        float(read_fraction(x)) for x in (*entry["scale"], entry["stretch"])
     )
     if scale.random:
         assert stretch == pytest.approx(drawn.std(), rel=0.05)
@@ -63,7 +63,7 @@ def test_a_spread_is_drawn_within_what_a_certificate_says_of_it(name: str) -> No
     spread, off = _spread(name), _drawn(Noise(spread=_spread(name))) - QUERY[0, 0]
     entry = uncertainty_entries(Uncertainty({0: Noise(spread=spread)}), 2, 2)[0]
     ball, columns = (
-        float(rational(entry["ball"])),
+        float(read_fraction(entry["ball"])),
         [[float.fromhex(x) for x in c] for c in entry["factor"]],
     )
     most = np.sqrt(

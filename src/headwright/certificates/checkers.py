@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headwright.certificates.exact.certificate import about_heads, document
+from headwright.certificates.exact.certificate import about_heads, read_document
 from headwright.certificates.exact.cost import BUDGET
 from headwright.certificates.exact.keys import Reject
 from headwright.certificates.exact.values import Json
@@ -207,7 +207,7 @@ def _report_of(opinions: Sequence[Opinion], digest: str) -> str:
 def _checkers_for(text: str, checker: str | None) -> tuple[str, ...]:
     """The checkers to run on a document."""
     try:
-        statement, _ = document(text)
+        statement, _ = read_document(text)
     except Reject:  # each of them will say so
         return which(checker, 0)
     chosen = which(checker, _key_entries(statement))

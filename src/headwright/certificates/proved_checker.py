@@ -16,7 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwright.certificates.exact.certificate import about_heads, document, read
+from headwright.certificates.exact.certificate import (
+    about_heads,
+    read_certificate,
+    read_document,
+)
 from headwright.certificates.exact.cost import BUDGET
 from headwright.certificates.exact.keys import Reject
 from headwright.certificates.exact.words import in_words
@@ -102,14 +106,14 @@ def _run_program(
 def _verdict_in_words(text: str, digest: str) -> ProvedVerdict:
     """The statement that was accepted, as the Python reader words it, if that read the same one."""
     try:
-        statement_json, evidence_json = document(text)
+        statement_json, evidence_json = read_document(text)
         if about_heads(statement_json):
             return ProvedVerdict(
                 "verified",
                 f"The statement about whole heads with sha256 {digest} is true.",
                 digest,
             )
-        statement = read(statement_json, evidence_json).statement
+        statement = read_certificate(statement_json, evidence_json).statement
     except Reject as error:
         return ProvedVerdict(
             "undecided",

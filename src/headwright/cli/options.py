@@ -242,16 +242,20 @@ def read_text(path: Path, what: str) -> str:
 
 def read_certificate(path: Path) -> Certificate:
     """A certificate about keys, as data: nothing of it is verified."""
-    from headwright.certificates.exact.certificate import about_heads, document, read
+    from headwright.certificates.exact.certificate import (
+        about_heads,
+        read_certificate,
+        read_document,
+    )
     from headwright.certificates.exact.keys import Reject
 
     text = read_text(path, "certificate")
     try:
-        said, proof = document(text)
+        said, proof = read_document(text)
         if about_heads(said):
             raise InputError(
                 f"certificate {path}: is about whole heads, expected one about keys"
             )
-        return read(said, proof)
+        return read_certificate(said, proof)
     except Reject as error:
         raise InputError(f"certificate {path}: {error}") from error

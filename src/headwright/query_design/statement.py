@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.certificates.exact.values import rational
+from headwright.certificates.exact.values import read_fraction
 from headwright.errors import InputError
 from headwright.query_design.targets import Targets, exact
 from headwright.uncertainty.uncertainty import Noise, Uncertainty
@@ -103,7 +103,7 @@ class DesignQuestion:
             keys = np.array(entry["keys"])
             if entry["keys"] == "*":
                 keys = np.flatnonzero(~is_named)
-            low, high = map(rational, entry["scale"])
+            low, high = map(read_fraction, entry["scale"])
             factor = np.empty((self.d, 0))
             if entry["factor"]:
                 columns = [list(map(float.fromhex, c)) for c in entry["factor"]]
@@ -112,8 +112,8 @@ class DesignQuestion:
                 UncertaintyEntry(
                     keys=keys,
                     ends=(low, high),
-                    ball=float(rational(entry["ball"])),
-                    stretch=float(rational(entry["stretch"])),
+                    ball=float(read_fraction(entry["ball"])),
+                    stretch=float(read_fraction(entry["stretch"])),
                     factor=factor,
                     random=entry["random"],
                 )

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from headwright.certificates.exact.keys import Malformed
-from headwright.certificates.exact.values import parsed
+from headwright.certificates.exact.values import parse_json
 from headwright.errors import InputError
 
 MOST_SHOWN = 40  # characters of a value in a message
@@ -21,7 +21,7 @@ Content = TypeVar("Content")
 def read_document(text: str, kind: str, read: Callable[[Any], Content]) -> Content:
     """What is read of a JSON document; an InputError says what is wrong with it."""
     try:
-        document = parsed(text)
+        document = parse_json(text)
     except Malformed as error:
         raise InputError(f"it is not a {kind}: {error}") from error
     try:

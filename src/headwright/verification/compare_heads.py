@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headwright.certificates.exact.keys import Malformed
-from headwright.certificates.exact.values import Json, rational
+from headwright.certificates.exact.values import Json, read_fraction
 from headwright.verification.comparison import (
     Expected,
     StatementComparison,
@@ -95,7 +95,7 @@ def _compare_circuit(
         rules = circuit.first
         if number > 0:
             written = circuit.others[number - 1]
-            ball = rational(layer["uncertainty"]["ball"])
+            ball = read_fraction(layer["uncertainty"]["ball"])
             rules = next_rules(written, _tokens_of(layer), ball, number)
             if not _places_are_proved(rules, written):
                 comparison.differences.append(
@@ -114,7 +114,7 @@ def _tokens_of(layer: dict[str, Any]) -> tuple[np.ndarray, ...]:
     """The sequences of a layer's statement, as floats."""
     sequences = []
     for X in layer["sequences"]:
-        rows = [[float(rational(x)) for x in row] for row in X]
+        rows = [[float(read_fraction(x)) for x in row] for row in X]
         sequences.append(np.array(rows))
     return tuple(sequences)
 
@@ -230,6 +230,6 @@ def _exactly(value: Json) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return rational(value)
+        return read_fraction(value)
     except Malformed:
         return value

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from headwright.certificates.exact.certificate import CERTAIN, KeyStatement, Spread
-from headwright.certificates.exact.values import rational
+from headwright.certificates.exact.values import read_fraction
 from headwright.certificates.exact.words import six_digits
 from headwright.query_design.statement import (
     digest_of_keys,
@@ -272,14 +272,14 @@ def _spread_of_each_key(
 
 def _spread_of_entry(entry: dict[str, Any]) -> Spread:
     """An entry of an uncertainty as it is written in statements, as the checker reads it."""
-    low, high = map(rational, entry["scale"])
+    low, high = map(read_fraction, entry["scale"])
     keys = None if entry["keys"] == "*" else frozenset(entry["keys"])
     return Spread(
         keys=keys,
         low=low,
         high=high,
-        ball=rational(entry["ball"]),
-        stretch=rational(entry["stretch"]),
-        factor=tuple(tuple(map(rational, column)) for column in entry["factor"]),
+        ball=read_fraction(entry["ball"]),
+        stretch=read_fraction(entry["stretch"]),
+        factor=tuple(tuple(map(read_fraction, column)) for column in entry["factor"]),
         random=entry["random"],
     )

@@ -18,7 +18,7 @@ from headwright.certificates.checkers import (
 )
 from headwright.certificates.exact.cost import BUDGET
 from headwright.certificates.exact.keys import Malformed
-from headwright.certificates.exact.values import Json, parsed
+from headwright.certificates.exact.values import Json, parse_json
 from headwright.certificates.formats import (
     ABOUT_MODELS,
     FIRST_LAYER,
@@ -96,7 +96,7 @@ def model_named(text: str) -> str | None:
 def _parsed_or_none(text: str) -> Json:
     """The document; None if it is not strict JSON: then the checkers say why."""
     try:
-        return parsed(text)
+        return parse_json(text)
     except Malformed:
         return None
 

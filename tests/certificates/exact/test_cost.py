@@ -13,7 +13,11 @@ import numpy as np
 import pytest
 
 from headwright.certificates import floating
-from headwright.certificates.exact.certificate import VERSION, document, read
+from headwright.certificates.exact.certificate import (
+    VERSION,
+    read_certificate,
+    read_document,
+)
 from headwright.certificates.exact.cost import (
     BUDGET,
     BYTES_A_SECOND,
@@ -159,13 +163,19 @@ def test_the_same_in_a_small_size_is_verified_and_the_budget_may_be_lower(
 
 def test_the_estimate_is_of_the_sum_of_all_queries_heads_and_layers() -> None:
     def seconds(made: Any) -> float:
-        said, proof = document(json.dumps(made))
+        said, proof = read_document(json.dumps(made))
         about_keys = "queries" in made["statement"]
-        cost = keys_cost(read(said, proof)) if about_keys else heads_cost(said, proof)
+        cost = (
+            keys_cost(read_certificate(said, proof))
+            if about_keys
+            else heads_cost(said, proof)
+        )
         return cost.seconds
 
     assert seconds(queries(50, 8)) == pytest.approx(8 * seconds(queries(50, 1)))
-    one, two = (heads_cost(*document(json.dumps(circuit(layers)))) for layers in (2, 4))
+    one, two = (
+        heads_cost(*read_document(json.dumps(circuit(layers)))) for layers in (2, 4)
+    )
     assert two.seconds == pytest.approx(
         2 * one.seconds
     ) and two.memory == pytest.approx(2 * one.memory)
@@ -182,7 +192,7 @@ def test_many_keys_are_within_the_budget(n: int, d: int) -> None:
         bound=bound(part(np.zeros(d))),
     )
     made["statement"]["keys"] = [named(np.zeros((2, d)), inline=False) | {"n": n}]
-    check_cost(keys_cost(read(*document(json.dumps(made)))), BUDGET)
+    check_cost(keys_cost(read_certificate(*read_document(json.dumps(made)))), BUDGET)
 
 
 def test_a_budget_has_seconds_and_memory() -> None:
@@ -208,7 +218,7 @@ def test_evidence_of_another_form_costs_nothing_and_is_refused_later(
     evidence: Any,
 ) -> None:
     made = heads(4, 2, 1) | {"evidence": evidence}
-    assert heads_cost(*document(json.dumps(made))).seconds < HOUR
+    assert heads_cost(*read_document(json.dumps(made))).seconds < HOUR
     assert verify(json.dumps(made)).word in ("unreadable", "rejected")
 
 

@@ -18,7 +18,7 @@ from headwright.certificates.exact.numbers import (
     sqrt_above,
     sqrt_between,
 )
-from headwright.certificates.exact.values import rational
+from headwright.certificates.exact.values import read_fraction
 
 positive = (
     st.fractions(min_value=0)
@@ -197,7 +197,7 @@ def test_normal_tail_out_of_range_rejects(z: Fraction) -> None:
     ],
 )
 def test_exact_numbers_are_read_exactly(text: str, value: Fraction) -> None:
-    assert rational(text) == value
+    assert read_fraction(text) == value
 
 
 @pytest.mark.parametrize(
@@ -234,4 +234,4 @@ def test_exact_numbers_are_read_exactly(text: str, value: Fraction) -> None:
 )
 def test_anything_else_is_no_number(text: object) -> None:
     with pytest.raises(Reject, match="not a number of the format"):
-        rational(text)
+        read_fraction(text)

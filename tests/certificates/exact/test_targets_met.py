@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from headwright.certificates.exact.certificate import document, read
+from headwright.certificates.exact.certificate import read_certificate, read_document
 from headwright.certificates.exact.keys import KeyMatrix
 from headwright.certificates.exact.targets_met import least_weights
 from headwright.certificates.exact.verify import verify
@@ -100,7 +100,7 @@ def test_weights_are_between_their_bounds_to_the_last_digit(query: float) -> Non
         query,
         uncertainty=[spread([1], ball="1/4")],
     )
-    statement = read(*document(json.dumps(found))).statement
+    statement = read_certificate(*read_document(json.dumps(found))).statement
     low, high = least_weights(
         statement, None, KeyMatrix.of_rows([[1.0], [-1.0], [0.5]]), statement.queries[0]
     )[0]

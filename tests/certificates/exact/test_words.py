@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwright.certificates.exact.certificate import document, read
+from headwright.certificates.exact.certificate import read_certificate, read_document
 from headwright.certificates.exact.keys import Malformed
-from headwright.certificates.exact.values import rational
+from headwright.certificates.exact.values import read_fraction
 from headwright.certificates.exact.verify import verify
 from headwright.certificates.exact.words import in_words, number_in_words, six_digits
 from headwright.query_design import design, targets
@@ -59,7 +59,7 @@ def _changes(value: Any) -> list[Any]:
     if len(value) == 64 and not value.startswith("0x"):
         return [hashlib.sha256(value.encode()).hexdigest()]
     number, factors = (
-        rational(value),
+        read_fraction(value),
         map(Fraction, ("1.001", "0.999", "0", "-1", "2", "1/2")),
     )
     return (
@@ -142,7 +142,9 @@ def test_whatever_is_changed_in_a_statement_its_words_change_or_its_verdict_does
         _hidden(original)
     ):  # the same for words alone, proved or not
         try:
-            now = in_words(read(*document(json.dumps(changed))).statement)
+            now = in_words(
+                read_certificate(*read_document(json.dumps(changed))).statement
+            )
         except Malformed:
             continue
         readings += 1
@@ -334,7 +336,7 @@ def test_two_are_told_as_several() -> None:
     ],
 )
 def test_numbers_in_reasons_are_rounded_down(x: str, said: str) -> None:
-    assert six_digits(rational(x)) == said
+    assert six_digits(read_fraction(x)) == said
 
 
 def test_the_digest_of_queries_is_that_of_their_floats() -> None:
@@ -372,7 +374,7 @@ def test_the_digest_of_a_statement_is_that_of_its_json_without_rows() -> None:
     ],
 )
 def test_numbers_are_told_exactly_or_by_their_first_digits(x: str, said: str) -> None:
-    assert number_in_words(rational(x)) == said
+    assert number_in_words(read_fraction(x)) == said
 
 
 def test_lengths_are_rounded_up_and_bounds_down() -> None:
@@ -391,4 +393,6 @@ def test_keys_given_beside_the_certificate_make_the_same_words() -> None:
     made = certificate(np.eye(2), {0: "0.1"}, np.zeros(2))
     hidden = copy.deepcopy(made)
     hidden["statement"]["keys"] = [named(np.eye(2), inline=False)]
-    assert in_words(read(*document(json.dumps(hidden))).statement) == words(made)
+    assert in_words(
+        read_certificate(*read_document(json.dumps(hidden))).statement
+    ) == words(made)

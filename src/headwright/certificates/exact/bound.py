@@ -37,7 +37,7 @@ from headwright.certificates.exact.words import six_digits
 
 
 @dataclass(frozen=True)
-class Sides:
+class QueryInequality:
     """s <V, q> + |s| |q| room <= -right for every query q that meets the targets."""
 
     V: Vector
@@ -53,36 +53,36 @@ def check_bound(
     One head: the inequalities of all parts hold for its query, and so does their sum. Several
     heads: one of the parts holds for one of the heads, so that each part must prove the claim.
     """
-    sides_of_parts = []
+    inequalities = []
     deviations_checked = False
     for part in bound.parts:
-        inequality = _inequality_of_part(statement, bound, part, scenarios)
-        if inequality.uses_random_keys() and not deviations_checked:
+        sums = _sums_of_part(statement, bound, part, scenarios)
+        if sums.uses_random_keys() and not deviations_checked:
             _check_deviations(statement, bound)
             deviations_checked = True
-        sides_of_parts.append(inequality.sides())
+        inequalities.append(sums.inequality())
     # All parts are about the one query, or each about one of several that nobody knows.
     if statement.heads == 1:
-        sides_of_parts = [_added_up(sides_of_parts)]
-    for sides in sides_of_parts:
-        _check_sides(statement, sides)
+        inequalities = [_added_up(inequalities)]
+    for inequality in inequalities:
+        _check_inequality(statement, inequality)
 
 
-def _inequality_of_part(
+def _sums_of_part(
     statement: KeyStatement,
     bound: LengthBound,
     part: BoundPart,
     scenarios: Sequence[KeyMatrix],
-) -> "ExactInequality":
+) -> "ConstraintSums":
     """All constraints of a part, scenario by scenario; those times 0 say nothing."""
     by_scenario: dict[int, list[BoundConstraint]] = defaultdict(list)
     for constraint in part.constraints:
         if constraint.multiplier:
             by_scenario[constraint.scenario].append(constraint)
-    inequality = ExactInequality(statement, bound, part)
+    sums = ConstraintSums(statement, bound, part)
     for number in sorted(by_scenario):
-        inequality.add(scenarios[number], by_scenario[number])
-    return inequality
+        sums.add(scenarios[number], by_scenario[number])
+    return sums
 
 
 def _check_deviations(statement: KeyStatement, bound: LengthBound) -> None:
@@ -91,41 +91,51 @@ def _check_deviations(statement: KeyStatement, bound: LengthBound) -> None:
     The keys for which the targets are met have at least the confidence, so at least P(N <= z), and
     lie in a half space. It then holds all points up to z standard deviations from the mean.
     """
-    if normal_tail(bound.deviations)[0] < 1 - statement.confidence:
+    if normal_tail(bound.deviations).low < 1 - statement.confidence:
         raise Reject("the bound's deviations are more than the confidence allows")
 
 
-def _added_up(sides_of_parts: Sequence[Sides]) -> Sides:
+def _added_up(inequalities: Sequence[QueryInequality]) -> QueryInequality:
     """Inequalities about one query may be added."""
-    total = sides_of_parts[0]
-    for sides in sides_of_parts[1:]:
-        V = _plus(total.V, sides.V, ONE)
-        total = Sides(V, total.room + sides.room, total.right + sides.right)
+    total = inequalities[0]
+    for inequality in inequalities[1:]:
+        total = QueryInequality(
+            V=_plus(total.V, inequality.V, ONE),
+            room=total.room + inequality.room,
+            right=total.right + inequality.right,
+        )
     return total
 
 
-def _check_sides(statement: KeyStatement, sides: Sides) -> None:
+def _check_inequality(statement: KeyStatement, inequality: QueryInequality) -> None:
     """Reject, unless |s| |q| (|V| - room) >= right > 0 leaves no query shorter than claimed."""
-    if sides.right <= 0:
+    room = inequality.room
+    right = inequality.right
+    if right <= 0:
         raise Reject("the entropy is not certain to exceed what the targets leave open")
+    V_squared = dot(inequality.V, inequality.V)
     shortest = statement.none_shorter
     if shortest == 0:
-        # |V| <= room contradicts the inequality, whatever q is.
-        if dot(sides.V, sides.V) > sides.room**2:
+        # With |V| <= room the left side is at most 0, whatever q is, and so not >= right > 0.
+        # Lengths are compared by their squares: neither room nor reach is below 0.
+        if V_squared > room**2:
             raise Reject("the keys do not cancel exactly")
         return
-    # |V| - room <= right / (|s| L) gives |q| >= L.
-    reach = sides.room + sides.right / (shortest * abs(statement.scale))
+    # |q| >= right / (|s| (|V| - room)), so |q| >= L where |V| <= room + right / (|s| L).
+    reach = room + right / (shortest * abs(statement.scale))
     # Queries that are claimed, all of them shorter than L, would contradict the claim.
     longest_square = max((dot(q, q) for q in statement.queries), default=shortest**2)
-    if dot(sides.V, sides.V) > reach**2 or shortest**2 > longest_square:
+    if V_squared > reach**2 or shortest**2 > longest_square:
         raise Reject(
             f"it is not certain that no query is shorter than {six_digits(shortest)}"
         )
 
 
-class ExactInequality:
-    """What one part proves of every query q that meets the targets: s <V, q> <= -right."""
+class ConstraintSums:
+    """The inequalities of a part's constraints, added up: s <V, q> <= -right.
+
+    And what is needed to move keys afterwards, so that V becomes shorter.
+    """
 
     def __init__(
         self, statement: KeyStatement, bound: LengthBound, part: BoundPart
@@ -138,9 +148,8 @@ class ExactInequality:
         entries = len(self.setting.spreads)
         self.total = ZERO  # sum_c lambda_c
         self.right = ZERO
-        self.V = (
-            zeros  # sum_j w_j k_j, each key at its scale, w_j = as rival - as target
-        )
+        # sum_j w_j k_j with each key at its scale, where w_j = as rival - as target
+        self.V = zeros
         self.masses = [ZERO] * entries  # for each entry of the uncertainty: sum_j |w_j|
         # And of random keys, with t the stretch of their entry:
         self.squares = [ZERO] * entries  # sum_j w_j^2
@@ -149,8 +158,8 @@ class ExactInequality:
 
     def add(self, keys: KeyMatrix, constraints: Sequence[BoundConstraint]) -> None:
         """Add lambda_c times the inequality of each of these constraints, all in one scenario."""
-        fine = self.setting.scales.fine
-        scores = Scores(self.setting.statement.scale, keys, self.part.query, fine)
+        scale = self.setting.statement.scale
+        scores = Scores(scale, keys, self.part.query, self.setting.scales.unit)
         weights = weigh_keys(self.setting, scores, constraints)
         self.total += weights.multipliers
         self.right += weights.right
@@ -162,21 +171,23 @@ class ExactInequality:
         """Add up V and the masses, in whole numbers that are divided at the end."""
         keys = scores.keys
         scales = self.setting.scales
-        needs_place = scales.depend_on_scores()
+        needs_scores = scales.depend_on_scores()
         V = [0] * keys.d
         masses = [0] * len(self.masses)
         for key in weights.weighted_keys():
             row = keys.row(key)
-            place = scores.place(row) if needs_place else 0
+            nominal = scores.nominal(row) if needs_scores else 0
             rival = weights.as_rival.get(key, 0)
             own = weights.as_target.get(key, 0)
-            weight = rival * scales.of_rival(key, place)
+            # w_j times the scale: the key may stand at two places, as a rival and as a target.
+            weight = rival * scales.of_rival(key, nominal)
             if own:
-                weight -= own * scales.of_target(key, place)
+                weight -= own * scales.of_target(key, nominal)
             V = [v + weight * x for v, x in zip(V, row, strict=True)]
             # As a rival and as a target a key may be moved to two places: each counts.
             masses[self.setting.entry_of_key[key]] += rival + own
-        V_denominator = (weights.denominator * scales.fine) << keys.bits
+        # Weights, scales and keys are each over a denominator of their own.
+        V_denominator = (weights.denominator * scales.unit) << keys.bits
         self.V = _plus(self.V, V, Fraction(1, V_denominator))
         for entry, mass in enumerate(masses):
             self.masses[entry] += Fraction(mass, weights.denominator)
@@ -184,7 +195,8 @@ class ExactInequality:
     def _add_random_keys(self, keys: KeyMatrix, weights: KeyWeights) -> None:
         """Add up the squares, the push and how much of z^2 it uses, in whole numbers as well.
 
-        A random key is at one place in all constraints, so that its weights are added up first.
+        A random key is at one place in all constraints, so that its weights are added up first. Its
+        stretch is t, and `along` is t <k_j, push> in whole numbers.
         """
         spreads = self.setting.spreads
         push = self.part.push or (ZERO,) * keys.d
@@ -204,10 +216,11 @@ class ExactInequality:
             square = weight**2
             squares[entry] += square
             along = whole_stretches[entry] * sum(map(mul, row, whole_push))
-            used += square * along**2
-            factor = square * whole_stretches[entry] * along
+            used += square * along**2  # w_j^2 t^2 <k_j, push>^2
+            factor = square * whole_stretches[entry] * along  # w_j^2 t^2 <k_j, push>
             pushed = [p + factor * x for p, x in zip(pushed, row, strict=True)]
-        # Keys are over 2^bits and come in twice; stretches and push are over `denominator`.
+        # Keys are over 2^bits and come in twice, and so do weights. Stretches and push are over
+        # `denominator`: both come in twice in `used`, and the push once in `pushed`.
         key_denominator = weights.denominator**2 << (2 * keys.bits)
         self.used += Fraction(used, key_denominator * denominator**4)
         pushed_denominator = key_denominator * denominator**3
@@ -219,7 +232,7 @@ class ExactInequality:
         """V depends on a random key. Where it does not, the half space is certain."""
         return any(self.squares)
 
-    def sides(self) -> Sides:
+    def inequality(self) -> QueryInequality:
         """V, room and right, with keys moved; Reject if they are moved too far.
 
         Keys of an ellipsoid are moved by E u, |u| <= 1; those of a ball of radius r shorten V by
@@ -232,7 +245,8 @@ class ExactInequality:
         push = self.part.push or ()
         V = _plus(self.V, self.pushed, 1 / total)
         room = ZERO
-        round_squares = ZERO  # sum_j w_j^2 r_j^2 over random keys
+        ball_squares = ZERO  # sum_j w_j^2 r_j^2 over random keys
+        # What is left of z^2 after the push along each key's own direction.
         left = self.deviations**2 - self.used / total**2
         for entry, move in enumerate(self.part.moves):
             spread = self.setting.spreads[entry]
@@ -240,7 +254,7 @@ class ExactInequality:
                 # sum_j w_j^2 E E^T push: along each column by <column, push>.
                 along = [dot(column, push) for column in spread.factor]
                 left -= self.squares[entry] / total**2 * dot(along, along)
-                round_squares += self.squares[entry] * spread.ball**2
+                ball_squares += self.squares[entry] * spread.ball**2
                 V = _moved(V, spread, along, self.squares[entry] / total)
                 continue
             if dot(move, move) > 1:
@@ -251,10 +265,11 @@ class ExactInequality:
                 room += self.masses[entry] * spread.ball
         if left < 0:
             raise Reject("random keys are pushed further than the bound's deviations")
-        # By Cauchy-Schwarz over the random keys, sqrt(left) deviations move V by at most this in any
-        # direction; the root is rounded down, so the bound stays a bound.
-        room += sqrt_between(left * round_squares)[0]
-        return Sides(V, room, self.right)
+        # What is left of z^2 lets random keys move by any e_j with sum_j (|e_j| / r_j)^2 <= left. By
+        # Cauchy-Schwarz sum_j |w_j| |e_j| reaches sqrt(left sum_j w_j^2 r_j^2), whatever the direction
+        # of q. The root is rounded down, so the bound stays a bound.
+        room += sqrt_between(left * ball_squares).low
+        return QueryInequality(V, room, self.right)
 
 
 def _moved(

@@ -18,14 +18,14 @@ from headwright.certificates.exact.values import (
     common_denominator,
     digest_of_json,
     is_float,
-    listed,
-    named,
-    parsed,
-    rational,
+    parse_json,
+    read_fraction,
+    read_integer,
+    read_list,
+    read_object,
+    read_table,
+    read_vector,
     require,
-    table,
-    vector,
-    whole,
 )
 
 FORMAT = "headwright certificate"
@@ -151,15 +151,15 @@ class Certificate:
     bound: LengthBound | None
 
 
-def document(text: str) -> tuple[Json, Json]:
+def read_document(text: str) -> tuple[Json, Json]:
     """The statement and the evidence in a document, or Malformed with the reason.
 
-    >>> document('{"version": 1}')
+    >>> read_document('{"version": 1}')
     Traceback (most recent call last):
     headwright.certificates.exact.keys.Malformed: the document has the names 'version', expected evidence, ...
     """
-    top = named(
-        parsed(text), "the document", "format", "version", "statement", "evidence"
+    top = read_object(
+        parse_json(text), "the document", "format", "version", "statement", "evidence"
     )
     try:
         has = f"{str(top['format'])[:40]!r}, version {ascii(top['version'])[:40]}"
@@ -202,10 +202,10 @@ def choose_keys(
     return tuple(chosen)
 
 
-def read(statement_json: Json, evidence_json: Json) -> Certificate:
+def read_certificate(statement_json: Json, evidence_json: Json) -> Certificate:
     """The certificate about keys that this statement and this evidence make."""
     statement = _read_statement(statement_json)
-    evidence = named(evidence_json, "the evidence", "guard", "bound")
+    evidence = read_object(evidence_json, "the evidence", "guard", "bound")
     guard = None
     if evidence["guard"] is not None:
         guard = _read_guard(evidence["guard"])
@@ -241,12 +241,12 @@ def _read_statement(value: Json) -> KeyStatement:
         "queries",
         "none_shorter",
     )
-    fields = named(value, "the statement", *names)
+    fields = read_object(value, "the statement", *names)
     claim = str(fields["claim"])[:40]
-    heads = whole(fields["heads"], 1, MOST_HEADS, "the number of heads")
+    heads = read_integer(fields["heads"], 1, MOST_HEADS, "the number of heads")
     entries = []
-    for entry in listed(fields["keys"], "keys", 1):
-        entries.append(named(entry, "keys", "n", "d", "sha256", "rows"))
+    for entry in read_list(fields["keys"], "keys", 1):
+        entries.append(read_object(entry, "keys", "n", "d", "sha256", "rows"))
     keys = tuple(map(_read_keys_name, entries))
     n = keys[0].n
     d = keys[0].d
@@ -254,7 +254,7 @@ def _read_statement(value: Json) -> KeyStatement:
         all(name.n == n and name.d == d for name in keys),
         "the scenarios are not key matrices of one shape",
     )
-    targets = table(fields["targets"], n, "the targets")
+    targets = read_table(fields["targets"], n, "the targets")
     require(
         bool(targets) and all(0 < least <= 1 for least in targets.values()),
         "the targets are not a set of targets with least weights above 0 and at most 1",
@@ -264,9 +264,9 @@ def _read_statement(value: Json) -> KeyStatement:
         not uncertainty or len(keys) == 1,
         "there are several scenarios and an uncertainty besides",
     )
-    scale = rational(fields["scale"])
-    confidence = rational(fields["confidence"])
-    none_shorter = rational(fields["none_shorter"])
+    scale = read_fraction(fields["scale"])
+    confidence = read_fraction(fields["confidence"])
+    none_shorter = read_fraction(fields["none_shorter"])
     require(scale != 0, "the scale is 0")
     _check_confidence(confidence, uncertainty)
     _check_claim(claim, none_shorter)
@@ -319,16 +319,16 @@ def _digest_without_rows(
 
 
 def _read_keys_name(fields: dict[str, Json]) -> KeysName:
-    n = whole(fields["n"], 1, MOST_SIZE, "n")
-    d = whole(fields["d"], 1, MOST_SIZE, "d")
+    n = read_integer(fields["n"], 1, MOST_SIZE, "n")
+    d = read_integer(fields["d"], 1, MOST_SIZE, "d")
     digest = str(fields["sha256"])
     is_digest = re.fullmatch("[0-9a-f]{64}", digest) is not None
     require(is_digest, "sha256 of keys is not 64 hex digits")
     if fields["rows"] is None:
         return KeysName(n, d, digest, None)
     row_entries = []
-    for entry in listed(fields["rows"], "rows"):
-        row_entries.append(listed(entry, "a key"))
+    for entry in read_list(fields["rows"], "rows"):
+        row_entries.append(read_list(entry, "a key"))
     rows = []
     for row in row_entries:
         rows.append(list(map(_read_float, row)))
@@ -340,7 +340,7 @@ def _read_keys_name(fields: dict[str, Json]) -> KeysName:
 
 def _read_float(text: Json) -> float:
     """A number of a key. -0.0 has a digest of its own, so that its sign is kept."""
-    exact = rational(text)
+    exact = read_fraction(text)
     require(is_float(exact), f"a key holds {str(text)[:40]}, which is not a float")
     sign = -1 if str(text).startswith("-") else 1
     return copysign(float(exact), sign)
@@ -348,8 +348,8 @@ def _read_float(text: Json) -> float:
 
 def _read_queries(value: Json, d: int) -> tuple[Vector, ...]:
     queries = []
-    for entry in listed(value, "queries"):
-        queries.append(vector(entry, d, "a query"))
+    for entry in read_list(value, "queries"):
+        queries.append(read_vector(entry, d, "a query"))
     for query in queries:
         require(all(map(is_float, query)), "a query is not made of floats")
     return tuple(queries)
@@ -358,7 +358,7 @@ def _read_queries(value: Json, d: int) -> tuple[Vector, ...]:
 def _read_uncertainty(value: Json, n: int, d: int) -> tuple[Spread, ...]:
     """All entries; no key is in two of them, and one entry at most is for every other key."""
     uncertainty = []
-    for entry in listed(value, "the uncertainty"):
+    for entry in read_list(value, "the uncertainty"):
         uncertainty.append(_read_spread(entry, n, d))
     seen: set[int] = set()
     for spread in uncertainty:
@@ -369,7 +369,7 @@ def _read_uncertainty(value: Json, n: int, d: int) -> tuple[Spread, ...]:
 
 
 def _read_spread(value: Json, n: int, d: int) -> Spread:
-    fields = named(
+    fields = read_object(
         value,
         "an uncertainty's entry",
         "keys",
@@ -382,18 +382,18 @@ def _read_spread(value: Json, n: int, d: int) -> Spread:
     keys = None
     if fields["keys"] != "*":
         indices = []
-        for key in listed(fields["keys"], "keys"):
-            indices.append(whole(key, 0, n - 1, "a key"))
+        for key in read_list(fields["keys"], "keys"):
+            indices.append(read_integer(key, 0, n - 1, "a key"))
         keys = frozenset(indices)
         require(
             len(keys) == len(indices), "an entry of the uncertainty names a key twice"
         )
-    low, high = vector(fields["scale"], 2, "a scale")
-    ball = rational(fields["ball"])
-    stretch = rational(fields["stretch"])
+    low, high = read_vector(fields["scale"], 2, "a scale")
+    ball = read_fraction(fields["ball"])
+    stretch = read_fraction(fields["stretch"])
     factor = []
-    for column in listed(fields["factor"], "a factor"):
-        factor.append(vector(column, d, "a column of a factor"))
+    for column in read_list(fields["factor"], "a factor"):
+        factor.append(read_vector(column, d, "a column of a factor"))
     common_denominator(chain.from_iterable(factor))
     random = fields["random"]
     if not isinstance(random, bool) or low > high or ball < 0 or stretch < 0:
@@ -407,9 +407,9 @@ def _read_spread(value: Json, n: int, d: int) -> Spread:
 
 
 def _read_guard(value: Json) -> DeviationGuard:
-    fields = named(value, "the guard", "kind", "deviations")
+    fields = read_object(value, "the guard", "kind", "deviations")
     kind = str(fields["kind"])
-    deviations = rational(fields["deviations"])
+    deviations = read_fraction(fields["deviations"])
     require(
         kind in ("keys", "pairs") and deviations >= 0,
         "the guard is not of keys or pairs, from 0 on",
@@ -418,18 +418,18 @@ def _read_guard(value: Json) -> DeviationGuard:
 
 
 def _read_bound(value: Json, statement: KeyStatement) -> LengthBound:
-    fields = named(
+    fields = read_object(
         value, "the bound", "among", "deviations", "scales", "own_scales", "parts"
     )
     n = statement.keys[0].n
     among = None
     if fields["among"] is not None:
         targets = []
-        for target in listed(fields["among"], "among"):
-            targets.append(whole(target, 0, n - 1, "among"))
+        for target in read_list(fields["among"], "among"):
+            targets.append(read_integer(target, 0, n - 1, "among"))
         among = tuple(targets)
     parts = []
-    for entry in listed(fields["parts"], "parts", 1):
+    for entry in read_list(fields["parts"], "parts", 1):
         parts.append(_read_part(entry, statement))
     require(
         (among is not None) == (statement.heads > 1),
@@ -442,9 +442,9 @@ def _read_bound(value: Json, statement: KeyStatement) -> LengthBound:
         )
     return LengthBound(
         among=among,
-        scales=table(fields["scales"], n, "scales"),
-        own_scales=table(fields["own_scales"], n, "own_scales"),
-        deviations=rational(fields["deviations"]),
+        scales=read_table(fields["scales"], n, "scales"),
+        own_scales=read_table(fields["own_scales"], n, "own_scales"),
+        deviations=read_fraction(fields["deviations"]),
         parts=tuple(parts),
     )
 
@@ -461,10 +461,12 @@ def _one_part_for_each(among: tuple[int, ...], parts: list[BoundPart]) -> bool:
 
 
 def _read_part(value: Json, statement: KeyStatement) -> BoundPart:
-    fields = named(value, "a part", "query", "lifts", "moves", "push", "constraints")
+    fields = read_object(
+        value, "a part", "query", "lifts", "moves", "push", "constraints"
+    )
     d = statement.keys[0].d
     constraints = []
-    for entry in listed(fields["constraints"], "constraints", 1):
+    for entry in read_list(fields["constraints"], "constraints", 1):
         constraints.append(_read_constraint(entry, statement))
     # Each constraint once, and all of them by tables or all by scores.
     places = {(c.scenario, c.target) for c in constraints}
@@ -473,7 +475,7 @@ def _read_part(value: Json, statement: KeyStatement) -> BoundPart:
         len(places) == len(constraints) and len(written_out) == 1,
         "a constraint is used twice, or some have a distribution and some have none",
     )
-    move_entries = listed(fields["moves"], "moves")
+    move_entries = read_list(fields["moves"], "moves")
     require(
         len(move_entries) == len(statement.uncertainty),
         "a part does not have a move for each entry of the uncertainty",
@@ -482,26 +484,28 @@ def _read_part(value: Json, statement: KeyStatement) -> BoundPart:
     for entry, spread in zip(move_entries, statement.uncertainty, strict=True):
         # Random keys are pushed together, and not moved one by one.
         length = 0 if spread.random else len(spread.factor)
-        moves.append(vector(entry, length, "a move"))
-    query = vector(fields["query"], d, "a part's query")
-    lifts = vector(fields["lifts"], len(statement.uncertainty), "lifts")
+        moves.append(read_vector(entry, length, "a move"))
+    query = read_vector(fields["query"], d, "a part's query")
+    lifts = read_vector(fields["lifts"], len(statement.uncertainty), "lifts")
     push = None
     if fields["push"] is not None:
-        push = vector(fields["push"], d, "a push")
+        push = read_vector(fields["push"], d, "a push")
     return BoundPart(query, lifts, tuple(moves), push, tuple(constraints))
 
 
 def _read_constraint(value: Json, statement: KeyStatement) -> BoundConstraint:
-    fields = named(
+    fields = read_object(
         value, "a constraint", "scenario", "target", "multiplier", "distribution"
     )
     n = statement.keys[0].n
-    scenario = whole(fields["scenario"], 0, len(statement.keys) - 1, "a scenario")
-    target = whole(fields["target"], 0, n - 1, "a target")
-    multiplier = rational(fields["multiplier"])
+    scenario = read_integer(
+        fields["scenario"], 0, len(statement.keys) - 1, "a scenario"
+    )
+    target = read_integer(fields["target"], 0, n - 1, "a target")
+    multiplier = read_fraction(fields["multiplier"])
     distribution = None
     if fields["distribution"] is not None:
-        distribution = table(fields["distribution"], n, "a distribution")
+        distribution = read_table(fields["distribution"], n, "a distribution")
     shares = (distribution or {}).values()
     require(
         target in statement.targets

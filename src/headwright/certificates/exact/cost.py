@@ -213,7 +213,7 @@ def _weight_bits(part: BoundPart) -> int:
 
 
 def _part_seconds(sizes: CertificateSizes, part: BoundPart, weight_bits: int) -> float:
-    """One part of a bound: an `ExactInequality`."""
+    """One part of a bound: an `ConstraintSums`."""
     query_bits = bits_of(part.query) + bits_of(part.lifts) + sizes.named_bits
     scenarios = len({c.scenario for c in part.constraints})
     entries = sum(len(c.distribution or ()) for c in part.constraints)

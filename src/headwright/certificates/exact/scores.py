@@ -15,7 +15,9 @@ ONE = Fraction(1)
 def spreads_of(statement: KeyStatement) -> tuple[tuple[Spread, ...], list[int]]:
     """What keys may be; and for each key which of these: the last, certain, if nothing is said."""
     spreads = (*statement.uncertainty, CERTAIN)
-    for_others = len(statement.uncertainty)
+    certain = len(spreads) - 1
+    # An entry without keys is for every key that no other entry names.
+    for_others = certain
     for entry, spread in enumerate(statement.uncertainty):
         if spread.keys is None:
             for_others = entry
@@ -30,21 +32,24 @@ class Scores:
     """The scores s c <k, q> of keys k at scales c, for one query q."""
 
     def __init__(
-        self, scale: Fraction, keys: KeyMatrix, query: Vector, fine: int
+        self, scale: Fraction, keys: KeyMatrix, query: Vector, key_scale_unit: int
     ) -> None:
-        """s c <k, q> = place(k) (c fine) / unit, exactly; c fine and place(k) are whole numbers."""
-        denominator = common_denominator(query)
+        """s c <k, q> = nominal(k) (c key_scale_unit) / unit, exactly.
+
+        `key_scale_unit` times each c, and nominal(k), are whole numbers, and so is every score in
+        units of 1 / unit.
+        """
+        query_denominator = common_denominator(query)
         self.keys = keys
-        self.query = [int(x * denominator) for x in query]
+        self.query = [int(x * query_denominator) for x in query]
         self.factor = scale.numerator
-        self.fine = fine
         # Keys are over 2^bits, the query over its denominator, and s over its own.
-        self.lift_unit = (scale.denominator * denominator) << keys.bits  # unit / fine
-        self.unit = self.lift_unit * fine
+        self.nominal_unit = (scale.denominator * query_denominator) << keys.bits
+        self.unit = self.nominal_unit * key_scale_unit
         require_affordable(self.unit.bit_length() * keys.n)
 
-    def place(self, row: Sequence[int]) -> int:
-        """The score of a key as `KeyMatrix.row` gives it, where it stands, in units of fine / unit."""
+    def nominal(self, row: Sequence[int]) -> int:
+        """s <k, q> of a key as `KeyMatrix.row` gives it, in units of 1 / nominal_unit."""
         return self.factor * int(sum(map(mul, row, self.query)))
 
 

@@ -1,6 +1,6 @@
 """These queries meet the targets: bounds of the weight of each target where that is least.
 
-Let m_i = s <mu_i, q> be the score of key i at its place, and up_i and low_i its highest and lowest
+Let m_i = s <mu_i, q> be the nominal score of key i, that at its place, and up_i and low_i its highest and lowest
 score: the larger and the smaller of low m_i and high m_i, plus and minus off_i, the largest
 s <e, q> that its ball or ellipsoid allows. Keys vary independently, so that the least weight of
 target a is exactly 1 / (1 + sum over i != a of exp(up_i - low_a)). Random keys are taken at so many
@@ -17,6 +17,8 @@ from headwright.certificates.exact.certificate import (
 )
 from headwright.certificates.exact.keys import Excluded, KeyMatrix, Reject
 from headwright.certificates.exact.numbers import (
+    Bounds,
+    IntegerBounds,
     exp_between,
     normal_tail,
     sqrt_above,
@@ -27,9 +29,12 @@ from headwright.certificates.exact.values import Vector, common_denominator
 from headwright.certificates.exact.words import number_in_words, six_digits
 
 BITS = 1024  # binary digits after the point, of exponentials: fewer make bounds wider, never wrong
-ONE = 4**BITS  # 1, in units of the product of two such exponentials
-Bounds = tuple[Fraction, Fraction]  # not above, and not below, the number that is meant
-Kind = tuple[int, int]  # an entry of the uncertainty and, with a stretch, a score
+ONE = (
+    4**BITS
+)  # 1, in units of 2^(-2 BITS): those of the product of two such exponentials
+Kind = tuple[
+    int, int
+]  # an entry of the uncertainty and, with a stretch, a nominal score
 
 
 def check_guard(statement: KeyStatement, guard: DeviationGuard) -> None:
@@ -46,6 +51,7 @@ def check_guard(statement: KeyStatement, guard: DeviationGuard) -> None:
     ways = 0
     if guard.kind == "keys":
         ways = random_keys
+        # The only target is never a rival, so that it has one way; of several, each has two.
         if len(statement.targets) > 1:
             ways += sum(spreads[entry_of_key[a]].random for a in statement.targets)
     else:
@@ -56,7 +62,7 @@ def check_guard(statement: KeyStatement, guard: DeviationGuard) -> None:
             else:
                 ways += random_keys
     # By the union bound over all ways to fail, of all queries; the tail is rounded up.
-    tail = normal_tail(guard.deviations)[1]
+    tail = normal_tail(guard.deviations).high
     if statement.heads * ways * tail > 1 - statement.confidence:
         raise Reject(
             "the deviations guarded against do not have the probability that is claimed"
@@ -78,13 +84,20 @@ def check_targets_met(
     for query in statement.queries:
         weights_by_query.append(least_weights(statement, guard, keys, query))
     count = len(weights_by_query)
+    # The least weights are those for some keys that are possible: of one query, unless chance is
+    # guarded against; of several, if there is one choice of keys only.
     if count > 1:
         attained = not statement.uncertainty
     else:
         attained = not statement.has_random_keys()
     for target, least in statement.targets.items():
-        below = sum((weights[target][0] for weights in weights_by_query), ZERO) / count
-        above = sum((weights[target][1] for weights in weights_by_query), ZERO) / count
+        sum_below = ZERO
+        sum_above = ZERO
+        for weights in weights_by_query:
+            sum_below += weights[target].low
+            sum_above += weights[target].high
+        below = sum_below / count
+        above = sum_above / count
         if attained and above < least:
             raise Excluded(
                 f"key {target} gets a weight of at most {number_in_words(above)}, "
@@ -102,8 +115,7 @@ class TargetTerm:
     """A target among the keys of its kind: bounds of 2^BITS exp(its highest score - top)."""
 
     kind: Kind
-    low: int
-    high: int
+    exponential: IntegerBounds
 
 
 @dataclass(frozen=True)
@@ -127,41 +139,48 @@ def least_weights(
     so that sums of exp(highest score - top), one for each kind, are enough for all targets.
     """
     spreads, entry_of_key = spreads_of(statement)
-    # Scales of keys are whole numbers over `fine`, and scores are over `scores.unit`.
-    fine = common_denominator(
-        [spread.low for spread in spreads] + [spread.high for spread in spreads]
-    )
-    ends = [(int(spread.low * fine), int(spread.high * fine)) for spread in spreads]
-    scores = Scores(statement.scale, keys, query, fine)
+    # Scales of keys are whole numbers over `key_scale_unit`, and scores are over `scores.unit`.
+    all_ends = []
+    for spread in spreads:
+        all_ends += [spread.low, spread.high]
+    key_scale_unit = common_denominator(all_ends)
+    ends = []
+    for spread in spreads:
+        low_end = int(spread.low * key_scale_unit)
+        high_end = int(spread.high * key_scale_unit)
+        ends.append((low_end, high_end))
+    scores = Scores(statement.scale, keys, query, key_scale_unit)
 
     # A score is linear in the key's scale: it is lowest and highest at the ends.
     lowest: dict[int, int] = {}
     for target in statement.targets:
-        place = scores.place(keys.row(target))
+        nominal = scores.nominal(keys.row(target))
         low_end, high_end = ends[entry_of_key[target]]
-        lowest[target] = place * (high_end if place < 0 else low_end)
+        lowest[target] = nominal * (high_end if nominal < 0 else low_end)
     top = max(lowest.values())
 
     # For each kind the sum of 2^BITS exp(highest score - top) over its keys, from both sides.
-    sums: dict[Kind, tuple[int, int]] = {}
+    sums: dict[Kind, IntegerBounds] = {}
     target_terms: dict[int, TargetTerm] = {}
     for key, entry in enumerate(entry_of_key):
-        place = scores.place(keys.row(key))
+        nominal = scores.nominal(keys.row(key))
         low_end, high_end = ends[entry]
-        highest = place * (high_end if place > 0 else low_end)
-        low, high = exp_between(highest - top, scores.unit, BITS)
+        highest = nominal * (high_end if nominal > 0 else low_end)
+        exponential = exp_between(highest - top, scores.unit, BITS)
         # With a stretch the deviation of a score depends on the score itself.
-        kind = (entry, place if spreads[entry].stretch else 0)
+        kind = (entry, nominal if spreads[entry].stretch else 0)
         sum_low, sum_high = sums.get(kind, (0, 0))
-        sums[kind] = (sum_low + low, sum_high + high)
+        sums[kind] = IntegerBounds(
+            sum_low + exponential.low, sum_high + exponential.high
+        )
         if key in statement.targets:
-            target_terms[key] = TargetTerm(kind, low, high)
+            target_terms[key] = TargetTerm(kind, exponential)
 
     # Keys of one kind deviate alike, so that one number for each kind is enough.
     deviations: dict[Kind, Deviation] = {}
-    for entry, place in sums:
-        score = place * Fraction(fine, scores.unit)
-        deviations[entry, place] = _deviation(statement, spreads[entry], query, score)
+    for entry, nominal in sums:
+        score = Fraction(nominal, scores.nominal_unit)
+        deviations[entry, nominal] = _deviation(statement, spreads[entry], query, score)
 
     weights = {}
     for target, own in target_terms.items():
@@ -173,29 +192,33 @@ def least_weights(
 def _weight_between(
     target: TargetTerm,
     lead: Fraction,
-    sums: dict[Kind, tuple[int, int]],
+    sums: dict[Kind, IntegerBounds],
     deviations: dict[Kind, Deviation],
     guard: DeviationGuard | None,
 ) -> Bounds:
     """low <= 1 / (1 + sum over i != a of exp(x_i)) <= high, where `lead` is top - low_a."""
-    # The sum times 4^BITS, from both sides: exp(x_i) = exp(up_i - top) exp(lead + deviations).
+    # The sum times 4^BITS, from both sides: exp(x_i) = exp(up_i - top) exp(lead + offsets), where
+    # here up_i and low_a are the ends of scales alone, and offsets are what else may happen.
     rivals_low = 0
     rivals_high = 0
     for kind, (sum_low, sum_high) in sums.items():
-        if kind == target.kind:  # a is no rival of itself
-            sum_low -= target.low
-            sum_high -= target.high
+        if kind == target.kind:
+            # a is no rival of itself: what was added for it is taken out, exactly.
+            sum_low -= target.exponential.low
+            sum_high -= target.exponential.high
         if sum_high == 0:
             continue
-        apart_low, apart_high = _apart(deviations[target.kind], deviations[kind], guard)
-        least = lead + apart_low
-        most = lead + apart_high
-        exp_low = exp_between(least.numerator, least.denominator, BITS)[0]
-        exp_high = exp_between(most.numerator, most.denominator, BITS)[1]
+        offsets = _sum_of_offsets(deviations[target.kind], deviations[kind], guard)
+        least = lead + offsets.low
+        most = lead + offsets.high
+        exp_low = exp_between(least.numerator, least.denominator, BITS).low
+        exp_high = exp_between(most.numerator, most.denominator, BITS).high
         rivals_low += sum_low * exp_low
         rivals_high += sum_high * exp_high
     # 1 / (1 + x) falls with x.
-    return Fraction(ONE, ONE + rivals_high), Fraction(ONE, ONE + rivals_low)
+    return Bounds(
+        low=Fraction(ONE, ONE + rivals_high), high=Fraction(ONE, ONE + rivals_low)
+    )
 
 
 def _deviation(
@@ -214,16 +237,19 @@ def _deviation(
     return Deviation(off_squared=square, variance=ZERO)
 
 
-def _apart(target: Deviation, rival: Deviation, guard: DeviationGuard | None) -> Bounds:
+def _sum_of_offsets(
+    target: Deviation, rival: Deviation, guard: DeviationGuard | None
+) -> Bounds:
     """low <= off_i + off_a <= high; where keys are random, high includes the guard's deviations."""
     target_low, target_high = sqrt_between(target.off_squared)
     rival_low, rival_high = sqrt_between(rival.off_squared)
     low = target_low + rival_low
     high = target_high + rival_high
     if guard is None:
-        return low, high
+        return Bounds(low, high)
     if guard.kind == "pairs":
+        # The difference of two independent scores has the sum of their variances.
         deviation = sqrt_above(target.variance + rival.variance)
     else:
         deviation = sqrt_above(target.variance) + sqrt_above(rival.variance)
-    return low, high + guard.deviations * deviation
+    return Bounds(low, high + guard.deviations * deviation)

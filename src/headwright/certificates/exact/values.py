@@ -22,6 +22,7 @@ _DECIMAL_OR_RATIO = re.compile(
     r"-?[0-9]{1,400}(/[1-9][0-9]{0,400}|(\.[0-9]{1,400})?(e-?[0-9]{1,3})?)"
 )
 _HEX_RATIO = re.compile(r"(-?0x[0-9a-f]{1,20000})/(0x[1-9a-f][0-9a-f]{0,20000})")
+# 13 hexadecimal digits after the point are the 52 bits of a float64.
 _HEX_FLOAT = re.compile(r"(-?0x[01]\.?[0-9a-f]{0,13})p([+-]?[0-9]{1,4})")
 _INDEX = re.compile("0|[1-9][0-9]{0,14}")  # one spelling for each index
 
@@ -32,10 +33,10 @@ def require(holds: bool, otherwise: str) -> None:
         raise Malformed(otherwise)
 
 
-def parsed(text: str) -> Json:
+def parse_json(text: str) -> Json:
     """A JSON document, read strictly: no name twice, no bare float, no NaN; or Malformed.
 
-    >>> parsed('{"a": 1, "a": 2}')
+    >>> parse_json('{"a": 1, "a": 2}')
     Traceback (most recent call last):
     headwright.certificates.exact.keys.Malformed: a name is given twice
     """
@@ -69,16 +70,19 @@ def digest_of_json(value: Json) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def named(value: Json, what: str, *names: str) -> dict[str, Json]:
+def read_object(value: Json, what: str, *names: str) -> dict[str, Json]:
     """An object with exactly these names."""
-    if isinstance(value, dict) and set(value) == set(names):
+    if not isinstance(value, dict):
+        present = [type(value).__name__]
+    elif set(value) == set(names):
         return value
-    present = sorted(value) if isinstance(value, dict) else [type(value).__name__]
+    else:
+        present = sorted(value)
     has = ", ".join(map(ascii, present))[:200]
     raise Malformed(f"{what} has the names {has}, expected {', '.join(sorted(names))}")
 
 
-def listed(value: Json, what: str, least: int = 0) -> list[Json]:
+def read_list(value: Json, what: str, least: int = 0) -> list[Json]:
     """A list of at least so many entries."""
     if isinstance(value, list) and len(value) >= least:
         return value
@@ -86,7 +90,7 @@ def listed(value: Json, what: str, least: int = 0) -> list[Json]:
     raise Malformed(f"{what}: expected a list{size}")
 
 
-def whole(value: Json, least: int, most: int, what: str) -> int:
+def read_integer(value: Json, least: int, most: int, what: str) -> int:
     """A whole number in a range. True and False are no numbers."""
     if type(value) is int and least <= value <= most:
         return value
@@ -94,7 +98,7 @@ def whole(value: Json, least: int, most: int, what: str) -> int:
     raise Malformed(f"{what} is {text}: no whole number from {least} to {most}")
 
 
-def rational(text: object) -> Fraction:
+def read_fraction(text: object) -> Fraction:
     """An exact number: '3', '100/101', '0.05', '1e-30', in hexadecimal '0x1.8p+1' or '0x3/0x2'."""
     if isinstance(text, str) and len(text) <= LONGEST_NUMBER:
         if _DECIMAL_OR_RATIO.fullmatch(text):
@@ -112,26 +116,28 @@ def rational(text: object) -> Fraction:
 
 def is_float(x: Fraction) -> bool:
     """A float64 has this value."""
-    return abs(x) < 2**1024 and float(x) == x
+    in_range = abs(x) < 2**1024  # float() of a larger number is an exception
+    return in_range and float(x) == x
 
 
-def vector(value: Json, length: int, what: str) -> Vector:
+def read_vector(value: Json, length: int, what: str) -> Vector:
     """So many exact numbers, with a common denominator that is not too long."""
-    entries = listed(value, what)
+    entries = read_list(value, what)
     require(len(entries) == length, f"{what} has {len(entries)} numbers, not {length}")
-    numbers = tuple(map(rational, entries))
+    numbers = tuple(map(read_fraction, entries))
     common_denominator(numbers)
     return numbers
 
 
-def table(value: Json, n: int, what: str) -> dict[int, Fraction]:
+def read_table(value: Json, n: int, what: str) -> dict[int, Fraction]:
     """Numbers by index below n; as a name an index is written in decimal digits, in one way."""
     if not isinstance(value, dict):
         raise Malformed(f"{what}: expected indices and numbers")
     for name in value:
+        # The names are different, and so are the indices: each has one spelling.
         is_index = _INDEX.fullmatch(name) is not None and int(name) < n
         require(is_index, f"{what}: {name[:40]!r} is not an index from 0 to {n - 1}")
-    numbers = vector(list(value.values()), len(value), what)
+    numbers = read_vector(list(value.values()), len(value), what)
     return dict(zip(map(int, value), numbers, strict=True))
 
 

@@ -8,8 +8,8 @@ from headwright.certificates.exact.certificate import (
     Certificate,
     about_heads,
     choose_keys,
-    document,
-    read,
+    read_certificate,
+    read_document,
 )
 from headwright.certificates.exact.cost import BUDGET, check_cost, keys_cost
 from headwright.certificates.exact.heads.cost import heads_cost
@@ -57,7 +57,7 @@ def verify(
 
 def _prove(text: str, files: Sequence[bytes], progress: Progress, budget: float) -> str:
     """What is proved, in words; any exception is a refusal."""
-    statement, evidence = document(text)
+    statement, evidence = read_document(text)
     if about_heads(statement):
         if files:
             raise Reject("it is about whole heads, and names no keys")
@@ -73,7 +73,7 @@ def _prove_about_keys(
     progress: Progress,
     budget: float,
 ) -> str:
-    certificate = read(statement, evidence)
+    certificate = read_certificate(statement, evidence)
     scenarios = choose_keys(certificate.statement.keys, files)
     check_cost(keys_cost(certificate), budget)
     _check(certificate, scenarios, progress)

@@ -31,7 +31,7 @@ NO_SHARE = "a distribution has no mass, or gives some to a key that has no part 
 
 
 class KeyScales:
-    """The scale at which each key stands in a part's constraints, in units of 1 / fine.
+    """The scale of each key in a part's constraints, in whole units of 1 / `unit`.
 
     `scales` names it for rivals and `own_scales` for targets. Where it is not named, a rival's
     score is to be high and a target's low: a score is linear in the scale, so that is at an end.
@@ -66,33 +66,33 @@ class KeyScales:
                 ends.append((spread.low, spread.high))
             numbers += ends[-1]
         # Over this denominator all scales and lifts are whole numbers.
-        self.fine = common_denominator(numbers)
+        self.unit = common_denominator(numbers)
         self.entry_of_key = entry_of_key
         self.ends = [(self.whole(low), self.whole(high)) for low, high in ends]
         self.rivals = {key: self.whole(c) for key, c in rival_scales.items()}
         self.targets = {key: self.whole(c) for key, c in target_scales.items()}
 
     def whole(self, x: Fraction) -> int:
-        """A number in units of 1 / fine."""
-        return int(x * self.fine)
+        """A scale or a lift in units of 1 / `unit`."""
+        return int(x * self.unit)
 
     def depend_on_scores(self) -> bool:
         """Some key has a range of scales."""
         return any(low < high for low, high in self.ends)
 
-    def of_rival(self, key: int, place: int) -> int:
-        """The scale of a rival with this score at its place."""
+    def of_rival(self, key: int, nominal: int) -> int:
+        """The scale of a rival with this nominal score: the end at which its score is highest."""
         if key in self.rivals:
             return self.rivals[key]
         low, high = self.ends[self.entry_of_key[key]]
-        return high if place > 0 else low
+        return high if nominal > 0 else low
 
-    def of_target(self, key: int, place: int) -> int:
-        """The scale of a target in its own constraint."""
+    def of_target(self, key: int, nominal: int) -> int:
+        """The scale of a target in its own constraint: the end at which its score is lowest."""
         if key in self.targets:
             return self.targets[key]
         low, high = self.ends[self.entry_of_key[key]]
-        return low if place > 0 else high
+        return low if nominal > 0 else high
 
 
 class PartSetting:
@@ -120,7 +120,7 @@ class PartSetting:
         )
         # What is added to the scores of each entry of the uncertainty; nothing for certain keys.
         self.lifts = [self.scales.whole(lift) for lift in (*part.lifts, ZERO)]
-        self.least = statement.targets
+        self.least_weights = statement.targets
         self.no_rivals: set[int] = set()  # keys without a share, but as the target
         if bound.among:
             self._leave_out(bound.among)
@@ -140,19 +140,20 @@ class PartSetting:
             raise Reject(NO_SHARE)
         self.no_rivals = random_keys | set(among)
         P = sum((self.statement.targets[target] for target in among), ZERO)
-        self.least = dict.fromkeys(among, P / (P + len(among) * (1 - P)))
+        share_of_highest = P / (P + len(among) * (1 - P))
+        self.least_weights = dict.fromkeys(among, share_of_highest)
 
     def rival_exponent(self, scores: Scores, key: int) -> int:
         """x_j of a rival: its score at its scale plus its lift, in units of 1 / scores.unit."""
-        place = scores.place(scores.keys.row(key))
-        lift = self.lifts[self.entry_of_key[key]] * scores.lift_unit
-        return place * self.scales.of_rival(key, place) + lift
+        nominal = scores.nominal(scores.keys.row(key))
+        lift = self.lifts[self.entry_of_key[key]] * scores.nominal_unit
+        return nominal * self.scales.of_rival(key, nominal) + lift
 
     def target_exponent(self, scores: Scores, key: int) -> int:
         """The same for a target in its own constraint: less its lift."""
-        place = scores.place(scores.keys.row(key))
-        lift = self.lifts[self.entry_of_key[key]] * scores.lift_unit
-        return place * self.scales.of_target(key, place) - lift
+        nominal = scores.nominal(scores.keys.row(key))
+        lift = self.lifts[self.entry_of_key[key]] * scores.nominal_unit
+        return nominal * self.scales.of_target(key, nominal) - lift
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ class KeyWeights:
 
     def weighted_keys(self) -> list[int]:
         """All keys that have a weight."""
-        return list({**self.as_rival, **self.as_target})
+        return list({**self.as_rival, **self.as_target})  # each once, in this order
 
 
 def weigh_keys(
@@ -202,7 +203,8 @@ def _weigh_by_tables(
         for share in shares.values():
             entropy_below += share * ln_below(mass / share)
         entropy_below /= mass
-        right += multiplier * (entropy_below + ln_below(setting.least[target]))
+        ln_least_below = ln_below(setting.least_weights[target])
+        right += multiplier * (entropy_below + ln_least_below)
         own_share = shares.get(target, ZERO)
         as_target[target] = multiplier * (1 - own_share / mass)
         for key in rivals:
@@ -240,13 +242,15 @@ def _weigh_by_scores(
             continue
         exponent = setting.rival_exponent(scores, key) - top
         exponents[key] = exponent
-        shares[key] = exp_between(exponent, scores.unit, BITS)[0]
+        shares[key] = exp_between(exponent, scores.unit, BITS).low
     all_shares = sum(shares.values())
     all_energy = sum(map(mul, shares.values(), exponents.values()))  # sum_j e_j x_j
 
-    # lambda_c / Z_c is cut to a multiple of 1 / denominator, and lambda_c with it.
-    largest = max((all_shares + (1 << BITS)) / c.multiplier for c in constraints)
-    denominator = 1 << (MULTIPLIER_BITS + int(largest).bit_length())
+    # lambda_c / Z_c is cut to a multiple of 1 / denominator, and lambda_c with it. No Z_c is above
+    # all shares and one of 1, so that even the smallest quotient keeps MULTIPLIER_BITS digits.
+    highest_Z = all_shares + (1 << BITS)
+    largest_inverse = max(highest_Z / c.multiplier for c in constraints)
+    denominator = 1 << (MULTIPLIER_BITS + int(largest_inverse).bit_length())
     require_affordable(denominator.bit_length() * scores.keys.n)
     cuts: dict[int, int] = {}
     as_target: dict[int, int] = {}
@@ -256,21 +260,26 @@ def _weigh_by_scores(
         target = constraint.target
         # In its own constraint the target has another scale and lift than as a rival.
         own_exponent = target_exponents[target] - top
-        own_share = exp_between(own_exponent, scores.unit, BITS)[0]
+        own_share = exp_between(own_exponent, scores.unit, BITS).low
         rival_share = shares.get(target, 0)
         rival_exponent = exponents.get(target, 0)
+        # Z_c = sum_j e_j, where the target comes in by its own share.
         Z = all_shares - rival_share + own_share
         energy = all_energy - rival_share * rival_exponent + own_share * own_exponent
+        # H(pi^c) >= ln(Z_c / 2^BITS) - sum_j e_j x_j / Z_c
         mean_exponent = Fraction(energy, scores.unit * Z)
         entropy_below = ln_below(Fraction(Z, 1 << BITS)) - mean_exponent
+        # From here on lambda_c is the number that is left after the cut.
         cut = int(constraint.multiplier * denominator / Z)
         multiplier = Fraction(cut * Z, denominator)
         cuts[target] = cut
+        # lambda_c (1 - pi^c_a) = cut (Z_c - e_a) / denominator
         as_target[target] = cut * (Z - own_share)
         multipliers += multiplier
-        right += multiplier * (entropy_below + ln_below(setting.least[target]))
+        ln_least_below = ln_below(setting.least_weights[target])
+        right += multiplier * (entropy_below + ln_least_below)
 
-    # A key is a rival in all constraints but its own.
+    # A key is a rival in all constraints but its own: sum_c lambda_c e_j / Z_c over the others.
     all_cuts = sum(cuts.values())
     as_rival = {}
     for key, share in shares.items():

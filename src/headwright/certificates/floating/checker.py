@@ -14,8 +14,8 @@ from headwright.certificates.exact.certificate import (
     KeyStatement,
     about_heads,
     choose_keys,
-    document,
-    read,
+    read_certificate,
+    read_document,
 )
 from headwright.certificates.exact.cost import BUDGET, check_cost, keys_cost
 from headwright.certificates.exact.keys import Excluded, KeyMatrix, Malformed, Reject
@@ -98,12 +98,12 @@ def verify(
 
 def _prove(text: str, files: Sequence[bytes], budget: float) -> str:
     """What is proved, in words; any exception is a refusal."""
-    statement, evidence = document(text)
+    statement, evidence = read_document(text)
     if about_heads(statement):
         raise Reject(
             "it is about whole heads, which the floating-point checker does not cover"
         )
-    certificate = read(statement, evidence)
+    certificate = read_certificate(statement, evidence)
     keys = choose_keys(certificate.statement.keys, files)
     check_cost(keys_cost(certificate), budget)
     _check(certificate, _matrices(keys))

@@ -96,6 +96,22 @@ def below_root(x: Number) -> arb:
     return low.sqrt().lower() if bool(low > 0) else arb(0)
 
 
+def sums_of_others(numbers: Sequence[arb]) -> list[arb]:
+    """For each number the sum of all others; nothing is subtracted, so that no digits cancel.
+
+    >>> [float(x) for x in sums_of_others([arb(1), arb(2), arb(4)])]
+    [6.0, 5.0, 3.0]
+    """
+    before = [arb(0)]  # before[i] = the sum of the first i
+    for x in numbers:
+        before.append(before[-1] + x)
+    after = [arb(0)]  # after[i] = the sum of the last i
+    for x in reversed(numbers):
+        after.append(after[-1] + x)
+    last = len(numbers) - 1
+    return [before[i] + after[last - i] for i in range(len(numbers))]
+
+
 def combination(
     keys: Float[np.ndarray, "n d"], factors: Mapping[int, fmpq]
 ) -> list[fmpq]:
@@ -140,6 +156,7 @@ def signs(
 
 def _whole(numbers: Float[np.ndarray, "rows columns"]) -> tuple[fmpz_mat, fmpq]:
     """Whole numbers, and the power of two that they are multiples of."""
+    # A float64 is m 2^e with 1/2 <= |m| < 1 and 53 bits: m 2^53 is a whole number.
     exact = numbers.astype(np.float64)
     mantissas, exponents = np.frexp(exact)
     least = int(exponents.min()) - 53

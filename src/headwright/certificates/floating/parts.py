@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import accumulate
 
 from flint import arb, fmpq
 
@@ -35,6 +34,7 @@ from headwright.certificates.floating.exact_numbers import (
     dot,
     rational,
     rounded,
+    sums_of_others,
     vector,
 )
 from headwright.certificates.floating.score_bounds import KeySpreads, ScoreView
@@ -299,7 +299,8 @@ class PartOfBound:
             scale = places.of_target(key)
             as_targets[key] = self._term(view, key, scale, -self._lift(key), others.top)
 
-        # sum_j e_j x_j over the other keys, and sum_j e_j, sum_j e_j x_j over those apart.
+        # The energy of a set of keys is sum_j e_j x_j, and its mass sum_j e_j: of the keys that floats
+        # have added up, and of those apart.
         others_energy = view.scale * dot(view.q, others.moment)
         for lift, mass in zip(self.part.lifts, others.masses[1:], strict=True):
             others_energy += ball(lift) * mass
@@ -314,6 +315,7 @@ class PartOfBound:
             target = constraint.target
             own = as_targets[target]
             as_rival = as_rivals.get(target, nothing)
+            # In its own constraint the target stands at its own scale, instead of as a rival.
             rivals_mass = others.mass + (apart_mass - as_rival.e)
             Z = rivals_mass + own.e
             if not bool(Z > 0):
@@ -325,20 +327,18 @@ class PartOfBound:
             multiplier = ball(constraint.multiplier / self.multipliers)
             right += multiplier * (entropy + ball(self._least(target)).log())
             unit_weights[target] = multiplier / Z
+            # lambda_c (pi^c_a - 1), without a difference of numbers near to 1
             target_weights[target] = -multiplier * rivals_mass / Z
 
-        # A target is a rival in the other constraints: nothing is subtracted, so that with one it is exactly 0.
+        # A target is a rival in the other constraints; with one constraint that is exactly 0.
         weights = list(unit_weights.values())
-        before = [arb(0), *accumulate(weights)][:-1]
-        after = [arb(0), *accumulate(reversed(weights))][-2::-1]
-        of_others: dict[int, arb] = {}
-        for at, target in enumerate(targets):
-            of_others[target] = before[at] + after[at]
+        in_others = dict(zip(targets, sums_of_others(weights), strict=True))
         everywhere = sum(weights, arb(0))
         rival_weights: dict[int, Number] = {}
         for key, term in as_rivals.items():
-            rival_weights[key] = term.e * of_others.get(key, everywhere)
+            rival_weights[key] = term.e * in_others.get(key, everywhere)
 
+        # V = sum_c lambda_c / Z_c (sum_j e_j k_j), and each key that is apart with its own weight.
         V: list[Number] = [everywhere * x for x in others.moment]
         for key, term in as_rivals.items():
             V = _plus_multiple(V, rival_weights[key], term.place)

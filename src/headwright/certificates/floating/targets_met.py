@@ -9,7 +9,6 @@ than any.
 from __future__ import annotations
 
 import math
-from itertools import accumulate
 
 import numpy as np
 from flint import arb
@@ -17,7 +16,12 @@ from flint import arb
 from headwright.certificates.exact.certificate import DeviationGuard, KeyStatement
 from headwright.certificates.exact.keys import Reject
 from headwright.certificates.exact.words import six_digits
-from headwright.certificates.floating.exact_numbers import above_root, ball, to_balls
+from headwright.certificates.floating.exact_numbers import (
+    above_root,
+    ball,
+    sums_of_others,
+    to_balls,
+)
 from headwright.certificates.floating.score_bounds import (
     KeyScoreEnds,
     KeySpreads,
@@ -108,13 +112,11 @@ def _rivals_above(view: ScoreView, guard: DeviationGuard | None) -> dict[int, ar
     for of_target in ends.values():
         chance = deviations * above_root(of_target.variance)
         powers.append((of_target.highest + chance).exp())
-    # The other targets: what comes before one, and what comes after it; nothing is subtracted.
-    before = [arb(0), *accumulate(powers)][:-1]
-    after = [arb(0), *accumulate(reversed(powers))][-2::-1]
     rivals = {}
-    for at, (target, of_target) in enumerate(ends.items()):
+    of_other_targets = dict(zip(ends, sums_of_others(powers), strict=True))
+    for target, of_target in ends.items():
         chance = deviations * above_root(of_target.variance)
-        sum_of_powers = others + before[at] + after[at]
+        sum_of_powers = others + of_other_targets[target]
         rivals[target] = sum_of_powers * (chance - of_target.lowest).exp()
     return rivals
 
@@ -166,8 +168,9 @@ def _others_above(view: ScoreView, deviations: arb, own_variance: arb) -> arb:
             deviation = (view.variance(part) + own_ball).sqrt()
             highest = highest + deviation_ball * deviation
         scores[part] = highest.upper()
-    scores[list(targets)] = -np.inf
+    scores[list(targets)] = -np.inf  # targets are no rivals here
     top = float(scores.max())
     if not math.isfinite(top):
         raise ImprecisionError("scores are not known well enough")
+    # sum exp(s) = exp(top) sum exp(s - top), and no exponent on the right is above 0.
     return arb(total_above(exp_above(scores, top))) * arb(top).exp()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from headwright.certificates.exact.values import rational
+from headwright.certificates.exact.values import read_fraction
 from headwright.errors import InputError
 from headwright.lab.view import ApiCall, RequestModel, View
 from headwright.lab.views.uncertainties import MOST_ENTRIES, Noisy, uncertainty_of
@@ -159,9 +159,11 @@ def _mixing(result: Design) -> dict[str, Any] | None:
     distribution = constraints[0]["distribution"]
     if any(c["distribution"] != distribution for c in constraints) or not distribution:
         return None
-    multipliers = {int(c["target"]): rational(c["multiplier"]) for c in constraints}
+    multipliers = {
+        int(c["target"]): read_fraction(c["multiplier"]) for c in constraints
+    }
     targets = _shares(multipliers)
-    weights = {int(key): rational(weight) for key, weight in distribution.items()}
+    weights = {int(key): read_fraction(weight) for key, weight in distribution.items()}
     if len(targets) == 1:
         # A single target is mixed of the other keys.
         weights = {key: x for key, x in weights.items() if key not in targets}

@@ -20,7 +20,7 @@ from headwright.certificates.exact.heads.head_statement import (
 from headwright.certificates.exact.heads.matrices import Rows
 from headwright.certificates.exact.heads.run import FINE, PIECES, ExactHead, HeadRule
 from headwright.certificates.exact.keys import Malformed
-from headwright.certificates.exact.values import Json, rational
+from headwright.certificates.exact.values import Json, read_fraction
 
 FRACTION_BYTES = 120  # of a fraction with short numbers
 
@@ -212,7 +212,7 @@ def _numbers_in(value: Json) -> list[Fraction]:
     numbers = []
     for entry in entries:
         try:
-            numbers.append(rational(entry))
+            numbers.append(read_fraction(entry))
         except Malformed:
             continue
     return numbers

@@ -21,7 +21,13 @@ from fractions import Fraction
 from itertools import combinations
 
 from headwright.certificates.exact.keys import Reject, require_affordable
-from headwright.certificates.exact.values import Json, Vector, listed, named, whole
+from headwright.certificates.exact.values import (
+    Json,
+    Vector,
+    read_integer,
+    read_list,
+    read_object,
+)
 
 HIGHEST = 8  # the bound that is checked at most: there are 2^HIGHEST - 1 splits
 MOST = 4096  # rules, and tokens
@@ -47,10 +53,9 @@ class RuleView:
 
     def beats(self, target: int, rival: int) -> bool:
         """The score of the target is above that of the rival, in every head that keeps the rule."""
-        lead = self.attend.get(target, Fraction(0)) - self.attend.get(
-            rival, Fraction(0)
-        )
-        return lead > self.open_weight()
+        least = self.attend.get(target, Fraction(0))
+        least_of_rival = self.attend.get(rival, Fraction(0))
+        return least - least_of_rival > self.open_weight()
 
     def beats_by_equals(self, tokens: Sequence[Vector]) -> Table:
         """For each two of these tokens: equals of both are seen, and the first beats the second.
@@ -89,19 +94,19 @@ def check_dimension(
 ) -> None:
     """Reject, unless no head of a dimension below `least` keeps the rules with these views."""
     if least == 2:
-        fields = named(evidence, "a dimension's evidence", "walk")
-        _check_walk(listed(fields["walk"], "a walk", 2), views)
+        fields = read_object(evidence, "a dimension's evidence", "walk")
+        _check_walk(read_list(fields["walk"], "a walk", 2), views)
     elif least.denominator == 1 and 2 < least <= HIGHEST:
-        fields = named(evidence, "a dimension's evidence", "rules", "tokens")
+        fields = read_object(evidence, "a dimension's evidence", "rules", "tokens")
         using = []
-        for number in listed(fields["rules"], "rules", 1):
-            using.append(views[_chosen(number, views, "a rule")])
+        for number in read_list(fields["rules"], "rules", 1):
+            using.append(views[_read_choice(number, views, "a rule")])
         # By Radon's theorem, r + 2 points in r = least - 1 dimensions have a split in two parts
         # whose convex hulls meet: no query scores all of one part above all of the other.
         seen = using[0].seen
         tokens = []
-        for number in listed(fields["tokens"], "tokens"):
-            tokens.append(seen[_chosen(number, seen, "a token")])
+        for number in read_list(fields["tokens"], "tokens"):
+            tokens.append(seen[_read_choice(number, seen, "a token")])
         if len(tokens) != least + 1 or len(using) >= 2**least:
             raise Reject(
                 f"expected {least + 1} tokens to split, and no more rules than ways to"
@@ -133,10 +138,10 @@ def _check_walk(entries: list[Json], views: dict[int, RuleView]) -> None:
 
 
 def _read_step(entry: Json, views: dict[int, RuleView]) -> WalkStep:
-    fields = named(entry, "a step of a walk", "rule", "target", "rival")
-    view = views[_chosen(fields["rule"], views, "a rule")]
-    target = _chosen(fields["target"], view.seen, "a token")
-    rival = _chosen(fields["rival"], view.seen, "a token")
+    fields = read_object(entry, "a step of a walk", "rule", "target", "rival")
+    view = views[_read_choice(fields["rule"], views, "a rule")]
+    target = _read_choice(fields["target"], view.seen, "a token")
+    rival = _read_choice(fields["rival"], view.seen, "a token")
     if not view.beats(target, rival):
         raise Reject(
             f"from rule {fields['rule']} it does not follow that token {target} beats {rival}"
@@ -149,7 +154,8 @@ def _check_splits(tokens: list[Vector], using: Sequence[RuleView]) -> None:
     """Reject, unless in each split of these tokens in two, one part beats the other in a rule."""
     tables = [view.beats_by_equals(tokens) for view in using]
     everyone = range(len(tokens))
-    for size in everyone[1:]:
+    # Neither part is empty. A split comes twice, once for each of its parts.
+    for size in range(1, len(tokens)):
         for part in combinations(everyone, size):
             others = [token for token in everyone if token not in part]
             if not any(_splits(table, part, others) for table in tables):
@@ -169,9 +175,9 @@ def _all_beat(table: Table, winners: Sequence[int], losers: Sequence[int]) -> bo
     return True
 
 
-def _chosen(value: Json, known: Collection[int], what: str) -> int:
+def _read_choice(value: Json, known: Collection[int], what: str) -> int:
     """A number that is known here."""
-    number = whole(value, 0, MOST, what)
+    number = read_integer(value, 0, MOST, what)
     if number not in known:
         raise Reject(f"{what} is {number}, which is of another head, or is not seen")
     return number

@@ -22,7 +22,7 @@ from headwright.certificates.exact.heads.no_heads import check_no_heads
 from headwright.certificates.exact.heads.norm_bounds import check_norm_bound
 from headwright.certificates.exact.heads.run import HeadRule, HeadRun, error_above
 from headwright.certificates.exact.keys import Reject
-from headwright.certificates.exact.values import Json, listed, named
+from headwright.certificates.exact.values import Json, read_list, read_object
 from headwright.certificates.exact.words import six_digits
 
 
@@ -59,9 +59,9 @@ def _check_weights(
 ) -> str:
     """These heads keep all rules, and their bounds hold: in words; or Reject."""
     heads = read_heads(fields, statement)
-    bound_claims = listed(fields["bounds"], "bounds")
-    evidence = named(evidence_json, "the evidence", "bounds")
-    bound_evidence = listed(evidence["bounds"], "bounds")
+    bound_claims = read_list(fields["bounds"], "bounds")
+    evidence = read_object(evidence_json, "the evidence", "bounds")
+    bound_evidence = read_list(evidence["bounds"], "bounds")
     if len(bound_claims) != len(bound_evidence):
         raise Reject(
             f"there is evidence for {len(bound_evidence)} bounds: "
@@ -116,14 +116,14 @@ def _outputs_fit(rule: HeadRule, runs: Sequence[HeadRun]) -> bool:
 
 def _check_circuit(statement: Json, evidence: Json) -> str:
     """Each layer keeps its rules, and what comes out of it is in the uncertainty of the next."""
-    layers_json = named(statement, "the statement", "claim", "layers")["layers"]
-    layers = listed(layers_json, "layers", 2)
-    evidence_json = named(evidence, "the evidence", "layers")["layers"]
-    evidence_of_layers = listed(evidence_json, "layers")
+    layers_json = read_object(statement, "the statement", "claim", "layers")["layers"]
+    layers = read_list(layers_json, "layers", 2)
+    evidence_json = read_object(evidence, "the evidence", "layers")["layers"]
+    evidence_of_layers = read_list(evidence_json, "layers")
     fields_of_layers = []
     for layer in layers:
         fields_of_layers.append(
-            named(layer, "a layer", *STATEMENT_NAMES, *WEIGHT_NAMES)
+            read_object(layer, "a layer", *STATEMENT_NAMES, *WEIGHT_NAMES)
         )
     claim_heads = all(fields["claim"] == "heads" for fields in fields_of_layers)
     if not claim_heads or len(layers) != len(evidence_of_layers):
@@ -134,7 +134,7 @@ def _check_circuit(statement: Json, evidence: Json) -> str:
     for layer, of_layer in zip(layers, evidence_of_layers, strict=True):
         proved.append(_check_layer(layer, of_layer))
     for before, after in pairwise(fields_of_layers):
-        has_one_head = len(listed(before["heads"], "heads")) == 1
+        has_one_head = len(read_list(before["heads"], "heads")) == 1
         _check_joined(
             read_head_statement(before), has_one_head, read_head_statement(after)
         )
@@ -150,17 +150,13 @@ def _check_joined(
 
     The output is known where a rule is about the sum of all heads, or about the only head.
     """
+    if [len(X) for X in before.sequences] != [len(X) for X in after.sequences]:
+        raise Reject("the layers of a circuit have sequences of different lengths")
     rule_of_token = {}
     for rule in before.rules:
         if rule.output and (has_one_head or rule.head is None):
             rule_of_token[rule.sequence, rule.token] = rule
-    if [len(X) for X in before.sequences] != [len(X) for X in after.sequences]:
-        raise Reject("the layers of a circuit have sequences of different lengths")
-    needed = set()
-    for rule in after.rules:
-        for token in (rule.token, *rule.seen):
-            needed.add((rule.sequence, token))
-    for sequence, token in sorted(needed):
+    for sequence, token in sorted(_tokens_used(after)):
         known = rule_of_token.get((sequence, token))
         if known is None:
             raise Reject(
@@ -174,10 +170,20 @@ def _check_joined(
                 "the layers of a circuit have tokens or outputs of different lengths"
             )
         # By the triangle inequality; rho is how far the token was from x to begin with.
-        place = add_multiple(x, 1, known.output)
-        off = length_above(add_multiple(place, -1, next_x))
-        if off + known.tolerance + before.uncertainty.rho(x) > after.uncertainty.ball:
+        sum_of_layer = add_multiple(x, 1, known.output)
+        distance = length_above(add_multiple(sum_of_layer, -1, next_x))
+        reach = distance + known.tolerance + before.uncertainty.rho(x)
+        if reach > after.uncertainty.ball:
             raise Reject(
                 f"token {token} of sequence {sequence} "
                 "may leave the ball of the next layer"
             )
+
+
+def _tokens_used(statement: HeadStatement) -> set[tuple[int, int]]:
+    """All tokens that a rule is about or sees, as sequence and place in it."""
+    used = set()
+    for rule in statement.rules:
+        for token in (rule.token, *rule.seen):
+            used.add((rule.sequence, token))
+    return used

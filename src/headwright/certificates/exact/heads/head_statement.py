@@ -15,12 +15,12 @@ from headwright.certificates.exact.heads.run import ExactHead, HeadRule, TokenRa
 from headwright.certificates.exact.keys import Malformed, Reject
 from headwright.certificates.exact.values import (
     Json,
-    listed,
-    named,
-    rational,
-    table,
-    vector,
-    whole,
+    read_fraction,
+    read_integer,
+    read_list,
+    read_object,
+    read_table,
+    read_vector,
 )
 from headwright.certificates.exact.words import six_digits
 
@@ -72,16 +72,16 @@ def statement_fields(statement: Json) -> dict[str, Json]:
     """Exactly the names that a statement with its claim has; there are no weights of no heads."""
     claim = statement.get("claim") if isinstance(statement, dict) else None
     if claim == "no heads":
-        return named(statement, "the statement", *STATEMENT_NAMES)
-    return named(statement, "the statement", *STATEMENT_NAMES, *WEIGHT_NAMES)
+        return read_object(statement, "the statement", *STATEMENT_NAMES)
+    return read_object(statement, "the statement", *STATEMENT_NAMES, *WEIGHT_NAMES)
 
 
 def read_head_statement(fields: dict[str, Json]) -> HeadStatement:
     """Tokens, mask, uncertainty, biases and rules."""
-    sequence_entries = listed(fields["sequences"], "sequences", 1)
-    rule_entries = listed(fields["rules"], "rules", 1)
-    first_token = listed(sequence_entries[0], "tokens", 1)[0]
-    width = len(listed(first_token, "a token", 1))
+    sequence_entries = read_list(fields["sequences"], "sequences", 1)
+    rule_entries = read_list(fields["rules"], "rules", 1)
+    first_token = read_list(sequence_entries[0], "tokens", 1)[0]
+    width = len(read_list(first_token, "a token", 1))
     sequences = [read_matrix(entry, width, "a token") for entry in sequence_entries]
     tokens = sum(map(len, sequences))
     biases = fields["biases"]
@@ -91,12 +91,12 @@ def read_head_statement(fields: dict[str, Json]) -> HeadStatement:
         )
     longest = max(map(len, sequences))
     bias_entries = []
-    for entry in listed(fields["bias"], "bias"):
-        bias_entries.append(listed(entry, "a bias", longest))
+    for entry in read_list(fields["bias"], "bias"):
+        bias_entries.append(read_list(entry, "a bias", longest))
     mask = _read_mask(fields["mask"], longest)
     bias = []
     for rows in bias_entries:
-        bias.append([vector(row, longest, "a bias") for row in rows])
+        bias.append([read_vector(row, longest, "a bias") for row in rows])
     rules = [_read_rule(entry, sequences, mask) for entry in rule_entries]
     for rule in rules:
         if bias and rule.head is not None and rule.head >= len(bias):
@@ -108,9 +108,9 @@ def read_head_statement(fields: dict[str, Json]) -> HeadStatement:
 
 
 def _read_token_range(value: Json) -> TokenRange:
-    fields = named(value, "the uncertainty", "ball", "scale")
-    ball = rational(fields["ball"])
-    low, high = vector(fields["scale"], 2, "a scale")
+    fields = read_object(value, "the uncertainty", "ball", "scale")
+    ball = read_fraction(fields["ball"])
+    low, high = read_vector(fields["scale"], 2, "a scale")
     if ball < 0 or not 0 < low <= 1 <= high:
         raise Reject("expected a ball of 0 or more, and a scale above 0 that holds 1")
     return TokenRange(ball, low, high)
@@ -123,7 +123,7 @@ def _read_mask(value: Json, length: int) -> list[str]:
     if value == "causal":
         return [("1" * (i + 1)).ljust(length, "0") for i in range(length)]
     rows = []
-    for row in listed(value, "a mask"):
+    for row in read_list(value, "a mask"):
         rows.append(row if isinstance(row, str) else "")
     are_rows = all(re.fullmatch(f"[01]{{{length}}}", row) for row in rows)
     if len(rows) != length or not are_rows:
@@ -135,18 +135,18 @@ def _read_mask(value: Json, length: int) -> list[str]:
 
 def _read_rule(value: Json, sequences: Sequence[Rows], mask: Sequence[str]) -> HeadRule:
     names = ("sequence", "token", "head", "attend", "at_most", "output", "tolerance")
-    fields = named(value, "a rule", *names)
-    sequence = whole(fields["sequence"], 0, len(sequences) - 1, "a sequence")
+    fields = read_object(value, "a rule", *names)
+    sequence = read_integer(fields["sequence"], 0, len(sequences) - 1, "a sequence")
     tokens = len(sequences[sequence])
-    token = whole(fields["token"], 0, tokens - 1, "a token")
+    token = read_integer(fields["token"], 0, tokens - 1, "a token")
     head = None
     if fields["head"] != "sum":
-        head = whole(fields["head"], 0, MOST, "a head")
-    attend = table(fields["attend"], tokens, "attend")
-    at_most = table(fields["at_most"], tokens, "at_most")
-    output_length = len(listed(fields["output"], "an output"))
-    output = vector(fields["output"], output_length, "an output")
-    tolerance = rational(fields["tolerance"])
+        head = read_integer(fields["head"], 0, MOST, "a head")
+    attend = read_table(fields["attend"], tokens, "attend")
+    at_most = read_table(fields["at_most"], tokens, "at_most")
+    output_length = len(read_list(fields["output"], "an output"))
+    output = read_vector(fields["output"], output_length, "an output")
+    tolerance = read_fraction(fields["tolerance"])
     seen = tuple(j for j in range(tokens) if mask[token][j] == "1")
     weights = (*attend.values(), *at_most.values())
     about_seen = {*attend, *at_most} <= set(seen)
@@ -166,7 +166,7 @@ def _read_rule(value: Json, sequences: Sequence[Rows], mask: Sequence[str]) -> H
 
 def read_heads(fields: dict[str, Json], statement: HeadStatement) -> list[ExactHead]:
     """The weights of all heads, of which each is a number of the type."""
-    entries = listed(fields["heads"], "heads", 1)
+    entries = read_list(fields["heads"], "heads", 1)
     dtype = fields["dtype"]
     if not isinstance(dtype, str) or dtype not in TYPES:
         raise Reject(
@@ -184,7 +184,7 @@ def read_heads(fields: dict[str, Json], statement: HeadStatement) -> list[ExactH
 def _read_head(
     value: Json, statement: HeadStatement, dtype: str, bias: Rows
 ) -> ExactHead:
-    fields = named(value, "a head", "W_Q", "W_K", "W_V", "b_Q", "b_V")
+    fields = read_object(value, "a head", "W_Q", "W_K", "W_V", "b_Q", "b_V")
     width = statement.width()
     Q = read_matrix(fields["W_Q"], width, "W_Q", dtype)
     K = read_matrix(fields["W_K"], width, "W_K", dtype)
@@ -200,7 +200,7 @@ def _read_head(
 
 def read_matrix(value: Json, width: int, what: str, dtype: str = "float64") -> Rows:
     """Rows of so many numbers of a type."""
-    rows = [vector(row, width, what) for row in listed(value, what, 1)]
+    rows = [read_vector(row, width, what) for row in read_list(value, what, 1)]
     code, first_bytes = TYPES[dtype]
     for row in rows:
         for x in row:

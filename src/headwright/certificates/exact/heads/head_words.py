@@ -6,7 +6,7 @@ from fractions import Fraction
 from headwright.certificates.exact.heads.head_statement import HeadStatement
 from headwright.certificates.exact.heads.matrices import Rows
 from headwright.certificates.exact.heads.run import CERTAIN, ExactHead, HeadRule
-from headwright.certificates.exact.values import Json, digest_of_json, listed
+from headwright.certificates.exact.values import Json, digest_of_json, read_list
 from headwright.certificates.exact.words import digest_of, number_in_words
 
 SHORT_BITS = 160  # numbers of no more binary digits are told one by one
@@ -37,7 +37,7 @@ def tokens_in_words(statement: HeadStatement, mask: Json) -> str:
     if mask == "causal":
         about += " under a causal mask"
     elif mask != "none":
-        rows = " ".join(map(str, listed(mask, "a mask")))
+        rows = " ".join(map(str, read_list(mask, "a mask")))
         if len(rows) > SHORT_MASK:
             rows = digest_of(rows.encode())
         about += f" under the mask {rows}"

@@ -59,7 +59,10 @@ def length_above(x: Sequence[Fraction]) -> Fraction:
 
 
 def trace_of_product(A: Rows, B: Rows) -> Fraction:
-    """sum_ij A_ij B_ij: the squared Frobenius norm of L^T R for A = L L^T, B = R R^T."""
+    """sum_ij A_ij B_ij: the squared Frobenius norm of L^T R for A = L L^T, B = R R^T.
+
+    |L^T R|_F^2 = trace(R^T L L^T R) = trace(L L^T R R^T), and both are symmetric.
+    """
     return sum(map(dot, A, B), ZERO)
 
 
@@ -69,29 +72,37 @@ def spectral_norm_at_most(A: Rows, B: Rows, most: Fraction) -> bool:
     With u = L^T c, |G^T u|^2 = c^T A B A c and |u|^2 = c^T A c: most^2 A - A B A must have no
     negative eigenvalue.
     """
-    ABA = inner_products(A, inner_products(A, B))  # all of these are symmetric
+    # inner_products(X, Y) is X Y^T, and A, B and A B A are symmetric: A (A B)^T = A B A.
+    AB = inner_products(A, B)
+    ABA = inner_products(A, AB)
     difference = []
     for row_A, row_ABA in zip(A, ABA, strict=True):
         difference.append(
             [most**2 * a - b for a, b in zip(row_A, row_ABA, strict=True)]
         )
-    return _is_positive_semidefinite(whole_numbers(difference)[0])
+    # A denominator above 0 changes no sign.
+    whole_difference, _ = whole_numbers(difference)
+    return _is_positive_semidefinite(whole_difference)
 
 
 def _is_positive_semidefinite(N: list[list[int]]) -> bool:
     """Fraction-free elimination of a symmetric matrix: every division is exact (Bareiss)."""
+    # About n^3 / 3 products, of numbers that grow to n times as many digits: n^4 longest / 4 in all.
     longest = max(x.bit_length() for x in chain.from_iterable(N))
     require_affordable(len(N) ** 4 * longest >> 2)
     pivot_before = 1
     while N:
         # A positive semidefinite matrix has its largest entry on the diagonal; eliminating it leaves
         # one that is positive semidefinite if and only if this one is (Schur complement).
-        at = max(range(len(N)), key=lambda i: N[i][i])
+        diagonal = [N[i][i] for i in range(len(N))]
+        pivot = max(diagonal)
+        at = diagonal.index(pivot)
         pivot_row = N[at]
-        pivot = pivot_row[at]
         if pivot <= 0:
             # Without a diagonal entry above 0 it is positive semidefinite only if it is 0.
             return not any(map(any, N))
+        # Row i less its multiple of the pivot's row, times the pivot; over the pivot before, by which
+        # every entry can be divided (each is a minor of the first matrix).
         rest = [i for i in range(len(N)) if i != at]
         smaller = []
         for i in rest:

@@ -13,7 +13,13 @@ from headwright.certificates.exact.heads.head_statement import (
 from headwright.certificates.exact.heads.matrices import ZERO
 from headwright.certificates.exact.heads.run import CERTAIN, ExactHead, HeadRun
 from headwright.certificates.exact.keys import Reject
-from headwright.certificates.exact.values import Json, listed, named, rational, whole
+from headwright.certificates.exact.values import (
+    Json,
+    read_fraction,
+    read_integer,
+    read_list,
+    read_object,
+)
 from headwright.certificates.exact.words import number_in_words, six_digits
 
 Multipliers = dict[int, dict[int, Fraction]]  # by rule, and by target
@@ -26,12 +32,14 @@ def check_norm_bound(
     heads: Sequence[ExactHead],
 ) -> str:
     """The bound holds: in words; or Reject."""
-    claim = named(claim_json, "a bound", "head", "norm", "least")
-    number = whole(claim["head"], 0, len(heads) - 1, "a head")
-    least = rational(claim["least"])
+    claim = read_object(claim_json, "a bound", "head", "norm", "least")
+    number = read_integer(claim["head"], 0, len(heads) - 1, "a head")
+    least = read_fraction(claim["least"])
     if claim["norm"] == "dimension":
         return _check_rows(number, least, evidence_json, statement)
-    evidence = named(evidence_json, "a bound's evidence", "W_Q", "W_K", "constraints")
+    evidence = read_object(
+        evidence_json, "a bound's evidence", "W_Q", "W_K", "constraints"
+    )
     norm = str(claim["norm"])[:20]
     witness = _read_witness(evidence, statement, heads[number])
     multipliers = _read_constraints(evidence["constraints"], statement, number)
@@ -88,11 +96,11 @@ def _read_constraints(value: Json, statement: HeadStatement, head: int) -> Multi
     """The multipliers of targets, of rules of this head, each once."""
     rules = statement.rules
     multipliers: Multipliers = {}
-    for entry in listed(value, "constraints", 1):
-        fields = named(entry, "a constraint", "rule", "target", "multiplier")
-        number = whole(fields["rule"], 0, len(rules) - 1, "a rule")
-        multiplier = rational(fields["multiplier"])
-        target = whole(fields["target"], 0, MOST, "a target")
+    for entry in read_list(value, "constraints", 1):
+        fields = read_object(entry, "a constraint", "rule", "target", "multiplier")
+        number = read_integer(fields["rule"], 0, len(rules) - 1, "a rule")
+        multiplier = read_fraction(fields["multiplier"])
+        target = read_integer(fields["target"], 0, MOST, "a target")
         of_targets = multipliers.setdefault(number, {})
         is_target = rules[number].head == head and target in rules[number].attend
         if not is_target or target in of_targets or multiplier < 0:

@@ -35,7 +35,11 @@ from headwright.certificates.exact.heads.matrices import (
     trace_of_product,
     weighted_sum,
 )
-from headwright.certificates.exact.numbers import exp_between, sqrt_above
+from headwright.certificates.exact.numbers import (
+    IntegerBounds,
+    exp_between,
+    sqrt_above,
+)
 from headwright.certificates.exact.values import Vector
 
 BITS = 512  # binary digits after the point, of exponentials
@@ -140,8 +144,8 @@ class HeadRun:
             # sum_l exp(high_l - low_j) is convex on a piece, so largest at one of its ends.
             for ends in piece:
                 top = max(ends.highest)
-                exp_lowest = [_exp(score - top)[0] for score in ends.lowest]
-                exp_highest = [_exp(score - top)[1] for score in ends.highest]
+                exp_lowest = [_exp(score - top).low for score in ends.lowest]
+                exp_highest = [_exp(score - top).high for score in ends.highest]
                 total = sum(exp_highest)
                 # a / (a + others) grows with a and falls with the others: each from its side.
                 for at in range(len(rule.seen)):
@@ -153,18 +157,19 @@ class HeadRun:
     def weight_above(self, rule: HeadRule, token: int) -> Fraction:
         """alpha_j <= 1 / (1 + sum_l exp(low_l - high_j)), the largest of these over all pieces."""
         at = rule.seen.index(token)
+        unit = 1 << BITS  # 1, in units of 2^-BITS
         largest = ZERO
         for piece in self.pieces(rule):
             # On a piece exp(low_l - high_j) is not below the lower of its two ends.
-            at_ends = []
+            exp_at_ends = []
             for ends in piece:
                 own = ends.highest[at]
                 # exp of less than the difference is on the safe side.
-                at_ends.append([_exp(min(FAR, x - own))[0] for x in ends.lowest])
-            others = list(map(min, zip(*at_ends, strict=True)))
-            rivals = sum(others) - others[at]
-            one = 1 << BITS
-            largest = max(largest, Fraction(one, one + rivals))
+                differences = [min(FAR, score - own) for score in ends.lowest]
+                exp_at_ends.append([_exp(x).low for x in differences])
+            exp_below = list(map(min, zip(*exp_at_ends, strict=True)))
+            rivals = sum(exp_below) - exp_below[at]
+            largest = max(largest, Fraction(unit, unit + rivals))
         return largest
 
     def pieces(self, rule: HeadRule) -> Iterator[list[ScoreEnds]]:
@@ -178,12 +183,14 @@ class HeadRun:
         if self.head.b_Q:
             t = inner_products([self.head.b_Q], keys)[0]
         if uncertainty.ball or uncertainty.low == uncertainty.high:
-            place = add_multiple(add_multiple(s, 1, t), 1, bias)
-            off = self._off(rule, query, keys)
-            lowest = add_multiple(place, -1, off)
-            highest = add_multiple(place, 1, off)
+            # One piece, with one end: nominal scores, and how far each may be from there.
+            nominal = add_multiple(add_multiple(s, 1, t), 1, bias)
+            offsets = self._offsets(rule, query, keys)
+            lowest = add_multiple(nominal, -1, offsets)
+            highest = add_multiple(nominal, 1, offsets)
             yield [ScoreEnds(lowest, highest)]
             return
+        # No ball, and a range of scales.
         terms = []
         for at, j in enumerate(rule.seen):
             terms.append(ScoreTerms(j, s[at], t[at], bias[at]))
@@ -206,18 +213,22 @@ class HeadRun:
             if term.token == token:
                 # The tangent of c^2 in the middle of the piece: line <= c^2.
                 line = 2 * middle * c - middle**2
-                first = term.s * line + c * term.t + term.bias
-                second = term.s * c**2 + c * term.t + term.bias
+                ends = [
+                    term.s * line + c * term.t + term.bias,
+                    term.s * c**2 + c * term.t + term.bias,
+                ]
             else:
                 # Linear in c_j, so lowest and highest at the ends of its range.
                 factor = c * term.s + term.t
-                first = self.uncertainty.low * factor + term.bias
-                second = self.uncertainty.high * factor + term.bias
-            lowest.append(min(first, second))
-            highest.append(max(first, second))
+                ends = [
+                    self.uncertainty.low * factor + term.bias,
+                    self.uncertainty.high * factor + term.bias,
+                ]
+            lowest.append(min(ends))
+            highest.append(max(ends))
         return ScoreEnds(lowest, highest)
 
-    def _off(
+    def _offsets(
         self, rule: HeadRule, query: Sequence[Fraction], keys: Rows
     ) -> list[Fraction]:
         """How far each score may be from its place, once one number is taken off all of them.
@@ -232,16 +243,21 @@ class HeadRun:
         full_query = query
         if self.head.b_Q:
             full_query = add_multiple(query, 1, self.head.b_Q)
-        along = length_above(weighted_sum(full_query, K))
+        query_length = length_above(weighted_sum(full_query, K))
         # |M|_F^2 = sum_ab (K K^T)_ab (Q Q^T)_ab for M = K^T Q
         size = sqrt_above(trace_of_product(inner_products(K, K), inner_products(Q, Q)))
+        # Any centre will do, since it is taken off all scores alike: here the mean of the keys.
         centre = weighted_sum([Fraction(1, len(keys))] * len(keys), keys)
-        off = []
+        offsets = []
         for j, key in zip(rule.seen, keys, strict=True):
             # M^T (x_j - centre) = Q^T (K x_j - K centre)
-            back = length_above(weighted_sum(add_multiple(key, -1, centre), Q))
-            off.append(rho[j] * along + own_rho * back + own_rho * rho[j] * size)
-        return off
+            key_length = length_above(weighted_sum(add_multiple(key, -1, centre), Q))
+            # By Cauchy-Schwarz: x_j moves, x_i moves, and both do.
+            of_key = rho[j] * query_length
+            of_query = own_rho * key_length
+            of_both = own_rho * rho[j] * size
+            offsets.append(of_key + of_query + of_both)
+        return offsets
 
     def output_error(self, rule: HeadRule, wanted: Vector) -> OutputError:
         """How far the output may be from what is wanted."""
@@ -255,7 +271,7 @@ class HeadRun:
         u = [add_multiple(value, -1, without_bias) for value in values]
         # Moved tokens change values: |W_V e| <= |W_V|_F |e| (Cauchy-Schwarz), ...
         moved = self.uncertainty.ball * sqrt_above(trace_of_product(V, V))
-        # ... and |(c - 1) W_V x| is at most max(1 - low, high - 1) |W_V x|.
+        # ... and |(c - 1) W_V x| is at most max(1 - low, high - 1) |W_V x|, which is rho less the ball.
         moved += max(map(self.uncertainty.rho, values)) - self.uncertainty.ball
         # What the lower bounds leave of the pattern is at the value that is furthest off.
         open_weight = 1 - sum(weights_below, ZERO)
@@ -292,6 +308,7 @@ def added_bias(rule: HeadRule, bias: Rows) -> Vector:
 
 def error_above(rule: HeadRule, runs: Sequence[HeadRun]) -> Fraction:
     """At least the distance of the heads' summed outputs from what is wanted."""
+    # Each head is held against an equal share: any shares that add up to the output would do.
     share = tuple(x / len(runs) for x in rule.output)
     total = [ZERO] * len(rule.output)
     rest = ZERO
@@ -302,6 +319,6 @@ def error_above(rule: HeadRule, runs: Sequence[HeadRun]) -> Fraction:
     return length_above(total) + rest
 
 
-def _exp(x: Fraction) -> tuple[int, int]:
+def _exp(x: Fraction) -> IntegerBounds:
     """low <= 2^BITS exp(x) <= high."""
     return exp_between(x.numerator, x.denominator, BITS)
