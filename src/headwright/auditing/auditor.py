@@ -57,7 +57,9 @@ from headwright.models.model import Model, Tokens
 Engine = Callable[[Model, Plan, Progress | None, PartStore | None], Summary]
 
 # About where these parts of the work end, for a bar that is true.
-END_OF_RUNS, END_OF_ORDER, END_OF_EXAMPLES = 0.7, 0.75, 0.8
+END_OF_RUNS = 0.7
+END_OF_ORDER = 0.75
+END_OF_EXAMPLES = 0.8
 PAGE_SUFFIXES = (".html", ".htm")
 TABLE_SUFFIXES = (".json", ".csv", ".parquet")
 PICTURE_SUFFIXES = (".svg", ".png", ".pdf")

@@ -16,7 +16,9 @@ from headwright.models.model import Model, Tokens
 LENGTH = 1024  # tokens of a document unless told otherwise, or fewer if the model has fewer positions
 SHORTEST = 16  # tokens, below which there is nothing to measure
 # Of repeated random tokens, where the model has the room.
-PERIOD, REPEATS, SEQUENCES = 64, 4, 8
+PERIOD = 64
+REPEATS = 4
+SEQUENCES = 8
 BETWEEN_TEXTS = "\n=====\n"  # in the file of default texts
 
 

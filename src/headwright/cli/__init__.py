@@ -27,7 +27,9 @@ EXIT_CODES = {
     3: "undecided, not confirmed",
     4: "internal error",
 }
-UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
+UNUSABLE = 2
+BUG = 4
+INTERRUPTED = 130
 # If it is set, an internal error is shown with its traceback.
 DEBUG = "HEADWRIGHT_DEBUG"
 

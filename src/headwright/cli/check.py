@@ -183,7 +183,8 @@ def check(
             names = {name: name for name in asked}
             wanted = None if exercise is None else find(exercise, names)
             handed_in = read_class(answers or [], asked, wanted, others)
-            found, problems = list(handed_in.answers), list(handed_in.problems)
+            found = list(handed_in.answers)
+            problems = list(handed_in.problems)
             notes = list(handed_in.notes)
         else:
             found, problems, notes = _answers(
@@ -206,7 +207,9 @@ def check(
     if classroom:
         ids = list(asked) if assignment is not None else []
         graded = grade_class(handed_in, checked, ids, chosen, files)
-        checked, problems, notes = graded.checked, graded.problems, graded.notes
+        checked = graded.checked
+        problems = graded.problems
+        notes = graded.notes
     _show(checked, problems, notes, seed, json, graded, verbose=verbose)
     _write(checked, problems, notes, titles, gradescope, None if classroom else out)
     if graded is not None:

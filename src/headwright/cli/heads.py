@@ -91,7 +91,8 @@ def heads(
         exported = _export(found, export)
         told = found.to_json(written, exported) if json else None
     else:
-        exported, told = [], found.to_json(written) if json else None
+        exported = []
+        told = found.to_json(written) if json else None
     if told is not None:
         show_json(told)
     else:

@@ -133,7 +133,8 @@ def read_numbers(text: str | None, option: str) -> list[int] | None:
             for end in ([first, last] if dash else [first])
         ):
             raise InputError(f"{option} {text!r}: expected numbers such as 0,4-7")
-        low, high = int(first), int(last if dash else first)
+        low = int(first)
+        high = int(last if dash else first)
         if low > high:
             raise InputError(
                 f"{option} {text!r}: {low}-{high} is empty, expected the smaller number first"

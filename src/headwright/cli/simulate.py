@@ -102,10 +102,8 @@ def simulate(
     from headwright.uncertainty import read_uncertainty
 
     check_picture(plot)
-    chosen, given = (
-        read_targets(copy, average, at_least, eps),
-        _statement(certificate, query),
-    )
+    chosen = read_targets(copy, average, at_least, eps)
+    given = _statement(certificate, query)
     least = chosen.least if chosen is not None else None
     if given is not None and least is None and (met or targets is None):
         least = given.targets

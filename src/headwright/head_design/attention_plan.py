@@ -108,7 +108,8 @@ def weight_above(
     rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"], token: int
 ) -> float:
     """The largest weight that a token can get."""
-    at, ends = rules.seen(rule).index(token), _pieces(rules, rule, M)
+    at = rules.seen(rule).index(token)
+    ends = _pieces(rules, rule, M)
     others = np.exp(
         np.clip(ends[:, :, 0] - ends[:, :, 1, at, None], -700.0, 700.0)
     ).min(axis=1)

@@ -189,9 +189,11 @@ def _closed_walk(
     node: Node, other: Node, fact: Fact, parents: Parents
 ) -> tuple[Fact, ...]:
     """The fact that contradicts, then those from its query back to its difference."""
-    query, difference = node, other
+    query = node
+    difference = other
     if node[0] != "query":
-        query, difference = other, node
+        query = other
+        difference = node
     up = _path_to_root(query, parents)
     down = _path_to_root(difference, parents)
     while up and down and up[-1] == down[-1]:

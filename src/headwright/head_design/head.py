@@ -180,10 +180,9 @@ def patterns(
     X = np.asarray(X, dtype=np.float64)
     found = []
     for h, head in enumerate(layer.heads):
-        K, Q = (
-            X @ head.W_K.T.astype(np.float64),
-            X @ head.W_Q.T.astype(np.float64),
-        )  # (T, r) each
+        # Keys and queries, (T, r) each.
+        K = X @ head.W_K.T.astype(np.float64)
+        Q = X @ head.W_Q.T.astype(np.float64)
         Q = Q if head.b_Q is None else Q + head.b_Q
         s = attention.scores(K, Q) + layer.added(h, len(X))  # (T, T)
         found.append(attention.pattern(s, layer.visible(len(X))))

@@ -25,10 +25,9 @@ class HeadPlane:
 def head_plane(head: Head, X: Float[np.ndarray, "T D"]) -> HeadPlane:
     """The plane that holds the most of W_Q x and W_K x; in it, scores are inner products, up to what it leaves out."""
     X = np.asarray(X, dtype=np.float64)
-    K, Q = (
-        X @ head.W_K.T.astype(np.float64),
-        X @ head.W_Q.T.astype(np.float64),
-    )  # (T, r)
+    # Keys and queries, (T, r) each.
+    K = X @ head.W_K.T.astype(np.float64)
+    Q = X @ head.W_Q.T.astype(np.float64)
     Q = Q if head.b_Q is None else Q + head.b_Q
     both = np.concatenate([K, Q])
     axes = np.linalg.svd(both, full_matrices=False).Vh[:2]  # (at most 2, r)

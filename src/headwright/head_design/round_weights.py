@@ -50,7 +50,8 @@ def deployed(
 ) -> Head | None:
     """The head in numbers of the type, if it still keeps the rules in floating point; W_V is of the type already."""
     for W_Q, W_K in _ways(M, dtype, head_dim):
-        Q, K = rounded(W_Q, dtype), rounded(W_K, dtype)
+        Q = rounded(W_Q, dtype)
+        K = rounded(W_K, dtype)
         if (
             np.isfinite(Q).all()
             and np.isfinite(K).all()
@@ -108,7 +109,8 @@ def _ways(
         stretch = 2.0 ** rng.uniform(-0.5, 0.5)
         yield turn @ Q * stretch, turn @ K / stretch
     if head_dim is None or head_dim >= 3 * len(Q):
-        Q1, K1 = rounded(Q, dtype), rounded(K, dtype)
+        Q1 = rounded(Q, dtype)
+        K1 = rounded(K, dtype)
         yield np.vstack([Q1, Q1, Q - Q1]), np.vstack([K1, K - K1, K1])
 
 

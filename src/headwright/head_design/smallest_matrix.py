@@ -170,7 +170,8 @@ def as_score_matrix(
             by_goal.append(np.zeros(len(goal.targets)))
             continue
         number = len(_constraints_of(goal))
-        own, rest = rest[:number], rest[number:]
+        own = rest[:number]
+        rest = rest[number:]
         by_goal.append(_evened_multipliers(goal, N, own) if goal.evened else own)
     return ScoreMatrix(N, tuple(by_goal), largest_violation(reduced.constraints, X))
 
@@ -217,10 +218,8 @@ def _evened(goal: PatternGoal) -> list[ScoreConstraint]:
     """
     first, *rest = goal.targets
     p = 1 / (1 + goal.slacks)
-    others, by = (
-        np.delete(goal.keys, goal.targets, axis=0) - goal.keys[first],
-        goal.shifts - goal.shifts[first],
-    )
+    others = np.delete(goal.keys, goal.targets, axis=0) - goal.keys[first]
+    by = goal.shifts - goal.shifts[first]
     held = [
         ScoreConstraint(
             (goal.keys[a] - goal.keys[first])[None],

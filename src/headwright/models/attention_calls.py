@@ -64,7 +64,8 @@ class AttentionCall:
         """The same attention, as a call whose last row stands at its last key."""
         if not self.from_first_key:
             return self
-        rows, count = self.queries.shape[2], self.keys.shape[2]
+        rows = self.queries.shape[2]
+        count = self.keys.shape[2]
         if rows == count:
             return replace(self, from_first_key=False)
         if rows > count:  # rows behind the last key see every key
@@ -72,7 +73,8 @@ class AttentionCall:
             mask = visible.tril()[None, None]
             return replace(self, from_first_key=False, causal=False, mask=mask)
         # No row sees keys behind the last row: those of a static cache are empty.
-        keys, values = self.keys[:, :, :rows], self.values[:, :, :rows]
+        keys = self.keys[:, :, :rows]
+        values = self.values[:, :, :rows]
         return replace(self, from_first_key=False, keys=keys, values=values)
 
     def scoring(self) -> AttentionConfig:

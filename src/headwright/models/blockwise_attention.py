@@ -123,7 +123,8 @@ def _rule_of(module: nn.Module, mask: Any, arguments: dict[str, Any]) -> MaskRul
 
 def _mix_values(call: AttentionCall) -> Tensor:
     """The output of the heads (heads, rows, e): fused where torch can, else in blocks."""
-    heads, key_heads = call.queries.shape[1], call.keys.shape[1]
+    heads = call.queries.shape[1]
+    key_heads = call.keys.shape[1]
     queries = call.queries[0]
     keys = call.keys[0].repeat_interleave(heads // key_heads, 0)
     values = call.values[0].repeat_interleave(heads // key_heads, 0)

@@ -68,14 +68,10 @@ SIZES = {
     **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts"), 2**16),
 }
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers")
-FEWEST_LAYERS, LEAST_LAYER = (
-    64,
-    64,
-)  # layers that may share parameters; bytes that one of its own has, at the least
-A_BYTE, BESIDE = (
-    8,
-    2**22,
-)  # parameters of 2 bits, and as many again that a file may leave out; and a few more
+FEWEST_LAYERS = 64  # that may share parameters
+LEAST_LAYER = 64  # bytes of a layer that has parameters of its own, at the least
+A_BYTE = 8  # parameters: of 2 bits, and as many again that a file may leave out
+BESIDE = 2**22  # and a few more
 BUFFERS = 2**28  # numbers that are made and not read, such as a mask
 IDLE = (
     "pooler.",
@@ -312,7 +308,8 @@ def _spellings(folder: Path, count: int) -> tuple[str, ...]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Neither bars nor advice while a model loads: what matters comes back as an error."""
-    logger, bars = logging.getLogger("transformers"), talk.is_progress_bar_enabled()
+    logger = logging.getLogger("transformers")
+    bars = talk.is_progress_bar_enabled()
     level = logger.level
     logger.setLevel(logging.ERROR)
     talk.disable_progress_bar()  # type: ignore[no-untyped-call]

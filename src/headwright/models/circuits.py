@@ -72,8 +72,12 @@ def circuits_of(
 ) -> Circuits:
     """The matrices of the module that made the call: it had read x, and the module of the output had read `read`."""
     family = type(call.module).__name__
-    queries, keys, values = call.queries[0], call.keys[0], call.values[0]
-    heads, key_heads, e = len(queries), len(keys), values.shape[2]
+    queries = call.queries[0]
+    keys = call.keys[0]
+    values = call.values[0]
+    heads = len(queries)
+    key_heads = len(keys)
+    e = values.shape[2]
     sizes = (heads * queries.shape[2], key_heads * keys.shape[2], key_heads * e)
     query, key, value = _inputs(call.module, sizes, heads, family)
     output = _Linear.of(output_module)
@@ -109,7 +113,8 @@ def _notes(
         (linears[0], call.queries[0], "queries"),
         (linears[1], call.keys[0], "keys"),
     ):
-        made, used = linear(x), _flat(rows)
+        made = linear(x)
+        used = _flat(rows)
         if _same(made, used):
             continue
         lengths = [y.reshape(len(x), len(rows), -1).norm(dim=2) for y in (made, used)]

@@ -36,10 +36,8 @@ class InFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         """One operation, on widened inputs. Those in place keep the type of what they write into."""
         del types
-        rest, named = (
-            tree_map(_dtype, tuple(args)),
-            tree_map(_dtype, dict(kwargs or {})),
-        )
+        rest = tree_map(_dtype, tuple(args))
+        named = tree_map(_dtype, dict(kwargs or {}))
         if func in GATHERS or func._schema.is_mutable:
             return (
                 _widened(func(*rest, **named))

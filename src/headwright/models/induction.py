@@ -37,9 +37,14 @@ from headwright.models.model import (
 from headwright.statistics.attention_config import AttentionConfig
 
 NAME = "builtin:induction"
-OPENING, OTHER = "<s>", "?"
+OPENING = "<s>"
+OTHER = "?"
 VOCABULARY = (OPENING, *"abcdefghijklmnopqrstuvwxyz0123456789 .,;:!?'()-")
-LAYERS, HEADS, WIDTH, D, LONGEST = 2, 2, 64, 32, 256
+LAYERS = 2
+HEADS = 2
+WIDTH = 64
+D = 32
+LONGEST = 256
 FREQUENCIES = (
     *(1.7 * 50 ** (-m / 12) for m in range(12)),
     0.0,
@@ -143,7 +148,8 @@ class InductionModel:
         q, k, v = (
             x @ matrix[index] for matrix in (self.query, self.key, self.value)
         )  # heads, places, d
-        q, k = turned(q), turned(k)
+        q = turned(q)
+        k = turned(k)
         return LayerActivations(
             index, q, k, v, AttentionConfig.of(q.shape, k.shape, causal=True)
         )

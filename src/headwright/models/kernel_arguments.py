@@ -79,7 +79,8 @@ def describe_call(
     scale = arguments.get("scaling")
     drops = kernel != "eager" or module.training  # what eager attention asks itself
     dropout = arguments.get("dropout") if drops else None
-    sinks, bias = arguments.get("s_aux"), arguments.get("position_bias")
+    sinks = arguments.get("s_aux")
+    bias = arguments.get("position_bias")
     # One row is the last of its text and sees every key, causal or not.
     causal = query.shape[2] > 1 and is_causal(module, arguments)
     is_array = isinstance(mask, Tensor) and mask.ndim == 4

@@ -24,13 +24,12 @@ from headwright.models.induction16 import NAME16, induction16_model
 from headwright.models.model import Model
 
 LOG = logging.getLogger(__name__)
-DEVICES, DTYPES = ("cpu", "cuda"), ("float32", "bfloat16", "float16")
+DEVICES = ("cpu", "cuda")
+DTYPES = ("float32", "bfloat16", "float16")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-SINGLE, INDEX, PICKLED = (
-    "model.safetensors",
-    "model.safetensors.index.json",
-    "pytorch_model.bin",
-)
+SINGLE = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+PICKLED = "pytorch_model.bin"
 FROM_HUB = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model"]
 
 

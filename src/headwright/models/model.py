@@ -38,9 +38,11 @@ class LayerActivations:
 
     def statistics(self, **more: Any) -> RowStatistics:
         """`row_statistics` of this layer, with its own scale, mask, window, softcap and sinks; `more` is as there."""
-        queries, keys = self.queries, self.keys
+        queries = self.queries
+        keys = self.keys
         if not getattr(queries, "is_cuda", False):
-            queries, keys = numbers(queries), numbers(keys)
+            queries = numbers(queries)
+            keys = numbers(keys)
         return row_statistics(queries, keys, **self.scoring.options, **more)
 
     def map(self, bins: int = 512) -> AttentionMap:

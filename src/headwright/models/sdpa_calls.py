@@ -53,7 +53,8 @@ class SdpaMode(TorchFunctionMode):
     ) -> None:
         """The calls of a model; with `others` also those that no module of it makes."""
         super().__init__()
-        self.visit, self.others = visit, others
+        self.visit = visit
+        self.others = others
         self.modules = {id(module): module for module in model.modules()}
 
     def __torch_function__(
@@ -270,7 +271,8 @@ def describe_sdpa(
     module: nn.Module | None, arguments: Mapping[str, Any], output: Tensor | None
 ) -> AttentionCall:
     """The call that scaled_dot_product_attention gets with these arguments."""
-    query, scale = arguments["query"].detach(), arguments.get("scale")
+    query = arguments["query"].detach()
+    scale = arguments.get("scale")
     causal = bool(arguments.get("is_causal"))
     mask = arguments.get("attn_mask")
     return AttentionCall(
@@ -290,7 +292,10 @@ def describe_sdpa(
 
 def of_four_axes(call: AttentionCall) -> AttentionCall:
     """The same call with batch and heads: SDPA also takes one axis or many before rows."""
-    query, keys, values, mask = call.queries, call.keys, call.values, call.mask
+    query = call.queries
+    keys = call.keys
+    values = call.values
+    mask = call.mask
     if query.ndim == 4:
         if mask is not None and mask.ndim < 4:
             mask = mask[(None,) * (4 - mask.ndim)]

@@ -19,7 +19,8 @@ UNUSED = re.compile(
 )
 UNKNOWN = re.compile(r"[\[<]\|?unk\|?[\]>]", re.IGNORECASE)
 BYTES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
-BYTE_SPACE, PIECE_SPACE = "Ġ", "▁"
+BYTE_SPACE = "Ġ"
+PIECE_SPACE = "▁"
 
 
 class Vocabulary(Protocol):
@@ -108,7 +109,8 @@ class TokenizerVocabulary:
         if backend is None:
             return token_id
         # The backend's model decides, whatever the list of special tokens says.
-        spellings, model = self.tokenizer.get_vocab(), backend.model
+        spellings = self.tokenizer.get_vocab()
+        model = backend.model
         if getattr(model, "byte_fallback", False) and spellings.keys() >= BYTES:
             return None
         if not hasattr(model, "unk_token"):

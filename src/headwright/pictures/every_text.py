@@ -63,7 +63,8 @@ def _describe_band(
     most: Sequence[float],
 ) -> str:
     """At the longest texts, for those who do not see the picture."""
-    low, high = shown_below(least[-1], 2), shown_above(most[-1], 2)
+    low = shown_below(least[-1], 2)
+    high = shown_above(most[-1], 2)
     return f"head {head}, {place}: at {lengths[-1]} tokens between {low} and {high}."
 
 

@@ -15,13 +15,18 @@ from headwright.errors import typed_errors
 from headwright.pictures.style import ACCENT, LINE, Chart, rows, titled
 
 SMALL = 48  # cells, up to which there is room for the numbers
-LARGE_CELL, SMALL_CELL = (54, 34), (20, 15)  # width and height
-LEFT, TOP = 26, 18  # room for the numbers of layers and heads
+# Width and height.
+LARGE_CELL = (54, 34)
+SMALL_CELL = (20, 15)
+# Space for the numbers of layers and heads.
+LEFT = 26
+TOP = 18
 EVERY = 5  # of the layers of a large map has its number
 FEW_HEADS = 12  # of a large map, up to which each has its number
 # From these shares of the full colour on, writing on it is in the colour of the page: in the dark, and in the light.
 # Only there does it stand out more than the colour of ink would.
-MIDDLE, INVERTED = 0.55, 0.85
+MIDDLE = 0.55
+INVERTED = 0.85
 
 Values = Sequence[Sequence[float | None]]  # by layer and head
 

@@ -12,7 +12,9 @@ import numpy as np
 HALF_LETTER = 3.3  # half the width of a letter
 HALF_LINE = 7.5  # half the height of a line
 HALF_POINT = 6.0  # half the size of a point
-ASIDE, OVER = 9, 7  # the gap between a point and its name, sideways and up or down
+# The gap between a point and its name.
+ASIDE = 9  # sideways
+OVER = 7  # up or down
 FURTHER = 16  # the larger gap of names for which there is no room beside the point
 DOTS = 60  # by which a line is known, when names keep away from it
 Place = tuple[float, float]

@@ -63,7 +63,8 @@ def _band(result: Simulation, key: int) -> dict[str, float]:
     """Where a target's weight should be: at its least weight or above, or near the average if there is no target."""
     if result.met is not None:
         return {"low": float(result.met.least.get(key, 0)), "high": 1.0}
-    goal, tolerance = 1 / len(result.targets), float(result.tolerance)
+    goal = 1 / len(result.targets)
+    tolerance = float(result.tolerance)
     return {"low": max(0.0, goal - tolerance), "high": min(1.0, goal + tolerance)}
 
 

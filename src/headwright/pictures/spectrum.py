@@ -116,10 +116,8 @@ def _told(result: LowRank) -> str:
         if result.rank < len(values)
         else ""
     )
-    error, guarantee = (
-        shown_above(result.error_upper_bound, 4),
-        shown_above(result.guarantee, 4),
-    )
+    error = shown_above(result.error_upper_bound, 4)
+    guarantee = shown_above(result.guarantee, 4)
     lines = f"Lines at the certified error, {error}, and at the guarantee, {guarantee}"
     return f"{kept[0].upper()}{kept[1:]}{cut}. {lines}."
 

@@ -42,8 +42,12 @@ SERIES = [
 ]  # lines and bars of several things, in this order
 
 WIDTH = 350  # of what is drawn; with an axis beside it a picture stays under 440
-SMALL, NORMAL, LARGE = 12, 13, 15  # sizes of type
-TITLE_LETTERS, LETTERS = 50, 64  # in a line of a title, and of what stands below it
+# Sizes of type.
+SMALL = 12
+NORMAL = 13
+LARGE = 15
+TITLE_LETTERS = 50  # in a line of a title
+LETTERS = 64  # in a line of what stands below it
 _ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 _FONTS = re.compile(r' font-family="[^"]*"')
 
@@ -72,7 +76,8 @@ def heading(text: str, below: str | Sequence[str] = "") -> alt.Title:
 
 def titled(chart: Chart, title: str, below: str, told: str) -> Chart:
     """The chart with its title, in lines that fit, and with what it shows in words."""
-    lines, more = textwrap.wrap(title, TITLE_LETTERS), textwrap.wrap(below, LETTERS)
+    lines = textwrap.wrap(title, TITLE_LETTERS)
+    more = textwrap.wrap(below, LETTERS)
     if not lines:
         return _offline(chart.properties(description=told))
     words: dict[str, Any] = {"subtitle": more} if more else {}
@@ -215,7 +220,8 @@ def _spoken(drawing: str, words: str) -> str:
     """The drawing as one image with a text alternative, instead of a hundred parts without a name; dark in the dark."""
     plain = _FONTS.sub("", _ROLES.sub("", drawing))
     head, _, body = plain.partition(">")
-    said, font = html.escape(words), html.escape(DRAWN)
+    said = html.escape(words)
+    font = html.escape(DRAWN)
     return f'{head} role="img" aria-label="{said}" font-family="{font}"><style>{darkened()}</style>{body}'
 
 

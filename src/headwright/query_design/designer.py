@@ -57,15 +57,12 @@ if TYPE_CHECKING:
     from headwright.pictures import Chart
 
 LOG = logging.getLogger(__name__)
-LARGEST, LARGEST_IN_UNCERTAINTIES = (
-    1e300,
-    1e100,
-)  # of the keys' largest number, or 1 over it; under uncertainty squares are taken
+# Of the keys' largest number, or 1 over it; under uncertainty squares are taken.
+LARGEST = 1e300
+LARGEST_IN_UNCERTAINTIES = 1e100
 FARTHEST = 1e50  # times that: what keys may be off their places; and the largest scale
-SAMPLES, NUMBERS = (
-    100_000,
-    2 * 10**8,
-)  # draws; fewer if they would take more scores than this in all
+SAMPLES = 100_000  # draws; fewer if they would take ...
+NUMBERS = 2 * 10**8  # ... more scores than this in all
 DRAWS = 8  # of an uncertainty that is not fixed; and four for each scenario
 FIXED = Uncertainty()
 MOST_HEADS = 64
@@ -124,7 +121,8 @@ def chance(
     question: DesignQuestion, queries: Float[np.ndarray, "heads d"], seed: int = 0
 ) -> EstimatedProbability:
     """Draw the keys many times and count how often the mean of the patterns meets the targets."""
-    keys, uncertainty = question.keys[0], question.uncertainty
+    keys = question.keys[0]
+    uncertainty = question.uncertainty
     samples = max(100, min(SAMPLES, NUMBERS // (len(keys) * len(queries))))
     found = targets_met(
         keys,
@@ -184,7 +182,8 @@ def _check_floats(
         not room < 1
     ):  # scores are so large that floating point says nothing of the pattern
         return
-    least, scale = question.targets.least, float(question.scale)
+    least = question.targets.least
+    scale = float(question.scale)
     draws = 1 if question.uncertainty.fixed else max(DRAWS, 4 * len(question.keys))
     for block in sample_weights(
         question.keys[0], queries, question.uncertainty, list(least), draws, scale=scale
@@ -299,10 +298,8 @@ def _question(
             f"the targets leave {float(left):g} to the other keys: expected {float(LEAST_LEFT):g} or more"
             ", by a larger eps"
         )
-    factor, sure = (
-        exact(scale, "scale"),
-        SURE if confidence is None else exact(confidence, "confidence"),
-    )
+    factor = exact(scale, "scale")
+    sure = SURE if confidence is None else exact(confidence, "confidence")
     if factor == 0:
         raise InputError("scale is 0: expected another number")
     if not 0 < sure < 1:
@@ -331,10 +328,8 @@ def _one(question: DesignQuestion, checker: Checker, phases: Phases) -> Design:
     found = shortest_query(question, checker, phases)
     if found.certificate is None:
         return _without_query(question, checker, found)
-    query, share = (
-        found.attempt.solution.query,
-        Share(0, tuple(question.targets.indices)),
-    )
+    query = found.attempt.solution.query
+    share = Share(0, tuple(question.targets.indices))
     return Design(
         question,
         "designed",

@@ -197,7 +197,8 @@ def prove_longer_for_heads(question: DesignQuestion, checker: Checker) -> Longer
     for scenario, scales, among in realizations_and_sets(
         question, np.zeros(question.d)
     ):
-        parts, least = [], math.inf
+        parts = []
+        least = math.inf
         for alone in each_target(question, scenario, scales, among):
             evidence, length = max(
                 length_bounds(alone.question, attempt(alone.question)),
@@ -271,7 +272,8 @@ def _certified(
             break
     else:
         return None
-    claimed, words = Fraction(0), verdict.words
+    claimed = Fraction(0)
+    words = verdict.words
     bound, least = best_common_bound(question, mine.mean(axis=0))
     for shrink in (
         SHRINKS if bound is not None and least > 0 and not question.wider else ()
@@ -287,7 +289,9 @@ def _certified(
         )
         verdict = checker.verify(stronger)
         if verdict.word == "verified":
-            claimed, text, words = none_shorter, stronger, verdict.words
+            claimed = none_shorter
+            text = stronger
+            words = verdict.words
             break
     shares = tuple(Share(h, group) for h, (group, _) in enumerate(heads))
     return Shared(mine, shares, float_below(claimed), text, words)
@@ -321,7 +325,8 @@ def _partitions(targets: list[int]) -> Iterator[list[Group]]:
     if not targets:
         yield []
         return
-    first, rest = targets[0], targets[1:]
+    first = targets[0]
+    rest = targets[1:]
     for smaller in _partitions(rest):
         yield [(first,), *smaller]
         for g, group in enumerate(smaller):

@@ -34,7 +34,8 @@ from headwright.query_design.statement import DesignQuestion
 from headwright.query_design.targets import Targets
 
 # The part of the time that solving takes, measured at 2e4, 1e5 and 3e5 keys; checking takes the rest.
-SOLVED, SOLVED_FAST = 0.1, 0.5
+SOLVED = 0.1
+SOLVED_FAST = 0.5
 # The proven length times the spread of the keys: a key that moves by its inverse changes a score by 1.
 BEYOND_USE = 1e6
 # Of a bound on all queries, until the checker takes it.

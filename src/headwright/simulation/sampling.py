@@ -43,10 +43,8 @@ def sample_weights(
            [0.5],
            [0.5]])
     """
-    law, watched = (
-        ScoreLaw.of(keys, queries, uncertainty, samples, scale=scale),
-        indices(targets, "targets"),
-    )
+    law = ScoreLaw.of(keys, queries, uncertainty, samples, scale=scale)
+    watched = indices(targets, "targets")
     for part in range(-(-samples // PART)):
         for block in law.draw(seed, part, min(PART, samples - part * PART)):
             yield attention.pattern(block).mean(axis=1)[:, watched]

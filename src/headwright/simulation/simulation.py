@@ -184,7 +184,8 @@ def targets_met(
     """
     keys, queries = rows(keys, queries, uncertainty)
     _check_targets(list(least), len(keys))
-    held, asked = Held(), list(enumerate(least.values()))
+    held = Held()
+    asked = list(enumerate(least.values()))
     drawn = sample_weights(
         keys, queries, uncertainty, list(least), samples, scale=float(scale), seed=seed
     )
@@ -392,7 +393,8 @@ def simulate(
     True
     """
     keys, queries = rows(keys, queries, uncertainty)
-    targets, tolerance = indices(targets, "targets"), Fraction(str(tolerance))
+    targets = indices(targets, "targets")
+    tolerance = Fraction(str(tolerance))
     _check_arguments(len(keys), targets, tolerance, samples)
     if not set(least or ()) <= set(targets):
         raise InputError(
@@ -493,10 +495,8 @@ def _with_progress(
 def _summary(
     key: int, drawn: Float[np.ndarray, " samples"], confidence: float
 ) -> TargetWeight:
-    mean, deviation = (
-        float(drawn.mean()),
-        float(drawn.std(ddof=1)) if len(drawn) > 1 else 0.0,
-    )
+    mean = float(drawn.mean())
+    deviation = float(drawn.std(ddof=1)) if len(drawn) > 1 else 0.0
     low, high = mean_interval(mean, deviation, len(drawn), confidence)
     return TargetWeight(
         key=key,

@@ -144,7 +144,8 @@ class NumpyBackend:
         Keys are dealt out to groups. The largest `count` of a row lie in the `count` groups with the largest maxima, so
         that only the members of those need to be compared.
         """
-        shape, keys = scores.shape[:-1], scores.shape[-1]
+        shape = scores.shape[:-1]
+        keys = scores.shape[-1]
         rows = scores.reshape(-1, keys)
         groups = keys // GROUP
         if groups <= 2 * count:

@@ -99,7 +99,8 @@ class BlockPlace:
 def key_range(call: AttentionRows, rows: slice) -> slice:
     """The keys that the causal mask and the window leave to any of these rows; one at least, even if it is hidden."""
     shift = call.keys - call.rows
-    start, stop = 0, call.keys
+    start = 0
+    stop = call.keys
     if call.window is not None:
         start = max(0, rows.start + shift - call.window + 1)
         stop = min(stop, rows.stop - 1 + shift + call.window)
@@ -125,7 +126,8 @@ def hidden_parts(
         yield everything, ~call.counted[place.texts, None, place.rows, None]
     # Between two columns, every row sees every key that no mask hides.
     shift = call.keys - call.rows
-    whole_start, whole_stop = place.keys.start, place.keys.stop
+    whole_start = place.keys.start
+    whole_stop = place.keys.stop
     if call.window is not None:
         whole_start = place.rows.stop + shift - call.window
         whole_stop = min(whole_stop, place.rows.start + shift + call.window)

@@ -85,11 +85,13 @@ def compute_in_blocks(
         entry.name: _empty(entry, shape, call.keys, request.top, backend)
         for entry in entries
     }
-    sees, spoilt = backend.full(shape, False), backend.full(shape, False)
+    sees = backend.full(shape, False)
+    spoilt = backend.full(shape, False)
     for block in row_blocks(call, request, backend, size):
         place = block.place
         rows = place.texts, place.heads, place.rows
-        sees[rows], spoilt[rows] = block.has_keys, block.spoilt
+        sees[rows] = block.has_keys
+        spoilt[rows] = block.spoilt
         for entry in entries:
             result = values[entry.name]
             if entry.per is PerWhat.KEY:
@@ -120,9 +122,11 @@ def of_all_rows(entry: Statistic, computed: Array, block: RowBlock) -> Array:
     """With what rows have that see no key, or whose scores hold NaN or +inf."""
     if block.all_see:
         return computed
-    sees, spoilt = block.sees, block.spoilt
+    sees = block.sees
+    spoilt = block.spoilt
     if entry.per is PerWhat.TOP_KEYS:
-        sees, spoilt = sees[..., None], spoilt[..., None]
+        sees = sees[..., None]
+        spoilt = spoilt[..., None]
     if entry.is_position:
         return block.xp.where(sees, computed, -1)
     if entry.without_keys is not None:

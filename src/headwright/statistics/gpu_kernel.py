@@ -33,7 +33,8 @@ TILES = {
 WIDEST = (32, 32, 4, 2)
 GROUPS = 32  # of the scores of a row in a tile
 AGAIN = 16  # rows of a program that scores the winning groups again
-NARROWEST, WIDEST_HEAD = 16, 256
+NARROWEST = 16
+WIDEST_HEAD = 256
 UNSEEN = tl.constexpr(
     -3.4028234663852886e38
 )  # the least float32: -inf would be NaN with a group's number in its bits
@@ -830,21 +831,26 @@ class KernelInputs:
         device = queries.device
         # The kernels divide by the scale, and take the largest product for the largest score.
         if scale < 0:
-            queries, scale = -queries, -scale
+            queries = -queries
+            scale = -scale
         elif scale == 0:
-            queries, scale = 0.0 * queries, 1.0
-        self.q, self.k = queries.contiguous(), keys.to(queries.dtype).contiguous()
+            queries = 0.0 * queries
+            scale = 1.0
+        self.q = queries.contiguous()
+        self.k = keys.to(queries.dtype).contiguous()
         self.programs = self.q.numel() // max(1, self.rows * d)  # one for each head
         nothing = torch.zeros(1, device=device)
         self.sinks = nothing
         if sinks is not None:
             self.sinks = torch.as_tensor(sinks, device=device).float().contiguous()
         # Which keys are seen, and the first of them, text by text.
-        self.allowed, self.start = nothing, nothing
+        self.allowed = nothing
+        self.start = nothing
         if key_mask is not None:
             mask = torch.as_tensor(key_mask, device=device).bool()
             mask = mask.expand(self.programs // self.heads, self.keys).contiguous()
-            self.allowed, self.start = mask.to(torch.int8), mask.int().argmax(-1).int()
+            self.allowed = mask.to(torch.int8)
+            self.start = mask.int().argmax(-1).int()
         # Heads are padded to a power of two; rows and keys of a tile depend on how many bytes that is.
         wide = max(NARROWEST, triton.next_power_of_2(d))
         bytes_of_a_key = max(64, wide * queries.element_size())

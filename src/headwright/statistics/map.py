@@ -126,7 +126,8 @@ def attention_map(
             f"bins = {bins!r}: expected a whole number from 1 to {MOST_BINS}"
         )
     config = AttentionConfig.of(tuple(queries.shape), tuple(keys.shape), **scoring)
-    row_edges, key_edges = edges(config.rows, bins), edges(config.keys, bins)
+    row_edges = edges(config.rows, bins)
+    key_edges = edges(config.keys, bins)
     if kernel_takes(queries) and _powers_of_two(row_edges, key_edges):
         from headwright.statistics import gpu_kernel
 

@@ -75,8 +75,11 @@ class RowBlock:
         bounded: bool,
     ) -> None:
         """Scores, and the softmax without its division; `bounded` if scores are known to be below BOUND."""
-        self.call, self.parameters, self.place = call, parameters, place
-        self.backend, self.xp = backend, backend.xp
+        self.call = call
+        self.parameters = parameters
+        self.place = place
+        self.backend = backend
+        self.xp = backend.xp
         xp = self.xp
         scores = self._scores(workspace.scores)
         self.lowest = backend.lowest(scores)
@@ -117,7 +120,8 @@ class RowBlock:
 
     def _scores(self, buffer: Array) -> Array:
         """Products, softcap, biases; the lowest number where a key is hidden."""
-        call, place = self.call, self.place
+        call = self.call
+        place = self.place
         texts, heads, rows, keys = place.shape
         # Rows of heads that share keys are multiplied as rows of one head.
         shared = call.heads_of_a_key
@@ -158,7 +162,8 @@ class RowBlock:
     @cached_property
     def row_positions(self) -> Array:
         """The position of each row."""
-        rows, start = self.place.rows, self.call.row_position
+        rows = self.place.rows
+        start = self.call.row_position
         return self.backend.arange(start + rows.start, start + rows.stop)
 
     @cached_property

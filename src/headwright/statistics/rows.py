@@ -148,7 +148,8 @@ def row_statistics(
 
 def _as_numbers(queries: Any, keys: Any) -> tuple[np.ndarray, np.ndarray]:
     """NumPy's arrays of one type, float32 or wider."""
-    queries, keys = real_numbers(queries, "queries"), real_numbers(keys, "keys")
+    queries = real_numbers(queries, "queries")
+    keys = real_numbers(keys, "keys")
     wide = np.result_type(queries, keys)
     return queries.astype(wide, copy=False), keys.astype(wide, copy=False)
 

@@ -168,7 +168,8 @@ def received_last(block: RowBlock) -> Array:
 
 def _among_last(block: RowBlock) -> Array:
     """Which rows are among the last of their text, without padding: (texts or 1, rows)."""
-    counted, count = block.call.counted, block.parameters.last_rows
+    counted = block.call.counted
+    count = block.parameters.last_rows
     if counted is None:
         rows = block.backend.arange(block.place.rows.start, block.place.rows.stop)
         return (rows >= block.call.rows - count)[None]

@@ -122,7 +122,8 @@ def widen(call: AttentionRows) -> AttentionRows:
     """The same with queries and keys of one type, float32 or wider."""
     wide = torch.promote_types(call.query.dtype, call.key.dtype)
     wide = torch.promote_types(wide, torch.float32)
-    query, key = call.query.detach().to(wide), call.key.detach().to(wide)
+    query = call.query.detach().to(wide)
+    key = call.key.detach().to(wide)
     return replace(call, query=query, key=key)
 
 

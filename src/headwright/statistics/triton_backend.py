@@ -92,7 +92,8 @@ def compute_by_kernel(
     named_offsets = {name: OFFSETS[name] for name in OFFSETS if name in request.names}
     all_offsets = (*named_offsets.values(), *request.offsets)
     offsets = tuple(dict.fromkeys(all_offsets))
-    query, key = call.query.detach(), call.key.detach()
+    query = call.query.detach()
+    key = call.key.detach()
     # With a sink the largest weight may be too small to tell the largest score.
     one_launch = OF_ONE_LAUNCH.issuperset(request.names) and not offsets
     one_launch = one_launch and call.sinks is None

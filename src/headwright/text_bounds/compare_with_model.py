@@ -86,7 +86,8 @@ def run_patterns(
     """What the heads of the model's first layer give to the places that the texts' place sees, in float64."""
     layer = run_in_float64(model, ids)
     _check_seen_places(layer.scoring, texts)
-    queries, keys = numbers(layer.queries), numbers(layer.keys)
+    queries = numbers(layer.queries)
+    keys = numbers(layer.keys)
     seen = slice(texts.seen[0], texts.seen[-1] + 1)
     keys_by_head = np.repeat(keys[:, seen], len(queries) // len(keys), axis=0)
     products = np.einsum("hd,hkd->hk", queries[:, texts.place], keys_by_head)

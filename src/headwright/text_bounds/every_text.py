@@ -287,7 +287,8 @@ def _guarantee(
     swept = {int(row) for row in result.rows}
     different = set()
     for before, after in pairwise(text):
-        query, key = index.get(int(after)), index.get(int(before))
+        query = index.get(int(after))
+        key = index.get(int(before))
         if query is not None and query in swept and key is not None:
             different.add((query, key))
     if not different:
@@ -434,7 +435,8 @@ def every_length(
     rows = None if queries is None else token_indices(layer, queries)
     chosen = range(len(layer.queries)) if heads is None else heads
     points: dict[tuple[int, str], list[AtLength]] = {}
-    count, done = 0, 0
+    count = 0
+    done = 0
     for length in lengths:
         layer = first_layer(model, length)  # frequencies may depend on the length
         texts = texts_of(layer, length)

@@ -41,7 +41,8 @@ def first_layer(model: Model, length: int) -> FirstLayer:
 
 def _read_and_check(model: Model, length: int) -> FirstLayer:
     if isinstance(model, BUILTIN):
-        layer, tolerance = _builtin_layer(model), NEAR_FLOAT32
+        layer = _builtin_layer(model)
+        tolerance = NEAR_FLOAT32
     else:
         layer, tolerance = _network_layer(model, length)
     layer = replace(layer, longest=model.max_length)

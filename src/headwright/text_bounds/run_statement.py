@@ -83,7 +83,8 @@ class _Sampler:
 
     def _with_pairs(self) -> Iterator[Text]:
         """For some pairs: the tightest text, and a random one."""
-        places, extreme = self.statement.places, self.statement.extreme
+        places = self.statement.places
+        extreme = self.statement.extreme
         pairs = self.rng.permutation(np.array(self.statement.pairs))[:RANDOM_TEXTS]
         for pair in pairs.tolist():
             query, key = token_indices(self.layer, pair)
@@ -96,7 +97,8 @@ class _Sampler:
 
     def _about_places(self, queries: Text) -> Iterator[Text]:
         """The text of the query token whose weight is extreme, and random ones."""
-        places, extreme = self.statement.places, self.statement.extreme
+        places = self.statement.places
+        extreme = self.statement.extreme
         (of_head,) = extremes(self.layer, [self.head.number], self.texts, queries)
         inside = np.isin(self.texts.seen, places)
         if extreme == "least":

@@ -63,7 +63,8 @@ def _angles(network: Any) -> Any:
 
 def _llama(model: Model, network: Any) -> FirstLayer:
     """Llama, SmolLM2, Mistral, Qwen: RMSNorm, rotary positions, heads that share keys, perhaps normed and windowed."""
-    config, layer = network.config, network.layers[0]
+    config = network.config
+    layer = network.layers[0]
     attention = layer.self_attn
     # Gemma scales its embeddings, and holds its gains less 1.
     is_gemma = config.model_type == "gemma3_text"
@@ -112,10 +113,13 @@ def _gemma(model: Model, network: Any) -> FirstLayer:
 
 def _gpt2(model: Model, network: Any) -> FirstLayer:
     """GPT-2: learned positions, a norm with a mean, queries and keys side by side in one matrix."""
-    config, block = network.config, network.h[0]
-    heads, width = config.n_head, config.n_embd
+    config = network.config
+    block = network.h[0]
+    heads = config.n_head
+    width = config.n_embd
     tokens, only_held, opening = _tokens(model)
-    matrix, bias = _numbers(block.attn.c_attn.weight), _numbers(block.attn.c_attn.bias)
+    matrix = _numbers(block.attn.c_attn.weight)
+    bias = _numbers(block.attn.c_attn.bias)
     parts = [
         _split(matrix[:, start : start + width], bias[start : start + width], heads)
         for start in (0, width)
@@ -144,7 +148,8 @@ def _bert(model: Model, network: Any) -> FirstLayer:
 
     A configuration that makes a decoder of it lets a place see what is before it, and itself.
     """
-    config, embeddings = network.config, network.embeddings
+    config = network.config
+    embeddings = network.embeddings
     attention = network.encoder.layer[0].attention.self
     if getattr(config, "embedding_size", None):
         raise InputError("embeddings of another width are not covered for every text")
@@ -186,7 +191,8 @@ READERS: dict[str, Callable[[Model, Any], FirstLayer]] = {
 
 def _tokens(model: Model) -> tuple[Any, int, tuple[int, ...]]:
     """The tokens that a text may hold, then those it begins with, unless they are among them; how many; and those."""
-    held, opening = may_hold(model), model.bos_tokens()
+    held = may_hold(model)
+    opening = model.bos_tokens()
     more = np.setdiff1d(opening, held)
     return (
         np.concatenate([held, more]),

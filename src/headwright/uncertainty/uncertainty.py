@@ -81,7 +81,8 @@ def rows(
     keys: Any, queries: Any, uncertainty: Any
 ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "heads d"]]:
     """The keys and the queries of heads in an uncertainty as they are computed with: float64, a row for each."""
-    K, Q = finite(keys, "keys", axes=2), np.atleast_2d(finite(queries, "queries"))
+    K = finite(keys, "keys", axes=2)
+    Q = np.atleast_2d(finite(queries, "queries"))
     if not isinstance(uncertainty, Uncertainty):
         raise InputError(
             f"the uncertainty is {uncertainty!r}: expected one such as read_uncertainty(path) gives"
@@ -192,7 +193,8 @@ class Uncertainty:
     @staticmethod
     def _check_spread(noise: Noise, d: int, whose: str) -> None:
         if noise.spread is not None and noise.spread.coordinates not in (None, d):
-            name, rows = noise.spread.name, noise.spread.coordinates
+            name = noise.spread.name
+            rows = noise.spread.coordinates
             raise InputError(
                 f"the {name} of {whose} has {rows} rows, the keys have {d} numbers each"
             )

@@ -192,7 +192,8 @@ def statistics(
 ) -> RowStatistics:
     """`row_statistics` of arrays or tensors, with the scoring of their layer but for its shapes."""
     if not getattr(queries, "is_cuda", False):
-        queries, keys = numbers(queries), numbers(keys)
+        queries = numbers(queries)
+        keys = numbers(keys)
     result = row_statistics(queries, keys, **scoring.options, offsets=tuple(offsets))
     if np.isnan(result.lse).any():
         raise InputError(

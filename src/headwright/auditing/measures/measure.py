@@ -59,7 +59,9 @@ Result = Mean | Quantiles | RoundingEffect | Spectrum | OutputShare | ShuffleEff
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 OUTPUT_PRODUCTS = "output products"  # sums that the share of the output is made of
 WEIGHT_PRODUCTS = "weight products"
-OWN, PREVIOUS = 0, 1  # how far the keys are back whose weights are always taken
+# How far the keys are back whose weights are always taken.
+OWN = 0
+PREVIOUS = 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,9 @@ CONFIDENCE = 0.95
 ROWS, WEIGHT, TOTAL, DOCUMENTS, WW, WX, XX, FIELDS = range(8)
 
 # The bins of `bin_counts`: zero and less; from SMALLEST to LARGEST in steps of STEP; more.
-SMALLEST, LARGEST, STEP = 1e-9, 1e6, 1.02
+SMALLEST = 1e-9
+LARGEST = 1e6
+STEP = 1.02
 BINS = 2 + math.ceil(math.log(LARGEST / SMALLEST) / math.log(STEP))
 
 

@@ -35,7 +35,8 @@ Rows = Float[np.ndarray, "heads rows"]
 # A row attends to one key if that key has at least this weight: the target of copying up to eps = 1/10.
 ONE_KEY = 10 / 11
 # A row is diffuse if it uses that many keys, the largest weight within that factor of an even share.
-SEVERAL_KEYS, EVEN = 3.0, 2.0
+SEVERAL_KEYS = 3.0
+EVEN = 2.0
 
 # What holds of several measures.
 DEFINITIONS = {

@@ -14,8 +14,12 @@ from headwright.auditing.every_text_summary import (
 from headwright.numerics.enclosure import shown_above, shown_below
 
 DIGITS = 4  # of a proven bound
-WIDTH, HEIGHT = 160, 14  # of the picture of a band
-FEW_HEADS, FEW_PAIRS = 6, 3  # named in a line
+# Of the picture of a band.
+WIDTH = 160
+HEIGHT = 14
+# Named in a line.
+FEW_HEADS = 6
+FEW_PAIRS = 3
 KEYS = {
     "self": "the row's own token",
     "previous": "the previous token",

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from headwright.text_bounds.induction.results import GroupResult
 
 ALL = "all"
-EXIT_FALSE, EXIT_OPEN = 1, 3
+EXIT_FALSE = 1
+EXIT_OPEN = 3
 
 
 def prove_induction(
@@ -75,7 +76,8 @@ def _lengths(question: InductionQuestion) -> list[int]:
 
 def _tokens(model: Model, question: InductionQuestion) -> list[int]:
     """a, b and perhaps c."""
-    option, words = question.option, question.words
+    option = question.option
+    words = question.words
     check_spelling(model, words, option)
     opening = {int(token) for token in model.bos_tokens()}
     tokens = [int(token) for token in model.encode(words) if int(token) not in opening]

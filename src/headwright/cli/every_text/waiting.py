@@ -55,7 +55,8 @@ class WaitEstimate:
         from headwright.text_bounds.first_layer import token_indices
         from headwright.text_bounds.search.estimate import pace_here, pace_of_sweeper
 
-        question, places = self.question, len(texts.free)
+        question = self.question
+        places = len(texts.free)
         heads = question.heads
         if heads is None:
             heads = list(range(len(layer.queries)))
@@ -86,10 +87,13 @@ def describe_duration(seconds: float) -> str:
     >>> [describe_duration(seconds) for seconds in (0.2, 42.0, 100.0, 3600.0, 1.05e6)]
     ['0.2 s', '42 s', '1.7 minutes', '60 minutes', '292 hours']
     """
-    unit, size = "s", 1
+    unit = "s"
+    size = 1
     if seconds >= 100:
-        unit, size = "minutes", 60
+        unit = "minutes"
+        size = 60
     if seconds >= 6000:
-        unit, size = "hours", 3600
+        unit = "hours"
+        size = 3600
     digits = 0 if seconds >= 10 * size else 1
     return f"{seconds / size:.{digits}f} {unit}"

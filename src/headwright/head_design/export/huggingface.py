@@ -62,11 +62,13 @@ class HiddenShape:
 
 def hidden_shape(layer: HeadLayer, tokens: Float[np.ndarray, "n D"]) -> HiddenShape:
     """The smallest sizes that hold the layer and these tokens, with no head but the layer's own."""
-    (m, D), heads = layer.heads[0].W_V.shape, len(layer.heads)
+    m, D = layer.heads[0].W_V.shape
+    heads = len(layer.heads)
     head_dim = width_of_head(max(m, *(head.head_dim for head in layer.heads)))
     while heads * head_dim < 2 * D + 2 * FILL + m:
         head_dim *= 4
-    hidden, power = heads * head_dim, LEAST_POWER
+    hidden = heads * head_dim
+    power = LEAST_POWER
     longest = 2 * float((tokens.astype(np.float64) ** 2).sum(axis=1).max())
     while _length(hidden, power) < longest:
         power += 1
@@ -125,10 +127,8 @@ def write_huggingface(
         layer.dtype if holds(layer.dtype, table) else runs_in(layer.dtype)
     )  # of the table
     table = table.astype(np.float32).astype(np.float64) if dtype == "float32" else table
-    shape, positions = (
-        hidden_shape(layer, table),
-        max(LONGEST, *(len(X) for X in sequences)),
-    )
+    shape = hidden_shape(layer, table)
+    positions = max(LONGEST, *(len(X) for X in sequences))
     ends = np.cumsum([len(X) for X in sequences])[:-1]
     parts = np.split(ids.reshape(-1), ends)
     _check_rounding(layer, [table[part] for part in parts], shape)
@@ -201,11 +201,12 @@ def _config(
 
 
 def _weights(layer: HeadLayer, shape: HiddenShape) -> dict[str, np.ndarray]:
-    H, d, m, D = shape.hidden, shape.head_dim, shape.outputs, shape.width
-    root, undo = (
-        2.0 ** (d.bit_length() // 2),
-        2.0**shape.power,
-    )  # sqrt(d), by which OPT divides; and LayerNorm's
+    H = shape.hidden
+    d = shape.head_dim
+    m = shape.outputs
+    D = shape.width
+    root = 2.0 ** (d.bit_length() // 2)  # sqrt(d), by which OPT divides
+    undo = 2.0**shape.power  # what LayerNorm divides by
     q, k, v, out = (np.zeros((H, H)) for _ in range(4))
     for h, head in enumerate(layer.heads):
         rows = slice(h * d, h * d + head.head_dim)

@@ -113,8 +113,11 @@ def float_error(
     >>> 0 < float_error(layer, np.eye(2), "float32").output < 1e-4
     True
     """
-    X, (m, D) = X.astype(np.float64), layer.heads[0].W_V.shape
-    T, u, v = len(X), 2.0 ** -BITS[dtype], 2.0 ** -BITS[softmax or dtype]
+    X = X.astype(np.float64)
+    m, D = layer.heads[0].W_V.shape
+    T = len(X)
+    u = 2.0 ** -BITS[dtype]
+    v = 2.0 ** -BITS[softmax or dtype]
     # LayerNorm: a mean of numbers of size 2^power that should be 0, and a scale that should be a power of two
     off, size_of = (
         (0.0, 0.0)
@@ -125,7 +128,8 @@ def float_error(
         hidden is not None and hidden.hidden * size_of**2 >= LARGEST[dtype] / 4
     ):  # LayerNorm squares, and sums
         return FloatError(float("inf"), float("inf"))
-    worst, total = 0.0, np.zeros((T, m))
+    worst = 0.0
+    total = np.zeros((T, m))
     for h, (head, A) in enumerate(zip(layer.heads, patterns(layer, X), strict=True)):
         magnitudes = [
             np.abs(W.astype(np.float64)).T for W in (head.W_Q, head.W_K, head.W_V)

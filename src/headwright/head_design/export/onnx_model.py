@@ -17,10 +17,9 @@ from headwright.head_design.export.numbers import load_extra, runs_in, stored
 from headwright.head_design.head import HeadLayer
 
 ONNX = "model.onnx"
-OPSET, IR_VERSION = (
-    21,
-    10,
-)  # widely supported; nothing later changed for these operators
+# Widely supported; nothing later changed for these operators.
+OPSET = 21
+IR_VERSION = 10
 
 
 def onnx_model(layer: HeadLayer) -> Any:
@@ -32,10 +31,8 @@ def onnx_model(layer: HeadLayer) -> Any:
     ['output', 'pattern']
     """
     onnx = load_extra("onnx", "export")
-    helper, from_array = (
-        load_extra("onnx.helper", "export"),
-        load_extra("onnx.numpy_helper", "export").from_array,
-    )
+    helper = load_extra("onnx.helper", "export")
+    from_array = load_extra("onnx.numpy_helper", "export").from_array
     dtype = runs_in(layer.dtype)
     element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     m, D = layer.heads[0].W_V.shape

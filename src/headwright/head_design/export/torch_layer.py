@@ -66,7 +66,8 @@ def torch_shape(layer: HeadLayer) -> TorchShape:
     >>> torch_shape(HeadLayer((Head(np.eye(3), np.eye(3), np.eye(3)),), causal=False, dtype="float32")).embed_dim
     4
     """
-    (m, D), heads = layer.heads[0].W_V.shape, len(layer.heads)
+    m, D = layer.heads[0].W_V.shape
+    heads = len(layer.heads)
     head_dim = width_of_head(max(m, *(head.head_dim for head in layer.heads)))
     while heads * head_dim < max(D, m):
         head_dim *= 4
@@ -95,12 +96,12 @@ def torch_shape(layer: HeadLayer) -> TorchShape:
 def _torch_state(layer: HeadLayer) -> dict[str, np.ndarray]:
     """The module's state dict, in the layer's number type."""
     shape = torch_shape(layer)
-    E, d, root = (
-        shape.embed_dim,
-        shape.head_dim,
-        2.0 ** (shape.head_dim.bit_length() // 2),
-    )
-    into, out, added = np.zeros((3, E, E)), np.zeros((E, E)), np.zeros((3, E))
+    E = shape.embed_dim
+    d = shape.head_dim
+    root = 2.0 ** (shape.head_dim.bit_length() // 2)
+    into = np.zeros((3, E, E))
+    out = np.zeros((E, E))
+    added = np.zeros((3, E))
     for h, head in enumerate(layer.heads):
         if head.b_Q is not None and head.b_V is not None:
             added[0, h * d : h * d + head.head_dim] = root * head.b_Q
@@ -128,7 +129,8 @@ def to_torch(layer: HeadLayer, dtype: str | None = None) -> nn.MultiheadAttentio
     >>> to_torch(HeadLayer((Head(np.eye(3), np.eye(3), np.eye(3)),), causal=False, dtype="float32")).embed_dim
     4
     """
-    shape, torch = torch_shape(layer), load_extra("torch", "torch")
+    shape = torch_shape(layer)
+    torch = load_extra("torch", "torch")
     wide = {
         name: torch.from_numpy(matrix.astype(np.float64))
         for name, matrix in _torch_state(layer).items()

@@ -43,10 +43,12 @@ def places(
     shrink: float = 0.0,
 ) -> WorstPlaces:
     """Where the sets of the uncertainty stand at a query, or sets smaller by a part; random entries are not moved."""
-    scale, keys = float(question.scale), question.keys[0]
+    scale = float(question.scale)
+    keys = question.keys[0]
     scales: dict[int, float] = {}
     own: dict[int, float] = {}
-    moves, lifts = [], []
+    moves = []
+    lifts = []
     for entry in question.entries:
         if entry.scale[0] < entry.scale[1]:
             mine = _scales(entry, scale * (keys[entry.keys] @ query), smoothing, shrink)
@@ -109,7 +111,8 @@ def _inside(question: DesignQuestion, scales: dict[int, float]) -> dict[int, flo
     found: dict[int, float] = {}
     for entry in question.entries:
         hair = 1e-12 * (abs(entry.scale[0]) + abs(entry.scale[1]))
-        low, high = entry.scale[0] + hair, entry.scale[1] - hair
+        low = entry.scale[0] + hair
+        high = entry.scale[1] - hair
         found |= {
             i: scales[i]
             for i in entry.keys.tolist()

@@ -72,9 +72,12 @@ def _multipliers_of_shares(
 
 def shrunk(problem: QueryProblem, by: float) -> QueryProblem:
     """The problem with every set smaller by a part of it, so that what is found leaves room in the sets as they are."""
-    low, high = problem.scale_low, problem.scale_high
+    low = problem.scale_low
+    high = problem.scale_high
     if low is not None and high is not None:
-        low, high = low + (high - low) * (by / 2), high - (high - low) * (by / 2)
+        margin = (high - low) * (by / 2)
+        low = low + margin
+        high = high - margin
     return replace(
         problem,
         scale_low=low,

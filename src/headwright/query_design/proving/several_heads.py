@@ -53,7 +53,8 @@ def best_common_bound(
     """The best bound for several heads, and its value in floating point; the query selects an uncertainty to try."""
     best: tuple[BoundEvidence | None, float] = None, 0.0
     for scenario, scales, among in realizations_and_sets(question, query):
-        parts, least = [], math.inf
+        parts = []
+        least = math.inf
         for alone in each_target(question, scenario, scales, among):
             solution = solved(program(alone.question))
             least = min(least, _least(alone.question, solution))
@@ -148,10 +149,8 @@ def each_target(
 ) -> Iterator[SingleTarget]:
     """Each target of a set in one realization, alone with the keys outside the set."""
     keys = question.keys[scenario]
-    P, nominal = (
-        sum((question.targets.least[a] for a in among), Fraction(0)),
-        np.ones(question.n, dtype=object),
-    )
+    P = sum((question.targets.least[a] for a in among), Fraction(0))
+    nominal = np.ones(question.n, dtype=object)
     for entry in question.entries:
         nominal[entry.keys] = min(max(Fraction(1), entry.ends[0]), entry.ends[1])
     for i, scale in scales.items():

@@ -33,7 +33,8 @@ def dual_bound(problem: QueryProblem, solution: QuerySolution) -> float:
     It uses the witness, the multipliers and the realizations (scales, smoothing) of the solution; not its query.
     """
     program, unit = program_of(problem)
-    scales, own = solution.scales, solution.own_scales
+    scales = solution.scales
+    own = solution.own_scales
     scenarios = tuple(
         replace(
             scenario,

@@ -285,7 +285,8 @@ def _curvature(
     total -= group.means.T @ (multipliers[:, None] * group.means)
     if group.view is not None:
         scores = group.keys @ group.view.q
-        rows, keys = group.rows, group.keys
+        rows = group.rows
+        keys = group.keys
         total += group.view.curvature(rows, keys, scores, by_entry[1:])
         total += group.view.curvature(rows, keys, scores, multipliers, own=True)
     curvature: Float[np.ndarray, "d d"] = total

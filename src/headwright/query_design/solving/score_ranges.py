@@ -130,7 +130,8 @@ class ScoreRanges:
         names = ("middle", "half", "ball", "stretch", "joins")
         used, factor_of = np.unique(self.factor_of[rows], return_inverse=True)
         if used.size and used[0] < 0:
-            used, factor_of = used[1:], factor_of - 1
+            used = used[1:]
+            factor_of = factor_of - 1
         factors = tuple(self.factors[number] for number in used.tolist())
         some = {name: getattr(self, name)[rows] for name in names}
         return replace(self, **some, factor_of=factor_of, factors=factors)
@@ -313,7 +314,8 @@ class RangesAtQuery:
         """The sum of the second derivatives of the reaches, each times its mass."""
         u = self.ranges
         size, extra = self._sizes(rows, m, own)
-        per_size, per_extra = _divide(mass, size), _divide(mass, extra)
+        per_size = _divide(mass, size)
+        per_extra = _divide(mass, extra)
         # of sqrt(q^T A q): A / size - s s^T / size with the slope s
         worst = self.worst(
             rows, m, u.middle[rows], own=own
@@ -355,7 +357,8 @@ class RangesAtQuery:
             square += (u.stretch[rows] * m) ** 2
         if u.factors:
             square += self.factor_sizes[u.factor_of[rows]] ** 2
-        spreads, extra = u.spreads[rows], np.zeros_like(square)
+        spreads = u.spreads[rows]
+        extra = np.zeros_like(square)
         if own:
             spreads = spreads & ~joins
         elif self.partner is not None:

@@ -162,9 +162,11 @@ class OccurrencesQuestion:
         without_token = others[self.held + self.free :]
         # The query's own score is in the part where its token is b, and in the rest elsewhere.
         if self.is_token[row]:
-            inside, rest = own_inside, held_sum
+            inside = own_inside
+            rest = held_sum
         else:
-            inside, rest = arb(0), own_outside + held_sum
+            inside = arb(0)
+            rest = own_outside + held_sum
         if not self.is_least:
             part = inside + _sum(with_token)
             return [(part, part + rest)]
@@ -198,7 +200,8 @@ def _occurrences_question(
     fixed = _fixed_tokens(statement, layer, rows)
     everywhere = np.full(len(rows), asked)
     # For the least, what is in the part is low and what is in the rest is high.
-    inside_high, outside_high = not is_least, is_least
+    inside_high = not is_least
+    outside_high = is_least
     requests = [
         ScoreRequest(statement.place, inside_high, fixed[statement.place]),
         ScoreRequest(statement.place, outside_high, fixed[statement.place]),
@@ -270,7 +273,8 @@ def _check_same_weights(statement: FirstLayerStatement, layer: FirstLayer) -> No
 
 def _seen_places(statement: FirstLayerStatement, layer: FirstLayer) -> list[int]:
     """The places that the query sees; a DoubtError if there are no such texts."""
-    length, query_place = statement.length, statement.place
+    length = statement.length
+    query_place = statement.place
     positions = layer.positions
     if positions is not None and length > positions:
         raise DoubtError(

@@ -149,7 +149,8 @@ class _RowChecker:
     def check(self, rows: Indices, progress: Progress) -> None:
         """Some rows: each precision for those that the one before left open."""
         holds, weight = self._decide(rows, PRECISIONS[0], progress)
-        open_rows, weight = rows[~holds], weight[~holds]
+        open_rows = rows[~holds]
+        weight = weight[~holds]
         # A few rows are looked at closely at once; of many, the one that is furthest from holding comes first.
         if len(open_rows) > BLOCK:
             furthest = weight.argmin() if self.is_least else weight.argmax()

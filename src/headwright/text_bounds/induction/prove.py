@@ -68,7 +68,8 @@ def prove_groups(
     progress: Progress | None = None,
 ) -> list[GroupResult]:
     """Of some groups, or all: the margins of b (None), or the weights on j in heads of the second layer."""
-    weights, opening = weights_of(model), opening_of(model)
+    weights = weights_of(model)
+    opening = opening_of(model)
     longest = LONGEST if model.max_length is None else min(LONGEST, model.max_length)
     if not SHORTEST <= length <= longest:
         raise InputError(
@@ -172,7 +173,8 @@ class ProofRun:
         for number, group in enumerate(part):
             text = worst_text(self.tables, group, goal, self.opening)
             run = run_group(self.model, text, group, goal.head)
-            least, cuts = None, None
+            least = None
+            cuts = None
             if run > goal.target:
                 claim = find_claim(
                     self.tables, group, goal, self.most_bounds, self.opening
@@ -239,7 +241,8 @@ def _table_bytes(
     For each token at the end's row, spot and head, and for each pair of tokens that two neighbouring places may hold,
     there is a number; as there is for each place, each other token and each such pair.
     """
-    tokens, heads = len(weights["embed"]), int(weights["query"].shape[1])
+    tokens = len(weights["embed"])
+    heads = int(weights["query"].shape[1])
     spots = length if len(weights["place"]) else 1
     allowed = group.allowed(length, tokens, opening)
     pairs = max(len(before) * len(after) for before, after in pairwise(allowed))

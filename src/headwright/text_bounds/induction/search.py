@@ -69,7 +69,8 @@ class SearchTables:
         self._key = weights["key"][1]
         # Readers of y_f itself, then by head of the second layer.
         unembed = weights["unembed"]
-        values, outputs = weights["value"][1], weights["output"][1]
+        values = weights["value"][1]
+        outputs = weights["output"][1]
         moved = [
             value @ output @ unembed
             for value, output in zip(values, outputs, strict=True)
@@ -241,7 +242,8 @@ def _root(
         above += best
     root = np.broadcast_to(high[:, None, None], known.shape).copy()
     for left in range(GRID - 1):
-        start, end = grid[:, left, None], grid[:, left + 1, None]
+        start = grid[:, left, None]
+        end = grid[:, left + 1, None]
         fall = above[:, left] - above[:, left + 1]
         slope = fall / np.maximum(end - start, 1e-20)
         # known - l total + (chord at l) = 0
@@ -344,7 +346,8 @@ def _second_layer_powers(
     tables: SearchTables, allowed: Allowed, group: TextGroup, head: int
 ) -> list[Numbers]:
     """e^(U_k) by u and v, for each place k; 1 at j."""
-    end, j = tables.length - 1, group.j
+    end = tables.length - 1
+    j = group.j
     spots = [tables.spot(m) for m in range(tables.length)]
     # (head, token) for each place
     weights = [

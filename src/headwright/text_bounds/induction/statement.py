@@ -130,7 +130,8 @@ def _statement_of(document: Any) -> InductionStatement:
     fields = document["statement"]
     if set(fields) != {*STATEMENT_NAMES, "groups"}:
         raise InputError(f"the statement has the names {sorted(fields)}")
-    groups, cuts = fields["groups"], document["cuts"]
+    groups = fields["groups"]
+    cuts = document["cuts"]
     are_lists = type(groups) is list and type(cuts) is list
     if not are_lists or not 0 < len(groups) == len(cuts) <= MOST_GROUPS:
         raise InputError(f"expected 1 to {MOST_GROUPS} groups, and cuts for each")

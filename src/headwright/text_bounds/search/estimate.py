@@ -19,7 +19,9 @@ from headwright.text_bounds.search.sweep import Sweeper, place_extremes
 from headwright.text_bounds.search.texts import TextFamily
 
 SAMPLE = 512  # query tokens of the part that is timed
-FEW_PLACES, MORE_PLACES = 3, 35  # that a whole sweep is timed on
+# A whole sweep is timed on these numbers of places.
+FEW_PLACES = 3
+MORE_PLACES = 35
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ def pace_here(
     timed = heads[:1] if layer.places is None else heads
     ready = [head_of(layer, number, held=0) for number in timed]
     count = min(rows, SAMPLE)
-    first, last = texts.free[0], texts.free[-1]
+    first = texts.free[0]
+    last = texts.free[-1]
     _seconds_at(ready, texts, last, 1)  # the first time takes longer
     alone = _seconds_at(ready, texts, first, 1)
     together = _seconds_at(ready, texts, last, count)

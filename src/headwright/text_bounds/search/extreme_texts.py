@@ -158,8 +158,12 @@ def _line_at(head: FirstLayerHead, texts: TextFamily, at: int, rows: Rows) -> Pl
         high, low, slack = place_extremes(head, texts, at, rows)
         only = rows if at == texts.place else np.full(len(rows), texts.held[at])
         return PlaceLine(high, low, only, only, slack)
-    queries, keys = head.queries(texts.place, at, rows), head.keys(at)
-    largest, smallest, high_parts, low_parts = [], [], [], []
+    queries = head.queries(texts.place, at, rows)
+    keys = head.keys(at)
+    largest = []
+    smallest = []
+    high_parts = []
+    low_parts = []
     step = max(1, BLOCK_SCORES // head.free)
     for start in range(0, len(rows), step):
         scores = queries.rows[start : start + step] @ keys.rows[: head.free].T

@@ -132,11 +132,13 @@ class GpuVectors:
         cls, query: torch.Tensor, key: torch.Tensor, products: str = "float16"
     ) -> GpuVectors:
         """Of vectors in float64; `products` are of float16, or of float32 in three passes (tf32x3)."""
-        query, key = _padded(query), _padded(key)
+        query = _padded(query)
+        key = _padded(key)
         is_half = products == "float16"
         query_scale = _power(query, LARGEST) if is_half else 1.0
         key_scale = _power(key, LARGEST) if is_half else 1.0
-        query, key = query * query_scale, key * key_scale
+        query = query * query_scale
+        key = key * key_scale
         short = key.float()
         if is_half:
             short = torch.where(key.abs() < NORMAL.value, 0.0, key).half()
@@ -158,7 +160,8 @@ class GpuVectors:
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """For each place and query the largest and smallest score with any key, and how far they may be wrong."""
         rows, d = self.query.shape
-        keys, places = len(self.key), len(turns.cos)
+        keys = len(self.key)
+        places = len(turns.cos)
         key_bytes = d * self.key.element_size()
         bm, bn, warps, stages = tiles or _tiles(key_bytes, self.key.dtype)
         high, low, lost = torch.empty((3, places, rows), device=self.query.device)
@@ -185,14 +188,16 @@ class GpuVectors:
         size = self.length + moved
         rounding = COARSE * d * (self.longest + self.lost)
         wrong = moved * self.longest + size * (self.lost + rounding)
-        high, low = high.double() / self.scale, low.double() / self.scale
+        high = high.double() / self.scale
+        low = low.double() / self.scale
         return high, low, wrong * (WIDE / self.scale)
 
     def folded(
         self, turns: Rotations, progress: Callable[[float], None] | None = None
     ) -> Folded:
         """The extremes of all places, summed."""
-        rows, places = len(self.query), len(turns.cos)
+        rows = len(self.query)
+        places = len(turns.cos)
         device = self.query.device
         nothing = torch.full((rows,), -torch.inf, dtype=torch.float64, device=device)
         slack = torch.zeros_like(nothing)
@@ -212,7 +217,8 @@ class GpuVectors:
 
 def turns_of(cos: torch.Tensor, sin: torch.Tensor, d: int) -> Rotations:
     """Of pairs (m, m + half), from the cosines and sines of the angle of each pair: places x half."""
-    half, wide = cos.shape[1], _width(d)
+    half = cos.shape[1]
+    wide = _width(d)
     rest = torch.ones((len(cos), wide - 2 * half), dtype=cos.dtype, device=cos.device)
     partner = torch.arange(wide, device=cos.device)
     partner[: 2 * half] = partner[: 2 * half].roll(half)

@@ -45,7 +45,8 @@ class TokenVectors:
 
     def slack(self, other: TokenVectors) -> float:
         """No product of two rows, computed in float64 in any order, is further than this from the exact one."""
-        a, b = self.longest, other.longest
+        a = self.longest
+        b = other.longest
         rounding = gamma(self.rows.shape[1] + 1) * a * b
         # <q, k> - <q', k'> = <q', k - k'> + <q - q', k'> + <q - q', k - k'>, by Cauchy and Schwarz
         moved = a * other.error + b * self.error + self.error * other.error

@@ -98,11 +98,13 @@ def _climb(
 ) -> tuple[float, Chosen]:
     """The largest output that was found and its tokens: Dinkelbach's steps, from a text on (in floating point)."""
     places = np.arange(len(table))
-    best, best_tokens = -np.inf, start
+    best = -np.inf
+    best_tokens = start
     chosen = start
     for _ in range(MOST_STEPS):
         # The largest score of this text is taken away, so that its largest weight is 1: the sum cannot underflow.
-        scores, worth = table[places, chosen], along[places, chosen]
+        scores = table[places, chosen]
+        worth = along[places, chosen]
         less = scores - scores.max()
         weights = np.exp(less)
         # The output is that of the heaviest place and `beyond`. Where scores lie far apart `beyond` is too small for a
@@ -114,7 +116,8 @@ def _climb(
         value = float(heaviest + beyond)
         if value < best:  # steps only rise, but for rounding
             break
-        best, best_tokens = value, chosen
+        best = value
+        best_tokens = chosen
         # The gain of each token is e^score (worth - value): its sign, and the logarithm of its size.
         gain = (along - heaviest) - beyond
         is_heaviest = along == heaviest
@@ -297,13 +300,15 @@ class _Effect:
 
     def _along(self) -> tuple[Table, float]:
         """What each token is worth at each place, and how far that may be off."""
-        values, outputs = self.circuits.value, self.circuits.output
+        values = self.circuits.value
+        outputs = self.circuits.output
         value = values[self.head * len(values) // len(outputs)].astype(np.float64)
         output = outputs[self.head].astype(np.float64)
         reads = value @ (output @ self.direction)
         norms = [np.linalg.norm(part) for part in (value, output, self.direction)]
         size = float(np.prod(norms)) * (1 + 1e-9)
-        rows, error = [], 0.0
+        rows = []
+        error = 0.0
         for at in self.texts.seen:
             x = stream(self.layer, None if self.layer.places is None else at)
             rows.append(x.rows @ reads)

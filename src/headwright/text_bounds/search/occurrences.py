@@ -53,7 +53,8 @@ class Occurrences:
         self, head: FirstLayerHead, texts: TextFamily, row: int, token: int
     ) -> Int[np.ndarray, " length"]:
         """The text that attains the least of a query token (the one at `row`), in floating point."""
-        query, place = int(self.rows[row]), int(self.worst[row])
+        query = int(self.rows[row])
+        place = int(self.worst[row])
         text = np.full(texts.length, query)
         for at, held in texts.held.items():
             text[at] = held
@@ -104,10 +105,13 @@ def _occurrences_of_rows(
 ) -> Occurrences:
     is_token = rows == token
     own = held = nothing(len(rows))
-    with_token, without_token = [], []  # scores at the free places
+    # Scores at the free places.
+    with_token = []
+    without_token = []
     slack = 0.0
     for at in texts.seen:
-        queries, keys = head.queries(texts.place, at, rows), head.keys(at)
+        queries = head.queries(texts.place, at, rows)
+        keys = head.keys(at)
         slack = max(slack, queries.slack(keys))
         if at in texts.free:
             scores = queries.rows @ keys.rows[: head.free].T
@@ -138,7 +142,8 @@ def _occurrences_of_rows(
     at_own = share(own_occurrence, nowhere, doubt)
 
     # Least, elsewhere: one occurrence, at each free place in turn.
-    lower, upper = at_own.lower, at_own.upper
+    lower = at_own.lower
+    upper = at_own.upper
     worst = np.full(len(rows), texts.place)
     rests = _all_but_one(others, without_token)
     for index, (scores, rest) in enumerate(zip(with_token, rests, strict=True)):
@@ -166,7 +171,8 @@ def _all_but_one(start: ScaledNumbers, scores: list[Numbers]) -> list[ScaledNumb
     after = [nothing(len(start.factor))]
     for score in reversed(scores[1:]):
         after.append(after[-1].plus(score))
-    sums, before = [], start
+    sums = []
+    before = start
     for score, rest in zip(scores, reversed(after), strict=True):
         sums.append(before.merged(rest))
         before = before.plus(score)

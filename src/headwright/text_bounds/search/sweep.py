@@ -246,7 +246,8 @@ def place_extremes(
     head: FirstLayerHead, texts: TextFamily, at: int, rows: Rows
 ) -> tuple[Numbers, Numbers, float]:
     """The largest and smallest score that each query token can meet at a place, and how far they may be wrong."""
-    queries, keys = head.queries(texts.place, at, rows), head.keys(at)
+    queries = head.queries(texts.place, at, rows)
+    keys = head.keys(at)
     slack = queries.slack(keys)
     if at == texts.place or at in texts.held:
         # One token: the query's own, or the one that is held.
@@ -336,7 +337,8 @@ def pair_band(
     pairs: Int[np.ndarray, "pairs 2"],
 ) -> WeightBand:
     """For pairs (query token, token at the one place of the set): the weight there, whatever the others are."""
-    texts, places = result.texts, result.sets[name]
+    texts = result.texts
+    places = result.sets[name]
     if len(places) != 1 or places[0] not in texts.free:
         raise InputError(
             f"{name} is not one free place: expected one, such as the previous token's"
@@ -352,7 +354,8 @@ def pair_band(
     keys = head.keys(places[0])
     scores = (queries.rows * keys.rows[pairs[:, 1]]).sum(axis=1)
     inside = ScaledNumbers(scores, np.ones(len(scores)))
-    sums, doubt = result.sums[name], result.doubt[chosen]
+    sums = result.sums[name]
+    doubt = result.doubt[chosen]
     return WeightBand(
         share(inside, sums.outside_high[chosen], doubt),
         share(inside, sums.outside_low[chosen], doubt),

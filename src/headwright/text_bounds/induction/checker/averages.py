@@ -127,7 +127,8 @@ def bound_by_chords(average: Average) -> Array:
     least_weight = average.least_weight()
     bound = np.full(average.fixed_sum.shape, np.inf)
     for segment in range(CHORDS):
-        left, right = grid[segment][:, None, None], grid[segment + 1][:, None, None]
+        left = grid[segment][:, None, None]
+        right = grid[segment + 1][:, None, None]
         at_left = free_excess[segment][:, None]
         at_right = free_excess[segment + 1][:, None]
         # All of F at both ends: its other part is linear, and is its own chord.
