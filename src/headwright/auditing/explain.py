@@ -239,11 +239,11 @@ def find_examples(
             document = documents[0] if measure.repeated is None else repeated
             choices.append((measure, head, document))
     # The model runs once for each document, up to the last layer that is shown.
-    made: dict[str, HeadExample] = {}
+    examples: dict[str, HeadExample] = {}
     for document in {id(document): document for *_, document in choices}.values():
         on_it = [(measure, head) for measure, head, on in choices if on is document]
-        made |= _examples_on(model, document, on_it)
-    return tuple(made[measure.name] for measure, *_ in choices)
+        examples |= _examples_on(model, document, on_it)
+    return tuple(examples[measure.name] for measure, *_ in choices)
 
 
 def _head_with_most(

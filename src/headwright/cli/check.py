@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -34,6 +35,9 @@ EXAMPLES = (
 )
 MOST_SHEETS = 2000  # of a class
 MOST_FORMULAS = 200
+WANTED = (
+    "expected answer sheets, or --formula with --exercise: headwright check ANSWERS.md"
+)
 
 
 def check(
@@ -142,33 +146,24 @@ def check(
 ) -> None:
     """Check answers: each formula is proved, refuted or left open; sentences are listed for a person to read."""
     require("check", "check")
-    from headwright.grading.assignment import Assignment, own_folder, read_assignment
-
-    chosen = Assignment() if assignment is None else read_assignment(assignment)
-    if assignment is not None and chosen.folder is not None:
-        if exercises is not None:
-            raise InputError("--exercises: the assignment names a folder already")
-        exercises = own_folder(chosen, assignment)
+    chosen, exercises = _read_assignment(assignment, exercises)
     if make_autograder is not None:
         _make(make_autograder, exercises, points, chosen if assignment else None)
         return
     if points is not None:
         raise InputError("--points goes with --make-autograder")
     from headwright.cli.classes import ClassFiles, grade_class, write_class
-    from headwright.grading.assignment import set_exercises, with_known_ids
+    from headwright.grading.assignment import (
+        Assignment,
+        set_exercises,
+        with_known_ids,
+    )
     from headwright.grading.exercise import load_exercises
     from headwright.grading.running import run, warm
     from headwright.grading.sheets.classes import read_class
-    from headwright.grading.sheets.sheet import find
 
     check_picture(plot)
-    if out is not None:
-        require("plots", "--out")
-    if out is not None and out.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--out {out}: expected a name that ends in .html")
-    for option, path in (("--gradescope", gradescope), ("--out", out)):
-        if path is not None and not path.parent.is_dir():
-            raise InputError(f"{option} {path}: there is no folder {path.parent}")
+    _check_files(gradescope, out)
     files = ClassFiles(out, decisions, feedback, csv, anonymous)
     if not classroom and (decisions or feedback or csv or anonymous):
         raise InputError(
@@ -177,87 +172,143 @@ def check(
     with warm(exercises) as worker:  # it starts while the answers are read
         known = load_exercises(exercises)
         chosen = with_known_ids(chosen, known)
-        asked = {one.id: one for one in set_exercises(chosen, known)}
-        others = {name: one for name, one in known.items() if name not in asked}
+        asked = {each.id: each for each in set_exercises(chosen, known)}
+        others = _without(known, asked)
         if classroom:
-            names = {name: name for name in asked}
-            wanted = None if exercise is None else find(exercise, names)
-            handed_in = read_class(answers or [], asked, wanted, others)
-            found = list(handed_in.answers)
-            problems = list(handed_in.problems)
-            notes = list(handed_in.notes)
-        else:
-            found, problems, notes = _answers(
-                answers or [], formula or [], exercise, asked, others
+            wanted = _wanted(exercise, asked)
+            sheets_of_class = read_class(answers or [], asked, wanted, others)
+            handed_in = HandedIn(
+                list(sheets_of_class.answers),
+                list(sheets_of_class.problems),
+                list(sheets_of_class.notes),
             )
+        elif formula:
+            handed_in = _formulas(formula, answers or [], exercise, asked)
+        else:
+            handed_in = _sheets(answers or [], exercise, asked, others)
         from headwright.grading.report.text import code, hinted
 
         with progress("checking") as report:
             checked = run(
-                found,
+                handed_in.answers,
                 exercises,
                 seed=seed or chosen.seed,
                 timeout=timeout if assignment is None else chosen.timeout,
                 progress=report,
                 warmed=worker,
             )
-    checked = [hinted(each, hints) for each in checked]
-    titles = {one.id: one.title for one in known.values()}
+    checked = [hinted(answer, hints) for answer in checked]
+    problems = handed_in.problems
+    notes = handed_in.notes
+    titles = {name: known[name].title for name in known}
     graded = None
     if classroom:
         ids = list(asked) if assignment is not None else []
-        graded = grade_class(handed_in, checked, ids, chosen, files)
+        graded = grade_class(sheets_of_class, checked, ids, chosen, files)
         checked = graded.checked
         problems = graded.problems
         notes = graded.notes
     _show(checked, problems, notes, seed, json, graded, verbose=verbose)
     _write(checked, problems, notes, titles, gradescope, None if classroom else out)
     if graded is not None:
-        told = hints if assignment is None else chosen.hints
+        hints_of_pages = hints if assignment is None else chosen.hints
         page = chosen if assignment is not None else Assignment(title="The class")
-        write_class(graded, titles, page, told, files)
+        write_class(graded, titles, page, hints_of_pages, files)
     _plot(checked, plot)
     raise typer.Exit(code(checked, problems, notes))
 
 
-def _answers(
-    sheets: Sequence[Path],
+@dataclass
+class HandedIn:
+    """Answers to check, and what cannot be checked: as problems, or as notes where nothing is wrong."""
+
+    answers: list[AnswerText] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+
+def _read_assignment(
+    path: Path | None, exercises: Path | None
+) -> tuple[Assignment, Path | None]:
+    """The assignment, or one that says nothing; and the folder with exercises of one's own."""
+    from headwright.grading.assignment import Assignment, own_folder, read_assignment
+
+    if path is None:
+        return Assignment(), exercises
+    assignment = read_assignment(path)
+    if assignment.folder is None:
+        return assignment, exercises
+    if exercises is not None:
+        raise InputError("--exercises: the assignment names a folder already")
+    return assignment, own_folder(assignment, path)
+
+
+def _check_files(gradescope: Path | None, out: Path | None) -> None:
+    """Before any work: what is to be written can be."""
+    if out is not None:
+        require("plots", "--out")
+        if out.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"--out {out}: expected a name that ends in .html")
+    for option, path in (("--gradescope", gradescope), ("--out", out)):
+        if path is not None and not path.parent.is_dir():
+            raise InputError(f"{option} {path}: there is no folder {path.parent}")
+
+
+def _without(
+    known: Mapping[str, Exercise], asked: Mapping[str, Exercise]
+) -> dict[str, Exercise]:
+    """The exercises that are known and not asked."""
+    return {name: known[name] for name in known if name not in asked}
+
+
+def _wanted(exercise: str | None, asked: Iterable[str]) -> str | None:
+    """The id of the exercise that all answers are to."""
+    from headwright.grading.sheets.sheet import find
+
+    if exercise is None:
+        return None
+    return find(exercise, {name: name for name in asked})
+
+
+def _formulas(
     formulas: Sequence[str],
+    sheets: Sequence[Path],
     exercise: str | None,
-    known: Mapping[str, Exercise],
-    others: Mapping[str, Exercise],
-) -> tuple[list[AnswerText], list[Problem], list[Problem]]:
-    from headwright.grading.sheets.files import NOT_READ, OTHERS, clean
-    from headwright.grading.sheets.sheet import AnswerText, Problem, find
+    asked: Mapping[str, Exercise],
+) -> HandedIn:
+    """Formulas on the command line, which are one answer."""
+    from headwright.grading.markdown import of_formulas
+    from headwright.grading.sheets.files import clean
+    from headwright.grading.sheets.sheet import AnswerText
 
-    wanted = None if exercise is None else find(exercise, {one: one for one in known})
-    if bool(sheets) == bool(formulas):
+    wanted = _wanted(exercise, asked)
+    if sheets:
+        raise InputError(WANTED)
+    if wanted is None:
         raise InputError(
-            "expected answer sheets, or --formula with --exercise: headwright check ANSWERS.md"
+            "--formula needs --exercise: which exercise does it answer? (headwright exercises)"
         )
-    if formulas:
-        from headwright.grading.markdown import of_formulas
+    if len(formulas) > MOST_FORMULAS:
+        raise InputError(
+            f"{len(formulas)} formulas were given, expected at most {MOST_FORMULAS}"
+        )
+    text = of_formulas([clean(formula) for formula in formulas])
+    return HandedIn([AnswerText("--formula", 1, wanted, text)])
 
-        if wanted is None:
-            raise InputError(
-                "--formula needs --exercise: which exercise does it answer? (headwright exercises)"
-            )
-        if len(formulas) > MOST_FORMULAS:
-            raise InputError(
-                f"{len(formulas)} formulas were given, expected at most {MOST_FORMULAS}"
-            )
-        return (
-            [
-                AnswerText(
-                    "--formula",
-                    1,
-                    wanted,
-                    of_formulas([clean(text) for text in formulas]),
-                )
-            ],
-            [],
-            [],
-        )
+
+def _sheets(
+    sheets: Sequence[Path],
+    exercise: str | None,
+    asked: Mapping[str, Exercise],
+    others: Mapping[str, Exercise],
+) -> HandedIn:
+    """Answer sheets, and folders of them."""
+    from headwright.grading.sheets.files import NOT_READ, OTHERS, clean
+    from headwright.grading.sheets.sheet import Problem
+
+    wanted = _wanted(exercise, asked)
+    if not sheets:
+        raise InputError(WANTED)
     for path in sheets:
         if "=" in str(path) and not path.exists():
             raise InputError(
@@ -265,29 +316,25 @@ def _answers(
             )
     from headwright.grading.sheets.document import read_document
 
-    answers: list[AnswerText] = []
-    problems: list[Problem] = []
-    notes: list[Problem] = []
-    for path in _unfolded(sheets, problems, notes):
+    handed_in = HandedIn()
+    for path in _unfolded(sheets, handed_in):
         name = clean(str(path))
         if path.suffix.lower() in OTHERS and path.exists():
-            problems.append(Problem(name, 0, NOT_READ))
+            handed_in.problems.append(Problem(name, 0, NOT_READ))
             continue
         try:
-            sheet = read_document(path, known, wanted, others)
+            sheet = read_document(path, asked, wanted, others)
         except InputError as error:  # the other sheets are checked all the same
-            problems.append(Problem(name, 0, str(error)))
+            handed_in.problems.append(Problem(name, 0, str(error)))
             continue
-        answers += sheet.answers
-        problems += sheet.problems
-        notes += sheet.notes
-    return answers, problems, notes
+        handed_in.answers += sheet.answers
+        handed_in.problems += sheet.problems
+        handed_in.notes += sheet.notes
+    return handed_in
 
 
-def _unfolded(
-    sheets: Sequence[Path], problems: list[Problem], notes: list[Problem]
-) -> Iterator[Path]:
-    """The sheets, with those of a folder in its place."""
+def _unfolded(sheets: Sequence[Path], handed_in: HandedIn) -> Iterator[Path]:
+    """The sheets, with those of a folder in its place; what cannot be read there is added."""
     from headwright.grading.sheets.files import SUFFIXES, clean
     from headwright.grading.sheets.files import sheets as inside
     from headwright.grading.sheets.sheet import Problem
@@ -296,13 +343,13 @@ def _unfolded(
         if not path.is_dir():
             yield path
             continue
-        found, seen, unread = inside(path, MOST_SHEETS)
-        problems += seen
-        notes += unread
-        if not found and not seen:
-            wanted = f"no answer sheet in this folder: expected files that end in {', '.join(SUFFIXES)}"
-            problems.append(Problem(clean(str(path)), 0, wanted))
-        yield from found
+        sheets_inside, problems, notes = inside(path, MOST_SHEETS)
+        handed_in.problems += problems
+        handed_in.notes += notes
+        if not sheets_inside and not problems:
+            empty = f"no answer sheet in this folder: expected files that end in {', '.join(SUFFIXES)}"
+            handed_in.problems.append(Problem(clean(str(path)), 0, empty))
+        yield from sheets_inside
 
 
 def _show(
@@ -319,10 +366,10 @@ def _show(
     from headwright.grading.report.text import results
 
     if json:
-        found = results(checked, problems, seed, notes)
+        as_json = results(checked, problems, seed, notes)
         if graded is not None:
-            found["students"] = graded.to_json()
-        show_json(found)
+            as_json["students"] = graded.to_json()
+        show_json(as_json)
     elif graded is None:
         print_verdicts(checked, notes, verbose=verbose)
     else:
@@ -348,15 +395,12 @@ def _write(
         from headwright.grading.assignment import Assignment
         from headwright.grading.autograder.gradescope import as_bytes, grade
 
-        as_told = Assignment(
-            hints="full"
-        )  # what is not to be shown is gone from the verdicts
-        write_whole(
-            gradescope,
-            as_bytes(
-                grade(checked, [*problems, *notes], assignment=as_told, titles=titles)
-            ),
+        # What is not to be shown is gone from the verdicts already.
+        everything = Assignment(hints="full")
+        graded = grade(
+            checked, [*problems, *notes], assignment=everything, titles=titles
         )
+        write_whole(gradescope, as_bytes(graded))
         say(f"The results for Gradescope are in {gradescope}.")
     if out is not None:
         from headwright.grading.report.page import report
@@ -368,17 +412,18 @@ def _write(
 def _plot(checked: Sequence[Checked], plot: Path | None) -> None:
     if plot is None:
         return
-    drawn = sorted(
-        (each for each in checked if each.verdict.curve),
-        key=lambda each: each.verdict.word != "refuted",
-    )
-    if not drawn or drawn[0].verdict.curve is None:
+    with_curve = [answer for answer in checked if answer.verdict.curve]
+    # The first that is refuted, or else the first.
+    with_curve.sort(key=lambda answer: answer.verdict.word != "refuted")
+    curve = with_curve[0].verdict.curve if with_curve else None
+    if curve is None:
         say("There is nothing to draw: no answer has a picture.")
         return
     from headwright.pictures import curve_picture
 
-    title = f"{drawn[0].answer.exercise_id}: {drawn[0].verdict.word}"
-    save_picture(plot, curve_picture(drawn[0].verdict.curve, title))
+    drawn = with_curve[0]
+    title = f"{drawn.answer.exercise_id}: {drawn.verdict.word}"
+    save_picture(plot, curve_picture(curve, title))
 
 
 def _make(

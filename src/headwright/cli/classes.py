@@ -120,16 +120,16 @@ def grade_class(
         for exercise in seen.exercises
     }
     most = {exercise: assignment.worth(exercise) for exercise in seen.exercises}
-    kept, wrong = in_force(entered, answers, most, list(by_name.values()), str(path))
+    decided, wrong = in_force(entered, answers, most, list(by_name.values()), str(path))
     by_real_name = {
         (name, exercise): decision
         for name, code in by_name.items()
-        for (student, exercise), decision in kept.items()
+        for (student, exercise), decision in decided.items()
         if student == code
     }
     return GradedClass(
         marked(room, assignment, by_real_name),
-        marked(seen, assignment, kept),
+        marked(seen, assignment, decided),
         [*_shown_places(handed_in.problems, by_name), *wrong],
         _shown_places(handed_in.notes, by_name),
         entered,
@@ -142,12 +142,12 @@ def _shown_places(
     """Problems whose place is told by the code of a student, where names are hidden."""
     from headwright.grading.sheets.files import student_of
 
-    shown = []
+    with_codes = []
     for problem in problems:
         name = student_of(problem.file)
         code = by_name.get(name, name)
-        shown.append(problem if code == name else replace(problem, file=code))
-    return shown
+        with_codes.append(problem if code == name else replace(problem, file=code))
+    return with_codes
 
 
 def write_class(

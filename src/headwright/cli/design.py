@@ -100,70 +100,72 @@ def design(
     K = read_keys(keys)
     chosen = Uncertainty() if uncertainty is None else read_uncertainty(uncertainty)
     with progress("designing") as report:
-        given = {name: value for name, value in options.items() if value is not None}
-        found = query_design.design(
+        options_given = {
+            name: value for name, value in options.items() if value is not None
+        }
+        designed = query_design.design(
             K,
             targets,
             uncertainty=chosen,
             progress=report,
-            **given,  # type: ignore[arg-type]
+            **options_given,  # type: ignore[arg-type]
         )
-    written = write_certificate(found.certificate, out)
+    written = write_certificate(designed.certificate, out)
     if json:
-        show_json(found.to_json(written))
+        show_json(designed.to_json(written))
     else:
-        _print(found, written, keys, uncertainty)
+        _print(designed, written, keys, uncertainty)
     if plot is not None:
-        save_picture(plot, found.picture())
-    raise typer.Exit(DESIGN_EXIT[found.word])
+        save_picture(plot, designed.picture())
+    raise typer.Exit(DESIGN_EXIT[designed.word])
 
 
 def _print(
-    found: Design, written: str | None, keys: Path, uncertainty: Path | None
+    designed: Design, written: str | None, keys: Path, uncertainty: Path | None
 ) -> None:
     from headwright.certificates.checkers import in_words
     from headwright.numerics.enclosure import shown_above, shown_below
 
-    by = f" ({in_words(found.checkers)})" if found.checkers else ""
-    show_line(f"{found.word}{by}: {found.words}")
-    if found.word == "designed":
+    by = f" ({in_words(designed.checkers)})" if designed.checkers else ""
+    show_line(f"{designed.word}{by}: {designed.words}")
+    if designed.word == "designed":
         gap = (
             ""
-            if math.isinf(found.gap)
-            else f" (relative gap {shown_above(found.gap, 2)})"
+            if math.isinf(designed.gap)
+            else f" (relative gap {shown_above(designed.gap, 2)})"
         )
-        bound = f"proven to be at least {shown_below(found.norm_lower_bound, DIGITS)} {_for_any(found)}{gap}"
+        bound = f"proven to be at least {shown_below(designed.norm_lower_bound, DIGITS)} {_for_any(designed)}{gap}"
         unknown = (
             "with no proof that there is none shorter"
-            if found.norm
+            if designed.norm
             else "and nothing is shorter"
         )
-        known = bound if found.norm_lower_bound else unknown
-        show_line(f"length {shown_above(found.norm, DIGITS)}, {known}")
-        for query in found.queries[:, :8]:
-            more = ", ..." if found.queries.shape[1] > 8 else ""
+        known = bound if designed.norm_lower_bound else unknown
+        show_line(f"length {shown_above(designed.norm, DIGITS)}, {known}")
+        for query in designed.queries[:, :8]:
+            more = ", ..." if designed.queries.shape[1] > 8 else ""
             show_line("query  " + ", ".join(f"{x:.4g}" for x in query) + more)
-    if len(found.shares) > 1:
-        for share in found.shares:
+    if len(designed.shares) > 1:
+        for share in designed.shares:
             show_line(
                 f"head {share.head} serves {', '.join(f'key {a}' for a in share.targets)}"
             )
-    if found.probability is not None:
-        show_line(_chance_in_words(found.probability, found.question.confidence))
-    if found.best_eps is not None:
-        low, high = found.best_eps
+    if designed.probability is not None:
+        show_line(_chance_in_words(designed.probability, designed.question.confidence))
+    if designed.best_eps is not None:
+        low, high = designed.best_eps
         best = f"eps = {shown_above(high, DIGITS)}; no eps below {shown_below(low, DIGITS)} (both proven)"
         show_line(f"what is possible: {best}")
     if written is not None:
-        again = next_step("verify", written, *_keys_option(found, keys, uncertainty))
+        again = next_step("verify", written, *_keys_option(designed, keys, uncertainty))
         say(f"The certificate is in {written}; check it with:", again)
 
 
-def _for_any(found: Design) -> str:
+def _for_any(designed: Design) -> str:
     return (
         "for any query"
-        if len(found.queries) == 1
-        else f"for the longest of any {len(found.queries)} queries"
+        if len(designed.queries) == 1
+        else f"for the longest of any {len(designed.queries)} queries"
     )
 
 
@@ -184,14 +186,16 @@ def _chance_in_words(chance: EstimatedProbability, confidence: Fraction) -> str:
     return f"{words}; sampled {chance.probability:.4f} ({interval}{evenly})"
 
 
-def _keys_option(found: Design, keys: Path, uncertainty: Path | None) -> list[object]:
+def _keys_option(
+    designed: Design, keys: Path, uncertainty: Path | None
+) -> list[object]:
     """What verify needs besides the certificate: the keys, where it does not hold their rows."""
     from headwright.query_design.statement import INLINE_NUMBERS
 
-    if found.question.keys[0].size <= INLINE_NUMBERS:
+    if designed.question.keys[0].size <= INLINE_NUMBERS:
         return []
     return (
         ["--uncertainty", uncertainty]
-        if found.question.uncertainty.scenarios
+        if designed.question.uncertainty.scenarios
         else ["--keys", keys]
     )

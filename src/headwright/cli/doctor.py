@@ -36,12 +36,12 @@ def doctor(json: Json = False) -> None:
     size = sum(audit.size for audit in unfinished_audits)
     count = len(unfinished_audits)
     if json:
-        kept = {"folder": str(cache_folder()), "audits": count, "bytes": size}
+        cache = {"folder": str(cache_folder()), "audits": count, "bytes": size}
         show_json(
             {
                 "python": platform.python_version(),
                 "parts": parts,
-                "unfinished_audits": kept,
+                "unfinished_audits": cache,
             }
         )
         return

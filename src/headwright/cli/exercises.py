@@ -79,12 +79,12 @@ def _lint(path: Path, json: bool) -> None:
     from headwright.grading.linting import lint
 
     exercise = read_exercise(path)
-    found = lint(exercise)
+    complaints = lint(exercise)
     if json:
-        show_json({"exercise": exercise.id, "complaints": found})
+        show_json({"exercise": exercise.id, "complaints": complaints})
     else:
-        show_line("\n".join(found) or f"{exercise.id}: nothing to complain of")
-    raise typer.Exit(1 if found else 0)
+        show_line("\n".join(complaints) or f"{exercise.id}: nothing to complain of")
+    raise typer.Exit(1 if complaints else 0)
 
 
 def _list(chosen: list[Exercise]) -> None:
@@ -93,34 +93,36 @@ def _list(chosen: list[Exercise]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("exercise", "title", "an answer names"):
         table.add_column(name, overflow="fold")
-    for each in chosen:
+    for exercise in chosen:
         table.add_row(
-            Text(each.id, "bold"),
-            Text(each.title),
-            Text(", ".join(map(readable, each.names)) or "each step"),
+            Text(exercise.id, "bold"),
+            Text(exercise.title),
+            Text(", ".join(map(readable, exercise.names)) or "each step"),
         )
     show_table(table)
     show_line("\nMore about one of them: headwright exercises ID")
 
 
-def _show(each: Exercise) -> None:
+def _show(exercise: Exercise) -> None:
     from headwright.grading.report.typeset import readable_text
     from headwright.grading.verdict import readable
 
-    show_line(Text.assemble((each.id, "bold"), "  ", each.title))
+    show_line(Text.assemble((exercise.id, "bold"), "  ", exercise.title))
     OUT.print()
-    show_line(Text(readable_text(each.statement)))
-    if each.goals:
+    show_line(Text(readable_text(exercise.statement)))
+    if exercise.goals:
         OUT.print("\nwhat is checked", style="dim")
-        for goal in each.goals:
+        for goal in exercise.goals:
             show_line(Text(f"  {readable(goal)}"))
     OUT.print("\nan answer sheet", style="dim")
-    for line in each.sheet.split("\n"):
+    for line in exercise.sheet.split("\n"):
         show_line(Text(f"  {line}"))
     OUT.print("\ncheck it", style="dim")
     show_line(f"  {next_step('check', 'SHEET.md')}")
-    if each.answer:
-        given = [
-            part for name in each.answer for part in ("--formula", f"{name} = ...")
+    if exercise.answer:
+        formula_options = [
+            part for name in exercise.answer for part in ("--formula", f"{name} = ...")
         ]
-        show_line(f"  {next_step('check', '--exercise', each.id, *given)}")
+        show_line(
+            f"  {next_step('check', '--exercise', exercise.id, *formula_options)}"
+        )

@@ -83,45 +83,45 @@ def heads(
                     f"{option} beside rules with layers: expected it with rules for one layer"
                 )
     with progress("designing") as report:
-        found = build(
+        built = build(
             wanted, minimise=minimise, head_dim=head_dim, dtype=dtype, progress=report
         )
-    written = write_certificate(found.certificate, out)
-    if isinstance(found, HeadsResult):
-        exported = _export(found, export)
-        told = found.to_json(written, exported) if json else None
+    written = write_certificate(built.certificate, out)
+    if isinstance(built, HeadsResult):
+        exported = _export(built, export)
+        as_json = built.to_json(written, exported) if json else None
     else:
         exported = []
-        told = found.to_json(written) if json else None
-    if told is not None:
-        show_json(told)
+        as_json = built.to_json(written) if json else None
+    if as_json is not None:
+        show_json(as_json)
     else:
-        _print(found, written, exported)
-    if plot is not None and isinstance(found, HeadsResult) and found.layer is not None:
-        save_picture(plot, found.picture())
-    raise typer.Exit(DESIGN_EXIT[found.word])
+        _print(built, written, exported)
+    if plot is not None and isinstance(built, HeadsResult) and built.layer is not None:
+        save_picture(plot, built.picture())
+    raise typer.Exit(DESIGN_EXIT[built.word])
 
 
-def _export(found: HeadsResult, folder: Path | None) -> list[str]:
-    if folder is None or found.layer is None:
+def _export(built: HeadsResult, folder: Path | None) -> list[str]:
+    if folder is None or built.layer is None:
         return []
     from headwright.head_design.export import export
 
-    return [str(path) for path in export(found, folder, tokens=found.rules.sequences)]
+    return [str(path) for path in export(built, folder, tokens=built.rules.sequences)]
 
 
 def _print(
-    found: HeadsResult | Circuit, written: str | None, exported: list[str]
+    built: HeadsResult | Circuit, written: str | None, exported: list[str]
 ) -> None:
     from headwright.certificates.checkers import in_words
     from headwright.head_design import HeadsResult
 
-    by = f" ({in_words(found.checkers)})" if found.checkers else ""
-    show_line(f"{found.word}{by}: {found.words}")
-    if isinstance(found, HeadsResult):
-        _print_layer(found)
+    by = f" ({in_words(built.checkers)})" if built.checkers else ""
+    show_line(f"{built.word}{by}: {built.words}")
+    if isinstance(built, HeadsResult):
+        _print_layer(built)
     else:
-        _print_circuit(found)
+        _print_circuit(built)
     if written is not None:
         say(
             f"The certificate is in {written}; check it with:",
@@ -131,46 +131,46 @@ def _print(
         say(f"Exported: {', '.join(exported)}")
 
 
-def _print_layer(found: HeadsResult) -> None:
+def _print_layer(built: HeadsResult) -> None:
     from headwright.head_design.heads_result import COARSE
     from headwright.numerics.enclosure import shown_above, shown_below
 
-    if found.layer is None:
+    if built.layer is None:
         return
     show_line(
-        f"head dimension {found.head_dim}{_smallest(found)}, numbers of type {found.layer.dtype}"
+        f"head dimension {built.head_dim}{_smallest(built)}, numbers of type {built.layer.dtype}"
     )
-    mine = "Frobenius" if found.minimise == "size" else "nuclear"
-    bound = f", proven to be at least {shown_below(found.lower_bound, DIGITS)} for any head that attends as much"
-    for name, norm in (("Frobenius", found.frobenius), ("nuclear", found.nuclear)):
-        more = bound if name == mine and found.lower_bound else ""
+    mine = "Frobenius" if built.minimise == "size" else "nuclear"
+    bound = f", proven to be at least {shown_below(built.lower_bound, DIGITS)} for any head that attends as much"
+    for name, norm in (("Frobenius", built.frobenius), ("nuclear", built.nuclear)):
+        more = bound if name == mine and built.lower_bound else ""
         show_line(f"{name} norm of W_K^T W_Q at most {shown_above(norm, DIGITS)}{more}")
-    for words in found.assignment:
+    for words in built.assignment:
         show_line(words)
-    for rule, error in zip(found.claims, found.outputs, strict=True):
+    for rule, error in zip(built.claims, built.outputs, strict=True):
         if rule.output is not None:
             show_line(
                 f"{rule.name} outputs what is wanted with an error of at most {shown_above(error, DIGITS)}"
             )
-    if found.layer.dtype == "bfloat16":
+    if built.layer.dtype == "bfloat16":
         say(COARSE)
 
 
-def _print_circuit(found: Circuit) -> None:
+def _print_circuit(circuit: Circuit) -> None:
     from headwright.numerics.enclosure import shown_above
 
-    for number, built in enumerate(found.layers):
-        norm = f"Frobenius norm of W_K^T W_Q at most {shown_above(built.frobenius, DIGITS)}"
-        show_line(f"layer {number}: head dimension {built.head_dim}, {norm}")
-    for number, error in enumerate(found.errors):
+    for number, layer in enumerate(circuit.layers):
+        norm = f"Frobenius norm of W_K^T W_Q at most {shown_above(layer.frobenius, DIGITS)}"
+        show_line(f"layer {number}: head dimension {layer.head_dim}, {norm}")
+    for number, error in enumerate(circuit.errors):
         apart = f"within {shown_above(error, DIGITS)} of where layer {number + 1} expects them"
         show_line(f"tokens come out of layer {number} {apart}")
 
 
-def _smallest(found: HeadsResult) -> str:
+def _smallest(layer: HeadsResult) -> str:
     """What is known of smaller dimensions, where that was asked for."""
-    least = found.head_dim_lower_bound
-    if found.head_dim == least:
+    least = layer.head_dim_lower_bound
+    if layer.head_dim == least:
         return (
             " (there is no smaller one)"
             if least == 1

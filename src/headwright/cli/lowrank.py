@@ -71,9 +71,11 @@ def lowrank(
         show_line(
             f"  |A|_F              <= {shown_above(result.frobenius, DIGITS)} (certified)"
         )
-        shown = ", ".join(f"{value:.4g}" for value in result.singular_values[:8])
+        largest_values = ", ".join(
+            f"{value:.4g}" for value in result.singular_values[:8]
+        )
         more = ", ..." if len(result.singular_values) > 8 else ""
-        show_line(f"  singular values    {shown}{more} (floating-point)")
+        show_line(f"  singular values    {largest_values}{more} (floating-point)")
     if plot is not None:
         from headwright.pictures import spectrum
 

@@ -125,7 +125,7 @@ def read_numbers(text: str | None, option: str) -> list[int] | None:
     """Numbers written as 0,4-7."""
     if text is None:
         return None
-    found: list[int] = []
+    numbers: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         if not all(
@@ -139,8 +139,8 @@ def read_numbers(text: str | None, option: str) -> list[int] | None:
             raise InputError(
                 f"{option} {text!r}: {low}-{high} is empty, expected the smaller number first"
             )
-        found.extend(range(low, high + 1))
-    return found
+        numbers.extend(range(low, high + 1))
+    return numbers
 
 
 def check_engine(engine: str, scheduler: str | None) -> None:
@@ -162,11 +162,11 @@ def read_queries(paths: list[Path]) -> Float[np.ndarray, "heads d"]:
 
     from headwright.files import read_array
 
-    given = [read_array(path, what="query") for path in paths]
+    arrays = [read_array(path, what="query") for path in paths]
     # A row or a column of numbers is a query.
     queries = [
         query.ravel() if query.ndim == 2 and 1 in query.shape else query
-        for query in given
+        for query in arrays
     ]
     for path, query in zip(paths, queries, strict=True):
         if query.ndim != 1:
@@ -252,11 +252,11 @@ def read_certificate(path: Path) -> Certificate:
 
     text = read_text(path, "certificate")
     try:
-        said, proof = read_document(text)
-        if about_heads(said):
+        statement, evidence = read_document(text)
+        if about_heads(statement):
             raise InputError(
                 f"certificate {path}: is about whole heads, expected one about keys"
             )
-        return read_certificate(said, proof)
+        return read_certificate(statement, evidence)
     except Reject as error:
         raise InputError(f"certificate {path}: {error}") from error

@@ -62,26 +62,26 @@ def positions(
         raise InputError("--length is missing: expected the number of positions")
     precision = Precision(index=index_dtype, angle=angle_dtype, rows=dtype)
     with progress("comparing positions") as fraction:
-        found = report(chosen, length, precision, progress=fraction)
+        result = report(chosen, length, precision, progress=fraction)
     if json:
-        show_json(found.to_json())
+        show_json(result.to_json())
     else:
-        _print(found, length)
+        _print(result, length)
     if plot is not None:
         from headwright.pictures import position_picture
         from headwright.positions import preview
 
         start = (
-            max(0, min(found.first_pair[1] - 16, length - 50))
-            if found.first_pair
+            max(0, min(result.first_pair[1] - 16, length - 50))
+            if result.first_pair
             else 0
         )
         title = f"{scheme.capitalize()} positions"
         subtitle = (
-            f"{found.collisions} of {length} positions coincide with an earlier one"
+            f"{result.collisions} of {length} positions coincide with an earlier one"
         )
         drawn = preview(chosen, length, precision, start)
-        save_picture(plot, position_picture(drawn, title, subtitle, found.first_pair))
+        save_picture(plot, position_picture(drawn, title, subtitle, result.first_pair))
 
 
 def _scheme(name: Name, dim: int | None, base: float, table: Path | None) -> Scheme:
@@ -99,31 +99,31 @@ def _scheme(name: Name, dim: int | None, base: float, table: Path | None) -> Sch
     return Rotary(dim, base) if name == "rotary" else Sinusoidal(dim, base)
 
 
-def _print(found: Report, length: int) -> None:
+def _print(result: Report, length: int) -> None:
     from headwright.numerics.enclosure import shown_above
 
     show_line(
-        f"{found.collisions} of {length} positions coincide with an earlier one ({found.how_collisions})"
+        f"{result.collisions} of {length} positions coincide with an earlier one ({result.how_collisions})"
     )
-    if found.first_pair:
+    if result.first_pair:
         show_line(
-            f"  first: position {found.first_pair[1]} is the same as position {found.first_pair[0]}"
+            f"  first: position {result.first_pair[1]} is the same as position {result.first_pair[0]}"
         )
-    if found.overflow_from is not None:
-        onward = found.lost == length - found.overflow_from
+    if result.overflow_from is not None:
+        onward = result.lost == length - result.overflow_from
         if onward:
             show_line(
-                f"  from position {found.overflow_from} on the numbers are not finite"
+                f"  from position {result.overflow_from} on the numbers are not finite"
             )
         else:
             show_line(
-                f"  numbers that are not finite: {found.lost} of the positions, first {found.overflow_from}"
+                f"  numbers that are not finite: {result.lost} of the positions, first {result.overflow_from}"
             )
-    if math.isinf(found.min_distance):
-        show_line(f"closest: not known ({found.how_distance})")
+    if math.isinf(result.min_distance):
+        show_line(f"closest: not known ({result.how_distance})")
         return
-    t, u = found.closest_pair
-    apart = f"{shown_above(found.min_distance, 4)} apart ({found.how_distance})"
+    t, u = result.closest_pair
+    apart = f"{shown_above(result.min_distance, 4)} apart ({result.how_distance})"
     show_line(
-        f"closest: positions {t} and {u} (difference {found.min_difference}), {apart}"
+        f"closest: positions {t} and {u} (difference {result.min_difference}), {apart}"
     )

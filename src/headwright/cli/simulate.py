@@ -103,10 +103,10 @@ def simulate(
 
     check_picture(plot)
     chosen = read_targets(copy, average, at_least, eps)
-    given = _statement(certificate, query)
+    stated = _statement(certificate, query)
     least = chosen.least if chosen is not None else None
-    if given is not None and least is None and (met or targets is None):
-        least = given.targets
+    if stated is not None and least is None and (met or targets is None):
+        least = stated.targets
     if least is None and (met or targets is None):
         raise InputError(
             "expected --targets to watch, or a target: --copy, --average or --at-least"
@@ -114,8 +114,8 @@ def simulate(
     watched = read_numbers(targets, "--targets") or sorted(least or ())
     with progress("drawing") as report:
         result = simulate(
-            _keys(keys, given),
-            _queries(query, given),
+            _keys(keys, stated),
+            _queries(query, stated),
             read_uncertainty(uncertainty),
             watched,
             tolerance=read_number(tolerance, "--tolerance"),
@@ -124,8 +124,8 @@ def simulate(
             seed=seed,
             scale=read_number(scale, "--scale")
             if scale is not None
-            else given.scale
-            if given
+            else stated.scale
+            if stated
             else Fraction(1),
             progress=report,
         )
@@ -133,7 +133,7 @@ def simulate(
         show_json(result.to_json())
     else:
         _print(result, average=targets is not None or least is None)
-    if given is not None:
+    if stated is not None:
         say(
             "The queries are the certificate's, which was not verified here: see headwright verify."
         )
@@ -159,29 +159,31 @@ def _statement(
     return statement
 
 
-def _keys(path: Path | None, given: KeyStatement | None) -> Float[np.ndarray, "n d"]:
+def _keys(
+    path: Path | None, statement: KeyStatement | None
+) -> Float[np.ndarray, "n d"]:
     import numpy as np
 
     if path is not None:
         return read_keys(path)
-    if given is None or given.keys[0].rows is None:
+    if statement is None or statement.keys[0].rows is None:
         raise InputError(
             "expected --keys"
-            + (", since the certificate does not hold them" if given else "")
+            + (", since the certificate does not hold them" if statement else "")
         )
-    name = given.keys[0]
-    return np.array(given.keys[0].rows.numbers).reshape(name.n, name.d)
+    name = statement.keys[0]
+    return np.array(statement.keys[0].rows.numbers).reshape(name.n, name.d)
 
 
 def _queries(
-    paths: list[Path] | None, given: KeyStatement | None
+    paths: list[Path] | None, statement: KeyStatement | None
 ) -> Float[np.ndarray, "heads d"]:
     import numpy as np
 
-    if given is None:
+    if statement is None:
         return read_queries(paths or [])
     return np.array(
-        [[float(x) for x in query] for query in given.queries]
+        [[float(x) for x in query] for query in statement.queries]
     )  # they are floats: exact
 
 
@@ -208,9 +210,9 @@ def _print(result: Simulation, *, average: bool) -> None:
         low, high = (
             target.mean_interval
         )  # cut at 0 and 1: the longer side is the one that was not
-        shown = f"{target.mean:.4f}"
-        half = max(high - float(shown), float(shown) - low)
-        mean = f"{shown} ± {fixed_above(half, 4)}"
+        rounded = f"{target.mean:.4f}"
+        half = max(high - float(rounded), float(rounded) - low)
+        mean = f"{rounded} ± {fixed_above(half, 4)}"
         proven = [str(result.exact.means[k])] if result.exact else []
         table.add_row(
             str(target.key), mean, f"{target.deviation:.4f}", *spread, *proven

@@ -101,7 +101,7 @@ def verify(
     from headwright.verification.verify import verify as check
 
     if model_named(text) is not None:
-        given = {
+        of_keys = {
             "--keys": keys,
             "--uncertainty": uncertainty,
             "--rules": rules,
@@ -113,7 +113,7 @@ def verify(
             "--confidence": confidence,
             "--checker": checker,
         }
-        for option, value in given.items():
+        for option, value in of_keys.items():
             if value is not None:
                 raise InputError(
                     f"{option} beside a certificate about every text: expected --model alone"
@@ -224,13 +224,16 @@ def _show(
             f". The model itself, run in float64 on {verdict.runs} such texts, agrees"
         )
     if json:
-        told: dict[str, object] = verdict.to_json() | {"verdict": word, "words": words}
+        as_json: dict[str, object] = verdict.to_json() | {
+            "verdict": word,
+            "words": words,
+        }
         if compared is not None:
-            told |= {
+            as_json |= {
                 "differences": compared.differences,
                 "notes": compared.notes,
                 "unasked": compared.unasked,
             }
-        show_json(told)
+        show_json(as_json)
     else:
         show_line(f"{word} ({verdict.by}): {words}")

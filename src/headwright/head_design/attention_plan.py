@@ -27,8 +27,8 @@ def _scores_at(
 ) -> Float[np.ndarray, " n"]:
     """The scores of what is seen, with tokens at their places."""
     x = rules.asking(rules.sequences[rule.sequence][rule.token])
-    found: Float[np.ndarray, " n"] = rules.tokens(rule) @ (M @ x) + rules.added(rule)
-    return found
+    scores: Float[np.ndarray, " n"] = rules.tokens(rule) @ (M @ x) + rules.added(rule)
+    return scores
 
 
 def _pieces(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Ends:
@@ -168,10 +168,10 @@ def _rivals(
     """For each token ln sum over the others of exp(high_l - low_j)."""
     others = np.where(np.eye(high.shape[-1], dtype=bool), -np.inf, high[..., None, :])
     top = others.max(axis=-1)
-    found: Float[np.ndarray, "*ends n"] = (
+    log_odds: Float[np.ndarray, "*ends n"] = (
         top + np.log(np.exp(others - top[..., None]).sum(axis=-1)) - low
     )
-    return found
+    return log_odds
 
 
 @dataclass(frozen=True)

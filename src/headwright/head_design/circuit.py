@@ -266,9 +266,9 @@ def _built(
         if number == last:
             claims.append(result.claims)
             break
-        made = _outputs_made(result, result.layer, as_wanted=as_wanted)
-        claims.append((*result.claims, *made))
-        sequences, ball = _handed_on(rules, made)
+        outputs_of_layer = _outputs_made(result, result.layer, as_wanted=as_wanted)
+        claims.append((*result.claims, *outputs_of_layer))
+        sequences, ball = _handed_on(rules, outputs_of_layer)
         errors.append(printed_above(ball))
         rules = next_rules(circuit.others[number], sequences, ball, number + 1)
     text = _certificate(layers, claims)
@@ -297,7 +297,7 @@ def _outputs_made(
     for rule in rules.rules:
         if rule.output and (rule.head is None or rules.heads == 1):
             wanted[rule.sequence, rule.token] = rule.output
-    made = []
+    unproved = []
     for sequence, X in enumerate(rules.sequences):
         Y = outputs(layer, X)
         if Y.shape[1] != rules.dimension:
@@ -309,19 +309,21 @@ def _outputs_made(
             output = tuple(map(Fraction, y))
             if as_wanted:
                 output = wanted.get((sequence, token), output)
-            made.append(Rule(token, sequence, None, output=output))
+            unproved.append(Rule(token, sequence, None, output=output))
     with_errors = []
-    for rule, facts in zip(made, proven_facts(rules, made, layer), strict=True):
+    for rule, facts in zip(unproved, proven_facts(rules, unproved, layer), strict=True):
         with_errors.append(replace(rule, tolerance=Fraction(facts.error)))
     return tuple(with_errors)
 
 
-def _handed_on(rules: Rules, made: Sequence[Rule]) -> tuple[Sequences, Fraction]:
+def _handed_on(
+    rules: Rules, outputs_of_layer: Sequence[Rule]
+) -> tuple[Sequences, Fraction]:
     """The tokens with what is made of them, and a ball that holds them: a short number."""
     sequences = tuple(X.copy() for X in rules.sequences)
     stretch = max(1 - rules.scale[0], rules.scale[1] - 1)
     off = Fraction(0)
-    for rule in made:
+    for rule in outputs_of_layer:
         x = list(map(Fraction, rules.sequences[rule.sequence][rule.token].tolist()))
         next_x = list(map(add, x, rule.output or ()))
         rounded_x = list(map(float, next_x))

@@ -209,8 +209,8 @@ def _complete(
     stack: StackedConstraints, reduced: ReducedProgram, start: QueryKeyFactors
 ) -> tuple[Rows, Rows]:
     """The start in coordinates; what it leaves open is chosen so that it violates as little as can be."""
-    given = start.queries if start.keys is None else start.keys
-    r = 0 if given is None else len(given)
+    given_factor = start.queries if start.keys is None else start.keys
+    r = 0 if given_factor is None else len(given_factor)
     A = np.zeros((r, reduced.shape[0]))
     B = np.zeros((r, reduced.shape[1]))
     if start.keys is not None:

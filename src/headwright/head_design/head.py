@@ -178,15 +178,15 @@ def patterns(
             [0.269, 0.731]]])
     """
     X = np.asarray(X, dtype=np.float64)
-    found = []
+    patterns_of_heads = []
     for h, head in enumerate(layer.heads):
         # Keys and queries, (T, r) each.
         K = X @ head.W_K.T.astype(np.float64)
         Q = X @ head.W_Q.T.astype(np.float64)
         Q = Q if head.b_Q is None else Q + head.b_Q
         s = attention.scores(K, Q) + layer.added(h, len(X))  # (T, T)
-        found.append(attention.pattern(s, layer.visible(len(X))))
-    return np.stack(found)
+        patterns_of_heads.append(attention.pattern(s, layer.visible(len(X))))
+    return np.stack(patterns_of_heads)
 
 
 @typed_errors

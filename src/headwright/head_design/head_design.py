@@ -178,7 +178,7 @@ class UnroundedHead:
 
 def design_head(
     rules: Rules,
-    mine: tuple[Rule, ...],
+    rules_of_head: tuple[Rule, ...],
     minimise: str,
     head_dim: int | None,
     dtype: str,
@@ -189,27 +189,27 @@ def design_head(
     Ways are compared by |W_Q|_F^2 + |W_K|_F^2 + |W_V|_F^2, all that there is.
     """
     space = TokenSpace.of(rules)
-    if not mine:
+    if not rules_of_head:
         D = rules.dimension
         k = D + rules.biases
         no_scores = np.zeros((D, k))
         no_values = np.zeros((rules.width, k))
         return UnroundedHead(space, (), no_scores, no_values, _size_solver, room)
-    if _kept_evenly(rules, mine):
+    if _kept_evenly(rules, rules_of_head):
         # nothing is smaller than 0, and rounding needs no room there
-        return replace(next(_ways(space, mine, dtype, min(MIXED))), room=room)
+        return replace(next(_ways(space, rules_of_head, dtype, min(MIXED))), room=room)
 
     # where there are many unknowns, rank is searched for without the smallest matrix
     unknowns = min(rules.dimension, sum(map(len, rules.sequences))) ** 2
     if minimise == "rank" and unknowns > LARGE:
         for most in MIXED:
-            for way in _ways(space, mine, dtype, most):
+            for way in _ways(space, rules_of_head, dtype, most):
                 head = _of_small_rank(way, head_dim, room)
                 if head is not None:
                     return head
         return None
 
-    best = _best_way(space, mine, dtype, room)
+    best = _best_way(space, rules_of_head, dtype, room)
     if best is None:
         return None
     fits = head_dim is None or best.rank <= head_dim
@@ -218,11 +218,13 @@ def design_head(
     return _of_small_rank(best, head_dim, room) or (best if fits else None)
 
 
-def too_many_unknowns(rules: Rules, mine: tuple[Rule, ...], dtype: str) -> bool:
+def too_many_unknowns(
+    rules: Rules, rules_of_head: tuple[Rule, ...], dtype: str
+) -> bool:
     """Whether the matrix of scores of a way has more unknowns than `smallest` takes on, so that it was not tried."""
     space = TokenSpace.of(rules)
     for most in MIXED:
-        for way in _ways(space, mine, dtype, most):
+        for way in _ways(space, rules_of_head, dtype, most):
             reduced = reduce_program(space.goals(way.plans, 0.0))
             if reduced is not None and is_too_large(reduced):
                 return True
@@ -230,13 +232,13 @@ def too_many_unknowns(rules: Rules, mine: tuple[Rule, ...], dtype: str) -> bool:
 
 
 def _best_way(
-    space: TokenSpace, mine: tuple[Rule, ...], dtype: str, room: float
+    space: TokenSpace, rules_of_head: tuple[Rule, ...], dtype: str, room: float
 ) -> UnroundedHead | None:
     """The best of the ways with mixtures of as few tokens as will do."""
     for most in MIXED:
         best = None
         least = np.inf
-        for way in _ways(space, mine, dtype, most):
+        for way in _ways(space, rules_of_head, dtype, most):
             tuned = tuned_slack(space, way.plans, way.W_V, _size_solver, room, rounds=6)
             if tuned is None:
                 continue
@@ -251,11 +253,11 @@ def _best_way(
     return None
 
 
-def _kept_evenly(rules: Rules, mine: tuple[Rule, ...]) -> bool:
+def _kept_evenly(rules: Rules, rules_of_head: tuple[Rule, ...]) -> bool:
     """Whether a head whose scores are all 0 keeps the rules, in exact numbers: none of them about an output."""
-    if rules.bias or any(rule.output is not None for rule in mine):
+    if rules.bias or any(rule.output is not None for rule in rules_of_head):
         return False
-    for rule in mine:
+    for rule in rules_of_head:
         share = Fraction(1, len(rules.seen(rule)))
         if any(p > share for p in (rule.attend or {}).values()):
             return False
@@ -265,21 +267,21 @@ def _kept_evenly(rules: Rules, mine: tuple[Rule, ...]) -> bool:
 
 
 def _ways(
-    space: TokenSpace, mine: tuple[Rule, ...], dtype: str, most: int
+    space: TokenSpace, rules_of_head: tuple[Rule, ...], dtype: str, most: int
 ) -> Iterator[UnroundedHead]:
     """The ways with mixtures of up to so many tokens, before any matrix of scores is known."""
     rules = space.rules
     nothing = np.zeros((rules.dimension, rules.dimension + rules.biases))
     options = []
-    for rule in mine:
+    for rule in rules_of_head:
         mixtures = candidates(rules, rule, most)
         options.append([m for m in mixtures if _is_possible(space, rule, m)])
-    for way in islice(assignments(rules, mine, options), WAYS):
+    for way in islice(assignments(rules, rules_of_head, options), WAYS):
         plans = tuple(
             AttentionPlan(rule, mixture, _left(rule))
-            for rule, mixture in zip(mine, way.mixtures, strict=True)
+            for rule, mixture in zip(rules_of_head, way.mixtures, strict=True)
         )
-        W_V = _values(rules, mine, way, dtype)
+        W_V = _values(rules, rules_of_head, way, dtype)
         yield UnroundedHead(space, plans, nothing, W_V, _size_solver, NO_ROOM)
 
 
@@ -367,7 +369,7 @@ def _possible_signs(start: UnroundedHead) -> Iterator[list[int]]:
 
 
 def _values(
-    rules: Rules, mine: tuple[Rule, ...], way: MixtureAssignment, dtype: str
+    rules: Rules, rules_of_head: tuple[Rule, ...], way: MixtureAssignment, dtype: str
 ) -> Float[np.ndarray, "m D"]:
     """W_V in the numbers of the type; the identity where no rule of any head wants an output."""
     if all(rule.output is None for rule in rules.rules):
@@ -376,7 +378,7 @@ def _values(
     attended = []
     wanted_rows = []
     tolerances = []
-    for rule, mixture in zip(mine, way.mixtures, strict=True):
+    for rule, mixture in zip(rules_of_head, way.mixtures, strict=True):
         if rule.output is None:
             continue
         X = tokens[rule.sequence]

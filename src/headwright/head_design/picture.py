@@ -31,10 +31,12 @@ def head_plane(head: Head, X: Float[np.ndarray, "T D"]) -> HeadPlane:
     Q = Q if head.b_Q is None else Q + head.b_Q
     both = np.concatenate([K, Q])
     axes = np.linalg.svd(both, full_matrices=False).Vh[:2]  # (at most 2, r)
-    shown = both @ axes.T
+    in_plane = both @ axes.T
     whole = float((both**2).sum())
-    share = min(1.0, round(float((shown**2).sum()) / whole, 12)) if whole > 0 else 1.0
-    flat = np.pad(shown, ((0, 0), (0, 2 - shown.shape[1])))
+    share = (
+        min(1.0, round(float((in_plane**2).sum()) / whole, 12)) if whole > 0 else 1.0
+    )
+    flat = np.pad(in_plane, ((0, 0), (0, 2 - in_plane.shape[1])))
     return HeadPlane(flat[: len(X)], flat[len(X) :], share)
 
 
@@ -58,7 +60,13 @@ def picture(
     names = labels or [f"token {i}" for i in range(len(X))]
     title = f"Head {head}, of dimension {layer.heads[head].head_dim}"
     part = "" if plane.share == 1 else f"the plane shows {100 * plane.share:.0f}%"
-    told = "; ".join(text for text in (words, part) if text)
+    subtitle = "; ".join(text for text in (words, part) if text)
     return pictures.head_picture(
-        patterns(layer, X)[head], names, plane.keys, plane.queries, title, told, free
+        patterns(layer, X)[head],
+        names,
+        plane.keys,
+        plane.queries,
+        title,
+        subtitle,
+        free,
     )

@@ -1,8 +1,9 @@
-"""QueryKeyFactors of the matrix of scores and W_V rounded to a number type, so that the rules still hold."""
+"""Factors of the matrix of scores and W_V rounded to a number type, so that the rules still hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
@@ -19,6 +20,16 @@ from headwright.head_design.rules import Rules
 
 TYPES = {"float64": np.float64, "float32": np.float32, "bfloat16": ml_dtypes.bfloat16}
 TRIES = 48  # other factors of the same M, which are rounded otherwise
+MOST_MOVES = 200  # of entries of a row of W_V
+
+
+@dataclass(frozen=True, eq=False)
+class _EntryMove:
+    """An entry of a row moved to the next number of the type, and the error that the row then has."""
+
+    column: int
+    value: float
+    error: Float[np.ndarray, " k"]
 
 
 def rounded(matrix: Float[np.ndarray, "n d"], dtype: str) -> Float[np.ndarray, "n d"]:
@@ -121,14 +132,14 @@ def nearest_values(
     dtype: str,
 ) -> Float[np.ndarray, "m D"]:
     """W in numbers of the type, with W y near what is wanted: single entries are moved by a unit while that helps."""
-    found = rounded(W, dtype)
+    nearest = rounded(W, dtype)
     if dtype == "float64" or not len(Y):
-        return found
+        return nearest
     columns = np.flatnonzero(np.abs(Y).max(axis=0))
     columns = columns[np.argsort(-np.abs(Y).max(axis=0)[columns])][:64]
-    for row, goal in zip(found, wanted.T, strict=True):
+    for row, goal in zip(nearest, wanted.T, strict=True):
         _nearer(row, Y, goal, columns, dtype)
-    return found
+    return nearest
 
 
 def _nearer(
@@ -138,31 +149,37 @@ def _nearer(
     columns: np.ndarray,
     dtype: str,
 ) -> None:
+    """Move one entry of the row by a unit, or two, whichever brings Y row nearest to the goal; while that helps."""
     kind = TYPES[dtype]
-    for _ in range(200):
-        off = Y @ row - goal
-        now = float(off @ off)
-        best: tuple[float, list[tuple[int, float]]] = (now * (1 - 1e-12), [])
-        moves = [
-            (j, float(np.nextafter(kind(row[j]), kind(np.inf * s))))
-            for j in columns
-            for s in (-1, 1)
-        ]
-        shifts = [(j, to, off + Y[:, j] * (to - row[j])) for j, to in moves]
-        for n, (j, to, one) in enumerate(shifts):
-            best = min(best, (float(one @ one), [(j, to)]), key=lambda pair: pair[0])
-            for i, also, other in shifts[n + 1 :]:
-                if i != j:
-                    both = one + other - off
-                    best = min(
-                        best,
-                        (float(both @ both), [(j, to), (i, also)]),
-                        key=lambda pair: pair[0],
-                    )
-        if not best[1]:
+    for _ in range(MOST_MOVES):
+        error = Y @ row - goal
+        # What the error would be after each single move.
+        moves = []
+        for j in columns:
+            for side in (-np.inf, np.inf):
+                value = float(np.nextafter(kind(row[j]), kind(side)))
+                moved_error = error + Y[:, j] * (value - row[j])
+                moves.append(_EntryMove(int(j), value, moved_error))
+        least = float(error @ error) * (1 - 1e-12)
+        best: list[_EntryMove] = []
+        for number, move in enumerate(moves):
+            squared = float(move.error @ move.error)
+            if squared < least:
+                least = squared
+                best = [move]
+            for other in moves[number + 1 :]:
+                if other.column == move.column:
+                    continue
+                # The error is linear in the row, so that two moves add up.
+                both = move.error + other.error - error
+                squared = float(both @ both)
+                if squared < least:
+                    least = squared
+                    best = [move, other]
+        if not best:
             return
-        for j, to in best[1]:
-            row[j] = to
+        for move in best:
+            row[move.column] = move.value
 
 
 def _clean(matrix: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:

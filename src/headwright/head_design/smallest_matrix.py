@@ -268,18 +268,18 @@ def _share_between_equalities(
 
 
 def _evened_multipliers(
-    goal: PatternGoal, N: Float[np.ndarray, "p r"], found: Float[np.ndarray, " c"]
+    goal: PatternGoal, N: Float[np.ndarray, "p r"], evened: Float[np.ndarray, " c"]
 ) -> Float[np.ndarray, " m"]:
     """Multipliers of the plain constraints that add up to the same slope as those of `_evened`."""
     scores = (goal.keys - goal.keys[goal.targets[0]]) @ N @ goal.query + goal.shifts
     alpha = np.exp(scores - scores.max())
     alpha /= alpha.sum()
     push, *held = (
-        found if len(found) == len(goal.targets) else [0.0, *found]
+        evened if len(evened) == len(goal.targets) else [0.0, *evened]
     )  # there may be no others
-    mine = alpha[list(goal.targets)]
+    on_targets = alpha[list(goal.targets)]
     whole = push / max(float(np.delete(alpha, goal.targets).sum()), 1e-300)
-    shares = whole * mine - np.array([-push - sum(held), *held])
+    shares = whole * on_targets - np.array([-push - sum(held), *held])
     plain: Float[np.ndarray, " m"] = (
         np.maximum(shares, 0.0) * goal.slacks / (1 + goal.slacks)
     )

@@ -186,10 +186,10 @@ def _check_fits(name: str, config: Any, held: int) -> None:
         raise InputError(
             f"{name}: its configuration asks for {asked} parameters, and its files have {held} bytes"
         )
-    made = sum(buffer.numel() for buffer in network.buffers())
-    if made > BUFFERS:
+    buffered = sum(buffer.numel() for buffer in network.buffers())
+    if buffered > BUFFERS:
         raise InputError(
-            f"{name}: its configuration asks for {made} numbers beside its parameters: expected {BUFFERS} "
+            f"{name}: its configuration asks for {buffered} numbers beside its parameters: expected {BUFFERS} "
             "or less"
         )
 

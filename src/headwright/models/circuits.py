@@ -113,11 +113,13 @@ def _notes(
         (linears[0], call.queries[0], "queries"),
         (linears[1], call.keys[0], "keys"),
     ):
-        made = linear(x)
+        by_linear = linear(x)
         used = _flat(rows)
-        if _same(made, used):
+        if _same(by_linear, used):
             continue
-        lengths = [y.reshape(len(x), len(rows), -1).norm(dim=2) for y in (made, used)]
+        lengths = [
+            y.reshape(len(x), len(rows), -1).norm(dim=2) for y in (by_linear, used)
+        ]
         what = (
             "turned by their positions"
             if _same(*lengths)

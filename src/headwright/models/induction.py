@@ -168,8 +168,10 @@ class InductionModel:
 def _plain(text: str) -> Sequence[str]:
     """In lower case, without accents, every space the same."""
     plain = unicodedata.normalize("NFKD", text.casefold())
-    kept = [character for character in plain if not unicodedata.combining(character)]
-    return [" " if character.isspace() else character for character in kept]
+    without_accents = [
+        character for character in plain if not unicodedata.combining(character)
+    ]
+    return [" " if character.isspace() else character for character in without_accents]
 
 
 @cache

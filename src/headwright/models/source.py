@@ -30,8 +30,8 @@ class Source:
 
 def expected_model(source: Source, expected: tuple[str, str, str]) -> Model:
     """On a worker: the model, if it and the code here are those that the work began with (digest, settings, code)."""
-    digest, settings, mine = expected
-    workers.same_code(mine)
+    digest, settings, code_digest = expected
+    workers.same_code(code_digest)
     model = source.model()
     if model.digest != digest:
         raise InputError(

@@ -90,9 +90,9 @@ class ImplementationName(str):
     @classmethod
     def of(cls, name: str, original: str) -> ImplementationName:
         """A name, and the one that copies have."""
-        made = cls(name)
-        made.original = original
-        return made
+        named = cls(name)
+        named.original = original
+        return named
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and files, which may be read where there is no Headwright."""

@@ -30,11 +30,11 @@ def conformance_picture(
     ['head 0']
     """
     cells = worst_cells(ratios, MOST_ROWS, MOST_COLUMNS)
-    shown = np.minimum(cells.ratios, FULL)
+    capped = np.minimum(cells.ratios, FULL)
     data = []
     for i, (first_row, past_row) in enumerate(cells.rows):
         for j, (first_column, past_column) in enumerate(cells.columns):
-            ratio = float(shown[i, j])
+            ratio = float(capped[i, j])
             cell = {
                 "row": int(row_numbers[first_row]),
                 "row_end": int(row_numbers[past_row - 1]) + 1,
@@ -64,10 +64,10 @@ def conformance_picture(
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
-    outside = int((shown > 1).sum())
+    outside = int((capped > 1).sum())
     words = (
-        f"A map of error divided by bound: {outside} of {shown.size} cells are "
-        f"outside, the largest is {shown.max():.3g}."
+        f"A map of error divided by bound: {outside} of {capped.size} cells are "
+        f"outside, the largest is {capped.max():.3g}."
     )
     return titled(chart, title, subtitle, words)
 

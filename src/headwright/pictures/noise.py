@@ -55,8 +55,8 @@ def noise_picture(
         if len(names) > 1
         else ""
     )
-    told = f"{cloud}Histograms of the weights; means: {means}. {summary[0].upper()}{summary[1:]}."
-    return titled(alt.vconcat(*parts), title, summary, told)
+    description = f"{cloud}Histograms of the weights; means: {means}. {summary[0].upper()}{summary[1:]}."
+    return titled(alt.vconcat(*parts), title, summary, description)
 
 
 def _band(result: Simulation, key: int) -> dict[str, float]:

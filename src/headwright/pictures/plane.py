@@ -253,20 +253,20 @@ def _told(
     which = " and ".join(
         f"key {a} at ({keys[a][0]:.3g}, {keys[a][1]:.3g})" for a in list(targets)[:4]
     )
-    said = [f"{len(keys)} keys in the plane; targets: {which}."]
+    sentences = [f"{len(keys)} keys in the plane; targets: {which}."]
     if forbidden and len(targets) == 1:
-        said.append(
+        sentences.append(
             "The hull of the other keys is drawn around it, so no direction leads to it alone."
         )
     elif forbidden:
-        said.append("The hull of the other keys is drawn.")
+        sentences.append("The hull of the other keys is drawn.")
     for q in queries[:4]:
-        said.append(
+        sentences.append(
             f"An arrow from the origin to the query ({q[0]:.3g}, {q[1]:.3g}), of length {np.linalg.norm(q):.4g}."
         )
     if region and len(queries) == 1:
-        said.append(
+        sentences.append(
             "The queries that meet the targets fill a region that runs off the frame; the circle of the query's length "
             "around the origin touches it where the arrow ends."
         )
-    return " ".join(said)
+    return " ".join(sentences)

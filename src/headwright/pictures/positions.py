@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @typed_errors
 def position_picture(
-    found: Preview,
+    preview: Preview,
     title: str,
     subtitle: str = "",
     first_pair: tuple[int, int] | None = None,
@@ -26,37 +26,39 @@ def position_picture(
     Where none coincide: the distance of neighbours alone.
 
     >>> from headwright.positions import Precision, Sinusoidal, preview
-    >>> found = preview(Sinusoidal(4), 300, Precision(index="bfloat16"), 250)
-    >>> picture = position_picture(found, "Positions", "", (256, 257))
+    >>> distances = preview(Sinusoidal(4), 300, Precision(index="bfloat16"), 250)
+    >>> picture = position_picture(distances, "Positions", "", (256, 257))
     >>> len(picture.to_dict()["vconcat"])
     2
     """
     parts = [
-        _neighbours(found, first_pair),
-        *([_stretches(found)] if any(found.coinciding) else []),
+        _neighbours(preview, first_pair),
+        *([_stretches(preview)] if any(preview.coinciding) else []),
     ]
     return titled(
-        alt.vconcat(*parts), title, subtitle, _told(found, subtitle, first_pair)
+        alt.vconcat(*parts), title, subtitle, _told(preview, subtitle, first_pair)
     )
 
 
-def _neighbours(found: Preview, first_pair: tuple[int, int] | None) -> Chart:
+def _neighbours(preview: Preview, first_pair: tuple[int, int] | None) -> Chart:
     kinds = ["apart", "coincide"]
     points = [
-        {"t": found.start + k, "distance": float(gap), "kind": kinds[int(gap == 0)]}
-        for k, gap in enumerate(found.neighbours)
+        {"t": preview.start + k, "distance": float(gap), "kind": kinds[int(gap == 0)]}
+        for k, gap in enumerate(preview.neighbours)
         if np.isfinite(gap)
     ]
     top = (
         1.25
-        * max((float(gap) for gap in found.neighbours if np.isfinite(gap)), default=1.0)
+        * max(
+            (float(gap) for gap in preview.neighbours if np.isfinite(gap)), default=1.0
+        )
         or 1.0
     )
-    last = found.start + len(found.neighbours)
+    last = preview.start + len(preview.neighbours)
     x = alt.X(
         "t:Q",
         title="position t",
-        scale=alt.Scale(domain=[found.start - 1, last], nice=False),
+        scale=alt.Scale(domain=[preview.start - 1, last], nice=False),
         axis=_whole(),
     )
     y = alt.Y(
@@ -87,7 +89,7 @@ def _neighbours(found: Preview, first_pair: tuple[int, int] | None) -> Chart:
         at = t if u == t + 1 else u  # a point stands for a position and the next
         words = f"{t} and {u}: the first two alike"
         mark = rows([{"t": at, "distance": 0.9 * top, "name": words}])
-        left = at - found.start > len(found.neighbours) / 2
+        left = at - preview.start > len(preview.neighbours) / 2
         rule = (
             alt.Chart(mark)
             .mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=1.2)
@@ -102,17 +104,17 @@ def _neighbours(found: Preview, first_pair: tuple[int, int] | None) -> Chart:
     )
 
 
-def _stretches(found: Preview) -> Chart:
+def _stretches(preview: Preview) -> Chart:
     data = rows(
         {"low": low, "high": high, "share": share}
         for low, high, share in zip(
-            found.ends, found.ends[1:], found.coinciding, strict=False
+            preview.ends, preview.ends[1:], preview.coinciding, strict=False
         )
     )
     x = alt.X(
         "low:Q",
         title="position",
-        scale=alt.Scale(domain=[0, found.ends[-1]], nice=False),
+        scale=alt.Scale(domain=[0, preview.ends[-1]], nice=False),
         axis=_whole(),
     )
     y = alt.Y(
@@ -143,23 +145,25 @@ def _whole() -> alt.Axis:
     return alt.Axis(grid=False, tickMinStep=1, tickCount=6, format="d")
 
 
-def _told(found: Preview, subtitle: str, first_pair: tuple[int, int] | None) -> str:
-    last = found.start + len(found.neighbours)
-    equal = int((found.neighbours == 0).sum())
-    said = [
+def _told(preview: Preview, subtitle: str, first_pair: tuple[int, int] | None) -> str:
+    last = preview.start + len(preview.neighbours)
+    equal = int((preview.neighbours == 0).sum())
+    sentences = [
         f"{subtitle}." if subtitle else "",
-        f"The distance of neighbours from position {found.start} to {last}:",
+        f"The distance of neighbours from position {preview.start} to {last}:",
     ]
-    said.append(f"{equal} of {len(found.neighbours)} are 0." if equal else "none is 0.")
+    sentences.append(
+        f"{equal} of {len(preview.neighbours)} are 0." if equal else "none is 0."
+    )
     if first_pair is not None:
-        said.append(
+        sentences.append(
             f"The first two that coincide, {first_pair[0]} and {first_pair[1]}, are marked."
         )
-    if any(found.coinciding):
-        worst = max(found.coinciding)
-        at = found.coinciding.index(worst)
-        said.append(
+    if any(preview.coinciding):
+        worst = max(preview.coinciding)
+        at = preview.coinciding.index(worst)
+        sentences.append(
             f"Below, by stretches of positions, the share that coincides with the one before: from "
-            f"{found.coinciding[0]:.0%} at the start to {worst:.0%} from {found.ends[at]} on."
+            f"{preview.coinciding[0]:.0%} at the start to {worst:.0%} from {preview.ends[at]} on."
         )
-    return " ".join(part for part in said if part)
+    return " ".join(part for part in sentences if part)

@@ -106,7 +106,7 @@ def _powers(values: Float[np.ndarray, " k"]) -> alt.Axis:
 
 def _told(result: LowRank) -> str:
     values = result.singular_values
-    kept = (
+    cut_at = (
         f"{result.rank} singular values are kept, from {values[0]:.4g} to {values[result.rank - 1]:.4g}"
         if result.rank
         else "no singular value is kept"
@@ -119,7 +119,7 @@ def _told(result: LowRank) -> str:
     error = shown_above(result.error_upper_bound, 4)
     guarantee = shown_above(result.guarantee, 4)
     lines = f"Lines at the certified error, {error}, and at the guarantee, {guarantee}"
-    return f"{kept[0].upper()}{kept[1:]}{cut}. {lines}."
+    return f"{cut_at[0].upper()}{cut_at[1:]}{cut}. {lines}."
 
 
 def _subtitle(result: LowRank) -> str:

@@ -74,14 +74,16 @@ def heading(text: str, below: str | Sequence[str] = "") -> alt.Title:
     )
 
 
-def titled(chart: Chart, title: str, below: str, told: str) -> Chart:
+def titled(chart: Chart, title: str, below: str, description: str) -> Chart:
     """The chart with its title, in lines that fit, and with what it shows in words."""
     lines = textwrap.wrap(title, TITLE_LETTERS)
     more = textwrap.wrap(below, LETTERS)
     if not lines:
-        return _offline(chart.properties(description=told))
+        return _offline(chart.properties(description=description))
     words: dict[str, Any] = {"subtitle": more} if more else {}
-    return _offline(chart.properties(title=alt.Title(lines, **words), description=told))
+    return _offline(
+        chart.properties(title=alt.Title(lines, **words), description=description)
+    )
 
 
 @typed_errors
@@ -111,12 +113,12 @@ def _offline(chart: Chart) -> Chart:
     kind = type(chart)
     if issubclass(kind, Offline):
         return chart
-    found = chart.copy(deep=False)
-    shown = type(kind.__name__, (Offline, kind), {"__module__": kind.__module__})
+    copied = chart.copy(deep=False)
+    offline_kind = type(kind.__name__, (Offline, kind), {"__module__": kind.__module__})
     object.__setattr__(
-        found, "__class__", shown
+        copied, "__class__", offline_kind
     )  # an attribute that is set as usual is a part of the drawing
-    return found
+    return copied
 
 
 @typed_errors
@@ -220,9 +222,9 @@ def _spoken(drawing: str, words: str) -> str:
     """The drawing as one image with a text alternative, instead of a hundred parts without a name; dark in the dark."""
     plain = _FONTS.sub("", _ROLES.sub("", drawing))
     head, _, body = plain.partition(">")
-    said = html.escape(words)
+    label = html.escape(words)
     font = html.escape(DRAWN)
-    return f'{head} role="img" aria-label="{said}" font-family="{font}"><style>{darkened()}</style>{body}'
+    return f'{head} role="img" aria-label="{label}" font-family="{font}"><style>{darkened()}</style>{body}'
 
 
 def _page(styled: Chart, words: str) -> str:

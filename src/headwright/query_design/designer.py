@@ -124,7 +124,7 @@ def chance(
     keys = question.keys[0]
     uncertainty = question.uncertainty
     samples = max(100, min(SAMPLES, NUMBERS // (len(keys) * len(queries))))
-    found = targets_met(
+    met = targets_met(
         keys,
         queries,
         uncertainty,
@@ -135,7 +135,7 @@ def chance(
     )
     # However what is not random is drawn, the targets are met as often as was proved.
     not_by_chance(
-        found.held.nearly,
+        met.held.nearly,
         0,
         samples,
         Enclosure(float(question.confidence), 1.0),
@@ -143,12 +143,12 @@ def chance(
     )
     evenly = bool(uncertainty.sampled_sets) or uncertainty.lists_scales
     return EstimatedProbability(
-        found.probability,
-        found.interval,
+        met.probability,
+        met.interval,
         samples,
         conservative=min(ways_to_fail(question, kind) for kind in ("keys", "pairs"))
         > 1,
-        exact=None if evenly else found.exact,
+        exact=None if evenly else met.exact,
         evenly=evenly,
     )
 
@@ -256,20 +256,20 @@ def design(
     phases = Phases(progress, SOLVED if "exact" in checks.names else SOLVED_FAST)
     # Floats that overflow on the way prove nothing, and neither do the others: the checker decides.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        found = (
+        result = (
             _several(question, checks, phases)
             if heads > 1
             else _one(question, checks, phases)
         )
     phases.done()
-    if found.certificate is not None:
-        found = replace(found, checkers=checks.names)
+    if result.certificate is not None:
+        result = replace(result, checkers=checks.names)
     elif checks.unconfirmed:
-        found = replace(
-            found, words=f"{found.words}. Not confirmed: {checks.unconfirmed[0]}"
+        result = replace(
+            result, words=f"{result.words}. Not confirmed: {checks.unconfirmed[0]}"
         )
-    LOG.info("%s, for %d keys", found.word, len(question.keys[0]))
-    return _with_probability(found)
+    LOG.info("%s, for %d keys", result.word, len(question.keys[0]))
+    return _with_probability(result)
 
 
 def _question(
@@ -325,19 +325,19 @@ def _question(
 
 
 def _one(question: DesignQuestion, checker: Checker, phases: Phases) -> Design:
-    found = shortest_query(question, checker, phases)
-    if found.certificate is None:
-        return _without_query(question, checker, found)
-    query = found.attempt.solution.query
+    searched = shortest_query(question, checker, phases)
+    if searched.certificate is None:
+        return _without_query(question, checker, searched)
+    query = searched.attempt.solution.query
     share = Share(0, tuple(question.targets.indices))
     return Design(
         question,
         "designed",
-        found.words,
-        found.certificate,
+        searched.words,
+        searched.certificate,
         query[None],
         _norm(query),
-        found.lower_bound,
+        searched.lower_bound,
         (share,),
     )
 
@@ -376,26 +376,28 @@ def _several(question: DesignQuestion, checker: Checker, phases: Phases) -> Desi
     )
 
 
-def _with_probability(found: Design) -> Design:
+def _with_probability(result: Design) -> Design:
     """The same, tried out; where keys are random with the probability that was sampled: a lower bound is proven."""
-    if found.word == "designed":
-        _check_floats(found.question, found.queries, found.norm, found.norm_lower_bound)
-    if found.word != "designed" or not found.question.random:
-        return found
-    return replace(found, probability=chance(found.question, found.queries))
+    if result.word == "designed":
+        _check_floats(
+            result.question, result.queries, result.norm, result.norm_lower_bound
+        )
+    if result.word != "designed" or not result.question.random:
+        return result
+    return replace(result, probability=chance(result.question, result.queries))
 
 
 def _without_query(
-    question: DesignQuestion, checker: Checker, found: QueryResult
+    question: DesignQuestion, checker: Checker, searched: QueryResult
 ) -> Design:
     """No query was verified: is there a proof that there is none, or none of any use?"""
     if question.wider:
         return Design(question, "undecided", LISTED)
     proof = prove_impossible(
-        question, checker, found.attempt.problem, found.attempt.solution
+        question, checker, searched.attempt.problem, searched.attempt.solution
     )
     if proof is not None:
-        best = best_eps(question, checker, found.attempt)
+        best = best_eps(question, checker, searched.attempt)
         return Design(
             question,
             "impossible",
@@ -404,8 +406,8 @@ def _without_query(
             norm_lower_bound=math.inf,
             best_eps=best,
         )
-    longer = prove_longer(question, checker, found.attempt)
-    seems = SEEMS[found.attempt.solution.status]
+    longer = prove_longer(question, checker, searched.attempt)
+    seems = SEEMS[searched.attempt.solution.status]
     why = f"neither a query nor a proof that there is none was found (in floating point {seems})"
     return _at_least_longer(question, longer, why)
 

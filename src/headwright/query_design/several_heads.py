@@ -170,12 +170,12 @@ def divide_targets(
     question: DesignQuestion, checker: Checker, phases: Phases
 ) -> Shared | None:
     """The best way of sharing that was found, verified; None if there is none."""
-    found = [
+    splits = [
         (guard, heads)
         for guard in guards(question) or (None,)
         if (heads := _split(question, guard, phases))
     ]
-    for guard, heads in sorted(found, key=lambda one: _longest(_queries(one[1]))):
+    for guard, heads in sorted(splits, key=lambda one: _longest(_queries(one[1]))):
         queries = _queries(heads)
         better = (
             _improve(question, guard, queries) if queries.any() else None
@@ -264,9 +264,9 @@ def _certified(
     queries: Float[np.ndarray, "heads d"],
 ) -> Shared | None:
     for longer in LONGER:
-        mine = queries * (1 + longer)
+        lengthened = queries * (1 + longer)
         verdict = checker.verify(
-            text := certificate(question, "designed", queries=mine, guard=guard)
+            text := certificate(question, "designed", queries=lengthened, guard=guard)
         )
         if verdict.word == "verified":
             break
@@ -274,7 +274,7 @@ def _certified(
         return None
     claimed = Fraction(0)
     words = verdict.words
-    bound, least = best_common_bound(question, mine.mean(axis=0))
+    bound, least = best_common_bound(question, lengthened.mean(axis=0))
     for shrink in (
         SHRINKS if bound is not None and least > 0 and not question.wider else ()
     ):
@@ -283,7 +283,7 @@ def _certified(
             question,
             "designed",
             bound,
-            queries=mine,
+            queries=lengthened,
             none_shorter=none_shorter,
             guard=guard,
         )
@@ -294,7 +294,7 @@ def _certified(
             words = verdict.words
             break
     shares = tuple(Share(h, group) for h, (group, _) in enumerate(heads))
-    return Shared(mine, shares, float_below(claimed), text, words)
+    return Shared(lengthened, shares, float_below(claimed), text, words)
 
 
 def _queries(heads: Heads) -> Float[np.ndarray, "heads d"]:

@@ -161,21 +161,21 @@ and how many its most recent
 
 def checked_mask(mask: object, count: int, what: str) -> Bool[np.ndarray, " keys"]:
     """A mask as booleans, True where something is seen; refused unless it holds booleans, or 0 and 1."""
-    given = np.asarray(mask)
-    if given.shape != (count,):
+    seen = np.asarray(mask)
+    if seen.shape != (count,):
         raise InputError(
-            f"a key mask of shape {given.shape}: expected True or False for {count} {what}"
+            f"a key mask of shape {seen.shape}: expected True or False for {count} {what}"
         )
-    if given.dtype == bool:
-        return given
+    if seen.dtype == bool:
+        return seen
     expected = "expected booleans or 0 and 1, and 1 where a key is seen; a mask that is added to scores is none"
-    if given.dtype.kind not in "fiu":
-        raise InputError(f"a key mask of {given.dtype.name}: {expected}")
-    wrong = given[~np.isin(given, (0, 1))]
+    if seen.dtype.kind not in "fiu":
+        raise InputError(f"a key mask of {seen.dtype.name}: {expected}")
+    wrong = seen[~np.isin(seen, (0, 1))]
     if len(wrong):
         raise InputError(f"a key mask that holds {float(wrong[0]):g}: {expected}")
-    if given.dtype.kind == "f" and not given.any():
+    if seen.dtype.kind == "f" and not seen.any():
         raise InputError(
-            f"a key mask of {given.dtype.name} zeros hides every key: {expected}"
+            f"a key mask of {seen.dtype.name} zeros hides every key: {expected}"
         )
-    return given.astype(bool)
+    return seen.astype(bool)

@@ -165,10 +165,10 @@ def _hidden_edge(
 
 def hidden(call: AttentionRows, place: BlockPlace, backend: ArrayBackend) -> Array:
     """All of it as one mask (texts, heads, rows, keys)."""
-    found = backend.full(place.shape, False)
+    is_hidden = backend.full(place.shape, False)
     for columns, mask in hidden_parts(call, place, backend):
-        found[..., columns] |= mask
-    return found
+        is_hidden[..., columns] |= mask
+    return is_hidden
 
 
 def mask_part(mask: Array, place: BlockPlace) -> Array:

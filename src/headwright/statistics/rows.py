@@ -219,16 +219,16 @@ def _masks_of_texts(
     mask: Any, texts: int | None, keys: int
 ) -> Bool[np.ndarray, "batch keys"]:
     """A mask for each text: its own, or one for all."""
-    given = np.asarray(mask)
+    masks = np.asarray(mask)
     if texts is None:
-        return checked_mask(given, keys, "keys")[None]
-    if given.ndim == 1:
-        return np.repeat(checked_mask(given, keys, "keys")[None], texts, axis=0)
-    if given.ndim != 2 or len(given) != texts:
+        return checked_mask(masks, keys, "keys")[None]
+    if masks.ndim == 1:
+        return np.repeat(checked_mask(masks, keys, "keys")[None], texts, axis=0)
+    if masks.ndim != 2 or len(masks) != texts:
         raise InputError(
-            f"a mask of shape {given.shape} for {texts} texts: expected (keys,) or (batch, keys)"
+            f"a mask of shape {masks.shape} for {texts} texts: expected (keys,) or (batch, keys)"
         )
-    return np.stack([checked_mask(row, keys, "keys") for row in given])
+    return np.stack([checked_mask(row, keys, "keys") for row in masks])
 
 
 def real_numbers(array: Any, name: str) -> Float[np.ndarray, ...]:

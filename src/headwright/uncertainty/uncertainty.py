@@ -73,7 +73,7 @@ class Noise:
             (read_scale(name, numbers) for name, numbers in (scales or {}).items()),
             None,
         )
-        spread = next((SPREADS[name](given) for name, given in spreads.items()), None)  # type: ignore[arg-type]
+        spread = next((SPREADS[name](size) for name, size in spreads.items()), None)  # type: ignore[arg-type]
         return cls(scale, spread)
 
 
@@ -120,7 +120,7 @@ class Uncertainty:
         object.__setattr__(
             self,
             "scenarios",
-            tuple(finite(one, "scenario", axes=2) for one in self.scenarios),
+            tuple(finite(scenario, "scenario", axes=2) for scenario in self.scenarios),
         )
         if self.scenarios and len({s.shape for s in self.scenarios}) > 1:
             shapes = ", ".join(str(s.shape) for s in self.scenarios)

@@ -103,15 +103,16 @@ def parse_uncertainty(text: str, folder: Path = Path()) -> Uncertainty:
 
 
 def _noise(entry: Any, folder: Path, number: int) -> Noise:
-    given = entry.model_dump(exclude_none=True, include=SPREADS.keys())
+    spreads = entry.model_dump(exclude_none=True, include=SPREADS.keys())
     matrices = {
         name: read_array(folder / path, what=name, axes=2)
-        for name, path in given.items()
+        for name, path in spreads.items()
         if type(path) is str
     }
     try:
         return Noise.read(
-            entry.scale and entry.scale.model_dump(exclude_none=True), given | matrices
+            entry.scale and entry.scale.model_dump(exclude_none=True),
+            spreads | matrices,
         )
     except InputError as error:
         raise InputError(f"noise entry {number}: {error}") from error

@@ -30,10 +30,12 @@ class Spectrum:
     def rank(self) -> int:
         """The smallest rank that certainly keeps 90 % of sum sigma^2."""
         # By rank r: the energy of the first r values from below, that of the others from above.
-        kept = np.cumsum(self.lower**2)
+        energy_kept = np.cumsum(self.lower**2)
         lost = np.append(np.cumsum(self.upper[::-1] ** 2)[::-1][1:], 0.0)
         # The factors cover what the sums may lose.
-        enough = kept * (1 - 1e-12) >= ENERGY * (kept + lost) * (1 + 1e-12)
+        enough = energy_kept * (1 - 1e-12) >= ENERGY * (energy_kept + lost) * (
+            1 + 1e-12
+        )
         return int(np.argmax(enough)) + 1 if enough.any() else len(self.lower)
 
     @property

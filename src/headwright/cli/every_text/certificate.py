@@ -78,16 +78,24 @@ def _state_pairs(
     """The head in which the least weight of all pairs is largest."""
     from headwright.text_bounds.make_statement import pairs_statement
 
-    distances = sorted({kept.pair.distance for kept in result.pairs})
+    distances = sorted(
+        {result_of_pair.pair.distance for result_of_pair in result.pairs}
+    )
     if len(distances) > 1:
         raise InputError(
             f"--pairs has the distances {distances}: expected one for a certificate"
         )
     floors: dict[int, float] = {}
-    for kept in result.pairs:
-        floors[kept.head] = min(floors.get(kept.head, 1.0), kept.least.bound)
+    for result_of_pair in result.pairs:
+        floors[result_of_pair.head] = min(
+            floors.get(result_of_pair.head, 1.0), result_of_pair.least.bound
+        )
     best = max(result.heads, key=lambda head: floors[head.head])
-    of_best = [kept.pair for kept in result.pairs if kept.head == best.head]
+    of_best = [
+        result_of_pair.pair
+        for result_of_pair in result.pairs
+        if result_of_pair.head == best.head
+    ]
     pairs = [(pair.query, pair.key) for pair in of_best]
     return pairs_statement(
         model.name, layer, best, pairs, distances[0], floors[best.head]

@@ -94,20 +94,25 @@ def _print_attained(model: Model, attained: Attained) -> None:
 
 
 def _print_guarantee(model: Model, head: int, guarantee: Guarantee) -> None:
-    kept = f"{guarantee.kept} of {guarantee.pairs} pairs of the text keep more than 1/2"
-    show_line(f"Head 0.{head}: {kept} on the previous token, whatever the rest is.")
+    kept_pairs = (
+        f"{guarantee.kept} of {guarantee.pairs} pairs of the text keep more than 1/2"
+    )
+    show_line(
+        f"Head 0.{head}: {kept_pairs} on the previous token, whatever the rest is."
+    )
     for query, previous, floor in guarantee.broken[:MOST_BROKEN]:
         before, after = model.token_strings(np.array([previous, query]))
         show_line(f"  not {before} {after}: {shown_below(floor, DIGITS)}")
 
 
 def _print_pairs(model: Model, pairs: Sequence[KeptByPair]) -> None:
-    for kept in pairs[:MOST_PAIRS]:
-        query, key = model.token_strings(np.array([kept.pair.query, kept.pair.key]))
+    for result in pairs[:MOST_PAIRS]:
+        query, key = model.token_strings(np.array([result.pair.query, result.pair.key]))
+        least = shown_below(result.least.bound, DIGITS)
+        most = shown_above(result.most.bound, DIGITS)
         show_line(
-            f"Head 0.{kept.head}: {key}, {kept.pair.distance} before a final {query}, keeps "
-            f"{shown_below(kept.least.bound, DIGITS)} to {shown_above(kept.most.bound, DIGITS)} whatever else the text "
-            "holds."
+            f"Head 0.{result.head}: {key}, {result.pair.distance} before a final {query}, keeps "
+            f"{least} to {most} whatever else the text holds."
         )
     if len(pairs) > MOST_PAIRS:
         show_line(f"and {len(pairs) - MOST_PAIRS} more: --json has them all")

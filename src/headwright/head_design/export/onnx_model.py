@@ -163,10 +163,10 @@ def _stacked_biases(layer: HeadLayer, name: str) -> np.ndarray:
     vectors = [
         np.asarray(getattr(head, name)).astype(np.float64) for head in layer.heads
     ]
-    found = np.zeros((len(vectors), 1, max(map(len, vectors))))
+    stacked = np.zeros((len(vectors), 1, max(map(len, vectors))))
     for h, b in enumerate(vectors):
-        found[h, 0, : len(b)] = b
-    return found
+        stacked[h, 0, : len(b)] = b
+    return stacked
 
 
 def _stacked(layer: HeadLayer, name: str) -> np.ndarray:
@@ -174,9 +174,9 @@ def _stacked(layer: HeadLayer, name: str) -> np.ndarray:
     matrices = [
         np.asarray(getattr(head, name)).astype(np.float64) for head in layer.heads
     ]
-    found = np.zeros(
+    stacked = np.zeros(
         (len(matrices), matrices[0].shape[1], max(len(matrix) for matrix in matrices))
     )
     for h, matrix in enumerate(matrices):
-        found[h, :, : len(matrix)] = matrix.T
-    return found
+        stacked[h, :, : len(matrix)] = matrix.T
+    return stacked

@@ -58,9 +58,12 @@ def read_back(
 
         dtype = runs_in(layer.dtype)
         model = ReferenceEvaluator(str(folder / ONNX))
-        for X in (X.astype(dtype) for X in sequences):
-            ran = [np.asarray(each)[0] for each in model.run(None, {"tokens": X[None]})]
-            _agree(name, layer, X, ran[1], ran[0], float_error(layer, X, dtype))
+        for sequence in sequences:
+            X = sequence.astype(dtype)
+            batch_output, batch_pattern = model.run(None, {"tokens": X[None]})
+            output = np.asarray(batch_output)[0]
+            pattern = np.asarray(batch_pattern)[0]
+            _agree(name, layer, X, pattern, output, float_error(layer, X, dtype))
 
 
 def _agree(
@@ -71,38 +74,42 @@ def _agree(
     output: Output,
     lost: FloatError,
 ) -> None:
-    for what, mine, theirs, room in (
+    """What the file computes is what the layer does, up to the bound of its rounding."""
+    for what, expected, computed, bound in (
         ("pattern", patterns(layer, X), pattern, lost.pattern),
         ("output", outputs(layer, X), output, lost.output),
     ):
-        if not room < np.inf:
+        if not bound < np.inf:
             continue
-        off = float(np.abs(mine - theirs).max())
+        difference = float(np.abs(expected - computed).max())
         assert_within(
-            off,
+            difference,
             f"{name}: how far a {what} is from the layer's",
-            most=room,
+            most=bound,
             tolerance=TOLERANCE,
         )
 
 
-def _same(one: HeadLayer, other: HeadLayer) -> bool:
-    facts = [
-        (each.causal, each.dtype, each.mask, each.bias, len(each.heads))
-        for each in (one, other)
-    ]
-    return facts[0] == facts[1] and all(
-        (mine is None and theirs is None)
-        or (mine is not None and theirs is not None and np.array_equal(mine, theirs))
-        for a, b in zip(one.heads, other.heads, strict=True)
-        for mine, theirs in (
-            (a.W_Q, b.W_Q),
-            (a.W_K, b.W_K),
-            (a.W_V, b.W_V),
-            (a.b_Q, b.b_Q),
-            (a.b_V, b.b_V),
-        )
-    )
+def _same(layer: HeadLayer, other: HeadLayer) -> bool:
+    """Both have the same numbers, bit for bit."""
+    if _without_weights(layer) != _without_weights(other):
+        return False
+    for head, other_head in zip(layer.heads, other.heads, strict=True):
+        for name in ("W_Q", "W_K", "W_V", "b_Q", "b_V"):
+            if not _equal(getattr(head, name), getattr(other_head, name)):
+                return False
+    return True
+
+
+def _without_weights(layer: HeadLayer) -> tuple[object, ...]:
+    return layer.causal, layer.dtype, layer.mask, layer.bias, len(layer.heads)
+
+
+def _equal(array: np.ndarray | None, other: np.ndarray | None) -> bool:
+    """The same numbers, or none in both."""
+    if array is None or other is None:
+        return array is None and other is None
+    return np.array_equal(array, other)
 
 
 def export(
@@ -124,19 +131,7 @@ def export(
     >>> [path.name for path in export(layer, tempfile.mkdtemp(), tokens=np.eye(2), formats=["torch", "huggingface"])]
     ['torch.safetensors', 'huggingface', 'README.md']
     """
-    layer = (
-        built_or_layer.layer
-        if isinstance(built_or_layer, HeadsResult)
-        else built_or_layer
-    )
-    if layer is None and isinstance(built_or_layer, HeadsResult):
-        raise InputError(
-            f"there is no layer to export: the verdict is {built_or_layer.word}, expected designed"
-        )
-    if not isinstance(layer, HeadLayer):
-        raise InputError(
-            f"a {type(layer).__name__} cannot be exported: expected a layer, or what build returned"
-        )
+    layer = _layer_of(built_or_layer)
     if tokens is None and isinstance(built_or_layer, HeadsResult):
         tokens = built_or_layer.rules.sequences
     unknown = [name for name in formats or () if name not in FORMATS]
@@ -154,9 +149,9 @@ def export(
     written: list[Path] = []
     left_out: dict[str, str] = {}
     sequences = _sequences(layer, tokens)
-    for name in (
-        FORMATS if formats is None else [name for name in FORMATS if name in formats]
-    ):
+    for name in FORMATS:
+        if formats is not None and name not in formats:
+            continue
         try:
             written += _WRITERS[name](layer, folder, tokens)
             read_back(name, layer, folder, sequences)
@@ -169,6 +164,22 @@ def export(
         readme, _readme(layer, [path.name for path in written], left_out).encode()
     )
     return (*written, readme)
+
+
+def _layer_of(built_or_layer: HeadsResult | HeadLayer) -> HeadLayer:
+    """The layer to export, or an InputError that says why there is none."""
+    layer: object = built_or_layer
+    if isinstance(built_or_layer, HeadsResult):
+        layer = built_or_layer.layer
+        if layer is None:
+            raise InputError(
+                f"there is no layer to export: the verdict is {built_or_layer.word}, expected designed"
+            )
+    if not isinstance(layer, HeadLayer):
+        raise InputError(
+            f"a {type(layer).__name__} cannot be exported: expected a layer, or what build returned"
+        )
+    return layer
 
 
 def _sequences(

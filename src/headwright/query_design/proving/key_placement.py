@@ -51,13 +51,15 @@ def places(
     lifts = []
     for entry in question.entries:
         if entry.scale[0] < entry.scale[1]:
-            mine = _scales(entry, scale * (keys[entry.keys] @ query), smoothing, shrink)
-            scales |= mine
+            scales_of_entry = _scales(
+                entry, scale * (keys[entry.keys] @ query), smoothing, shrink
+            )
+            scales |= scales_of_entry
             middle = (entry.scale[0] + entry.scale[1]) / 2
             own |= {
-                i: _between(2 * middle - mine[i], entry)
+                i: _between(2 * middle - scales_of_entry[i], entry)
                 for i in question.targets.indices
-                if i in mine
+                if i in scales_of_entry
             }
         move, lift = _moved(entry, scale * query, smoothing, shrink)
         moves.append(move)
@@ -96,10 +98,10 @@ def _scales(
     low, high = entry.scale
     root = np.hypot(scores, smoothing)
     lean = np.divide(scores, root, out=np.zeros_like(scores), where=root > 0)
-    found = np.clip(
+    chosen = np.clip(
         (low + high) / 2 + (high - low) * (1 - shrink) / 2 * lean, low, high
     )
-    return dict(zip(entry.keys.tolist(), found.tolist(), strict=True))
+    return dict(zip(entry.keys.tolist(), chosen.tolist(), strict=True))
 
 
 def _between(scale: float, entry: UncertaintyEntry) -> float:
@@ -108,17 +110,17 @@ def _between(scale: float, entry: UncertaintyEntry) -> float:
 
 def _inside(question: DesignQuestion, scales: dict[int, float]) -> dict[int, float]:
     """The scales strictly inside their range; the checker takes an end of the range by itself."""
-    found: dict[int, float] = {}
+    inside: dict[int, float] = {}
     for entry in question.entries:
         hair = 1e-12 * (abs(entry.scale[0]) + abs(entry.scale[1]))
         low = entry.scale[0] + hair
         high = entry.scale[1] - hair
-        found |= {
+        inside |= {
             i: scales[i]
             for i in entry.keys.tolist()
             if i in scales and low < scales[i] < high
         }
-    return found
+    return inside
 
 
 def _moved(

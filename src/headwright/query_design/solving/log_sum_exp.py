@@ -134,7 +134,7 @@ class KeyPass:
         d = len(self.q)
         block = max(64, BLOCK // d)
         buffer = np.empty((0 if self.plain else min(block, stop - start), d))
-        kept = np.empty(stop - start) if self.keep_scores else None
+        scores_kept = np.empty(stop - start) if self.keep_scores else None
         top = -math.inf
         total = 0.0
         score = 0.0
@@ -144,8 +144,8 @@ class KeyPass:
             rows = slice(first, min(first + block, stop))
             scored = self._score_rows(rows, buffer)
             x = self._competing(rows, scored.up)
-            if kept is not None:
-                kept[first - start : rows.stop - start] = x
+            if scores_kept is not None:
+                scores_kept[first - start : rows.stop - start] = x
             highest = float(x.max())
             if highest == -math.inf:
                 continue
@@ -166,9 +166,13 @@ class KeyPass:
         if self.plain:
             mean -= total * self.reference
         if total == 0:
-            return KeySummary(-math.inf, mean, 0.0, second, kept)
+            return KeySummary(-math.inf, mean, 0.0, second, scores_kept)
         return KeySummary(
-            top + math.log(total), mean / total, score / total, second / total, kept
+            top + math.log(total),
+            mean / total,
+            score / total,
+            second / total,
+            scores_kept,
         )
 
     def _competing(

@@ -204,7 +204,11 @@ def _verified(
     except DoubtError:
         if len(results) == 1:
             return [replace(results[0], least=None, cuts=None)]
-        return [kept for one in results for kept in _verified(model, length, [one])]
+        return [
+            result
+            for result_alone in results
+            for result in _verified(model, length, [result_alone])
+        ]
     return results
 
 

@@ -102,8 +102,8 @@ class Rotations:
     @classmethod
     def none(cls, places: int, d: int, device: torch.device) -> Rotations:
         """Queries as they are."""
-        one = torch.ones((places, d), dtype=torch.float64, device=device)
-        return cls(one, torch.zeros_like(one), torch.arange(d, device=device))
+        ones = torch.ones((places, d), dtype=torch.float64, device=device)
+        return cls(ones, torch.zeros_like(ones), torch.arange(d, device=device))
 
 
 @dataclass(frozen=True, eq=False)
