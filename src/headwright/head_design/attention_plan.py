@@ -33,45 +33,68 @@ def _scores_at(
 
 def _pieces(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Ends:
     """As run.py of the checker has them: for each piece of the range of lengths, the scores of what is seen."""
-    seen = np.array(rules.seen(rule))
+    low, high = map(float, rules.scale)
+    if rules.ball or low == high:
+        nominal = _scores_at(rules, rule, M)
+        offsets = _offsets(rules, rule, M)
+        return np.array([[[nominal - offsets, nominal + offsets]]])
+
+    # scores x_j^T M x_i of tokens at their places, and what b_Q and the biases of places add
     X = rules.tokens(rule)
     D = rules.dimension
     x = rules.sequences[rule.sequence][rule.token]
     scores = X @ (M[:, :D] @ x)
+    of_b_Q = X @ M[:, D] if rules.biases else np.zeros(len(X))
     bias = rules.added(rule)
-    added = X @ M[:, D] if rules.biases else np.zeros(len(X))
-    low, high = map(float, rules.scale)
-    ball = float(rules.ball)
-    if ball or low == high:
-        # every token is within its radius of its place: key and query move by it, apart and together
-        radii = np.zeros(len(X))
-        own_radius = 0.0
-        if ball:
-            stretch = max(1 - low, high - 1)
-            radii = ball + stretch * np.linalg.norm(X, axis=1)
-            own_radius = ball + stretch * float(np.linalg.norm(x))
-        by_query = np.linalg.norm((X - X.mean(axis=0)) @ M[:, :D], axis=1)
-        by_key = np.linalg.norm(M @ rules.asking(x))
-        by_both = np.linalg.norm(M[:, :D])
-        off = radii * by_key + own_radius * by_query + own_radius * radii * by_both
-        whole = scores + added + bias
-        return np.array([[[whole - off, whole + off]]])
 
-    # The length of the token is in pieces where its own score, a square of it, bends the wrong way
-    itself = seen == rule.token
+    itself = np.array(rules.seen(rule)) == rule.token
     own = float(scores[itself].sum())
-    bends = any(own > 0 if a == rule.token else own < 0 for a in rule.attend or ())
-    needs_pieces = rule.at_most or bends or (own and rule.output is not None)
-    parts = PIECES if needs_pieces else 1
+    parts = PIECES if _bends_the_wrong_way(rule, own) else 1
     width = (high - low) / parts
-    u = low + width * np.arange(parts)[:, None, None]
-    c = np.concatenate([u, u + width], axis=1)  # (pieces, 2, 1)
-    middle = u + width / 2  # (pieces, 1, 1)
-    line = 2 * middle * c - middle**2
-    linear = c * scores + added
-    at_low = np.where(itself, scores * line + c * added, low * linear) + bias
-    at_high = np.where(itself, scores * c * c + c * added, high * linear) + bias
-    return np.stack([np.minimum(at_low, at_high), np.maximum(at_low, at_high)], axis=2)
+    left = low + width * np.arange(parts)[:, None, None]
+    middle = left + width / 2  # (pieces, 1, 1)
+    c = np.concatenate([left, left + width], axis=1)  # (pieces, 2, 1): c_i at both ends
+    # the token's own score is c^2 s + c t, or with the tangent of c^2 in the middle of the piece
+    tangent = 2 * middle * c - middle**2
+    own_by_tangent = scores * tangent + c * of_b_Q
+    own_score = scores * c * c + c * of_b_Q
+    # the score of another token is linear in its own scale
+    by_scale = c * scores + of_b_Q
+    first = np.where(itself, own_by_tangent, low * by_scale) + bias
+    second = np.where(itself, own_score, high * by_scale) + bias
+    return np.stack([np.minimum(first, second), np.maximum(first, second)], axis=2)
+
+
+def _bends_the_wrong_way(rule: Rule, own: float) -> bool:
+    """Whether the token's own score, a square of its scale, is convex where it should be concave, or the other way."""
+    if rule.at_most or (own and rule.output is not None):
+        return True
+    for target in rule.attend or ():
+        if (target == rule.token and own > 0) or (target != rule.token and own < 0):
+            return True
+    return False
+
+
+def _offsets(
+    rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]
+) -> Float[np.ndarray, " n"]:
+    """How far each score may be from its place: key and query move within their radii, apart and together."""
+    X = rules.tokens(rule)
+    if not rules.ball:
+        return np.zeros(len(X))
+    D = rules.dimension
+    x = rules.sequences[rule.sequence][rule.token]
+    ball = float(rules.ball)
+    stretch = float(max(1 - rules.scale[0], rules.scale[1] - 1))
+    radii = ball + stretch * np.linalg.norm(X, axis=1)
+    own_radius = ball + stretch * float(np.linalg.norm(x))
+    query_length = np.linalg.norm(M @ rules.asking(x))
+    key_lengths = np.linalg.norm((X - X.mean(axis=0)) @ M[:, :D], axis=1)
+    size = np.linalg.norm(M[:, :D])
+    offsets: Float[np.ndarray, " n"] = (
+        radii * query_length + own_radius * key_lengths + own_radius * radii * size
+    )
+    return offsets
 
 
 def spent(
@@ -110,10 +133,11 @@ def weight_above(
     """The largest weight that a token can get."""
     at = rules.seen(rule).index(token)
     ends = _pieces(rules, rule, M)
-    others = np.exp(
-        np.clip(ends[:, :, 0] - ends[:, :, 1, at, None], -700.0, 700.0)
-    ).min(axis=1)
-    return float((1 / (1 + np.delete(others, at, axis=-1).sum(axis=-1))).max())
+    differences = ends[:, :, 0] - ends[:, :, 1, at, None]
+    # on a piece the lower of both ends
+    others = np.exp(np.clip(differences, -700.0, 700.0)).min(axis=1)
+    rivals = np.delete(others, at, axis=-1).sum(axis=-1)
+    return float((1 / (1 + rivals)).max())
 
 
 def value_error(rules: Rules, rule: Rule, W_V: Float[np.ndarray, "m k"]) -> float:
@@ -131,14 +155,13 @@ def error(
     if rule.output is None:
         return 0.0
     below = pattern_below(rules, rule, M)[list(rules.seen(rule))]
-    u = rules.asking(rules.tokens(rule)) @ W_V.T - np.array(
-        [float(x) for x in rule.output]
-    )
-    rest = (
-        max(0.0, 1 - float(below.sum())) * float(np.linalg.norm(u, axis=1).max())
-        if not rules.certain
-        else 0.0
-    )
+    wanted = np.array([float(x) for x in rule.output])
+    u = rules.asking(rules.tokens(rule)) @ W_V.T - wanted
+    rest = 0.0
+    if not rules.certain:
+        # what the least weights leave open is at the value that is furthest off
+        open_weight = max(0.0, 1 - float(below.sum()))
+        rest = open_weight * float(np.linalg.norm(u, axis=1).max())
     return float(np.linalg.norm(below @ u)) + rest + value_error(rules, rule, W_V)
 
 
@@ -150,9 +173,11 @@ def _slacks(
     slacks = []
     for a, p in floors.items():
         slack = (1 - p) / p
-        less = float(slack) - room * float(min(slack, over or slack))
+        # the room is a part of what the floors leave, so that they still fit
+        shared = min(slack, over) if over else slack
+        less_room = float(slack) - room * float(shared)
         lost = 0.0 if loss is None else float(loss[a])
-        slacks.append(max(less, 1e-150) * float(np.exp(-min(lost, LOST))))
+        slacks.append(max(less_room, 1e-150) * float(np.exp(-min(lost, LOST))))
     return np.array(slacks)
 
 
@@ -166,11 +191,12 @@ def _rivals(
     low: Float[np.ndarray, "*ends n"], high: Float[np.ndarray, "*ends n"]
 ) -> Float[np.ndarray, "*ends n"]:
     """For each token ln sum over the others of exp(high_l - low_j)."""
-    others = np.where(np.eye(high.shape[-1], dtype=bool), -np.inf, high[..., None, :])
+    # others[..., j, l] = high_l, and nothing for l = j
+    is_itself = np.eye(high.shape[-1], dtype=bool)
+    others = np.where(is_itself, -np.inf, high[..., None, :])
     top = others.max(axis=-1)
-    log_odds: Float[np.ndarray, "*ends n"] = (
-        top + np.log(np.exp(others - top[..., None]).sum(axis=-1)) - low
-    )
+    powers = np.exp(others - top[..., None])
+    log_odds: Float[np.ndarray, "*ends n"] = top + np.log(powers.sum(axis=-1)) - low
     return log_odds
 
 
@@ -216,9 +242,8 @@ class TokenSpace:
         if rules.dimension <= KEPT_WHOLE:
             return cls(rules, np.eye(rules.dimension), rules.sequences)
         _, sizes, rows = np.linalg.svd(X, full_matrices=False)
-        basis = np.ascontiguousarray(
-            rows[: max(1, int((sizes > 1e-14 * sizes[0]).sum()))].T
-        )
+        rank = max(1, int((sizes > 1e-14 * sizes[0]).sum()))
+        basis = np.ascontiguousarray(rows[:rank].T)
         return cls(rules, basis, tuple(X @ basis for X in rules.sequences))
 
     def goals(
@@ -269,14 +294,14 @@ class TokenSpace:
             pi = e / e.sum()
             entropy = -float(pi @ np.log(np.maximum(pi, 1e-300)))
 
-            # what an uncertain uncertainty adds to the weight at M
+            # by how much the uncertainty raises the log-odds of the weight at M
             rivals = np.exp(np.clip(others - scores[at], -700, 700)).sum()
-            now = 1 / (1 + float(rivals))
-            worst = 0.0
-            if not self.rules.certain and now < 1:
+            weight = 1 / (1 + float(rivals))
+            raised = 0.0
+            if not self.rules.certain and weight < 1:
                 above = weight_above(self.rules, rule, M, token)
-                worst = float(np.log((1 / now - 1) / max(1 / above - 1, 1e-300)))
-            bound = entropy - float(np.log(1 / q - 1)) - min(worst, LOST)
+                raised = float(np.log((1 / weight - 1) / max(1 / above - 1, 1e-300)))
+            bound = entropy - float(np.log(1 / q - 1)) - min(raised, LOST)
             yield -np.insert(pi, at, -1.0), bound
 
     def lifted(self, N: Float[np.ndarray, "k l"]) -> Float[np.ndarray, "D m"]:

@@ -124,11 +124,13 @@ class StackedConstraints:
         keys = self.differences @ A.T
         queries = (self.queries @ B.T)[self.constraint_of]
         scores = (keys * queries).sum(axis=1) + self.shifts
+        # ln sum exp of each constraint's scores, relative to the highest of them
         tops = np.maximum.reduceat(scores, self.first)
         e = np.exp(scores - tops[self.constraint_of])
         totals = np.add.reduceat(e, self.first)
 
         def weighted_slope(weights: Float[np.ndarray, " m"]) -> Vector:
+            # sum_c w_c sum_l share_l of the slope of d_l^T A^T B z in A, and in B
             shares = ((weights / totals)[self.constraint_of] * e)[:, None]
             slope_A = (shares * queries).T @ self.differences
             slope_B = np.add.reduceat(shares * keys, self.first).T @ self.queries
@@ -231,5 +233,7 @@ def _complete(
 
         A, B = stack.split(minimise_by_lbfgs(violations_by_open, _joined(A, B)))
     # of equal size, which their product does not see
-    ratio = (float(np.linalg.norm(B)) or 1.0) / (float(np.linalg.norm(A)) or 1.0)
+    size_A = float(np.linalg.norm(A)) or 1.0
+    size_B = float(np.linalg.norm(B)) or 1.0
+    ratio = size_B / size_A
     return A * ratio**0.5, B / ratio**0.5

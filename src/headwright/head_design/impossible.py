@@ -173,27 +173,38 @@ def _cancel(
         sign = -1 if amount.is_multiplier else 1
         key = rules.sequences[rule.sequence][amount.token]
         query = _query(rules, rule)
-        column = [exact(key[p]) * exact(query[q]) * sign for p in left for q in right]
-        column += [fmpq(sign if n == amount.rule else 0) for n in range(len(asked))]
+        column = []
+        for p in left:
+            column += [exact(key[p]) * exact(query[q]) * sign for q in right]
+        for number in range(len(asked)):
+            column.append(fmpq(sign if number == amount.rule else 0))
         column.append(fmpq(int(amount.is_multiplier)))
         columns.append(column)
-
-    # By how much the guess misses them, and the largest unknowns, which are corrected
-    values = [fmpq(amount.guess, FINE) for amount in amounts]
-    missed = [fmpq(0)] * (len(left) * len(right) + len(asked) + 1)
-    for value, column in zip(values, columns, strict=True):
-        missed = [x + value * entry for x, entry in zip(missed, column, strict=True)]
-    missed[-1] -= 1
-    largest = sorted(range(len(amounts)), key=lambda k: -amounts[k].guess)
-    largest = largest[: ROOM * len(missed)]
-    correction = solve_exactly([columns[k] for k in largest], [-x for x in missed])
-    if correction is None:
-        return []
-    for k, change in zip(largest, correction, strict=True):
-        values[k] += change
-    if any(x < 0 for x in values):
+    right_side = [fmpq(0)] * (len(left) * len(right) + len(asked)) + [fmpq(1)]
+    values = _corrected(amounts, columns, right_side)
+    if values is None or any(x < 0 for x in values):
         return []
     return _as_evidence(len(asked), amounts, values)
+
+
+def _corrected(
+    amounts: Sequence[UnknownNumber],
+    columns: Sequence[Sequence[fmpq]],
+    right_side: Sequence[fmpq],
+) -> list[fmpq] | None:
+    """The guesses, of which the largest are changed so that they solve the equations exactly; None where that fails."""
+    values = [fmpq(amount.guess, FINE) for amount in amounts]
+    missing = list(right_side)
+    for value, column in zip(values, columns, strict=True):
+        missing = [x - value * entry for x, entry in zip(missing, column, strict=True)]
+    by_size = sorted(range(len(amounts)), key=lambda k: -amounts[k].guess)
+    largest = by_size[: ROOM * len(missing)]
+    correction = solve_exactly([columns[k] for k in largest], missing)
+    if correction is None:
+        return None
+    for k, change in zip(largest, correction, strict=True):
+        values[k] += change
+    return values
 
 
 def _guess_amounts(
@@ -207,10 +218,10 @@ def _guess_amounts(
     multipliers = lowest.shares
     amounts = []
     for number, rule in enumerate(asked):
-        of_rule = [
-            c for c, (rule_of, _) in enumerate(floors.places) if rule_of == number
-        ]
-        used = [c for c in of_rule if multipliers[c] > cut]
+        used = []
+        for c, (rule_of_c, _) in enumerate(floors.places):
+            if rule_of_c == number and multipliers[c] > cut:
+                used.append(c)
         if not used:
             continue
         pattern = lowest.state.shares[used[0]]  # the same for all targets of the rule

@@ -50,13 +50,10 @@ def tuned_slack(
     """
     rules = space.rules
     plans = tuple(_first(space, plan, W_V) for plan in plans)
-    tolerances = [
-        float(plan.rule.tolerance) * (1 - 1e-9) * (1 - room) for plan in plans
-    ]
+    share = (1 - 1e-9) * (1 - room)
+    tolerances = [float(plan.rule.tolerance) * share for plan in plans]
     bases = [_base(space, plan, W_V) for plan in plans]
-    if any(
-        base >= tolerance for base, tolerance in zip(bases, tolerances, strict=True)
-    ):
+    if not _leave_something(bases, tolerances):
         return None
     best = None
     for _ in range(rounds):
@@ -77,6 +74,11 @@ def tuned_slack(
             break
         plans = adjusted
     return best
+
+
+def _leave_something(bases: Sequence[float], tolerances: Sequence[float]) -> bool:
+    """No tolerance is used up by what no pattern takes away."""
+    return all(base < t for base, t in zip(bases, tolerances, strict=True))
 
 
 def _all_within(errors: Sequence[float], tolerances: Sequence[float]) -> bool:
@@ -116,11 +118,8 @@ def _first(
     if plan.rule.output is None:
         return plan
     wanted = np.array([float(x) for x in plan.rule.output])
-    farthest = float(
-        np.linalg.norm(
-            space.rules.asking(space.rules.tokens(plan.rule)) @ W_V.T - wanted, axis=1
-        ).max()
-    )
+    values = space.rules.asking(space.rules.tokens(plan.rule)) @ W_V.T
+    farthest = float(np.linalg.norm(values - wanted, axis=1).max())
     return _leaving(plan, float(plan.rule.tolerance) / max(2 * farthest, 1e-300))
 
 
@@ -137,11 +136,9 @@ def _leaving(plan: AttentionPlan, left: float) -> AttentionPlan:
 
 def _most_left(plan: AttentionPlan) -> Fraction:
     """What the rule's own floors leave, or nearly everything."""
-    return (
-        1 - sum(plan.rule.attend.values(), Fraction(0))
-        if plan.rule.attend
-        else Fraction(str(MOST_LEFT))
-    )
+    if plan.rule.attend:
+        return 1 - sum(plan.rule.attend.values(), Fraction(0))
+    return Fraction(str(MOST_LEFT))
 
 
 def _base(
@@ -152,9 +149,8 @@ def _base(
         return -1.0
     X = space.rules.asking(space.rules.sequences[plan.rule.sequence])
     y = sum(float(w) * X[a] for a, w in plan.mixture.items())
-    missed = float(
-        np.linalg.norm(W_V @ y - np.array([float(x) for x in plan.rule.output]))
-    )
+    wanted = np.array([float(x) for x in plan.rule.output])
+    missed = float(np.linalg.norm(W_V @ y - wanted))
     return missed + value_error(space.rules, plan.rule, W_V)
 
 
