@@ -146,7 +146,10 @@ import numpy as np
 from headwright import row_statistics
 
 queries = np.zeros((1, 4, 2))
-print(row_statistics(queries, queries, extra=["keys_in_use"]).extra["keys_in_use"])
+names = ["keys_in_use", "rows_won"]
+print(row_statistics(queries, queries, extra=names, received=True).extra)
+queries[0, 2] = np.nan
+print(row_statistics(queries, queries, extra=["rows_won"]).extra)
 """
 WATCHED = """
 import torch
@@ -154,10 +157,12 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from headwright import watch
 
 model = GPT2LMHeadModel(GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=9))
-with watch(model, ["keys_in_use"]) as seen:
+with watch(model, ["keys_in_use", "rows_won"]) as seen:
     model.generate(torch.tensor([[1, 2, 3]]), max_new_tokens=4, do_sample=False)
 of_rows = seen.layer(0).keys_in_use
 print(of_rows.shape, (of_rows >= 1).all(), sorted(seen.summary()))
+of_keys = seen.layer(0).rows_won
+print(of_keys.shape, (of_keys[:, :, 0] >= 1).all())
 """
 
 
@@ -168,9 +173,13 @@ def test_a_row_statistic_is_a_function_and_an_entry(copy: Path) -> None:
         "src/headwright/statistics/table.py",
         "docs/guides/watch.md",
     }
-    assert "[[1. 2. 3. 4.]]" in _run(copy, sys.executable, "-c", OF_ROWS)
+    of_rows = _run(copy, sys.executable, "-c", OF_ROWS)
+    assert "'keys_in_use': array([[1., 2., 3., 4.]])" in of_rows
+    assert "'rows_won': array([[1., 0., 0., 0.]])" in of_rows
+    assert "'rows_won': array([[nan, nan, nan,  0.]])" in of_rows
     said = _run(copy, sys.executable, "-c", WATCHED)
     assert "(1, 2, 6) True ['head', 'keys_in_use', 'layer', 'part', 'rows']" in said
+    assert "(1, 2, 6) True\n" in said
     _tests(
         copy,
         "src/headwright/statistics/request.py",

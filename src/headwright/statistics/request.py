@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from headwright.errors import InputError
 from headwright.statistics.attention_config import check_ends
 from headwright.statistics.row_block import StatisticsParameters
-from headwright.statistics.table import RECEIVED, TABLE, Statistic, back, of_set
+from headwright.statistics.table import OF_KEYS, TABLE, Statistic, back, of_set
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class StatisticsRequest(StatisticsParameters):
     @property
     def rows(self) -> tuple[str, ...]:
         """Those of rows: the others are of keys."""
-        return tuple(name for name in self.names if name not in RECEIVED)
+        return tuple(name for name in self.names if name not in OF_KEYS)
 
     def asks(self, names: Sequence[str]) -> bool:
         """Whether one of these is wanted."""

@@ -237,16 +237,16 @@ class RowBlock:
         # A product of the rows' units with the block: weights themselves are not needed.
         unit = self.backend.cast(self.unit * rows, self.exponentials)
         total = (unit[..., None, :] @ self.exponentials)[..., 0, :]
-        return self._nan_if_seen_by(self.spoilt & rows, self.backend.precise(total))
+        return self.nan_if_seen_by(self.spoilt & rows, self.backend.precise(total))
 
     def largest_received(self) -> Array:
         """The largest weight that keys receive: (texts, heads, keys)."""
         unit = self.backend.cast(self.unit, self.exponentials)
         weights = self.exponentials * unit[..., None]
         most = self.backend.precise(self.backend.max(weights, -2))
-        return self._nan_if_seen_by(self.spoilt, most)
+        return self.nan_if_seen_by(self.spoilt, most)
 
-    def _nan_if_seen_by(self, spoilt: Array, received: Array) -> Array:
+    def nan_if_seen_by(self, spoilt: Array, received: Array) -> Array:
         """A row that is NaN gives NaN to the keys that it sees, and to no others."""
         if not bool(spoilt.any()):
             return received

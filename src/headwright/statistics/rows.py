@@ -25,7 +25,15 @@ from headwright.statistics.compute import (
 )
 from headwright.statistics.request import StatisticsRequest, check_names
 from headwright.statistics.results import RowStatistics
-from headwright.statistics.table import ENDS, RECEIVED, TABLE, TOP, PerWhat, offset_name
+from headwright.statistics.table import (
+    ENDS,
+    RECEIVED,
+    SETS,
+    TABLE,
+    TOP,
+    PerWhat,
+    offset_name,
+)
 
 ALWAYS = (
     "lse",
@@ -65,7 +73,7 @@ def row_statistics(
     NumPy arrays or torch tensors. Heads share keys in groups where there are fewer key heads. The scale is 1/sqrt(d)
     unless given. `sinks` has one number for each head; `key_mask` and each of `key_sets` hold booleans, one row for all
     texts of a batch, or one for each. Products are in the wider of float32 and the arrays' type, and what is known of
-    a row is in float64. `extra` has names of further statistics of rows in the table.
+    a row is in float64. `extra` has names of further statistics in the table.
 
     Tensors on a GPU are left there: a kernel computes in float32, and torch what the kernel does not know. What comes
     back is NumPy's in every case.
@@ -82,7 +90,7 @@ def row_statistics(
     True
     """
     _check_numbers(offsets, top, ends, last_rows)
-    _check_extra(extra)
+    _check_extra(extra, top)
     # Where it is computed depends on what was given, before it becomes NumPy's.
     on_gpu = is_on_gpu(queries)
     backend = cpu_backend(queries)
@@ -194,14 +202,18 @@ def _check_numbers(
         check_ends(ends)
 
 
-def _check_extra(extra: Sequence[str]) -> None:
+def _check_extra(extra: Sequence[str], top: int) -> None:
     """Refuse names that are none of the table's, and those that arguments of their own ask for."""
     check_names(extra)
     for name in extra:
-        if name in (*TOP, *ENDS, "special", "keys") or TABLE[name].per is PerWhat.KEY:
+        if name in (*TOP, *ENDS, *SETS, *RECEIVED):
             raise InputError(
                 f"extra = {name}: expected a statistic that needs nothing else; top, ends, key_sets and "
                 "received ask for others"
+            )
+        if TABLE[name].per is PerWhat.TOP_KEYS and not top:
+            raise InputError(
+                f"extra = {name}: it is about the top keys of a row; say how many, with top"
             )
 
 

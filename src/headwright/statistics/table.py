@@ -306,7 +306,9 @@ _ENTRIES = (
 TABLE: Mapping[str, Statistic] = MappingProxyType(
     {entry.name: entry for entry in _ENTRIES}
 )
-RECEIVED = tuple(name for name, entry in TABLE.items() if entry.per is PerWhat.KEY)
+OF_KEYS = tuple(name for name, entry in TABLE.items() if entry.per is PerWhat.KEY)
+# What arguments of `row_statistics` ask for.
+RECEIVED = ("received", "received_last", "received_most")
 TOP = ("top", "top_keys", "top_weights")
 ENDS = ("start", "middle", "recent")
 SETS = ("special", "keys")

@@ -9,7 +9,7 @@ import torch
 
 from headwright.errors import InputError
 from headwright.models.attention_calls import AttentionCall
-from headwright.statistics.table import RECEIVED, TOP
+from headwright.statistics.table import OF_KEYS, TOP
 from headwright.watching.recorded import Recording
 
 
@@ -26,7 +26,7 @@ def check_memory(
     if seen.keep != "means":
         for name in wanted.rows:
             numbers_of_a_row += wanted.top if name in TOP[1:] else 1
-    numbers_of_a_key = sum(name in RECEIVED for name in wanted.names)
+    numbers_of_a_key = sum(name in OF_KEYS for name in wanted.names)
     size = 8 if call.queries.dtype == torch.float64 else 4
     of_a_head = rows * numbers_of_a_row + call.keys.shape[2] * numbers_of_a_key
     needed = layers * batch * heads * size * of_a_head

@@ -14,7 +14,7 @@ from torch import Tensor
 from headwright.errors import InputError
 from headwright.statistics.request import StatisticsRequest
 from headwright.statistics.table import (
-    RECEIVED,
+    OF_KEYS,
     TABLE,
     OverBlocks,
     OverRows,
@@ -156,7 +156,7 @@ class LayerRun:
     def receive(self, found: dict[str, Tensor], start: int, rows: int) -> None:
         """Add what keys from position `start` on received. The last rows are those of the last call of several rows."""
         pad = torch.nn.functional.pad
-        for name in RECEIVED:
+        for name in OF_KEYS:
             of_last_rows = name == "received_last"
             if name not in found or (of_last_rows and name in self.keys and rows == 1):
                 continue
@@ -422,7 +422,7 @@ class RecordedStack:
             of_rows = {
                 name: self.storage.keep(value)
                 for name, value in found.items()
-                if name not in RECEIVED
+                if name not in OF_KEYS
             }
             layer_run.rows.append(of_rows)
         layer_run.receive(found, key_position, count)

@@ -22,7 +22,7 @@ from headwright.errors import InputError
 from headwright.models.attention_calls import AttentionCall
 from headwright.models.transformers_calls import padding_of
 from headwright.statistics.attention_rows import AttentionRows
-from headwright.statistics.table import RECEIVED
+from headwright.statistics.table import OF_KEYS
 from headwright.watching.attention_modules import CROSS, is_attention
 from headwright.watching.memory import check_memory
 from headwright.watching.recorded import RecordedStack, Recording, Run
@@ -272,7 +272,7 @@ class Recorder:
                 "the cache holds fewer keys than the mask, since it has dropped some, which is "
                 "not known here"
             )
-        if self.seen.keep != "rows" or self.seen.wanted.asks(RECEIVED):
+        if self.seen.keep != "rows" or self.seen.wanted.asks(OF_KEYS):
             raise InputError(
                 "the cache was cropped (assisted decoding), and rows that count no more cannot be taken "
                 "out of running means or received weights: expected keep='rows' and statistics of rows"
