@@ -148,8 +148,9 @@ from headwright import row_statistics
 queries = np.zeros((1, 4, 2))
 names = ["keys_in_use", "rows_won"]
 print(row_statistics(queries, queries, extra=names, received=True).extra)
+keys = np.zeros((1, 4, 2))
 queries[0, 2] = np.nan
-print(row_statistics(queries, queries, extra=["rows_won"]).extra)
+print(row_statistics(queries, keys, extra=["rows_won"]).extra)
 """
 WATCHED = """
 import torch
