@@ -59,17 +59,20 @@ def read_array(
     return finite(array, f"{what} {source}", axes)
 
 
+def unreadable(error: OSError, what: str) -> InputError:
+    """Why a file could not be read, in a sentence."""
+    reason = error.strerror
+    if isinstance(error, FileNotFoundError):
+        reason = "there is no such file"
+    return InputError(f"{what}: {reason}")
+
+
 def parse_file(path: str | Path, parse: Callable[[str], Parsed], what: str) -> Parsed:
     """What is parsed from the text of a file; errors name the file."""
     try:
         return parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        reason = (
-            "there is no such file"
-            if isinstance(error, FileNotFoundError)
-            else error.strerror
-        )
-        raise InputError(f"{what} {path}: {reason}") from error
+        raise unreadable(error, f"{what} {path}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{what} {path}: is not text in UTF-8") from error
     except InputError as error:

@@ -219,18 +219,13 @@ def read_number(text: str, option: str) -> Fraction:
 def read_bytes(path: Path, what: str) -> bytes:
     """The content of a file, or of standard input."""
     try:
-        return (
-            sys.stdin.buffer.read(LARGEST_BYTES)
-            if str(path) == "-"
-            else path.read_bytes()
-        )
+        if str(path) == "-":
+            return sys.stdin.buffer.read(LARGEST_BYTES)
+        return path.read_bytes()
     except OSError as error:
-        reason = (
-            "there is no such file"
-            if isinstance(error, FileNotFoundError)
-            else error.strerror
-        )
-        raise InputError(f"{what} {path}: {reason}") from error
+        from headwright.files import unreadable  # it brings NumPy along
+
+        raise unreadable(error, f"{what} {path}") from error
 
 
 def read_text(path: Path, what: str) -> str:

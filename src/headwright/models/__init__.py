@@ -2,6 +2,7 @@
 
 model         the interface of a model
 load          from a name to a model: one that is built in, a folder, a file, a hub id
+attention_only  what models of attention and nothing else have in common
 induction     a model that is built in: two layers, NumPy only, with known heads
 induction16   the smaller one: 16 tokens, one head a layer, learned positions
 source        where a worker process gets a model from, and whether it is the expected one

@@ -14,27 +14,26 @@ training/induction.py.
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.attention import causal, output, pattern, scores
 from headwright.errors import InputError
+from headwright.models.attention_only import (
+    AttentionOnlyModel,
+    OfHeads,
+    Residual,
+    read_packaged_weights,
+)
 from headwright.models.model import (
     Circuits,
-    LayerActivations,
-    LayerVisitor,
     Tokens,
-    all_layers,
     checked_tokens,
 )
-from headwright.statistics.attention_config import AttentionConfig
 
 NAME = "builtin:induction"
 OPENING = "<s>"
@@ -58,7 +57,7 @@ NUMBERS = {character: number for number, character in enumerate(VOCABULARY)} | {
 
 
 @dataclass(frozen=True, eq=False)
-class InductionModel:
+class InductionModel(AttentionOnlyModel):
     """The built-in model; `induction_model()` reads it from the package."""
 
     digest: str
@@ -108,29 +107,6 @@ class InductionModel:
         """The token 0, `<s>`, which every text began with in training."""
         return np.array([0])
 
-    def visit_layers(
-        self, tokens: Tokens, visit: LayerVisitor, last: int | None = None
-    ) -> None:
-        """Run the two layers. Tokens are taken as they are: give them an opening, as `encode` does."""
-        x = self._start(tokens)
-        for index in range(LAYERS):
-            layer = self._layer(index, x)
-            visit(layer)
-            if index == last:
-                return
-            x = self._after(layer, x)
-
-    def run(self, tokens: Tokens) -> list[LayerActivations]:
-        """The two layers."""
-        return all_layers(self, tokens)
-
-    def logits(self, tokens: Tokens) -> Float[np.ndarray, "places tokens"]:
-        """The scores of the next token at each place."""
-        x = self._start(tokens)
-        for index in range(LAYERS):
-            x = self._after(self._layer(index, x), x)
-        return np.asarray(x @ self.unembed)
-
     def circuits(self, layer: int) -> Circuits:
         """The parameters of a layer's heads, positions apart: QK of head h is query[h] @ R @ key[h].T."""
         if not 0 <= layer < LAYERS:
@@ -139,30 +115,16 @@ class InductionModel:
             self.query[layer], self.key[layer], self.value[layer], self.output[layer]
         )
 
-    def _start(self, tokens: Tokens) -> Float[np.ndarray, "places width"]:
+    def _start(self, tokens: Tokens) -> Residual:
         return np.asarray(self.embed[checked_tokens(tokens, len(VOCABULARY), LONGEST)])
 
-    def _layer(
-        self, index: int, x: Float[np.ndarray, "places width"]
-    ) -> LayerActivations:
-        q, k, v = (
-            x @ matrix[index] for matrix in (self.query, self.key, self.value)
-        )  # heads, places, d
-        q = turned(q)
-        k = turned(k)
-        return LayerActivations(
-            index, q, k, v, AttentionConfig.of(q.shape, k.shape, causal=True)
-        )
+    def _projections(self, layer: int, x: Residual) -> tuple[OfHeads, OfHeads, OfHeads]:
+        queries = turned(x @ self.query[layer])
+        keys = turned(x @ self.key[layer])
+        return queries, keys, x @ self.value[layer]
 
-    def _after(
-        self, layer: LayerActivations, x: Float[np.ndarray, "places width"]
-    ) -> Float[np.ndarray, "places width"]:
-        s = scores(layer.keys, layer.queries, scale=layer.scoring.scale)
-        mixed = (
-            output(pattern(s, causal(s)), layer.values) @ self.output[layer.index]
-        )  # heads, places, width
-        after: Float[np.ndarray, "places width"] = x + mixed.sum(axis=0)
-        return after
+    def _outputs(self, layer: int) -> Float[np.ndarray, "heads d width"]:
+        return np.asarray(self.output[layer])
 
 
 def _plain(text: str) -> Sequence[str]:
@@ -177,19 +139,8 @@ def _plain(text: str) -> Sequence[str]:
 @cache
 def induction_model() -> InductionModel:
     """The model in the package."""
-    from safetensors.numpy import load
-
-    content = files("headwright.models").joinpath("induction.safetensors").read_bytes()
-    read = {name: array.astype(np.float64) for name, array in load(content).items()}
-    return InductionModel(
-        hashlib.sha256(content).hexdigest(),
-        read["embed"],
-        read["query"],
-        read["key"],
-        read["value"],
-        read["output"],
-        read["unembed"],
-    )
+    weights = read_packaged_weights("induction.safetensors")
+    return InductionModel(weights.digest, **weights.arrays)
 
 
 def turned(

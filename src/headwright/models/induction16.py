@@ -10,33 +10,32 @@ letters from a to p. Written by training/induction16.py.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.attention import causal, output, pattern, scores
 from headwright.errors import InputError
+from headwright.models.attention_only import (
+    AttentionOnlyModel,
+    OfHeads,
+    Residual,
+    read_packaged_weights,
+)
 from headwright.models.model import (
     Circuits,
-    LayerActivations,
-    LayerVisitor,
     Tokens,
-    all_layers,
     checked_tokens,
 )
-from headwright.statistics.attention_config import AttentionConfig
 
 NAME16 = "builtin:induction16"
 LETTERS = "abcdefghijklmnop"
 
 
 @dataclass(frozen=True, eq=False)
-class Induction16:
+class Induction16(AttentionOnlyModel):
     """A model of that kind; `induction16_model()` reads the one in the package."""
 
     digest: str
@@ -92,29 +91,6 @@ class Induction16:
         """None: any token may be the first."""
         return np.array([], dtype=np.int64)
 
-    def visit_layers(
-        self, tokens: Tokens, visit: LayerVisitor, last: int | None = None
-    ) -> None:
-        """Run the two layers."""
-        x = self._start(tokens)
-        for index in range(self.layers):
-            layer = self._layer(index, x)
-            visit(layer)
-            if index == last:
-                return
-            x = self._after(layer, x)
-
-    def run(self, tokens: Tokens) -> list[LayerActivations]:
-        """The two layers."""
-        return all_layers(self, tokens)
-
-    def logits(self, tokens: Tokens) -> Float[np.ndarray, "places tokens"]:
-        """The scores of the next token at each place; only those at the last place were trained."""
-        x = self._start(tokens)
-        for index in range(self.layers):
-            x = self._after(self._layer(index, x), x)
-        return np.asarray(x @ self.unembed)
-
     def circuits(self, layer: int) -> Circuits:
         """The parameters of a layer's head."""
         if not 0 <= layer < self.layers:
@@ -128,49 +104,22 @@ class Induction16:
             self.output[layer][None],
         )
 
-    def _start(self, tokens: Tokens) -> Float[np.ndarray, "places width"]:
+    def _start(self, tokens: Tokens) -> Residual:
         ids = checked_tokens(tokens, len(self.embed), self.max_length)
         return np.asarray(self.embed[ids] + self.place[: len(ids)])
 
-    def _layer(
-        self, index: int, x: Float[np.ndarray, "places width"]
-    ) -> LayerActivations:
-        q, k, v = (
-            (x @ matrix[index])[None] for matrix in (self.query, self.key, self.value)
-        )
-        return LayerActivations(
-            index, q, k, v, AttentionConfig.of(q.shape, k.shape, causal=True)
-        )
+    def _projections(self, layer: int, x: Residual) -> tuple[OfHeads, OfHeads, OfHeads]:
+        # The one head as an axis of length 1.
+        queries = (x @ self.query[layer])[None]
+        keys = (x @ self.key[layer])[None]
+        return queries, keys, (x @ self.value[layer])[None]
 
-    def _after(
-        self, layer: LayerActivations, x: Float[np.ndarray, "places width"]
-    ) -> Float[np.ndarray, "places width"]:
-        s = scores(layer.keys, layer.queries, scale=layer.scoring.scale)
-        after: Float[np.ndarray, "places width"] = (
-            x
-            + (output(pattern(s, causal(s)), layer.values) @ self.output[layer.index])[
-                0
-            ]
-        )
-        return after
+    def _outputs(self, layer: int) -> Float[np.ndarray, "heads d width"]:
+        return np.asarray(self.output[layer][None])
 
 
 @cache
 def induction16_model() -> Induction16:
     """The model in the package."""
-    from safetensors.numpy import load
-
-    content = (
-        files("headwright.models").joinpath("induction16.safetensors").read_bytes()
-    )
-    read = {name: array.astype(np.float64) for name, array in load(content).items()}
-    return Induction16(
-        hashlib.sha256(content).hexdigest(),
-        read["embed"],
-        read["place"],
-        read["query"],
-        read["key"],
-        read["value"],
-        read["output"],
-        read["unembed"],
-    )
+    weights = read_packaged_weights("induction16.safetensors")
+    return Induction16(weights.digest, **weights.arrays)
