@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import Protocol
 
 import numpy as np
@@ -109,11 +109,7 @@ class PlacesQuestion:
 
     def shares(self, row: int, terms: Sequence[arb]) -> Shares:  # noqa: ARG002
         """exp of the scores inside, and all of them."""
-        inside = [
-            term
-            for term, is_inside in zip(terms, self.is_inside, strict=True)
-            if is_inside
-        ]
+        inside = compress(terms, self.is_inside)
         return [(_sum(inside), _sum(terms))]
 
 
@@ -168,9 +164,11 @@ class OccurrencesQuestion:
             inside = arb(0)
             rest = own_outside + held_sum
         if not self.is_least:
+            # Most: the token at every free place. The weight grows with the part.
             part = inside + _sum(with_token)
             return [(part, part + rest)]
         if self.is_token[row]:
+            # Least, where the query is the token: no other place holds it.
             return [(inside, inside + rest + _sum(without_token))]
         # The only occurrence at each free place in turn. No difference is taken: the sum over the other places is
         # that of those before and those after.

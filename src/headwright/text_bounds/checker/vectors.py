@@ -103,6 +103,7 @@ def _normed(x: Balls, norm: VectorNorm) -> Balls:
     mean_square = (x * x).mean() + Balls.of(np.array(norm.eps))
     if bool((mean_square.lower() <= SMALLEST_SQUARE).any()):
         raise DoubtError("a norm divides by next to nothing")
+    # Each step is one of balls, whose radius holds its rounding.
     x = x * mean_square.inverse_sqrt() * Balls.of(norm.gain[None])
     return x if norm.bias is None else x + Balls.of(norm.bias[None])
 

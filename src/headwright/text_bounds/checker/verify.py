@@ -184,6 +184,7 @@ class _RowChecker:
         if is_trivial:
             return np.ones(len(rows), dtype=bool), weight
         holds = np.zeros(len(rows), dtype=bool)
+        # part / whole >= bound is decided as part >= bound whole, in balls that hold the true numbers.
         with ctx.workprec(128):
             bound = arb(self.bound.numerator) / self.bound.denominator
             for number, row in enumerate(rows.tolist()):

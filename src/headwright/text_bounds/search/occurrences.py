@@ -168,12 +168,14 @@ def _emptied(sums: ScaledNumbers, empty: Bool[np.ndarray, " queries"]) -> Scaled
 
 def _all_but_one(start: ScaledNumbers, scores: list[Numbers]) -> list[ScaledNumbers]:
     """For each of the scores, the sum of `start` and all others: no difference is ever taken."""
-    after = [nothing(len(start.factor))]
+    # Of each, the sum of those behind it: from the last on.
+    behind = [nothing(len(start.factor))]
     for score in reversed(scores[1:]):
-        after.append(after[-1].plus(score))
+        behind.append(behind[-1].plus(score))
+    behind.reverse()
     sums = []
-    before = start
-    for score, rest in zip(scores, reversed(after), strict=True):
+    before = start  # and of those before it
+    for score, rest in zip(scores, behind, strict=True):
         sums.append(before.merged(rest))
         before = before.plus(score)
     return sums

@@ -125,6 +125,7 @@ def bound_by_chords(average: Average) -> Array:
     # F of the free places at each l of the grid: (direction, v)
     free_excess = [_free_excess(average, number) for number in grid]
     least_weight = average.least_weight()
+    # Each segment gives a bound, by theorem 1 at one of its numbers: the least of them is taken.
     bound = np.full(average.fixed_sum.shape, np.inf)
     for segment in range(CHORDS):
         left = grid[segment][:, None, None]

@@ -122,7 +122,7 @@ class ClaimChecker:
                 exponentials.append(np.ones((1, 1)))
                 continue
             at_k = self._highest_scores(choices, k, asking, asked)
-            # (q^h + o^h_m) (M_k y_k - M_j y_j), from above
+            # (q^h + o^h_m) (M_k y_k - M_j y_j), from above: both sides by theorem 1
             difference = at_k + from_j + FEW * (np.abs(at_k) + np.abs(from_j))
             score = self._score_at_end(choices, claim, k, difference)
             if not score.max() <= EXP_RANGE / 2:
@@ -207,6 +207,7 @@ def _theorem_2(exponentials: Sequence[Array], values: Sequence[Array], j: int) -
     """
     low: Array = np.min([value.min(axis=(1, 2)) for value in values], axis=0)
     high = values[j][:, 0, 0]
+    # `low` is always such an l; where to try next is free, since each is tested.
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         holds = _is_sum_positive(exponentials, values, j, middle)
@@ -220,13 +221,14 @@ def _is_sum_positive(
 ) -> Array:
     """Whether the sum of theorem 2 is certainly not negative in any text, for a number l of each row."""
     threshold = number[:, None, None]
+    # The sum along a chain of tokens, place by place: of all chains that end with a token, the least.
     least = np.zeros((len(number), 1))  # of the sum up to a place, by its token
     size = np.zeros(len(number))
     for k, (exponential, value) in enumerate(zip(exponentials, values, strict=True)):
         above = value - threshold
         above = above - FEW * (np.abs(value) + np.abs(threshold))
         term = above if k == j else exponential * np.minimum(0.0, above)
-        # The chain: the least over u of what came before, by the same u, and of this term.
+        # A term is by the tokens u at k - 1 and v at k: the least over u, of chains that end with this u.
         least = (least[:, :, None] + term).min(axis=1)
         size = size + np.abs(term).max(axis=(1, 2))
     holds: Array = least.min(axis=1) - SUMMED * size >= 0

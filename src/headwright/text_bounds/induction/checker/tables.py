@@ -38,16 +38,16 @@ class FirstLayerTables:
         self.heads = weights["query"].shape[1]
         self.angles = weights["angles"]
 
+        # x, by spot and token; and what each head's values and outputs make of it, o^h
         x = Balls.of(embed[None])
         if len(place):
             x = x + Balls.of(place[:, None])
         self.spots = np.minimum(np.arange(length), len(x.mid) - 1)
-        # By spot and token.
         self.x = Balls(x.mid.reshape(-1, width), x.rad.reshape(-1, width))
         self.o = []
-        for value, output in zip(
-            weights["value"][0], weights["output"][0], strict=True
-        ):
+        values = weights["value"][0]
+        outputs = weights["output"][0]
+        for value, output in zip(values, outputs, strict=True):
             self.o.append(self.x.matmul(value).matmul(output))
         # d^(-1/2): a power and a quotient, each rounded.
         scale = np.array(weights["query"].shape[-1] ** -0.5)
