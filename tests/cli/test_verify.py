@@ -402,7 +402,9 @@ def test_a_checker_that_stops_is_a_bug_and_no_verdict(
     def broken(*arguments: Any) -> None:
         raise RuntimeError("of the library")
 
-    monkeypatch.setattr("headwright.certificates.exact.certificate.whole", broken)
+    monkeypatch.setattr(
+        "headwright.certificates.exact.certificate.read_integer", broken
+    )
     ran = headwright("verify", "c.json", *more)
     assert ran.code == 4
     assert ran.out.startswith("internal error")

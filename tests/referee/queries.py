@@ -18,6 +18,8 @@ from tests.referee.search import directions, shortest, surely_none_below
 ASKED = ("heads", "keys", "scale", "targets", "uncertainty", "confidence")
 ROUNDING = 1e-12  # of lengths below which the search knows that there is nothing
 OPEN = Answer("unknown", "no queries were found that make it false")
+# Of scores: queries and their squares are then floats with all of their digits.
+FLOAT_SCALES = (Fraction(1, 10**100), Fraction(10**100))
 
 
 def judge(statement: Any, hints: list[list[str]] | None = None) -> Answer:
@@ -73,6 +75,8 @@ def _none_shorter(
     asked = json.dumps([statement[name] for name in ASKED])
     limit = None if statement["claim"] == "impossible" else length
     if problem.is_random:
+        if not FLOAT_SCALES[0] < abs(problem.scale) < FLOAT_SCALES[1]:
+            return Answer("unknown", "the scale is beyond what is drawn in floats")
         return (
             _none_by_chance(problem, directions(problem, asked, begin), limit)
             if problem.heads == 1

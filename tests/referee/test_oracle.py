@@ -31,6 +31,15 @@ def test_nothing_that_is_accepted_is_called_false(folder: str) -> None:
     assert words.count("true") > len(words) / 3
 
 
+@pytest.mark.parametrize("scale", ["1e999", "0x1p-1074", "-1e-300"])
+def test_random_keys_are_not_drawn_at_scales_beyond_floats(scale: str) -> None:
+    """Whether there is a query at all does not depend on the scale; floats would say anything."""
+    statement = read("accept/gaussian-two-parts")["statement"]
+    assert statement["claim"] == "impossible"
+    statement["scale"] = scale
+    assert queries.judge(statement).word == "unknown"
+
+
 @pytest.mark.parametrize(
     "name",
     [
