@@ -79,3 +79,41 @@ def test_an_interruption_that_is_dropped_or_wrapped_still_ends_the_command(
     assert ran.returncode in INTERRUPTED
     assert ran.stderr == "error: interrupted; nothing was written\n"
     assert ran.stdout == ""
+
+
+# Where Python runs a callback of its own, an exception is printed and dropped; and options are read before typer listens.
+CALLBACK = """
+import os, signal, sys, time, weakref
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import headwright.cli
+class Thing: pass
+def strike(_): os.kill(os.getpid(), signal.SIGINT)
+def work(*_, **__):
+    thing = Thing()
+    told = weakref.ref(thing, strike)
+    del thing
+    time.sleep(60)
+headwright.cli.app = work
+headwright.cli.main()
+"""
+EARLY = """
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import headwright.cli
+def work(*_, **__):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+headwright.cli.app = work
+headwright.cli.main()
+"""
+
+
+@pytest.mark.parametrize("program", [CALLBACK, EARLY], ids=["callback", "early"])
+def test_an_interruption_within_a_callback_or_before_typer_is_one_sentence(
+    program: str,
+) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=50
+    )
+    assert ran.returncode in INTERRUPTED
+    assert ran.stderr == "error: interrupted; nothing was written\n"

@@ -6,11 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -21,9 +21,11 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-expect.set_options(
-    timeout=60_000
-)  # milliseconds: what comes is waited for on a busy machine too
+PATIENCE = 120_000  # milliseconds: what comes is waited for on a busy machine too
+expect.set_options(timeout=PATIENCE)
+# What was changed is drawn in the next frame, and drawing marks what is out of date.
+DRAWN = """() => new Promise((done) => setTimeout(() =>
+  requestAnimationFrame(() => requestAnimationFrame(done))))"""
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +43,23 @@ def lab() -> Iterator[str]:
         yield address.rstrip("/")
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE / 1000)
+
+
+@pytest.fixture(scope="session")
+def browser(launch_browser: Callable[[], Browser]) -> Iterator[Browser]:
+    """pytest-playwright's own, whose pages wait for navigation and clicks as long as for anything else."""
+    browser = launch_browser()
+    new_context = browser.new_context
+
+    def patient(**given: Any) -> BrowserContext:
+        context = new_context(**given)
+        context.set_default_timeout(PATIENCE)
+        return context
+
+    browser.new_context = patient  # type: ignore[method-assign]
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")
@@ -83,8 +101,8 @@ class View:
 
     def settled(self) -> None:
         """What was asked is answered."""
-        self.page.wait_for_timeout(300)
-        expect(self.page.locator(".stale, .busy")).to_have_count(0, timeout=120_000)
+        self.page.evaluate(DRAWN)
+        expect(self.page.locator(".stale, .busy")).to_have_count(0)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headwright.lab.worker import handle
-from tests.lab.browser import View
+from tests.lab.browser import DRAWN, View
 
 WRONG = "q = k_a + k_b"
 
@@ -101,7 +101,7 @@ def test_every_formula_has_its_status_and_sentences_are_left_to_read(
     expect(page.locator("#read .badge.false")).to_have_text("false")
     expect(page.locator("#read h2").first).to_contain_text("1 false")
     expect(page.locator("#to-read li").last).to_contain_text("as easy as pie")
-    assert page.locator("#to-read b").count() == 0
+    expect(page.locator("#to-read b")).to_have_count(0)
 
 
 def test_markup_in_an_answer_stays_text(view: View) -> None:
@@ -111,7 +111,7 @@ def test_markup_in_an_answer_stays_text(view: View) -> None:
     )
     view.settled()
     expect(page.locator("#verdict .badge").first).to_be_visible()
-    assert page.locator("main img, #evil").count() == 0
+    expect(page.locator("main img, #evil")).to_have_count(0)
 
 
 def test_a_document_is_checked_and_leaves_a_report(view: View, tmp_path: Path) -> None:
@@ -250,6 +250,6 @@ def test_no_letter_replaces_an_answer_and_the_skip_link_keeps_it(view: View) -> 
         page.keyboard.press(letter)
     page.locator(".skip").focus()
     page.keyboard.press("Enter")
-    page.wait_for_timeout(300)
+    page.evaluate(DRAWN)
     expect(page.locator("#field-answer")).to_have_value("q = 2(k_a + k_b)")
     view.address_has("answer=")

@@ -41,11 +41,11 @@ def test_a_key_that_is_dragged_moves_and_is_undone(view: View) -> None:
     drag(page, "g.key >> nth=1 >> .dot", -60, 60)
     view.settled()
     view.address_has("moved=1:")
-    assert page.locator("#verdict .headline").inner_text() != before
+    expect(page.locator("#verdict .headline")).not_to_have_text(before)
     page.keyboard.press("Control+z")
     view.settled()
     view.address_lacks("moved")
-    assert page.locator("#verdict .headline").inner_text() == before
+    expect(page.locator("#verdict .headline")).to_have_text(before)
     page.keyboard.press("Control+Shift+z")
     view.settled()
     view.address_has("moved=1:")
@@ -270,9 +270,8 @@ def test_the_view_of_three_dimensions_turns_by_mouse_and_by_keyboard(
         before
     ):  # it is drawn a moment after the address has changed
         expect(keys.nth(number)).to_have_attribute("transform", place)
-    assert (
-        page.locator("#verdict .headline").inner_text() == said
-    )  # it was only looked at from elsewhere
+    # It was only looked at from elsewhere.
+    expect(page.locator("#verdict .headline")).to_have_text(said)
 
 
 def test_an_address_with_impossible_targets_is_said_to_be_one(view: View) -> None:

@@ -11,7 +11,6 @@ def test_it_makes_its_point_before_anything_is_touched(view: View) -> None:
     page = view.enter("/noise")
     expect(page.locator("#story")).to_contain_text(
         "one head succeeds with probability 3.1% and two heads with 70.1%",
-        timeout=30_000,
     )
     expect(page.locator("#robust .story")).to_contain_text("Proved")
     expect(page.locator("#one")).to_contain_text("Proved: between 0.03127 and 0.03128")

@@ -147,7 +147,7 @@ def test_a_tolerance_finds_the_rank_that_is_certified_to_miss_no_more(
     expect(page.locator("#verdict")).not_to_contain_text("Certifying")
     again = view.enter(page.url.removeprefix(view.address))
     view.settled()
-    assert again.locator("#verdict .headline").inner_text() == said
+    expect(again.locator("#verdict .headline")).to_have_text(said)
     page.evaluate(
         "navigator.clipboard.writeText = async (text) => { window.copied = text; }"
     )

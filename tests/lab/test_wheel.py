@@ -91,4 +91,4 @@ def test_the_lab_of_a_wheel_serves_every_view_with_all_its_modules(
         assert any(path.endswith(".css") for path in seen)
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)

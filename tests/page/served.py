@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from headwright.errors import InputError
 from headwright.page.build import build
+from tests.lab.browser import PATIENCE as PATIENCE
 
 DOWNLOADS = Path(__file__).parents[2] / "out" / "downloads"  # fetched once
 OLD_TYPES = {
@@ -55,7 +56,6 @@ exercises = ["our-own", "averaging-two", "averaging-three", "copying-separated",
 averaging-two = 5
 averaging-varies = 2
 """
-PATIENCE = 120_000  # milliseconds, on a busy machine
 ASK = "([call, given]) => import('./static/common/transport.js').then(({ post }) => post(call, given))"
 
 

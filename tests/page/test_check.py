@@ -285,7 +285,8 @@ def test_nothing_is_wider_than_the_screen_and_axe_finds_nothing(
         expect(page.locator(".stale")).to_have_count(0, timeout=PATIENCE)
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)
-    page.wait_for_timeout(300)  # colours fade
+    # Colours fade: until no animation runs.
+    page.wait_for_function("document.getAnimations().length === 0")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
     assert found.violations_count == 0, found.generate_report()

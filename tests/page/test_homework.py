@@ -66,7 +66,7 @@ def test_a_homework_is_done_offline_and_handed_in_as_one_file(
         write(page, exercise, answer)
         state = page.locator(".exercise[aria-current] .note")
         expect(state).not_to_have_text(WAITING, timeout=PATIENCE)
-        assert word in str(state.text_content())
+        expect(state).to_contain_text(word)
         expect(page.locator("#verdict .badge").first).to_have_text(word)
     expect(page.locator("#progress")).to_have_text("4 of 6 proved")
     for exercise, (answer, _) in ANSWERS.items():

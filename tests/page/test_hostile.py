@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
+from tests.lab.browser import DRAWN
 from tests.page.served import PATIENCE, Opened
 
 MARKUP = (
@@ -49,8 +50,8 @@ def test_markup_in_a_shared_link_stays_text(shared: Opened, text: str) -> None:
 )
 def test_a_malicious_link_is_told_or_ignored(shared: Opened, link: str) -> None:
     shared.page.goto(f"{shared.address}#{link}")
-    shared.page.wait_for_timeout(300)
-    assert shared.page.locator("main script").count() == 0
+    shared.page.evaluate(DRAWN)
+    expect(shared.page.locator("main script")).to_have_count(0)
     assert shared.said == []
     shared.page.goto(f"{shared.address}#exercise=averaging-two")
 

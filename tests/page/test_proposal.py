@@ -155,7 +155,7 @@ def test_shares_are_made_exact(shares: list[float], seed: int) -> None:
         ({"keys": [[float("nan")], [1.0]]}, "is not finite"),
         ({"keys": [["1"], [2.0]]}, "is not a number"),
         ({"keys": [[1.0]] * 61}, "expected 1 to 60"),
-        ({"keys": [[1.0] * 17] * 2}, "of 1 to 16 numbers"),
+        ({"keys": [[1.0] * 61] * 2}, "of 1 to 60 numbers"),
         ({"copy": 2}, "there is no such key"),
         ({"eps": "0"}, "expected a positive number"),
         ({"eps": "1/0"}, "is not a number such as"),

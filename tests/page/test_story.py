@@ -32,7 +32,10 @@ def test_each_figure_is_drawn_and_moves(
         before = figure.locator("svg").first.inner_html()
         figure.locator("input[type=range]").focus()
         page.keyboard.press("Home" if name == "trained" else "End")
-        assert figure.locator("svg").first.inner_html() != before
+        page.wait_for_function(
+            "([name, before]) => document.querySelector(`[data-figure=${name}] svg`).innerHTML !== before",
+            arg=[name, before],
+        )
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert said == []
     assert all(url.startswith(address) for url in asked)

@@ -125,6 +125,8 @@ def _run(command_line: str) -> int:
         return int(app(prog_name="headwright", standalone_mode=False) or 0)
     except OSError:
         raise
+    except KeyboardInterrupt:  # before typer looks after it, as while it reads options
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001  (a crash must not look like an answer: 1 would be read as 'no')
         if was_interrupted():  # whatever became of it on its way here
             return INTERRUPTED

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from headwright.errors import InputError
+from headwright.errors import InputError, typed_errors
 
 TINY = 1e-300  # in place of a zero denominator in the algorithm of Lentz
 MAX_TERMS = 100_000  # of the continued fraction, which needs about sqrt(max(a, b))
@@ -94,3 +94,40 @@ def student_quantile(freedom: int, probability: float) -> float:
     # P(|T| <= t) = 2 probability - 1, and T^2 / (freedom + T^2) is Beta(1/2, freedom/2).
     share = beta_quantile(0.5, freedom / 2, 2 * probability - 1)
     return math.sqrt(freedom * share / (1 - share))
+
+
+def check_sample(samples: int, confidence: float) -> None:
+    """Refuse a sample that is empty, and a confidence that is none."""
+    if samples < 1:
+        raise InputError(f"{samples} samples: expected at least 1")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence {confidence}: expected a number between 0 and 1")
+
+
+@typed_errors
+def clopper_pearson(
+    successes: int, samples: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """The Clopper-Pearson interval of a probability: it covers the truth at least as often as it says.
+
+    >>> low, high = clopper_pearson(0, 100)
+    >>> low, round(high, 4)
+    (0.0, 0.0362)
+    """
+    check_sample(samples, confidence)
+    if not 0 <= successes <= samples:
+        raise InputError(
+            f"{successes} successes in {samples} samples: expected between 0 and {samples}"
+        )
+    tail = (1 - confidence) / 2
+    low = (
+        0.0
+        if successes == 0
+        else beta_quantile(successes, samples - successes + 1, tail)
+    )
+    high = (
+        1.0
+        if successes == samples
+        else beta_quantile(successes + 1, samples - successes, 1 - tail)
+    )
+    return low, high

@@ -1,6 +1,7 @@
 """The page's questions, answered in the browser: JSON in, JSON out.
 
-`check` and `verify` are those of the command line; `design` proves what the page's JavaScript proposes. A document is
+`check` and `verify` are those of the command line; `design` proves what the page's JavaScript proposes,
+and `simulate` the probability of what it draws. A document is
 checked answer by answer, so that the page can stop one of them: `sheet` counts the answers, `verdict` checks one,
 `document` puts the verdicts together. A question that needs the solver z3, which is large, is refused with NEEDS; the
 page then loads it and asks again.
@@ -33,7 +34,7 @@ from headwright.lab.views.check import (
     text_of,
     told,
 )
-from headwright.page import proposal
+from headwright.page import noise, proposal
 from headwright.validation import sentence
 
 SOLVER = "z3"
@@ -199,4 +200,5 @@ CALLS: dict[str, Callable[[Given], Given]] = {
     "document": _document,
     "verify": _verify,
     "design": proposal.design,
+    "simulate": noise.simulate,
 }

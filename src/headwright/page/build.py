@@ -18,7 +18,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -83,6 +83,10 @@ OURS = (  # what of this package runs in the browser
     "grading",
     "numerics/__init__.py",
     "numerics/enclosure.py",
+    "numerics/quantiles.py",
+    "uncertainty/__init__.py",
+    "uncertainty/__init__.pyi",
+    "uncertainty/random_scale.py",
     "verification",
     "lab/__init__.py",
     "lab/view.py",
@@ -90,12 +94,15 @@ OURS = (  # what of this package runs in the browser
     "lab/views/check.py",
     "page/__init__.py",
     "page/answering.py",
+    "page/noise.py",
     "page/proposal.py",
 )
 FRONT = (
     "common",
     "views/check",
     "views/design",
+    "views/noise",
+    "views/order",
     "views/check.js",
     "lab.css",
     "icon.svg",
@@ -120,7 +127,23 @@ from .types.fmpq_mat import fmpq_mat
 from .types.fmpq_mpoly import fmpq_mpoly, fmpq_mpoly_ctx
 from .types.fmpz import fmpz
 sys.setdlopenflags(flags)
+
+
+def __getattr__(name):
+    if name != "acb":
+        raise AttributeError(name)
+    from .types.acb import acb
+
+    return acb
 """  # in place of flint/__init__.py: each of the modules that it loads beyond these delays the first verdict
+PAGES = {
+    "story": "Story",
+    "index": "Check",
+    "design": "Design",
+    "noise": "Noise",
+    "order": "Order",
+    "verify": "Verify",
+}
 FORMULA = re.compile(r"\{\{(.+?)\}\}(?!\})")  # in LaTeX, of a page
 STORY_TEXT = "one key one query"
 Tell = Callable[[str], None]
@@ -378,6 +401,9 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
         "loading.js",
         "verify.js",
         "design.js",
+        "noise.js",
+        "order.js",
+        "layer.js",
         "shortest.js",
     ):
         shutil.copyfile(STATIC / Path(name).name, static / name)
@@ -396,16 +422,14 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
     (made / "exercises.json").write_text(
         json.dumps(told, ensure_ascii=False), encoding="utf-8"
     )
-    pages = ["index", "design", "verify"]
-    story = ""
-    if chosen.solutions:  # the story links to answers
-        pages.append("story")
-        story = '<a href="story.html">Story</a>'
+    pages = dict(PAGES)
+    if not chosen.solutions:  # the story links to answers
+        del pages["story"]
+    else:
         for name in ("story.js", "story.css"):
             shutil.copyfile(STATIC / name, static / name)
         (made / "story.json").write_text(json.dumps(trained_pattern()), "utf-8")
     names = {
-        "story": story,
         "title": html.escape(chosen.title),
         "version": headwright.__version__,
         "hints": chosen.hints,
@@ -413,8 +437,27 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
     for name in pages:
         source = (STATIC / f"{name}.html").read_text(encoding="utf-8")
         page = Template(FORMULA.sub(lambda found: typeset(found[1]), source))
-        (made / f"{name}.html").write_text(page.substitute(names), encoding="utf-8")
+        shown = page.substitute(names, nav=_navigation(pages, name))
+        (made / f"{name}.html").write_text(shown, encoding="utf-8")
     shutil.copyfile(STATIC / "worker.js", made / "worker.js")
+
+
+def _navigation(pages: Mapping[str, str], here: str) -> str:
+    """Links to all pages, of which one is the current one.
+
+    Where answers are checked, the views of attention are one link: few stops lead to the answer.
+    """
+    shown = dict(pages)
+    if here == "index":
+        shown["design"] = "Design, noise, order"
+        del shown["noise"], shown["order"]
+    links = ""
+    for name, title in shown.items():
+        if name != here:
+            links += f'<a href="{name}.html">{title}</a>'
+        else:
+            links += f'<span aria-current="page">{title}</span>'
+    return f'<nav aria-label="Views">{links}</nav>'
 
 
 def trained_pattern() -> dict[str, Any]:

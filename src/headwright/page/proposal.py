@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
 from struct import pack
@@ -21,7 +21,7 @@ from headwright.certificates.exact.certificate import FORMAT, VERSION
 from headwright.certificates.exact.verify import ExactVerdict, verify
 from headwright.errors import InputError
 
-MOST_KEYS, MOST_DIMENSIONS, MOST_TARGETS = 60, 16, 16
+MOST_KEYS, MOST_DIMENSIONS, MOST_TARGETS = 60, 60, 16
 MOST_CHARACTERS = 60  # of a number
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3}|/\d+)?", re.ASCII)
 BUDGET = 20.0  # estimated seconds of the exact checker on the command line
@@ -41,6 +41,8 @@ class ProposedDesign:
     query: tuple[float, ...] | None  # None: there is said to be none
     multipliers: Mapping[int, float]
     pattern: tuple[float, ...]  # where there is said to be none
+    # Keys that are multiplied by any number between two.
+    stretched: Mapping[int, tuple[Fraction, Fraction]] = field(default_factory=dict)
 
 
 def design(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,7 +61,7 @@ def design(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_proposal(given: Mapping[str, Any]) -> ProposedDesign:
     """The question and the proposal, each number checked."""
-    keys = tuple(_row(row, "keys") for row in given["keys"])
+    keys = tuple(read_row(row, "keys") for row in given["keys"])
     if not 1 <= len(keys) <= MOST_KEYS:
         raise InputError(f"keys: {len(keys)} of them, expected 1 to {MOST_KEYS} here")
     widths = {len(row) for row in keys}
@@ -69,9 +71,9 @@ def read_proposal(given: Mapping[str, Any]) -> ProposedDesign:
         )
     targets = _targets(given, len(keys))
     proposal = given["proposal"]
-    multipliers = _row(proposal["multipliers"], "multipliers")
+    multipliers = read_row(proposal["multipliers"], "multipliers")
     query = proposal.get("query")
-    pattern = _row(proposal.get("pattern") or (), "pattern")
+    pattern = read_row(proposal.get("pattern") or (), "pattern")
     if len(multipliers) != len(targets):
         raise InputError("multipliers: expected one for each target")
     if query is not None and len(query) != len(keys[0]):
@@ -82,13 +84,38 @@ def read_proposal(given: Mapping[str, Any]) -> ProposedDesign:
         keys,
         targets,
         _fraction(given.get("scale", "1"), "scale"),
-        None if query is None else _row(query, "query"),
+        None if query is None else read_row(query, "query"),
         dict(zip(targets, multipliers, strict=True)),
         pattern,
+        _stretched(given.get("uncertainty") or (), len(keys)),
     )
 
 
-def _row(numbers: Sequence[object], name: str) -> tuple[float, ...]:
+def _stretched(
+    entries: Sequence[Mapping[str, Any]], count: int
+) -> dict[int, tuple[Fraction, Fraction]]:
+    """Keys of uncertain length; any other uncertainty is refused.
+
+    >>> _stretched([{"key": 0, "scale": {"between": [0.5, 1.5]}}], 2)
+    {0: (Fraction(1, 2), Fraction(3, 2))}
+    """
+    stretched = {}
+    for entry in entries:
+        index, scale = entry.get("key"), entry.get("scale") or {}
+        if set(entry) != {"key", "scale"} or set(scale) != {"between"}:
+            raise InputError("uncertainty: expected keys with a scale between two here")
+        if not isinstance(index, int) or not 0 <= index < count or index in stretched:
+            raise InputError(f"uncertainty: there is no key {index!r:.20}, or it twice")
+        low, high = read_row(scale["between"], f"scale of key {index}")
+        if low > high:
+            raise InputError(f"scale of key {index}: expected two numbers in order")
+        # A number is the decimal that it prints as, as in a file.
+        stretched[index] = (Fraction(str(low)), Fraction(str(high)))
+    return stretched
+
+
+def read_row(numbers: Sequence[object], name: str) -> tuple[float, ...]:
+    """Finite numbers, or an error that names the field."""
     row = []
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, int | float):
@@ -139,7 +166,8 @@ def _targets(given: Mapping[str, Any], count: int) -> dict[int, Fraction]:
 
 def _designed(proposed: ProposedDesign, query: tuple[float, ...]) -> dict[str, Any]:
     """With the largest lower bound that the checker accepts; with none, if it accepts the query alone."""
-    bound = lower_bound(proposed, query)
+    # The bound below is one for keys that are certain.
+    bound = 0.0 if proposed.stretched else lower_bound(proposed, query)
     claims = [Fraction(bound * share) for share in SHARES_OF_BOUND if bound > 0]
     for none_shorter in [*claims, Fraction(0)]:
         text = _certificate(proposed, "designed", query, none_shorter)
@@ -156,7 +184,7 @@ def _designed(proposed: ProposedDesign, query: tuple[float, ...]) -> dict[str, A
 def _impossible(proposed: ProposedDesign) -> dict[str, Any]:
     """A mean of targets and a mean of all keys are made exactly equal; the checker then computes the entropy."""
     shares = exact_shares(proposed)
-    if shares is None:
+    if shares is None or proposed.stretched:
         return _undecided(None)
     text = _certificate(proposed, "impossible", None, Fraction(0), shares)
     verdict = verify(text, budget=BUDGET)
@@ -309,7 +337,17 @@ def _certificate(
         ],
         "scale": str(proposed.scale),
         "targets": {str(index): str(p) for index, p in proposed.targets.items()},
-        "uncertainty": [],
+        "uncertainty": [
+            {
+                "keys": [index],
+                "scale": [str(low), str(high)],
+                "ball": "0",
+                "stretch": "0",
+                "factor": [],
+                "random": False,
+            }
+            for index, (low, high) in proposed.stretched.items()
+        ],
         "confidence": "1",
         "queries": [] if query is None else [[x.hex() for x in query]],
         "none_shorter": str(none_shorter),

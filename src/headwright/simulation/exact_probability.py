@@ -21,12 +21,12 @@ from headwright import attention
 from headwright.errors import InputError
 from headwright.numerics.enclosure import Enclosure
 from headwright.uncertainty.random_scale import (
-    MeanWeight,
-    ScaleLaw,
+    RandomScaleCase,
+    ball,
+    decimal,
     no_law,
-    probability_within,
+    probability_in_ranges,
 )
-from headwright.uncertainty.scales import ball, decimal
 from headwright.uncertainty.uncertainty import Noise, Uncertainty, rows
 
 MOST_CASES = 1024
@@ -113,7 +113,7 @@ def exact(
         average = Fraction(1, len(targets))
         slack = decimal(tolerance)
         near = (ball(average - slack), ball(average + slack))
-        near_average = _probability(cases, targets, [near] * len(targets))
+        near_average = probability_in_ranges(cases, targets, [near] * len(targets))
         means = []
         deviations = []
         for target in targets:
@@ -145,23 +145,10 @@ def probability_met(
     with ctx.workprec(_bits(keys, queries, scale)):
         ranges = [(ball(p), arb(2)) for p in least.values()]  # no weight is above 1
         cases = list(_cases(keys, queries, uncertainty, scale))
-        return _probability(cases, list(least), ranges)
+        return probability_in_ranges(cases, list(least), ranges)
 
 
-@dataclass(frozen=True)
-class _RandomScaleCase:
-    """One case: scores (rows are heads), of which one is multiplied by a number of this law."""
-
-    scores: list[list[arb]]
-    moving: int | None
-    law: ScaleLaw
-
-    def mean_weight(self, target: int) -> MeanWeight:
-        """Of a target, over the heads, as a function of that number."""
-        return MeanWeight.of(self.scores, self.moving, target)
-
-
-def _moment(cases: Sequence[_RandomScaleCase], target: int, power: int) -> arb:
+def _moment(cases: Sequence[RandomScaleCase], target: int, power: int) -> arb:
     """The mean of a power of the target's weight over all cases, which are equally likely."""
     total = arb(0)
     for case in cases:
@@ -169,30 +156,12 @@ def _moment(cases: Sequence[_RandomScaleCase], target: int, power: int) -> arb:
     return total / len(cases)
 
 
-def _probability(
-    cases: Sequence[_RandomScaleCase],
-    targets: Sequence[int],
-    ranges: Sequence[tuple[arb, arb]],
-) -> Enclosure:
-    """That all targets' weights lie in their ranges."""
-    inside = arb(0)
-    undecided = arb(0)
-    for case in cases:
-        weights = [case.mean_weight(target) for target in targets]
-        sure, doubtful = probability_within(weights, ranges, case.law)
-        inside += sure
-        undecided += doubtful
-    between_0_and_1 = arb(0).union(arb(1))
-    probability = (inside + undecided * between_0_and_1) / len(cases)
-    return Enclosure.of(probability).clipped(0.0, 1.0)
-
-
 def _cases(
     keys: Float[np.ndarray, "n d"],
     queries: Float[np.ndarray, "heads d"],
     uncertainty: Uncertainty,
     scale: Fraction | float,
-) -> Iterator[_RandomScaleCase]:
+) -> Iterator[RandomScaleCase]:
     """Every case, each as likely."""
     choices = _choices(uncertainty, len(keys))
     moving = None
@@ -211,7 +180,7 @@ def _cases(
             for key, value in zip(choices, values, strict=True):
                 for row in scaled:
                     row[key] = row[key] * ball(value)
-            yield _RandomScaleCase(scaled, moving, law)
+            yield RandomScaleCase(scaled, moving, law)
 
 
 def _moving(uncertainty: Uncertainty, n: int) -> list[int]:

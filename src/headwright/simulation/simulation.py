@@ -21,7 +21,8 @@ from headwright.numerics.enclosure import (
     shown_above,
     shown_below,
 )
-from headwright.numerics.quantiles import beta_quantile, student_quantile
+from headwright.numerics.quantiles import check_sample, student_quantile
+from headwright.numerics.quantiles import clopper_pearson as clopper_pearson
 from headwright.simulation.exact_probability import (
     Exact,
     exact,
@@ -52,35 +53,6 @@ KINDS = {
 
 
 @typed_errors
-def clopper_pearson(
-    successes: int, samples: int, confidence: float = 0.95
-) -> tuple[float, float]:
-    """The Clopper-Pearson interval of a probability: it covers the truth at least as often as it says.
-
-    >>> low, high = clopper_pearson(0, 100)
-    >>> low, round(high, 4)
-    (0.0, 0.0362)
-    """
-    _check_sample(samples, confidence)
-    if not 0 <= successes <= samples:
-        raise InputError(
-            f"{successes} successes in {samples} samples: expected between 0 and {samples}"
-        )
-    tail = (1 - confidence) / 2
-    low = (
-        0.0
-        if successes == 0
-        else beta_quantile(successes, samples - successes + 1, tail)
-    )
-    high = (
-        1.0
-        if successes == samples
-        else beta_quantile(successes + 1, samples - successes, 1 - tail)
-    )
-    return low, high
-
-
-@typed_errors
 def mean_interval(
     mean: float, deviation: float, samples: int, confidence: float = 0.95
 ) -> tuple[float, float]:
@@ -94,7 +66,7 @@ def mean_interval(
     >>> mean_interval(0.5, 0.0, 1)
     (-inf, inf)
     """
-    _check_sample(samples, confidence)
+    check_sample(samples, confidence)
     if samples == 1:
         return -math.inf, math.inf
     half = (
@@ -103,13 +75,6 @@ def mean_interval(
         / math.sqrt(samples)
     )
     return mean - half, mean + half
-
-
-def _check_sample(samples: int, confidence: float) -> None:
-    if samples < 1:
-        raise InputError(f"{samples} samples: expected at least 1")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence {confidence}: expected a number between 0 and 1")
 
 
 @dataclass(frozen=True)

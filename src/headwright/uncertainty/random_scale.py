@@ -13,9 +13,12 @@ import heapq
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from flint import acb, arb
+from flint import acb, arb, fmpq
+
+from headwright.numerics.enclosure import Enclosure
 
 MOST_PIECES = 20_000  # pieces of the line looked at before the rest is called undecided
 SMALLEST_MASS = arb(2) ** -64  # pieces below this are not looked at
@@ -216,6 +219,47 @@ def probability_within(
     for _, _, a, b in pieces:
         undecided += law.mass(a, b)
     return inside, undecided
+
+
+@dataclass(frozen=True)
+class RandomScaleCase:
+    """One case: scores (rows are heads), of which one is multiplied by a number of this law."""
+
+    scores: Sequence[Sequence[arb]]
+    moving: int | None
+    law: ScaleLaw
+
+    def mean_weight(self, target: int) -> MeanWeight:
+        """Of a target, over the heads, as a function of that number."""
+        return MeanWeight.of(self.scores, self.moving, target)
+
+
+def probability_in_ranges(
+    cases: Sequence[RandomScaleCase],
+    targets: Sequence[int],
+    ranges: Sequence[tuple[arb, arb]],
+) -> Enclosure:
+    """That all targets' weights lie in their ranges; the cases are equally likely."""
+    inside = arb(0)
+    undecided = arb(0)
+    for case in cases:
+        weights = [case.mean_weight(target) for target in targets]
+        sure, doubtful = probability_within(weights, ranges, case.law)
+        inside += sure
+        undecided += doubtful
+    between_0_and_1 = arb(0).union(arb(1))
+    probability = (inside + undecided * between_0_and_1) / len(cases)
+    return Enclosure.of(probability).clipped(0.0, 1.0)
+
+
+def decimal(number: Fraction | float) -> Fraction:
+    """A float of an uncertainty is the decimal it prints as."""
+    return Fraction(str(number))
+
+
+def ball(number: Fraction) -> arb:
+    """The same in ball arithmetic, at the precision in force."""
+    return arb(fmpq(number.numerator, number.denominator))
 
 
 def _compare(

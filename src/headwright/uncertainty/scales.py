@@ -17,15 +17,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar, get_args
 
 import numpy as np
-from flint import arb, fmpq
 from jaxtyping import Float
 
 from headwright.errors import InputError, typed_errors
-from headwright.uncertainty.random_scale import ScaleLaw, normal_law, uniform_law
+from headwright.uncertainty.random_scale import (
+    ScaleLaw,
+    ball,
+    decimal,
+    normal_law,
+    uniform_law,
+)
 
 
 @typed_errors
@@ -174,13 +178,3 @@ def read_scale(name: str, numbers: Sequence[float]) -> Scale:
             f"{name} = {list(numbers)}: expected {kind.asks}, {kind.count} numbers"
         )
     return kind(*numbers)
-
-
-def decimal(number: Fraction | float) -> Fraction:
-    """A float of an uncertainty is the decimal it prints as."""
-    return Fraction(str(number))
-
-
-def ball(number: Fraction) -> arb:
-    """The same in ball arithmetic, at the precision in force."""
-    return arb(fmpq(number.numerator, number.denominator))

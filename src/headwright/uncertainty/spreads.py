@@ -25,7 +25,7 @@ from jaxtyping import Float
 
 from headwright.errors import InputError, typed_errors
 from headwright.files import finite
-from headwright.uncertainty.scales import decimal
+from headwright.uncertainty.random_scale import decimal
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ def convert():
             data = given.read(name)
             if name.endswith(".py"):
                 made.writestr(name + "c", pyc._code_to_timestamp_pyc(compiled(name, data)))
-            elif name == "headwright/__init__.pyi" or not name.endswith((".pyi", ".pxd", ".js", ".html", "/")):
+            elif name.endswith("/__init__.pyi") and name.startswith("headwright/") or not name.endswith((".pyi", ".pxd", ".js", ".html", "/")):
                 made.writestr(name, data)
 `);
 for (let i = 0; i < archives.length; i += 2) {

@@ -1,5 +1,5 @@
 // Questions of the page go to Python in a worker of this tab, one at a time. Nothing is sent anywhere.
-const LIMIT = { check: 30, sheet: 20, verdict: 20, document: 30, verify: 120, design: 30 }; // seconds; after that Python is stopped and started again
+const LIMIT = { check: 30, sheet: 20, verdict: 20, document: 30, verify: 120, design: 30, simulate: 30 }; // seconds; after that Python is stopped and started again
 const ABANDONED = 4; // seconds that a question nobody waits for may still run when the next one comes
 const exercises = fetch("exercises.json").then((reply) => reply.json());
 const listeners = new Set();

@@ -10,8 +10,9 @@ export function group(title, ...children) {
 
 /** All groups of a view. On a narrow screen only the first is open at the start, so that the results are not far below. */
 export function controls(...groups) {
-  if (matchMedia(NARROW).matches) for (const one of groups.slice(1)) one.open = false;
-  return h("div", { class: "controls" }, ...groups);
+  const shown = groups.filter(Boolean);
+  if (matchMedia(NARROW).matches) for (const one of shown.slice(1)) one.open = false;
+  return h("div", { class: "controls" }, ...shown);
 }
 
 /** Where an error about this field is shown. */

@@ -146,6 +146,13 @@ export class State {
     this.#tell(Object.keys(this.fields));
   }
 
+  /** What is shown now is the beginning: nothing to undo. */
+  restart() {
+    this.past = [];
+    this.future = [];
+    this.#tell([]);
+  }
+
   undo() { this.#go(this.past, this.future); }
   redo() { this.#go(this.future, this.past); }
 

@@ -125,6 +125,7 @@ function build(main, state) {
     const last = drafts.last();
     if (!link.has("exercise") && !link.has("answer") && drafts.text(last) && known.some(({ id }) => id === last)) choose(last); // where it was left
     else if (!state.values.answer || (link.has("exercise") && !link.has("answer"))) state.set({ answer: drafts.text(state.values.exercise) ?? template(state.values.exercise) });
+    state.restart(); // the template or the draft is where the page begins
     if (!blank(state.values)) verdict.replaceChildren(h("p", { class: "headline busy" }, "Checking"));
     draw(state.values, ["exercise", "answer"]);
   }, (error) => { known = []; drawFailed(error.message); });
@@ -218,9 +219,10 @@ function build(main, state) {
       facts.length ? h("dl", { class: "numbers" }, ...facts.flatMap(([name, , shownAs]) => [h("dt", {}, name), h("dd", {}, ...typeset(shownAs))])) : "",
       h("div", { class: "row-of" }, next && (one.verdict !== "proved" || next[0] === "full") ? button(next[1], () => state.set({ hints: next[0] }), { class: "primary", id: "more-hints" }) : ""));
     const table = (label, heads, rows) => h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
-    const formulas = one.formulas.slice(0, one.shown.formulas.length).map((formula, i) => h("tr", {}, h("td", {}, String(formula.line)), h("td", {}, badge(formula.status), formula.status === "false" && !formula.counts ? h("span", { class: "note" }, " as written") : ""), h("td", {}, ...typeset(one.shown.formulas[i].formula), readBack(one.shown.formulas[i].read)), h("td", { class: "why" }, formula.reason ? because(formula.reason, one.shown.formulas[i].reason) : because(one.shown.formulas[i].counterexample && `fails for ${one.shown.formulas[i].counterexample}`), one.shown.formulas[i].by)));
+    const hasReasons = one.formulas.some((formula, i) => formula.reason || one.shown.formulas[i]?.counterexample);
+    const formulas = one.formulas.slice(0, one.shown.formulas.length).map((formula, i) => h("tr", {}, h("td", {}, String(formula.line)), h("td", {}, badge(formula.status), formula.status === "false" && !formula.counts ? h("span", { class: "note" }, " as written") : ""), h("td", {}, ...typeset(one.shown.formulas[i].formula), readBack(one.shown.formulas[i].read)), hasReasons && h("td", { class: "why" }, formula.reason ? because(formula.reason, one.shown.formulas[i].reason) : because(one.shown.formulas[i].counterexample && `fails for ${one.shown.formulas[i].counterexample}`), one.shown.formulas[i].by)));
     reading.replaceChildren(
-      ...(formulas.length ? [h("h2", {}, `Formulas: ${one.shown.counted}`), table("Formulas", ["line", "status", "formula", "reason"], formulas)] : []),
+      ...(formulas.length ? [h("h2", {}, `Formulas: ${one.shown.counted}`), table("Formulas", ["line", "status", "formula", ...(hasReasons ? ["reason"] : [])], formulas)] : []),
       ...(one.to_read.length ? [h("h2", { class: "second" }, "To read"), h("p", { class: "note" }, "Sentences are not checked."), h("ul", { id: "to-read" }, ...one.shown.to_read.map((said, i) => h("li", {}, h("span", { class: "note" }, `line ${one.to_read[i].line} `), ...typeset(said))))] : []));
   }
 
