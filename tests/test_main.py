@@ -81,7 +81,7 @@ def test_an_interruption_that_is_dropped_or_wrapped_still_ends_the_command(
     assert ran.stdout == ""
 
 
-# Where Python runs a callback of its own, an exception is printed and dropped; and options are read before typer listens.
+# Where Python runs a callback of its own, an exception is dropped; and options are read before typer listens.
 CALLBACK = """
 import os, signal, sys, time, weakref
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -404,6 +404,7 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
         "noise.js",
         "order.js",
         "layer.js",
+        "theorem.js",
         "shortest.js",
     ):
         shutil.copyfile(STATIC / Path(name).name, static / name)
@@ -411,6 +412,8 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
         start = json.dumps({"exercise": asked[0].id, "answer": "", "hints": "none"})
         examples = f"// Where this page begins.\nexport const [start, presets, steps] = [{start}, [], []];\n"
         (static / "views/check/examples.js").write_text(examples, encoding="utf-8")
+        nothing = "export const DERIVATION = null;\n"
+        (static / "theorem.js").write_text(nothing, encoding="utf-8")
     told = {
         "deadline": chosen.deadline,
         "help": chosen.help,
