@@ -11,6 +11,9 @@ conformance error divided by its bound, over the rows and columns of a head
 cells       few cells of a large map, each of which is the worst of its elements
 curve       how an answer does as a parameter grows, against what was wanted
 head_maps   maps of a model's layers and heads
+tokens      the weights of a row over the tokens of a text, or over an image
+heads       a number of every head over time
+png         pixels as a PNG file
 spectrum    singular values with the bounds on what a truncation misses
 labels      where names go, so that they do not cover one another
 style       how pictures look; a chart as the bytes of an SVG, PNG or HTML file; what it shows in words

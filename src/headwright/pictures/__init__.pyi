@@ -3,6 +3,7 @@ from .curve import curve_picture
 from .every_text import length_picture
 from .head import head_picture
 from .head_maps import head_map, maps_chart
+from .heads import heads_over_time
 from .noise import noise_picture
 from .pattern import pattern_bars
 from .plane import plane_picture
@@ -10,6 +11,7 @@ from .positions import position_picture
 from .ranges import ranges_picture
 from .spectrum import spectrum
 from .style import Chart, render, stacked, told
+from .tokens import image_picture, token_picture
 
 __all__ = [
     "Chart",
@@ -17,6 +19,8 @@ __all__ = [
     "curve_picture",
     "head_map",
     "head_picture",
+    "heads_over_time",
+    "image_picture",
     "length_picture",
     "maps_chart",
     "noise_picture",
@@ -27,5 +31,6 @@ __all__ = [
     "render",
     "spectrum",
     "stacked",
+    "token_picture",
     "told",
 ]

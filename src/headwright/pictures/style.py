@@ -121,6 +121,27 @@ def _offline(chart: Chart) -> Chart:
     return copied
 
 
+class Hovering(Offline):
+    """A chart that a notebook shows as HTML, in which things say their numbers when pointed at."""
+
+    hover = ""
+
+    def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
+        bundle = super()._repr_mimebundle_(*given, **named)
+        if alt.renderers.active == "default":
+            return {"text/html": type(self).hover, **bundle}
+        return bundle
+
+
+def with_hover(chart: Chart, content: str) -> Chart:
+    """The same chart, shown in a notebook as this HTML."""
+    kind = type(chart)
+    shown = type(kind.__name__, (Hovering, kind), {"hover": content})
+    found = chart.copy(deep=False)
+    object.__setattr__(found, "__class__", shown)
+    return found
+
+
 @typed_errors
 def told(chart: Chart) -> str:
     """What is to be seen in a picture, in words: its text alternative.

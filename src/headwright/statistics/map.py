@@ -5,8 +5,6 @@ One pass over blocks of whole rows adds up the weights of each cell. Memory is t
 
 from __future__ import annotations
 
-import struct
-import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headwright.errors import InputError, typed_errors
+from headwright.pictures.png import png_of
 from headwright.statistics.arrays import ArrayBackend
 from headwright.statistics.attention_config import AttentionConfig
 from headwright.statistics.attention_rows import AttentionRows
@@ -74,30 +73,6 @@ def check_head(head: int, count: int) -> None:
         raise InputError(
             f"head {head}, and the map has {count}: expected 0 to {count - 1}"
         )
-
-
-def png_of(pixels: np.ndarray) -> bytes:
-    """An image of red, green and blue, 8 bits each, as a PNG file."""
-    high, wide, _ = pixels.shape
-    lines = np.concatenate(
-        [np.zeros((high, 1), np.uint8), pixels.reshape(high, 3 * wide)], axis=1
-    )
-    header = struct.pack(">IIBBBBB", wide, high, 8, 2, 0, 0, 0)
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(content))
-            + kind
-            + content
-            + struct.pack(">I", zlib.crc32(kind + content))
-        )
-
-    body = (
-        chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(lines.tobytes(), 9))
-        + chunk(b"IEND", b"")
-    )
-    return b"\x89PNG\r\n\x1a\n" + body
 
 
 def edges(count: int, bins: int) -> Int[np.ndarray, " edges"]:

@@ -15,6 +15,7 @@ weights           the weights of these rows
 spans             these weights, summed over named spans of keys
 recorded          what was seen: by layer, by run, by head
 training          a callback of transformers' Trainer
+serving           running means as lines of JSON, while a model serves requests
 qk_clip           W_Q and W_K of heads with large scores, scaled down
 exports           files that other programs read
 names             the names of statistics
