@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import operator
@@ -10,7 +11,8 @@ import re
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -420,3 +422,36 @@ def _umask() -> int:
     mask = os.umask(0)  # there is no way to read it but to set it
     os.umask(mask)
     return mask
+
+
+def encode_table(
+    lines: Sequence[Mapping[str, float | int | str | None]], suffix: str
+) -> bytes:
+    """The content of a .csv or a .parquet file: a line for each entry, and a column for each name.
+
+    >>> encode_table([{"head": 0, "entropy": 1.5}, {"head": 1, "entropy": None}], ".csv")
+    b'head,entropy\\n0,1.5\\n1,\\n'
+    """
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    if suffix == ".csv":
+        content = io.StringIO()
+        writer = csv.DictWriter(content, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+        return content.getvalue().encode()
+    try:
+        pyarrow = import_module("pyarrow")
+        parquet = import_module("pyarrow.parquet")
+    except ModuleNotFoundError as error:
+        raise no_parquet() from error
+    columns = {name: [line.get(name) for line in lines] for name in names}
+    file = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), file)
+    return file.getvalue()
+
+
+def no_parquet() -> InputError:
+    """Raised where the library for it is missing."""
+    return InputError(
+        "a .parquet file needs pyarrow, which is not installed: pip install pyarrow, or write .csv"
+    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,11 @@ import torch
 
 import headwright as hw
 from headwright.errors import InputError
-from headwright.watching.exports import save_duo_attention
+from headwright.watching.exports import (
+    kvpress_ratios,
+    save_duo_attention,
+    save_heads,
+)
 from tests.watching.eager import batch, stored, tiny
 
 
@@ -46,3 +52,43 @@ def test_what_duo_attention_cannot_use_is_refused(tmp_path: Path) -> None:
         model(**inputs)
     with pytest.raises(InputError, match="middle was not recorded"):
         save_duo_attention(seen, model, tmp_path)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.25, 0.6, 0.95])
+def test_ratios_by_layer_have_the_mean_that_was_asked_for(
+    ratio: float, tmp_path: Path
+) -> None:
+    model, inputs = tiny("llama"), batch(None)
+    how: dict[str, Any] = {"ends": (1, 2), "keep": "means"}
+    with torch.no_grad(), hw.watch(model, ["middle"], **how) as seen:
+        model(**inputs)
+    ratios = kvpress_ratios(seen, ratio, file=tmp_path / "ratios.json")
+    assert json.loads((tmp_path / "ratios.json").read_text()) == ratios
+    assert np.mean(ratios) == pytest.approx(ratio)
+    assert all(0 <= value <= 1 for value in ratios)
+    middle = seen.summary()["middle"].reshape(2, -1).mean(1)
+    kept = 1 - np.array(ratios)
+    if kept.max() < 1:
+        np.testing.assert_allclose(kept / kept.sum(), middle / middle.sum())
+    else:  # the layer with more of it keeps all
+        assert kept.argmax() == middle.argmax() or ratio == 0
+    with pytest.raises(InputError, match=r"compression_ratio = 1.0: expected"):
+        kvpress_ratios(seen, 1.0)
+
+
+def test_a_table_of_heads_has_their_means(tmp_path: Path) -> None:
+    model, inputs = tiny("llama"), batch("left")
+    inputs["input_ids"][1, 3] = 7
+    with torch.no_grad(), hw.watch(model, keep="means") as seen:
+        model(**inputs)
+    save_heads(seen, tmp_path / "heads.csv")
+    with (tmp_path / "heads.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    summary = seen.summary()
+    assert list(lines[0]) == list(summary)
+    for name in ("layer", "head", "rows", "entropy", "first", "largest_score"):
+        values = [float(line[name]) for line in lines]
+        np.testing.assert_array_equal(values, summary[name])
+    with pytest.raises(InputError, match=r"has the suffix '.txt'"):
+        save_heads(seen, tmp_path / "heads.txt")
+    assert seen.units["entropy"] == "nat"

@@ -8,7 +8,7 @@ import pickle
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
+from torch.nn import functional
 
 from headwright.errors import InputError
 from headwright.watching import watch
 from headwright.watching.names import DEFAULT
+from tests.watching import own_models as own
 from tests.watching.eager import batch, tiny
 
 NUMBERS = tuple(name for name in DEFAULT if name != "winner")
@@ -291,3 +293,50 @@ def test_a_part_that_cannot_be_seen_is_named() -> None:
     ):
         _ = seen.encoder
     assert seen.decoder.layer(0).entropy.shape == (2, 4, 2)
+
+
+def test_a_plain_loop_logs_every_other_step_and_learns_the_same() -> None:
+    """As in nanoGPT: accumulated gradients, clipping, AdamW; three lines log it."""
+
+    def train(every: int) -> tuple[list[float], list[dict[str, np.ndarray]]]:
+        torch.manual_seed(0)
+        model = own.NanoGPT()
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+        losses, logged = list[float](), list[dict[str, np.ndarray]]()
+        for step in range(6):
+            # The three lines: a block, and what it has seen.
+            watched = every and step % every == 0
+            block = watch(model, ["entropy", "largest_score"], keep="means")
+            with block if watched else nullcontext() as seen:
+                for part in range(2):
+                    tokens = (torch.arange(24).reshape(2, 12) * (step + part + 1)) % 50
+                    logits = model(tokens[:, :-1])
+                    loss = functional.cross_entropy(
+                        logits.flatten(0, 1), tokens[:, 1:].flatten()
+                    )
+                    (loss / 2).backward()  # type: ignore[no-untyped-call]
+            if seen is not None:
+                logged.append(seen.summary())
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+            losses.append(loss.item())
+        return losses, logged
+
+    losses, nothing = train(0)
+    watched_losses, logged = train(2)
+    assert watched_losses == losses
+    assert nothing == []
+    assert len(logged) == 3
+    # The first step again, from the stored patterns.
+    torch.manual_seed(0)
+    model = own.NanoGPT()
+    with torch.no_grad(), own.stored_patterns() as patterns:
+        for part in range(2):
+            model(((torch.arange(24).reshape(2, 12) * (part + 1)) % 50)[:, :-1])
+    for layer in range(2):
+        pattern = np.stack([patterns[layer], patterns[layer + 2]])
+        logs = np.log(np.where(pattern > 0, pattern, 1.0))
+        entropy = -(pattern * logs).sum(-1).mean((0, 1, 3))
+        of_layer = logged[0]["layer"] == layer
+        np.testing.assert_allclose(logged[0]["entropy"][of_layer], entropy, atol=1e-6)

@@ -169,7 +169,7 @@ def _check_out(out: Path | None) -> None:
             f"--out {out}: has the suffix '{out.suffix}', expected one of {', '.join(OUTS)}"
         )
     if out is not None and out.suffix == ".parquet" and find_spec("pyarrow") is None:
-        from headwright.auditing.report.data import no_parquet
+        from headwright.files import no_parquet
 
         raise no_parquet()
     if out is not None and out.suffix in (".html", ".htm"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -14,6 +14,8 @@ from headwright.statistics.arrays import ArrayBackend
 from headwright.statistics.attention_config import out_of_reach
 
 Array = Any  # of NumPy or of torch, all of one library and on one device
+# Those of them that may not be there.
+ARRAYS = ("sinks", "mask", "bias", "key_mask", "counted", "padding", "first")
 HIDDEN = -1e4  # what is added to a score and is not above this hides a key: the least number, or a large negative one
 
 
@@ -62,10 +64,10 @@ class AttentionRows:
     def in_numpy(self) -> AttentionRows:
         """The same in NumPy's arrays, which share the memory of a CPU's tensors of float32 and float64."""
         changed: dict[str, Any] = {}
-        for entry in fields(self):
-            value = getattr(self, entry.name)
-            if hasattr(value, "detach"):
-                changed[entry.name] = plain(value, entry.name)
+        for name in ARRAYS:
+            value = getattr(self, name)
+            if value is not None and hasattr(value, "detach"):
+                changed[name] = plain(value, name)
         changed["sets"] = {
             name: plain(members, name) for name, members in self.sets.items()
         }

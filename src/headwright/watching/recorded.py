@@ -585,6 +585,11 @@ class Recording:
             phrases += [f"{name}: cannot be seen" for name in self.unseen]
         return f"Recording({'; '.join(phrases) or 'nothing yet'})"
 
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of each statistic that is kept: weight, nat, score, position."""
+        return {name: TABLE[name].unit for name in self.wanted.names}
+
     def unseen_phrase(self) -> str:
         """In how many modules of attention, of how many, no call was seen; and which."""
         shown = ", ".join(name or "the model itself" for name in self.unseen[:3])

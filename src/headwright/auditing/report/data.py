@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from dataclasses import asdict
 from functools import singledispatch
-from importlib import import_module
 from typing import Any
 
 from headwright.auditing.documents import Document, digest_of
@@ -23,7 +20,7 @@ from headwright.auditing.measures.summary import Mean, Quantiles
 from headwright.auditing.measures.table import DEFINITIONS, MEASURES
 from headwright.auditing.report.sentences import describe_intervals, sentences
 from headwright.auditing.result import AuditResult
-from headwright.errors import InputError
+from headwright.files import encode_table
 
 SHOWN_SINGULAR_VALUES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -123,33 +120,7 @@ def encode_audit(audit: AuditResult, suffix: str) -> bytes:
     if suffix == ".json":
         text = json.dumps(audit_to_dict(audit), indent=1, allow_nan=False)
         return f"{text}\n".encode()
-    lines = head_table(audit)
-    names = list(dict.fromkeys(name for line in lines for name in line))
-    if suffix == ".csv":
-        content = io.StringIO()
-        writer = csv.DictWriter(content, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
-        return content.getvalue().encode()
-    return _encode_parquet({name: [line.get(name) for line in lines] for name in names})
-
-
-def _encode_parquet(columns: dict[str, list[float | int | str | None]]) -> bytes:
-    try:
-        pyarrow = import_module("pyarrow")
-        parquet = import_module("pyarrow.parquet")
-    except ModuleNotFoundError as error:
-        raise no_parquet() from error
-    content = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns), content)
-    return content.getvalue()
-
-
-def no_parquet() -> InputError:
-    """Raised where the library for it is missing."""
-    return InputError(
-        "a .parquet file needs pyarrow, which is not installed: pip install pyarrow, or write .csv"
-    )
+    return encode_table(head_table(audit), suffix)
 
 
 def _document(document: Document) -> dict[str, Any]:
