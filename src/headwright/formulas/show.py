@@ -41,6 +41,7 @@ _SPELT: Final[Mapping[str, tuple[str, str]]] = {
     "dot": (r" \cdot ", " · "),
     "entrywise": (r" \odot ", " ⊙ "),
 }
+_DOMAINS: Final[Mapping[str, str]] = {"R": "ℝ", "Z": "ℤ", "N": "ℕ"}
 _WORDS: Final = tuple(
     {word: both[place] for word, both in _SPELT.items()} for place in (0, 1)
 )
@@ -195,69 +196,27 @@ class _Writer:
             case t.Number(value):
                 return number(value)
             case t.Name(base, index, primes):
-                return (
-                    self.base(base)
-                    + ("" if index is None else self.index(index))
-                    + "'" * primes
-                )
+                below = "" if index is None else self.index(index)
+                return self.base(base) + below + "'" * primes
             case t.Negative(body):
                 return "-" + self.at(body, DOT)
             case t.Sum(terms):
-                first, *others = [
-                    ("-", x.body) if isinstance(x, t.Negative) else ("+", x)
-                    for x in terms
-                ]
-                texts = [f" {sign} {self.at(term, DOT)}" for sign, term in others]
-                return "".join([first[0].strip("+"), self.at(first[1], DOT), *texts])
+                return self.sum(terms)
             case t.Product(factors):
                 return self.product(factors)
-            case t.Quotient(over, under) if self.latex:
-                return rf"\frac{{{self.at(over, SUM)}}}{{{self.at(under, SUM)}}}"
             case t.Quotient(over, under):
-                return f"{self.at(over, PRODUCT)}/{self.at(under, FACTOR)}"
-            case t.Power(t.Domain() as base, t.Product(sizes)):  # R^{T x d}
-                text = self.words["times"].join(self.at(part, FACTOR) for part in sizes)
-                return self.at(base, ATOM) + (
-                    f"^{{{text}}}" if self.latex else f"^({text})"
-                )
+                return self.quotient(over, under)
             case t.Power(base, exponent):
-                text = "(T)" if exponent == t.Name("T") else self.at(exponent, SUM)
-                if self.latex:
-                    return f"{self.at(base, ATOM)}^{{{text}}}"
-                bare = isinstance(exponent, t.Number) or (
-                    t.is_letter(exponent) and not text.endswith("'")
-                )
-                return self.at(base, ATOM) + (f"^{text}" if bare else f"^({text})")
+                return self.power(base, exponent)
             case t.Transpose(body):
-                if self.latex:
-                    return rf"{self.at(body, ATOM)}^\top"
-                return self.at(body, ATOM) + (".T" if body == t.Name("e") else "^T")
-            case t.Call(t.HADAMARD, (left, right)):
-                return (
-                    self.at(left, DOT)
-                    + self.words["entrywise"]
-                    + self.at(right, PRODUCT)
-                )
-            case t.Inner(left, right) if _is_dotted(left, right):
-                return (
-                    self.at(left, PRODUCT) + self.words["dot"] + self.at(right, PRODUCT)
-                )
+                return self.transpose(body)
             case t.Inner(left, right):
-                inside = f"{self.at(left, SUM)}, {self.at(right, SUM)}"
-                if self.latex:
-                    return rf"\langle {inside} \rangle"
-                return (
-                    f"inner({inside})"
-                    if set("<>=,") & set(inside.replace(", ", "", 1))
-                    else f"<{inside}>"
-                )
+                return self.inner(left, right)
             case t.Norm(body, kind):
-                inside, below = self.at(body, SUM), f"_{kind}" if kind else ""
-                return (
-                    rf"\lVert {inside} \rVert{below}"
-                    if self.latex
-                    else f"norm{below}({inside})"
-                )
+                return self.norm(body, kind)
+            case t.Call(t.HADAMARD, (left, right)):
+                sign = self.words["entrywise"]
+                return self.at(left, DOT) + sign + self.at(right, PRODUCT)
             case t.Call(function, arguments):
                 return self.call(function, arguments)
             case t.BigSum() | t.BigCall():
@@ -266,21 +225,71 @@ class _Writer:
                 return self.bracketed(", ".join(self.at(item, SUM) for item in items))
             case t.Matrix(rows):
                 return self.matrix(rows)
-            case t.Derivative(body, by) if self.latex:
-                numerator, denominator = self.at(body, FACTOR), self.at(by, FACTOR)
-                return rf"\frac{{\partial {numerator}}}{{\partial {denominator}}}"
             case t.Derivative(body, by):
-                return f"∂{self.at(body, ATOM)}/∂{self.at(by, ATOM)}"
+                return self.derivative(body, by)
             case t.Domain(letter):
-                return (
-                    rf"\mathbb{{{letter}}}"
-                    if self.latex
-                    else {"R": "ℝ", "Z": "ℤ", "N": "ℕ"}[letter]
-                )
+                return rf"\mathbb{{{letter}}}" if self.latex else _DOMAINS[letter]
             case t.Dots():
                 return r"\dots" if self.latex else "..."
             case _:
                 return ""
+
+    def sum(self, terms: tuple[t.Node, ...]) -> str:
+        """a + b - c."""
+        text = ""
+        for place, term in enumerate(terms):
+            is_negative = isinstance(term, t.Negative)
+            body = self.at(term.body if isinstance(term, t.Negative) else term, DOT)
+            if place:
+                text += f" {'-' if is_negative else '+'} {body}"
+            else:
+                text = f"-{body}" if is_negative else body
+        return text
+
+    def quotient(self, over: t.Node, under: t.Node) -> str:
+        if self.latex:
+            return rf"\frac{{{self.at(over, SUM)}}}{{{self.at(under, SUM)}}}"
+        return f"{self.at(over, PRODUCT)}/{self.at(under, FACTOR)}"
+
+    def power(self, base: t.Node, exponent: t.Node) -> str:
+        text = self.at(exponent, SUM)
+        is_bare = isinstance(exponent, t.Number) or (
+            t.is_letter(exponent) and not text.endswith("'")
+        )
+        if exponent == t.Name("T"):  # x^T would be a transpose
+            text, is_bare = "(T)", True
+        if isinstance(base, t.Domain) and isinstance(exponent, t.Product):
+            sizes = [self.at(part, FACTOR) for part in exponent.factors]
+            text, is_bare = self.words["times"].join(sizes), False  # R^{T x d}
+        if self.latex:
+            return f"{self.at(base, ATOM)}^{{{text}}}"
+        return self.at(base, ATOM) + (f"^{text}" if is_bare else f"^({text})")
+
+    def transpose(self, body: t.Node) -> str:
+        if self.latex:
+            return rf"{self.at(body, ATOM)}^\top"
+        return self.at(body, ATOM) + (".T" if body == t.Name("e") else "^T")
+
+    def inner(self, left: t.Node, right: t.Node) -> str:
+        if _is_dotted(left, right):
+            return self.at(left, PRODUCT) + self.words["dot"] + self.at(right, PRODUCT)
+        inside = f"{self.at(left, SUM)}, {self.at(right, SUM)}"
+        if self.latex:
+            return rf"\langle {inside} \rangle"
+        is_ambiguous = set("<>=,") & set(inside.replace(", ", "", 1))
+        return f"inner({inside})" if is_ambiguous else f"<{inside}>"
+
+    def norm(self, body: t.Node, kind: str) -> str:
+        inside, below = self.at(body, SUM), f"_{kind}" if kind else ""
+        if self.latex:
+            return rf"\lVert {inside} \rVert{below}"
+        return f"norm{below}({inside})"
+
+    def derivative(self, body: t.Node, by: t.Node) -> str:
+        if self.latex:
+            numerator, denominator = self.at(body, FACTOR), self.at(by, FACTOR)
+            return rf"\frac{{\partial {numerator}}}{{\partial {denominator}}}"
+        return f"∂{self.at(body, ATOM)}/∂{self.at(by, ATOM)}"
 
     def matrix(self, rows: tuple[t.Listing, ...]) -> str:
         texts = [[self.at(entry, SUM) for entry in row.items] for row in rows]

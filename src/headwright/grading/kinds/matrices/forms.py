@@ -452,74 +452,90 @@ class Algebra:
 
     def neighbours(self, left: Factor, right: Factor) -> tuple[Scalar, Word] | None:
         """What two neighbours come to, with the number in front; None where no rule speaks of them."""
-        fact, sizes = self.known.fact, self.sizes
         match left, right:
-            case Letter(a, turned=x), Letter(b, turned=y) if (
-                a == b and x != y and fact(a, *ORTHOGONAL)
-            ):
-                return ONE, ()
-            case Letter(a, turned=True), Letter(b, turned=False) if a == b and fact(
-                a, "orthonormal columns"
-            ):
-                return ONE, ()
-            case Letter(a, turned=True), Letter(b, turned=False) if self.known.pair(
-                a, b, "orthogonal ranges"
-            ):
-                return ZERO, ()
-            case Letter(a), Letter("ones", turned=False) if fact(a, "permutation"):
-                return ONE, (right,)
-            case Letter("ones", turned=True), Letter(b) if fact(b, "permutation"):
-                return ONE, (left,)
+            case Letter(), Letter():
+                return self._letters(left, right)
             case Diagonal(p, m, rows), Diagonal(q, n):
-                whole = sizes.of(rows)
-                ends = [
-                    x
-                    for x, y in ((m, n), (n, m))
-                    if x == y or y == whole or sizes.at_most(x, y)
-                ]
-                if not ends:
-                    raise NoForm(
-                        "two sums end at places of which neither is known to come first"
-                    )
-                return ONE, self.diagonal(multiplied(p, q), ends[0], rows)
-            case (Diagonal(powers, upto, rows), Unit(index, _, False)) | (
-                Unit(index, _, True),
-                Diagonal(powers, upto, rows),
-            ):
-                if upto != sizes.of(rows) and sizes.below(upto, index):
-                    return ZERO, ()
-                if upto != sizes.of(rows) and not sizes.at_most(index, upto):
-                    return None
-                return self.members(powers, index), (
-                    right if isinstance(right, Unit) else left,
+                return ONE, self.diagonal(
+                    multiplied(p, q), self._first(m, n, rows), rows
                 )
-            case Unit(first, _, True), Unit(second, _, False):
-                if first == second:
-                    return ONE, ()
-                return (
-                    (ZERO, ())
-                    if sizes.below(first, second) or sizes.below(second, first)
-                    else None
-                )
-            case Unit(first, rows, False), Unit(second, _, True) if (
-                first == second == ONE
-            ):
-                return ONE, self.diagonal((), ONE, rows)
+            case Diagonal(), Unit(index, _, False):
+                return self._entry(left, index, right)
+            case Unit(index, _, True), Diagonal():
+                return self._entry(right, index, left)
+            case Unit(), Unit():
+                return self._units(left, right)
             case Cut(first, rows, _, False), Cut(second, _, _, True) if first == second:
                 return ONE, self.diagonal((), first, rows)
             case Cut(first, _, _, True), Cut(second, _, _, False) if first == second:
                 return ONE, ()
-            case (Diagonal(powers, upto, rows), Cut(first, _, _, False)) | (
-                Cut(first, _, _, True),
-                Diagonal(powers, upto, rows),
-            ):
-                if (upto == first and powers) or not sizes.at_most(first, upto):
-                    return None
-                kept = (
-                    (Diagonal(powers, first, rows),) if powers else ()
-                )  # what lies beyond does not matter
-                return ONE, (*kept, right) if isinstance(right, Cut) else (left, *kept)
+            case Diagonal(), Cut(first, _, _, False):
+                rest = self._cut_diagonal(left, first)
+                return None if rest is None else (ONE, (*rest, right))
+            case Cut(first, _, _, True), Diagonal():
+                rest = self._cut_diagonal(right, first)
+                return None if rest is None else (ONE, (left, *rest))
         return None
+
+    def _letters(self, left: Letter, right: Letter) -> tuple[Scalar, Word] | None:
+        """P^T P = I, A^T B = 0, P 1 = 1."""
+        fact = self.known.fact
+        is_gram = left.turned and not right.turned
+        if left.name == right.name and left.turned != right.turned:
+            has_unit_columns = is_gram and fact(left.name, "orthonormal columns")
+            if has_unit_columns or fact(left.name, *ORTHOGONAL):
+                return ONE, ()
+        if is_gram and self.known.pair(left.name, right.name, "orthogonal ranges"):
+            return ZERO, ()
+        ones_right = right.name == "ones" and not right.turned
+        if ones_right and fact(left.name, "permutation"):
+            return ONE, (right,)
+        ones_left = left.name == "ones" and left.turned
+        if ones_left and fact(right.name, "permutation"):
+            return ONE, (left,)
+        return None
+
+    def _first(self, one: Scalar, other: Scalar, rows: Size) -> Scalar:
+        """The end of two sums that comes first."""
+        for end, beyond in ((one, other), (other, one)):
+            is_all = beyond == self.sizes.of(rows)
+            if end == beyond or is_all or self.sizes.at_most(end, beyond):
+                return end
+        raise NoForm("two sums end at places of which neither is known to come first")
+
+    def _entry(
+        self, diagonal: Diagonal, index: Scalar, unit: Unit
+    ) -> tuple[Scalar, Word] | None:
+        """D e_i = d_i e_i, which is 0 beyond the end."""
+        is_cut_off = diagonal.upto != self.sizes.of(diagonal.rows)
+        if is_cut_off and self.sizes.below(diagonal.upto, index):
+            return ZERO, ()
+        if is_cut_off and not self.sizes.at_most(index, diagonal.upto):
+            return None
+        return self.members(diagonal.powers, index), (unit,)
+
+    def _units(self, left: Unit, right: Unit) -> tuple[Scalar, Word] | None:
+        """e_i^T e_j is 1 or 0; e_1 e_1^T is diagonal."""
+        first, second = left.index, right.index
+        if left.turned and not right.turned:
+            if first == second:
+                return ONE, ()
+            is_other = self.sizes.below(first, second) or self.sizes.below(
+                second, first
+            )
+            return (ZERO, ()) if is_other else None
+        if right.turned and not left.turned and first == second == ONE:
+            return ONE, self.diagonal((), ONE, left.rows)
+        return None
+
+    def _cut_diagonal(self, diagonal: Diagonal, first: Scalar) -> Word | None:
+        """What is left of a diagonal matrix beside the first columns: what lies beyond does not matter."""
+        is_bare = diagonal.upto == first and diagonal.powers
+        if is_bare or not self.sizes.at_most(first, diagonal.upto):
+            return None
+        if not diagonal.powers:
+            return ()
+        return (Diagonal(diagonal.powers, first, diagonal.rows),)
 
     def diagonal(self, powers: Powers, upto: Scalar, size: Size) -> Word:
         """A diagonal matrix as a word; nothing for the identity."""
