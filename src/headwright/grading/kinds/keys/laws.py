@@ -13,7 +13,7 @@ is a difference of two values of the normal distribution, enclosed in balls. Sin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -207,6 +207,27 @@ def _parts(
     return value.put(none), slopes
 
 
+def _names_of(values: Sequence[Scalar]) -> set[str]:
+    return {name for value in values for name in value.names()}
+
+
+def _paired(
+    left: Value, right: Value, sign: t.Comparison
+) -> dict[str, tuple[Scalar, Scalar]] | None:
+    """The numbers of two sides that are compared, each pair with what it is of; None where they do not fit."""
+    if isinstance(left, Vec) and right == ZERO:
+        right = Vec(left.space, {})
+    if isinstance(left, Scalar) and isinstance(right, Scalar):
+        return {"": (left, right)}
+    is_equation = sign in ("=", "~", "->")
+    if not (isinstance(left, Vec) and isinstance(right, Vec) and is_equation):
+        return None
+    return {
+        f"the part along mu_{name}": (left.of(name), right.of(name))
+        for name in {**left.coordinates, **right.coordinates}
+    }
+
+
 def decide_exactly(
     scene: Scene, link: t.Relation, given: Sequence[Hypothesis], where: Where
 ) -> Decision:
@@ -225,7 +246,7 @@ def decide_exactly(
         )
     scene = replace(scene, ranges={**scene.ranges, VARIANCE: SMALL})
     try:
-        a, b = _side(left, scene), _side(right, scene)
+        sides = _side(left, scene), _side(right, scene)
         queries = [
             Reader(scene, {}).query(head)
             for head in scene.queries
@@ -233,26 +254,13 @@ def decide_exactly(
         ]
     except UndeterminedError as error:
         return Decision("undecided", str(error))
-    if isinstance(a, Vec) and b == ZERO:
-        b = Vec(a.space, {})
-    if isinstance(a, Vec) and isinstance(b, Vec) and sign in ("=", "~", "->"):
-        pairs = {
-            f"the part along mu_{name}": (a.of(name), b.of(name))
-            for name in {**a.coordinates, **b.coordinates}
-        }
-    elif isinstance(a, Scalar) and isinstance(b, Scalar):
-        pairs = {"": (a, b)}
-    else:
+    pairs = _paired(*sides, sign)
+    if pairs is None:
         return Decision("undecided", "vectors and numbers are not compared here")
-    own = {
-        name for pair in pairs.values() for side in pair for name in side.names()
-    } - {*where.ranges, VARIANCE}
-    unsaid = own - {
-        name
-        for query in queries
-        for x in query.coordinates.values()
-        for name in x.names()
-    }
+    compared = [side for pair in pairs.values() for side in pair]
+    own = _names_of(compared) - {*where.ranges, VARIANCE}
+    of_queries = [x for query in queries for x in query.coordinates.values()]
+    unsaid = own - _names_of(of_queries)
     if unsaid:
         return Decision(
             "undecided", f"what {' and '.join(sorted(unsaid))} is, is not said"
@@ -397,88 +405,118 @@ def output_law(
 ) -> OutputLaw | None:
     """The regions of the random length; None where scores are not linear in it, or cannot be ordered."""
     scene, reader = decider.scene, Reader(decider.scene, {})
-    random = [
-        scale for scale in scene.setting.scales.values() if scale.normal is not None
-    ]
-    if len(random) != 1 or random[0].normal is None:
-        raise MisfitError(
-            "nothing is random in this exercise but vanishing noise", spoken
-        )
-    name = random[0].name
+    name, law = _random_length(scene, spoken)
     patterns = [scene.pattern(reader.query(head)) for head in heads]
     scores = [scene.scores(reader.query(head)) for head in heads]
     # What is said of other names than the random one restricts nothing here: the rest is shown for all of them.
     given = [
-        one
-        for one in decider.given(reader) or []
-        if name in one[0].names() | one[2].names()
+        hypothesis
+        for hypothesis in decider.given(reader) or []
+        if name in hypothesis[0].names() | hypothesis[2].names()
     ]
-    where, large = decider.where(
-        [weight for pattern in patterns for weight in pattern.values()], given
-    )
-    if not decider.sent <= set().union(
-        *(score.names() for head in scores for score in head.values())
-    ):
+    weights = [weight for pattern in patterns for weight in pattern.values()]
+    where, large = decider.where(weights, given)
+    every_score = [score for head in scores for score in head.values()]
+    if not decider.sent <= set().union(*(score.names() for score in every_score)):
         return None  # as the number of keys grows: what is found here is found for each number of them
-    gaps = [a - b for head in scores for a in head.values() for b in head.values()] + [
-        x - y for x, _, y in given
-    ]
-    cuts: set[Fraction] = set()
-    for gap in gaps:
-        at_zero, at_one, at_two = (gap.put({name: value}) for value in (0, 1, 2))
-        slope = at_one - at_zero
-        root = (
-            (-at_zero / slope).rational
-            if slope != ZERO and at_two - at_one == slope
-            else None
-        )
-        if root is None and name in gap.names():
-            return None
-        cuts |= set() if root is None else {root}
-    ends = sorted(cuts)
+    # Where two scores are equal, or a condition changes, another region begins.
+    gaps = [a - b for head in scores for a in head.values() for b in head.values()]
+    gaps += [x - y for x, _, y in given]
+    ends = _zeros(gaps, name)
+    if ends is None:
+        return None
     regions: list[Region] = []
     for low, high in zip([None, *ends], [*ends, None], strict=True):
-        here = Where(where.ranges).given(
-            *([] if low is None else [(where.name(name), ">", number(low))]),
-            *([] if high is None else [(where.name(name), "<", number(high))]),
+        here = Where(where.ranges)
+        if low is not None:
+            here = here.given((where.name(name), ">", number(low)))
+        if high is not None:
+            here = here.given((where.name(name), "<", number(high)))
+        output = _mean_limit(scene, patterns, here, large)
+        counts = _is_met(given, {name: _inside(low, high)}, here, large)
+        if output is None or counts is None:
+            return None
+        regions.append(Region(low, high, output, counts))
+    return OutputLaw(law, tuple(regions))
+
+
+def _random_length(scene: Scene, spoken: t.Node) -> tuple[str, NormalLaw]:
+    """The name and the law of the one length that is normal."""
+    random = [
+        (scale.name, scale.normal)
+        for scale in scene.setting.scales.values()
+        if scale.normal is not None
+    ]
+    if len(random) != 1:
+        raise MisfitError(
+            "nothing is random in this exercise but vanishing noise", spoken
         )
-        output: dict[str, Scalar] = {}
-        for which in scene.classes.all:
-            weights = [
-                limit(pattern[which], here, large) if large else None
-                for pattern in patterns
-            ]
-            if not all(isinstance(weight, Scalar) for weight in weights):
+    return random[0]
+
+
+def _zeros(gaps: Sequence[Scalar], name: str) -> list[Fraction] | None:
+    """Where one of these numbers is 0, in order; None where one is not linear in the name, or it is not known where."""
+    zeros: set[Fraction] = set()
+    for gap in gaps:
+        if name not in gap.names():
+            continue
+        at_zero, at_one, at_two = (gap.put({name: value}) for value in (0, 1, 2))
+        slope = at_one - at_zero
+        if slope == ZERO or at_two - at_one != slope:
+            return None
+        zero = (-at_zero / slope).rational
+        if zero is None:
+            return None
+        zeros.add(zero)
+    return sorted(zeros)
+
+
+def _inside(low: Fraction | None, high: Fraction | None) -> Fraction:
+    """A number between two; None is no end."""
+    if low is None:
+        return Fraction(0) if high is None else high - 1
+    return low + 1 if high is None else (low + high) / 2
+
+
+def _mean_limit(
+    scene: Scene,
+    patterns: Sequence[Mapping[str, Scalar]],
+    where: Where,
+    large: tuple[str, ...],
+) -> Vec | None:
+    """The limit of the mean of some patterns; None where it is not known."""
+    output: dict[str, Scalar] = {}
+    for which in scene.classes.all:
+        total = ZERO
+        for pattern in patterns:
+            weight = limit(pattern[which], where, large) if large else None
+            if not isinstance(weight, Scalar):
                 return None
-            output[which] = sum(
-                (x for x in weights if isinstance(x, Scalar)), ZERO
-            ) / len(heads)
-        inside = (
-            low + 1
-            if low is not None and high is None
-            else high - 1
-            if high is not None
-            else 0
-        )
-        middle = {
-            name: (low + high) / 2 if low is not None and high is not None else inside
-        }
-        met = True
-        for x, sign, y in given:
-            gap, there = (x - y).put(middle), here.put(middle)
-            found = next(
-                (
-                    one
-                    for one in (">", "<")
-                    if eventually(gap, one, 0, there, large) is not None
-                ),
-                None,
-            )
-            if found is None or sign not in ("<", "<=", ">", ">="):
-                return None
-            met = met and sign.startswith(found)
-        regions.append(Region(low, high, Vec("value", output), met))
-    return OutputLaw(random[0].normal, tuple(regions))
+            total = total + weight
+        output[which] = total / len(patterns)
+    return Vec("value", output)
+
+
+def _is_met(
+    given: Sequence[Hypothesis],
+    middle: Mapping[str, Fraction],
+    where: Where,
+    large: tuple[str, ...],
+) -> bool | None:
+    """Whether all conditions hold in the middle of a region, and so in all of it; None where that is not known."""
+    is_met = True
+    there = where.put(middle)
+    for x, sign, y in given:
+        gap = (x - y).put(middle)
+        if sign not in ("<", "<=", ">", ">="):
+            return None
+        if eventually(gap, ">", 0, there, large) is not None:
+            is_met = is_met and sign in (">", ">=")
+        elif eventually(gap, "<", 0, there, large) is not None:
+            is_met = is_met and sign in ("<", "<=")
+        else:
+            return None
+    return is_met
 
 
 def decide_event(

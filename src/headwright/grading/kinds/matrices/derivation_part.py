@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from headwright.formulas import tree as t
 from headwright.formulas.show import latex, plain
@@ -12,97 +14,134 @@ from headwright.grading.judge import Finding, Session
 from headwright.grading.kinds.matrices.derivations import Aim
 from headwright.grading.kinds.matrices.known import Given
 from headwright.grading.kinds.matrices.prover import gap
-from headwright.grading.verdict import AskedPart
+from headwright.grading.verdict import AskedPart, Word
+
+PART = "derivation"
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """The formulas of an answer, as steps from one side to the other of what is to be shown."""
+
+    aims: Sequence[Aim]
+    findings: Sequence[Finding]
+    session: Session
+
+    @cached_property
+    def steps(self) -> list[t.Relation]:
+        """The true ones."""
+        return [
+            link for one in self.findings for link in _true_links(one, self.session)
+        ]
+
+    @cached_property
+    def false(self) -> list[Finding]:
+        """The formulas that are false."""
+        return [one for one in self.findings if one.status == "false"]
+
+    @cached_property
+    def across(self) -> list[tuple[Finding, t.Relation]]:
+        """What false chains say of their ends."""
+        chains: list[tuple[Finding, t.Relation]] = []
+        for one in self.false:
+            node = t.unquantified(one.node)
+            if isinstance(node, t.Relation) and len(node.terms) > 2:
+                ends = (node.terms[0], node.terms[-1])
+                sign = _sign_across(node.comparisons)
+                chains.append((one, t.Relation(ends, (sign,), span=node.span)))
+        return chains
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What it leads from, and to."""
+        return plain(self.aims[0].start), plain(self.aims[0].end)
+
+    @property
+    def line(self) -> int:
+        """Where the first true formula stands."""
+        true = (one for one in self.findings if one.status == "true")
+        return next((one.claimed.statement.line for one in true), 0)
+
+    def part(self, word: Word, reason: str) -> AskedPart:
+        """The part of the verdict, with the goal as its formula."""
+        goal = t.Relation((self.aims[0].start, self.aims[0].end), ("=",))
+        return AskedPart(PART, word, self.line, latex(goal), reason)
 
 
 def derivation_part(
-    given: Given, found: Sequence[Finding], session: Session, quoted: bool
+    given: Given, findings: Sequence[Finding], session: Session, quoted: bool
 ) -> AskedPart:
     """True steps that lead from one side to the other; a false one on the path makes it wrong."""
-    part = "derivation"
     aims = [
         Aim(parsed(source), parsed(target), given)
         for source, target in session.exercise.derive
     ]
-    steps = [link for one in found for link in _true_links(one, session)]
-    first, last = plain(aims[0].start), plain(aims[0].end)
-    goal = latex(t.Relation((aims[0].start, aims[0].end), ("=",)))
-    line = next(
-        (one.claimed.statement.line for one in found if one.status == "true"), 0
+    derivation = Derivation(aims, findings, session)
+    for one, chain in derivation.across:
+        if any(aim.is_leap(chain) for aim in aims):
+            return asked_part(PART, "refuted", one)
+    leads, leaps, small = _leads(aims, derivation.steps)
+    if leads and (leaps or any(_reaches(aim, derivation.steps) for aim in aims)):
+        return _that_leads(derivation)
+    if derivation.false:
+        return _with_false_steps(derivation, small)
+    first, last = derivation.ends
+    telling = [link for link in small if not any(aim.is_idle(link) for aim in aims)]
+    if quoted or telling or any(one.status == "open" for one in findings):
+        reason = f"the steps that were read do not lead from {first} to {last}"
+        return derivation.part("undecided", reason)
+    reason = f"no step leads from {first} to {last}"
+    if leaps:
+        reason = (
+            f"this restates what is to be shown: write the steps from {first} to {last}"
+        )
+    return AskedPart(PART, "missing", 0, "", reason)
+
+
+def _sign_across(comparisons: Sequence[t.Comparison]) -> t.Comparison:
+    """What a chain with these signs says of its ends."""
+    signs = set(comparisons) - {"="}
+    if not signs:
+        return "="
+    return "<=" if signs <= {"<", "<="} else ">="
+
+
+def _that_leads(derivation: Derivation) -> AskedPart:
+    """True steps lead from one side to the other; false formulas may stand among them, or beside them."""
+    first, last = derivation.ends
+    reached = f"every step from {first} to {last} is true"
+    if not derivation.false and not any(map(_has_false_step, derivation.findings)):
+        return derivation.part("proved", reached)
+    among = _false_among_steps(derivation.aims, derivation.findings, derivation.session)
+    if among is not None:
+        where = among.claimed.statement.line
+        reason = f"line {where} is false as it stands, among the steps that lead from {first} to {last}"
+        has_caret = "\n" in among.reason  # under a formula
+        return derivation.part(
+            "undecided", reason if has_caret else f"{reason}: {among.reason}"
+        )
+    lines = [f"line {one.claimed.statement.line}" for one in derivation.false]
+    beside = ", ".join(dict.fromkeys(lines))
+    return derivation.part(
+        "proved", f"{reached}; false beside them: {beside}" if beside else reached
     )
-    false = [one for one in found if one.status == "false"]
-    across: list[tuple[Finding, t.Relation]] = []  # what a false chain says of its ends
-    for one in false:
-        node = t.unquantified(one.node)
-        if isinstance(node, t.Relation) and len(node.terms) > 2:
-            signs = set(node.comparisons) - {"="}
-            sign: t.Comparison = (
-                "=" if not signs else "<=" if signs <= {"<", "<="} else ">="
-            )
-            across.append(
-                (
-                    one,
-                    t.Relation(
-                        (node.terms[0], node.terms[-1]), (sign,), span=node.span
-                    ),
-                )
-            )
-    on_path = [one for one, chain in across if any(aim.is_leap(chain) for aim in aims)]
-    if on_path:
-        return asked_part(part, "refuted", on_path[0])
-    leads, leaps, small = _leads(aims, steps)
-    if leads and (leaps or any(_reaches(aim, steps) for aim in aims)):
-        reached = f"every step from {first} to {last} is true"
-        if not false and not any(map(_has_false_step, found)):
-            return AskedPart(part, "proved", line, goal, reached)
-        among = _false_amongsteps(aims, found, session)
-        if among is not None:
-            where = among.claimed.statement.line
-            reason = f"line {where} is false as it stands, among the steps that lead from {first} to {last}"
-            why_false = (
-                "" if "\n" in among.reason else f": {among.reason}"
-            )  # not a caret under a formula
-            return AskedPart(part, "undecided", line, goal, reason + why_false)
-        beside = ", ".join(
-            dict.fromkeys(f"line {one.claimed.statement.line}" for one in false)
-        )
-        return AskedPart(
-            part,
-            "proved",
-            line,
-            goal,
-            f"{reached}; false beside them: {beside}" if beside else reached,
-        )
+
+
+def _with_false_steps(derivation: Derivation, small: Sequence[t.Relation]) -> AskedPart:
+    """Refuted where the false steps are what would lead to the other side."""
+    aims, steps, false = derivation.aims, derivation.steps, derivation.false
     others = [link for one in false for link in steps_of(one.node) if link not in steps]
-    ends = [chain for _, chain in across]
-    if false and (
+    chains = [chain for _, chain in derivation.across]
+    would_lead = (
         not small
         or _leads(aims, [*steps, *others])[0]
-        or _leads(aims, [*steps, *ends])[0]
-    ):
-        return asked_part(part, "refuted", false[0])
-    if false:
-        reason = f"line {false[0].claimed.statement.line} is false, and the other steps leave a gap"
-        return AskedPart(part, "undecided", line, goal, reason)
-    telling = [link for link in small if not any(aim.is_idle(link) for aim in aims)]
-    if quoted or telling or any(one.status == "open" for one in found):
-        return AskedPart(
-            part,
-            "undecided",
-            line,
-            goal,
-            f"the steps that were read do not lead from {first} to {last}",
-        )
-    reason = (
-        f"this restates what is to be shown: write the steps from {first} to {last}"
+        or _leads(aims, [*steps, *chains])[0]
     )
-    return AskedPart(
-        part,
-        "missing",
-        0,
-        "",
-        reason if leaps else f"no step leads from {first} to {last}",
-    )
+    if would_lead:
+        return asked_part(PART, "refuted", false[0])
+    line = false[0].claimed.statement.line
+    reason = f"line {line} is false, and the other steps leave a gap"
+    return derivation.part("undecided", reason)
 
 
 def _has_false_step(one: Finding) -> bool:
@@ -110,7 +149,7 @@ def _has_false_step(one: Finding) -> bool:
     return any(each.word == "refuted" for each in one.judged)
 
 
-def _false_amongsteps(
+def _false_among_steps(
     aims: Sequence[Aim], found: Sequence[Finding], session: Session
 ) -> Finding | None:
     """A false formula that belongs to a derivation: one that is written before its end, or goes on from its steps.
