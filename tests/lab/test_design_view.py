@@ -279,3 +279,12 @@ def test_an_address_with_impossible_targets_is_said_to_be_one(view: View) -> Non
     view.settled()
     expect(page.locator("#error-link")).to_contain_text("targets")
     expect(page.locator("#verdict .badge")).to_have_text("Proved.")
+
+
+def test_uncertain_keys_are_drawn_with_their_balls(view: View) -> None:
+    page = view.enter("/design")
+    view.settled()
+    expect(page.locator(".ball").first).to_be_hidden()
+    page.get_by_role("button", name="Uncertain keys").click()
+    expect(page.locator(".ball:visible")).to_have_count(9)
+    expect(page.locator(".legend .of-ball")).to_be_visible()

@@ -57,6 +57,10 @@ def test_an_impossible_targets_is_said_to_be_so_and_undone(view: View) -> None:
     page.get_by_role("button", name="Impossible").click()
     view.settled()
     expect(page.locator("#verdict .badge")).to_have_text("Impossible.")
+    expect(page.locator("#verdict")).to_contain_text(
+        "0.5 of token 0 (a) and 0.5 of token 1 (b)"
+    )
+    expect(page.locator("#geometry line.pull")).to_have_count(2)
     expect(page.locator("#away")).to_be_hidden()
     page.get_by_role("button", name="Undo").click()
     view.settled()

@@ -12,6 +12,7 @@ from headwright.pictures.style import (
     KEY,
     MET,
     MET_SOFT,
+    WIDTH,
     Chart,
     heading,
     rows,
@@ -45,7 +46,9 @@ def length_picture(bands: Sequence[Band], title: str, subtitle: str) -> Chart:
         if len(left_out) <= MOST_NAMED:
             names = ", ".join(f"{head} {place}" for head, place, *_ in left_out)
         subtitle += f"; not drawn, since never above {FLAT:g}: {names}"
-    panels = [_draw_band(*band) for band in drawn]
+    # One panel alone is as wide as other pictures: its title would be cut.
+    width = PANEL_WIDTH if len(drawn) > 1 else WIDTH
+    panels = [_draw_band(*band, width) for band in drawn]
     described = " ".join(_describe_band(*band) for band in bands if band[2])
     return titled(
         alt.concat(*panels, columns=2, spacing=14),
@@ -74,6 +77,7 @@ def _draw_band(
     lengths: Sequence[int],
     least: Sequence[float],
     most: Sequence[float],
+    width: int,
 ) -> Chart:
     data = rows(
         {"length": length, "least": low, "most": high}
@@ -97,5 +101,5 @@ def _draw_band(
     low_dots = dots.encode(y="least:Q", tooltip=tooltip)
     high_dots = dots.encode(y="most:Q", tooltip=tooltip)
     return alt.layer(area, low_dots, high_dots).properties(
-        width=PANEL_WIDTH, height=120, title=heading(f"head {head}: {place}")
+        width=width, height=120, title=heading(f"head {head}: {place}")
     )

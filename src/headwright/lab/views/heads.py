@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -10,6 +12,9 @@ from headwright.errors import InputError
 from headwright.lab.view import ApiCall, RequestModel, View
 
 if TYPE_CHECKING:
+    import numpy as np
+    from jaxtyping import Float
+
     from headwright.head_design import HeadsResult, Rules
 
 MOST_CHARACTERS = 20_000
@@ -58,6 +63,7 @@ def heads(request: HeadsRequest) -> dict[str, Any]:
         if found.layer is not None and found.outputs
         else None,
         "shown": _shown(found),
+        "reason": _reason(found),
     }
 
 
@@ -113,6 +119,63 @@ def _parsed(text: str) -> Rules:
             f"rules about {T} tokens: the lab accepts {TOKENS}, the command line more"
         )
     return found
+
+
+def _reason(found: HeadsResult) -> dict[str, Any] | None:
+    """Why a rule cannot be met, from the certificate, with the tokens in a plane (floating-point).
+
+    The targets have a mean token that is also a mean of tokens that are seen. It is told for
+    tokens that are certain and that have no biases; then scores are linear in the token.
+    """
+    if found.word != "impossible" or found.certificate is None:
+        return None
+    document = json.loads(found.certificate)
+    statement, reasons = document["statement"], document["evidence"]["attend"]
+    is_certain = statement["uncertainty"] == {"ball": "0", "scale": ["1", "1"]}
+    if not reasons or not is_certain or statement["bias"]:
+        return None
+    reason = reasons[0]
+    rule = statement["rules"][reason["rule"]]
+    targets = _shares(reason["multipliers"])
+    others = _shares(reason["distribution"] or {})
+    if len(targets) == 1:
+        others.pop(next(iter(targets)), None)
+    if not others:
+        return None
+    return {
+        "token": rule["token"],
+        "labels": found.rules.labels(rule["sequence"]),
+        "targets": _normalised(targets),
+        "of": _normalised(others),
+        "points": _plane(found.rules.sequences[rule["sequence"]]),
+    }
+
+
+def _shares(written: Mapping[str, str]) -> dict[str, float]:
+    """The positive shares of tokens, which a certificate writes as hexadecimal fractions."""
+    shares = {}
+    for token, fraction in written.items():
+        numerator, _, denominator = fraction.partition("/")
+        share = int(numerator, 16) / int(denominator or "1", 16)
+        if share > 0:
+            shares[token] = share
+    return shares
+
+
+def _normalised(shares: Mapping[str, float]) -> dict[str, float]:
+    total = sum(shares.values())
+    return {token: share / total for token, share in shares.items()}
+
+
+def _plane(tokens: Float[np.ndarray, "T D"]) -> list[list[float]]:
+    """Tokens in the plane in which they differ most."""
+    import numpy as np
+
+    centred = tokens - tokens.mean(axis=0)
+    directions = np.linalg.svd(centred, full_matrices=False)[2][:2]
+    places = np.zeros((len(tokens), 2))
+    places[:, : len(directions)] = centred @ directions.T
+    return places.tolist()
 
 
 def _shown(found: HeadsResult) -> list[dict[str, Any]]:

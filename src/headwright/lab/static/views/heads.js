@@ -1,5 +1,5 @@
 // Heads: from rules to weights: the pattern, queries and keys in a plane, and its size.
-import { down, h, s, shown, speak, up } from "../common/dom.js";
+import { down, h, listed, s, shown, speak, up } from "../common/dom.js";
 import { choice, number, text } from "../common/state.js";
 import { button, choose, controls, forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { reach } from "../common/connection.js";
@@ -37,7 +37,8 @@ function build(main, state) {
   const patternFigure = h("figure", { id: "pattern" }, h("figcaption", {}, h("b", {}, "Pattern"), h("span", {}, "")), pattern);
   const plane = new Plane("Queries and keys", h("span", {}, ""));
   plane.figure.id = "geometry";
-  plane.figure.append(h("div", { class: "legend" }, h("span", {}, h("i", {}), "keys"), h("span", {}, h("i", { class: "of-shortest" }), "queries of tokens with a rule")));
+  const legend = h("div", { class: "legend" }, h("span", {}, h("i", {}), "keys"), h("span", {}, h("i", { class: "of-shortest" }), "queries of tokens with a rule"));
+  plane.figure.append(legend);
   const sizes = h("section", { class: "panel", id: "sizes", "aria-label": "Sizes" });
   const said = h("p", { class: "note", id: "taken", role: "status" });
   const away = h("section", { class: "panel", id: "away", "aria-label": "Export the weights" }, h("h2", {}, "Export the weights"),
@@ -81,11 +82,14 @@ function build(main, state) {
 
   function drawAll() {
     const designed = answer?.verdict === "designed";
-    for (const box of [patternFigure, plane.figure, sizes, away]) box.hidden = !designed;
+    for (const box of [patternFigure, plane.figure, sizes, away, legend]) box.hidden = !designed;
+    plane.caption.querySelector("b").textContent = answer?.reason ? "Why it is impossible" : "Queries and keys";
     verdict.hidden = !answer;
     verdict.className = `panel verdict ${answer?.verdict ?? ""}`;
     if (!answer) return;
     const word = { designed: ["proved", "Designed."], impossible: ["refuted", "Impossible."] }[answer.verdict] ?? ["", "Undecided."];
+    const why = answer.reason;
+    if (why) { drawReason(why, word); return; }
     verdict.replaceChildren(h("p", { class: "headline" }, h("b", { class: `badge ${word[0]}` }, word[1]), designed ? ` ${answer.heads.length > 1 ? `${answer.heads.length} heads` : "A head"} of dimension ${answer.head_dim}${proven()} ${answer.heads.length > 1 ? "satisfy" : "satisfies"} all rules${answer.outputs.length ? `; every output has an error of at most ${up(answer.error, 2)}` : ""}.` : ` ${answer.words}`));
     if (!designed) return;
     verdict.append(h("details", {}, h("summary", {}, "What was proved"), h("p", { class: "note" }, answer.words), ...answer.assignment.map((line) => h("p", { class: "note" }, line))));
@@ -98,6 +102,35 @@ function build(main, state) {
     drawPattern(one);
     drawPlane(one);
     drawSizes();
+  }
+  /** Why a rule is impossible, in words and as a picture: tokens whose mean is also a mean of other tokens. */
+  function drawReason({ token, labels, targets, of, points }, word) {
+    const named = (i) => `token ${i} (${labels[i]})`;
+    const parts = Object.entries(of).filter(([, share]) => share >= 0.01).sort((one, two) => two[1] - one[1]).map(([i, share]) => `${shown(share, 2)} of ${named(i)}`);
+    const goals = Object.keys(targets);
+    const because = goals.length === 1
+      ? `As a vector, ${named(goals[0])} is a convex combination of other tokens: ${listed(parts)}. Its score is the same combination of their scores, so for every head one of them scores at least as high.`
+      : `A point between ${listed(goals.map(named))} is also a convex combination of tokens: ${listed(parts)}. So a weighted mean of the targets' scores equals the same combination of all scores, for every head.`;
+    verdict.replaceChildren(h("p", { class: "headline" }, h("b", { class: `badge ${word[0]}` }, word[1]), ` No head lets ${named(token)} attend to ${listed(goals.map(named))} as much as the rule asks.`),
+      h("p", {}, because), h("details", {}, h("summary", {}, "What was proved"), h("p", { class: "note" }, answer.words)));
+    plane.figure.hidden = false;
+    plane.fit(1.3 * Math.max(1e-9, ...points.map(([x, y]) => Math.hypot(x, y))));
+    const middle = [0, 1].map((k) => Object.entries(targets).reduce((sum, [i, share]) => sum + share * points[i][k], 0));
+    const [mx, my] = plane.at(middle);
+    plane.under.replaceChildren();
+    plane.over.replaceChildren();
+    for (const [i, share] of Object.entries(of)) {
+      if (share < 0.002) continue;
+      const [x, y] = plane.at(points[i]);
+      plane.under.append(s("line", { class: "pull", x1: mx, y1: my, x2: x, y2: y, "stroke-width": (1 + 6 * share).toFixed(1) }),
+        s("text", { class: "label", x: (mx * 0.45 + x * 0.55).toFixed(1), y: (my * 0.45 + y * 0.55 - 8).toFixed(1), "text-anchor": "middle" }, shown(share, 2)));
+    }
+    points.forEach((point, i) => {
+      const [x, y] = plane.at(point);
+      plane.over.append(s("circle", { class: targets[i] ? "bar-target" : "bar-key", cx: x, cy: y, r: targets[i] ? 8 : 6 }), s("text", { class: "label strong", x, y: y + 24, "text-anchor": "middle" }, labels[i]));
+    });
+    plane.caption.querySelector("span").textContent = " the tokens as vectors, in the plane in which they differ most; orange: the target; lines: the coefficients of the combination (floating-point)";
+    plane.say(because);
   }
   const proven = () => (answer.head_dim === answer.head_dim_lower_bound && answer.head_dim > 1 ? " (proved: the smallest possible)" : "");
 

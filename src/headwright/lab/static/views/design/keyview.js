@@ -9,7 +9,7 @@ const TURNS = 60; // degrees for half the picture's width
 /** `hands` changes the state: move(index, place), target(index, add), choose(index), turn(yaw, pitch), settle(). */
 export function keyView(scene, hands, legend) {
   const plane = new Plane("Keys", h("span", {}, NEAR));
-  const labels = legend(["of-target", "target"], ["", "other keys"], ["of-output", "output (values are the keys)"], ["of-shortest", "direction of the query"], ["of-hull", "convex hull"], ["of-pull", "coefficients of the combination"]);
+  const labels = legend(["of-target", "target"], ["", "other keys"], ["of-output", "output (values are the keys)"], ["of-shortest", "direction of the query"], ["of-ball", "where each key may be"], ["of-hull", "convex hull"], ["of-pull", "coefficients of the combination"]);
   plane.figure.append(labels.place);
   const ground = s("rect", { class: "ground", x: 0, y: 0, width: 440, height: 440, role: "button" });
   const hullPath = s("path", { class: "hull" });
@@ -29,8 +29,8 @@ export function keyView(scene, hands, legend) {
   const nodes = [];
   function nodeFor(index) {
     if (nodes[index]) return nodes[index];
-    const node = { halo: s("circle", { class: "halo" }), ring: s("circle", { class: "ring", r: 13 }), dot: s("circle", { class: "dot" }), label: s("text", { class: "label", "text-anchor": "middle" }) };
-    node.group = s("g", { class: "key", role: "button", "aria-label": `Key ${index}` }, node.halo, node.ring, node.dot, node.label);
+    const node = { halo: s("circle", { class: "halo" }), ball: s("circle", { class: "ball" }), ring: s("circle", { class: "ring", r: 13 }), dot: s("circle", { class: "dot" }), label: s("text", { class: "label", "text-anchor": "middle" }) };
+    node.group = s("g", { class: "key", role: "button", "aria-label": `Key ${index}` }, node.halo, node.ball, node.ring, node.dot, node.label);
     draggable(plane, node.group, {
       grabbed: () => hands.choose(index),
       moved(point, by) {
@@ -97,6 +97,8 @@ export function keyView(scene, hands, legend) {
     });
     if (fresh) put(node.group, { "aria-label": `Key ${i}, weight ${shown(weights[i])}${targetKeys ? ", target" : ""}. Arrow keys move it, Enter makes it the target, Shift+Enter adds or removes it, Page Down selects the next key.` });
     put(node.halo, { r: (4 + 34 * Math.sqrt(weights[i])).toFixed(1) });
+    const isInBall = values.noise === "ball";
+    put(node.ball, { r: isInBall ? plane.size(values.amount).toFixed(1) : 0, visibility: isInBall ? "inherit" : "hidden" });
     put(node.dot, { r: targetKeys ? (small ? 6 : 7.5) : small ? 3.5 : 5.5 });
     const label = !small || targetKeys || weights[i] > 0.05 || i === chosen ? String(i) : "";
     tell(node.label, label);
@@ -156,7 +158,7 @@ export function keyView(scene, hands, legend) {
     const turned = values.yaw || values.pitch;
     tell(plane.caption.lastElementChild, values.d === 2 ? NEAR
       : `${values.d} dimensions, projected ${turned ? "along the chosen direction; pale keys are behind" : "so that the query points to the right: keys further right have higher scores"}. Drag the background to rotate.`);
-    labels.show({ "of-target": targetKeys.size, "of-output": out, "of-shortest": scene.own() || scene.found().length, "of-hull": hullPath.getAttribute("d"), "of-pull": pulls.childElementCount });
+    labels.show({ "of-target": targetKeys.size, "of-output": out, "of-shortest": scene.own() || scene.found().length, "of-ball": values.noise === "ball", "of-hull": hullPath.getAttribute("d"), "of-pull": pulls.childElementCount });
   }
 
   return { figure: plane.figure, svg: plane.svg, draw };
