@@ -71,7 +71,7 @@ CALLS = [
     ("check", "hw.check('averaging-two', 'q = k_a')"),
     ("plots", "hw.pictures.pattern_bars(np.eye(2))"),
     ("audit", "hw.load_model('owner/name')"),
-    ("audit", "hw.watch(None)"),
+    ("torch", "hw.watch(None)"),
     ("torch", "hw.conforming(None)"),
 ]
 

@@ -91,6 +91,7 @@ def set_exercises(
 ) -> list[Exercise]:
     """The exercises of an assignment; an unknown id is refused by name.
 
+    >>> from headwright.grading.exercise import load_exercises
     >>> chosen = Assignment(exercises=("copying", "energy"))
     >>> [exercise.id for exercise in set_exercises(chosen, load_exercises())]
     ['copying', 'energy']

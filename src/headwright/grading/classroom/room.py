@@ -163,7 +163,7 @@ def codes(names: Iterable[str]) -> dict[str, str]:
     It hides names from whoever reads, and not from whoever knows the list of names.
 
     >>> codes(["ada", "ben"])
-    {'ada': 'student 2d7117', 'ben': 'student 25ce92'}
+    {'ada': 'student fdee43', 'ben': 'student 670086'}
     """
     found: dict[str, str] = {}
     for name in names:
