@@ -34,7 +34,7 @@ from headwright.query_design import copy, design
 from headwright.query_design.designer import chance
 from headwright.query_design.statement import DesignQuestion
 from headwright.simulation import simulate
-from headwright.simulation.simulation import targets_met
+from headwright.simulation.targets_met import targets_met
 from headwright.statistics.attention_config import AttentionConfig
 from headwright.text_bounds import make_statement
 from headwright.text_bounds.every_text import Pair, every_text, kept_by_pairs
@@ -101,7 +101,7 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
         lambda: truncate(np.diag([3.0, 2.0, 1.0]), rank=2),
     ),
     "a probability beside a sample": (
-        "headwright.simulation.simulation.probability_met",
+        "headwright.simulation.targets_met.probability_met",
         lambda _: Enclosure(0.0, 0.1),
         lambda: targets_met(
             np.eye(2),

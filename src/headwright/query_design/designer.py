@@ -49,8 +49,9 @@ from headwright.query_design.single_query import (
 )
 from headwright.query_design.statement import DesignQuestion
 from headwright.query_design.targets import Number, Targets, exact
+from headwright.simulation.intervals import check_probability
 from headwright.simulation.sampling import sample_weights
-from headwright.simulation.simulation import not_by_chance, targets_met
+from headwright.simulation.targets_met import targets_met
 from headwright.uncertainty.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
@@ -134,8 +135,8 @@ def chance(
         seed=seed,
     )
     # However what is not random is drawn, the targets are met as often as was proved.
-    not_by_chance(
-        met.held.nearly,
+    check_probability(
+        met.counts.nearly,
         0,
         samples,
         Enclosure(float(question.confidence), 1.0),

@@ -2,7 +2,10 @@
 
 sampling           scores in many draws of the keys, without drawing keys
 exact_probability  probabilities and moments from both sides, where one random number (or none) decides
-simulation         how often a target is met, and the weights of targets, with intervals
+intervals          confidence intervals, and samples held against what was proved
+targets_met        how often every target gets its least weight
+simulation         all of it, and the weights of targets
+result             what a simulation found, as data; rendering: as text, as a card, as JSON
 """
 
 import lazy_loader
