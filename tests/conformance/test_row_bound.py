@@ -19,7 +19,6 @@ from headwright.conformance.contracts import (
     TENSOR_FLOAT,
     Contract,
 )
-from headwright.conformance.formats import BFLOAT16, FLOAT32
 from headwright.conformance.inputs import as_type
 from headwright.conformance.judging import compare
 from headwright.conformance.reading import AttentionOptions, read_problem
@@ -31,6 +30,7 @@ from headwright.conformance.reference import (
 )
 from headwright.conformance.row_bound import bound_sums, is_linear, least_weights_of
 from headwright.conformance.row_sums import sum_rows
+from headwright.numerics.float_formats import BFLOAT16, FLOAT32
 
 TYPES = ("float64", "float32", "bfloat16", "float16")
 NARROW_WEIGHTS = replace(FUSED, name="weights in float16", weight_format="float16")

@@ -3,7 +3,6 @@
 checking     conform and assert_attention: from tensors to a verdict
 reading      tensors, layouts and masks of people, refused in a sentence
 description  what attention is asked for: scale, masks, softcap, sinks, bias
-formats      number formats, as far as rounding needs them
 contracts    which roundings an implementation may make
 arrays       NumPy, PyTorch and others behind the array API
 reference    attention in float64, block by block

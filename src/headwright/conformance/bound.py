@@ -20,8 +20,8 @@ from headwright.conformance.arrays import (
 )
 from headwright.conformance.contracts import Contract
 from headwright.conformance.description import AddedScores
-from headwright.conformance.formats import FLOAT64, TF32, FloatFormat
 from headwright.conformance.reference import ExactOutput, ExactRows
+from headwright.numerics.float_formats import FLOAT64, TF32, FloatFormat
 
 ADDENDS_OF_A_BLOCK = 4  # at least so many products are added at once by tensor cores
 # The bound is computed in float64 from weights that have errors of their own. Wherever

@@ -15,7 +15,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from headwright.conformance.formats import (
+from headwright.errors import InputError
+from headwright.numerics.float_formats import (
     E4M3,
     FLOAT32,
     FLOAT64,
@@ -23,7 +24,6 @@ from headwright.conformance.formats import (
     TF32,
     FloatFormat,
 )
-from headwright.errors import InputError
 
 NAMED_FORMATS = {**INPUT_FORMATS, "tf32": TF32, "float8_e4m3": E4M3}
 FormatName = Literal["input", "working", "tf32", "float8_e4m3", "float16", "bfloat16"]
@@ -195,7 +195,7 @@ def contracts_to_try(
 ) -> tuple[Contract, ...]:
     """The contract that was named, or all that are usual for inputs, strictest first.
 
-    >>> from headwright.conformance.formats import BFLOAT16
+    >>> from headwright.numerics.float_formats import BFLOAT16
     >>> [contract.name for contract in contracts_to_try(None, BFLOAT16)]
     ['fused', 'eager']
     """
@@ -228,7 +228,7 @@ def gradient_contracts(
 ) -> tuple[Contract, ...]:
     """Those under which gradients are judged: the theorem is about fused passes.
 
-    >>> from headwright.conformance.formats import FLOAT32
+    >>> from headwright.numerics.float_formats import FLOAT32
     >>> [contract.name for contract in gradient_contracts(None, FLOAT32)]
     ['fused']
     """

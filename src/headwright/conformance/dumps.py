@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from headwright.conformance.formats import INPUT_FORMATS
 from headwright.errors import InputError
+from headwright.numerics.float_formats import INPUT_FORMATS
 
 REQUIRED = ("q", "k", "v", "out")
 # Tensors that say what was asked for, by the names of the arguments of `hw.conform`.

@@ -9,13 +9,13 @@ import numpy as np
 
 from headwright.conformance.arrays import Array, as_array, like, to_float64, to_numpy
 from headwright.conformance.contracts import Contract
-from headwright.conformance.formats import input_format
 from headwright.conformance.gradients import BoundedGradient, bound_gradients
 from headwright.conformance.judging import Element
 from headwright.conformance.reading import AttentionOptions, to_four_axes
 from headwright.conformance.reference import AttentionProblem
 from headwright.conformance.verdict import GradientVerdict, VerdictWord
 from headwright.errors import InputError
+from headwright.numerics.float_formats import input_format
 
 GRADIENTS = ("dq", "dk", "dv")
 SEED = 0  # of the gradient that is sent back, where none is given

@@ -33,7 +33,6 @@ from headwright.conformance.bound import (
 )
 from headwright.conformance.contracts import Contract
 from headwright.conformance.description import query_heads
-from headwright.conformance.formats import FloatFormat
 from headwright.conformance.reference import (
     AttentionProblem,
     Block,
@@ -43,6 +42,7 @@ from headwright.conformance.reference import (
     take_rows,
 )
 from headwright.errors import InputError
+from headwright.numerics.float_formats import FloatFormat
 
 
 @dataclass(frozen=True, eq=False)

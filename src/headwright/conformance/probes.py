@@ -17,9 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from headwright.conformance.arrays import as_array, to_numpy
-from headwright.conformance.formats import FLOAT16
 from headwright.conformance.inputs import DTypeName, as_type
 from headwright.errors import HeadwrightError, InputError, checked_arguments
+from headwright.numerics.float_formats import FLOAT16
 
 LEAK_SCORES = tuple(10.0**exponent for exponent in range(1, 9))
 LONGEST_LIST = 4  # of rows that are described one by one

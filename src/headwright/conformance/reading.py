@@ -25,9 +25,9 @@ from headwright.conformance.description import (
     document_ids,
     window_reach,
 )
-from headwright.conformance.formats import input_format
 from headwright.conformance.reference import AttentionProblem
 from headwright.errors import InputError
+from headwright.numerics.float_formats import input_format
 
 LAYOUTS = {"bhtd": (0, 1, 2, 3), "bthd": (0, 2, 1, 3)}
 

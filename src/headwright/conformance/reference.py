@@ -28,7 +28,7 @@ from headwright.conformance.description import (
     query_heads,
     visible_block,
 )
-from headwright.conformance.formats import FloatFormat
+from headwright.numerics.float_formats import FloatFormat
 
 # Scores that are held at once: a few of these arrays fit into a cache, or a GPU.
 SCORES_ON_CPU = 2**18

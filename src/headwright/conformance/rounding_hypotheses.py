@@ -12,8 +12,8 @@ import numpy as np
 from headwright.conformance.arrays import Array, like, to_numpy
 from headwright.conformance.candidates import Explanation, WrongOutput
 from headwright.conformance.contracts import NAMED_FORMATS, Contract, FormatName
-from headwright.conformance.formats import FLOAT32
 from headwright.conformance.reference import AttentionProblem
+from headwright.numerics.float_formats import FLOAT32
 
 
 def rounded_inputs(case: WrongOutput) -> Iterator[Explanation]:

@@ -27,8 +27,8 @@ from headwright.conformance.bound import (
     units_of,
 )
 from headwright.conformance.contracts import Contract
-from headwright.conformance.formats import FLOAT32, FloatFormat
 from headwright.conformance.row_sums import LARGEST_SCORE, RowSums
+from headwright.numerics.float_formats import FLOAT32, FloatFormat
 
 # The logarithms of weights may be off by so much; beyond, nothing is said here. The
 # chord is then at most 3.2% above the exponential.

@@ -29,12 +29,11 @@ class ApiCall:
 
     >>> def answer(request: RequestModel) -> dict[str, Any]:
     ...     return {"sum": 0}
-    >>> ApiCall("empty", "Return zero.", RequestModel, answer).seconds
+    >>> ApiCall("empty", RequestModel, answer).seconds
     20.0
     """
 
     name: str
-    summary: str
     request: type[RequestModel]
     answer: Callable[
         ..., dict[str, Any]

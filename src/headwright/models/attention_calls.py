@@ -94,7 +94,6 @@ class AttentionCall:
 
 
 CallVisitor = Callable[[AttentionCall], None]
-CallSource = Callable[[Any, CallVisitor], AbstractContextManager[None]]
 
 
 class StopForwardError(BaseException):

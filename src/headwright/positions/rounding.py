@@ -11,18 +11,23 @@ from jaxtyping import Bool, Float, Int
 
 from headwright.errors import InputError, typed_errors
 from headwright.numerics.enclosure import Enclosure
+from headwright.numerics.float_formats import (
+    BFLOAT16,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    FloatFormat,
+)
 from headwright.positions.schemes import Alibi, Scheme, Waves, exact_powers, waves
 
 DType = Literal["exact", "float32", "float16", "bfloat16"]
 
-# How many binary digits a number keeps; 'exact' is float64, where a computer has to write numbers down.
-DIGITS: dict[DType, int] = {"exact": 53, "float32": 24, "float16": 11, "bfloat16": 8}
-# Half of the smallest number: what is lost, at most, near zero.
-LOST_NEAR_ZERO: dict[DType, float] = {
-    "exact": 2.0**-1074,
-    "float32": 2.0**-150,
-    "float16": 2.0**-25,
-    "bfloat16": 2.0**-134,
+# 'exact' is float64, where a computer has to write numbers down.
+FORMATS: dict[DType, FloatFormat] = {
+    "exact": FLOAT64,
+    "float32": FLOAT32,
+    "float16": FLOAT16,
+    "bfloat16": BFLOAT16,
 }
 
 
@@ -155,26 +160,23 @@ class RoundedRows:
             return None
         if self.unrounded:
             return 0.0
-        unit = (
-            2.0 ** -DIGITS[self.precision.rows]
-        )  # relative, and the distance of numbers just below 1
+        row_format = FORMATS[self.precision.rows]
+        # Relative, and the distance of numbers just below 1.
+        unit = row_format.unit_roundoff
         if isinstance(self.scheme, Waves):
-            w, digits = self.frequencies, DIGITS[self.precision.angle]
-            whole = (np.frexp(w)[0] == 0.5) & (last <= 2**digits)
-            product = np.where(
-                whole,
-                0.0,
-                last * w * 2.0**-digits + LOST_NEAR_ZERO[self.precision.angle],
-            )
+            w = self.frequencies
+            angle_format = FORMATS[self.precision.angle]
+            whole = (np.frexp(w)[0] == 0.5) & (last <= 2**angle_format.precision)
+            rounding = last * w * angle_format.unit_roundoff + angle_format.tiny_error
+            product = np.where(whole, 0.0, rounding)
             angle = last * _deviation(w, self.scheme) + product
             moved = angle + 2**0.5 * (2.0**-45 + unit / 2)
         else:
             s = self.scheme.slopes
             moved = last * (_deviation(s, self.scheme) + s * (unit + 2.0**-52))
-            moved += LOST_NEAR_ZERO[self.precision.rows]
-        return float(np.sqrt(np.sum(moved**2))) * (
-            1 + 2.0**-30
-        )  # which pays for the roundings above
+            moved += row_format.tiny_error
+        # The factor pays for the roundings above.
+        return float(np.sqrt(np.sum(moved**2))) * (1 + 2.0**-30)
 
 
 def _deviation(

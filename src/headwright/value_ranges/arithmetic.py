@@ -23,10 +23,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headwright.errors import InputError
+from headwright.numerics.float_formats import BFLOAT16, FLOAT16, FLOAT32, FloatFormat
 
-FLOAT32_ULP = 2.0**-23  # twice the unit roundoff: sums may be cut off
-FLOAT32_TINY = 2.0**-126  # below, numbers may be flushed to 0
-FLOAT32_LARGEST = (2 - 2.0**-23) * 2.0**127
+FLOAT32_ULP = FLOAT32.ulp  # twice the unit roundoff: sums may be cut off
+FLOAT32_TINY = FLOAT32.tiny_error
+FLOAT32_LARGEST = FLOAT32.largest
 LAYER_NORM_ERROR = 2.0**-7
 LEAST_EPS = 2.0**-100  # far above what underflow can take away from a mean of squares
 # Tensor cores add at least four products at once, and cut off the sum of each block.
@@ -108,10 +109,18 @@ def sum_error(terms: int) -> float:
     return total / (1 - total)
 
 
+def _arithmetic_in(number_format: FloatFormat) -> Arithmetic:
+    return Arithmetic(
+        number_format.name,
+        number_format.unit_roundoff,
+        number_format.tiny_error,
+        number_format.largest,
+    )
+
+
 ARITHMETICS = {
-    "float32": Arithmetic("float32", 2.0**-24, FLOAT32_TINY, FLOAT32_LARGEST),
-    "bfloat16": Arithmetic("bfloat16", 2.0**-8, FLOAT32_TINY, (2 - 2.0**-7) * 2.0**127),
-    "float16": Arithmetic("float16", 2.0**-11, 2.0**-25, 65504.0),
+    number_format.name: _arithmetic_in(number_format)
+    for number_format in (FLOAT32, BFLOAT16, FLOAT16)
 }
 
 

@@ -16,11 +16,12 @@ from jaxtyping import Float
 from headwright.errors import InputError
 from headwright.extras import require
 from headwright.head_design.head import HeadLayer, patterns
+from headwright.numerics.float_formats import BFLOAT16, FLOAT32, FLOAT64
 
 if TYPE_CHECKING:
     from headwright.head_design.export.huggingface import HiddenShape
 
-BITS = {"float64": 53, "float32": 24, "bfloat16": 8}  # of a significand
+FORMATS = {"float64": FLOAT64, "float32": FLOAT32, "bfloat16": BFLOAT16}
 TYPES: dict[str, Any] = {
     "float64": np.float64,
     "float32": np.float32,
@@ -28,11 +29,6 @@ TYPES: dict[str, Any] = {
 }
 EXP = 4  # how many roundings a library's exp may be off by
 NORM = 8  # how many LayerNorm has beside its two sums
-LARGEST = {
-    "float64": 1.7e308,
-    "float32": 3.4e38,
-    "bfloat16": 3.3e38,
-}  # numbers of a type, about
 
 
 def load_extra(name: str, extra: str) -> Any:
@@ -69,7 +65,7 @@ def holds(dtype: str, numbers: Float[np.ndarray, ...]) -> bool:
 def rounded_down(numbers: Float[np.ndarray, ...], dtype: str) -> Float[np.ndarray, ...]:
     """Numbers of 0 or more, each the next of that type below it, as float64."""
     significand, exponent = np.frexp(numbers)
-    bits = BITS[dtype]
+    bits = FORMATS[dtype].precision
     down: Float[np.ndarray, ...] = np.ldexp(
         np.floor(np.ldexp(significand, bits)), exponent - bits
     )
@@ -116,8 +112,9 @@ def float_error(
     X = X.astype(np.float64)
     m, D = layer.heads[0].W_V.shape
     T = len(X)
-    u = 2.0 ** -BITS[dtype]
-    v = 2.0 ** -BITS[softmax or dtype]
+    u = FORMATS[dtype].unit_roundoff
+    v = FORMATS[softmax or dtype].unit_roundoff
+    largest = FORMATS[dtype].largest
     # LayerNorm: a mean of numbers of size 2^power that should be 0, and a scale that should be a power of two
     off, size_of = (
         (0.0, 0.0)
@@ -125,7 +122,7 @@ def float_error(
         else (_gamma(hidden.hidden + NORM, u), 2.0**hidden.power)
     )
     if (
-        hidden is not None and hidden.hidden * size_of**2 >= LARGEST[dtype] / 4
+        hidden is not None and hidden.hidden * size_of**2 >= largest / 4
     ):  # LayerNorm squares, and sums
         return FloatError(float("inf"), float("inf"))
     worst = 0.0
@@ -149,10 +146,7 @@ def float_error(
             (q @ K.T + Q @ k.T + q @ k.T).max()
         )
         # exp(score - largest) over a sum of T of them: both scores may move, and the difference is rounded
-        if (
-            not max(size, float(Q.max()), float(K.max()), float(V.max()))
-            < LARGEST[dtype] / 4
-        ):
+        if not max(size, float(Q.max()), float(K.max()), float(V.max())) < largest / 4:
             return FloatError(float("inf"), float("inf"))
         relative = (
             float(np.expm1(min(2 * moved + 2 * v * size, 700.0)))

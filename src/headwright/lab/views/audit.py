@@ -153,21 +153,18 @@ VIEW = View(
     (
         ApiCall(
             "audit",
-            "Audit all heads of the built-in model.",
             AuditRequest,
             audit,
             seconds=60.0,
         ),
         ApiCall(
             "explain",
-            "One row of a head of the built-in model on a text, and the shortest query with the same effect.",
             ExplainRequest,
             explain,
             seconds=30.0,
         ),
         ApiCall(
             "every_text",
-            "Bounds for the first layer of the built-in model over all texts of a length.",
             EveryTextRequest,
             every_text,
             seconds=30.0,

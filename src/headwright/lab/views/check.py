@@ -253,11 +253,10 @@ VIEW = View(
     "Check",
     "Check an answer to an exercise: a verdict on each required part, the status of every formula, and hints.",
     (
-        ApiCall("exercises", "List the exercises.", ExercisesRequest, exercises),
-        ApiCall("check", "Check one answer.", CheckRequest, check, seconds=SECONDS),
+        ApiCall("exercises", ExercisesRequest, exercises),
+        ApiCall("check", CheckRequest, check, seconds=SECONDS),
         ApiCall(
             "document",
-            "Check all answers in a document.",
             CheckRequest,
             document,
             seconds=ALL + 20,

@@ -104,7 +104,6 @@ VIEW = View(
     (
         ApiCall(
             "conform",
-            "Judge a kernel with a seeded mistake by the proved bound.",
             ConformRequest,
             conform,
         ),

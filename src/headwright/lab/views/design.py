@@ -213,7 +213,6 @@ VIEW = View(
     (
         ApiCall(
             "design",
-            "Find the shortest query that meets attention targets, or prove that there is none.",
             DesignRequest,
             design,
         ),

@@ -211,14 +211,12 @@ VIEW = View(
     (
         ApiCall(
             "heads",
-            "Find the smallest heads that satisfy rules, or prove that there are none.",
             HeadsRequest,
             heads,
             seconds=60.0,
         ),
         ApiCall(
             "export",
-            "Export the designed heads for another library, as an archive.",
             ExportRequest,
             export,
             seconds=60.0,

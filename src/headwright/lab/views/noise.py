@@ -73,7 +73,6 @@ VIEW = View(
     (
         ApiCall(
             "simulate",
-            "Simulate random keys: weights of the targets, and the probability that they are averaged.",
             SimulateRequest,
             simulate,
             seconds=30.0,

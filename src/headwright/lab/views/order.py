@@ -163,13 +163,11 @@ VIEW = View(
     (
         ApiCall(
             "order",
-            "Apply a layer to permuted tokens, without and with positions.",
             OrderRequest,
             order,
         ),
         ApiCall(
             "positions",
-            "Find positions that are equal after rounding, and the smallest distance.",
             PositionsRequest,
             positions,
             seconds=60.0,

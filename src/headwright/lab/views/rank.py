@@ -125,13 +125,11 @@ VIEW = View(
     (
         ApiCall(
             "lowrank",
-            "Approximate a matrix by one of small rank, with a certified error bound.",
             LowRankRequest,
             lowrank,
         ),
         ApiCall(
             "factors",
-            "Singular value decomposition in floating point, for a picture.",
             FactorsRequest,
             factors,
         ),

@@ -49,7 +49,6 @@ VIEW = View(
     calls=(
         ApiCall(
             "verify",
-            "Verify a certificate, as `headwright verify` does.",
             VerifyRequest,
             verify,
             seconds=60.0,

@@ -1,4 +1,4 @@
-"""The number formats that attention is computed in, as far as rounding needs them."""
+"""The number formats that models are computed in, as far as rounding needs them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BFLOAT16 = FloatFormat("bfloat16", 8, -126, (2 - 2.0**-7) * 2.0**127, 2.0**-126)
 FLOAT16 = FloatFormat("float16", 11, -14, 65504.0, 2.0**-25)
 E4M3 = FloatFormat("float8_e4m3", 4, -6, 448.0, 2.0**-10)
 
-# Those that queries, keys, values and outputs may have.
+# Those that tensors have.
 INPUT_FORMATS = {
     number_format.name: number_format
     for number_format in (FLOAT64, FLOAT32, BFLOAT16, FLOAT16)
