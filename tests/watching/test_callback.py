@@ -76,6 +76,33 @@ def test_every_second_step_is_logged_and_the_losses_are_the_same(
     assert trainer.model.config._attn_implementation == "sdpa"
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_compiled_model_stays_compiled_if_it_is_watched_as_a_module(
+    tmp_path: Path,
+) -> None:
+    compiled = {"torch_compile": True, "torch_compile_backend": "aot_eager"}
+    torch._dynamo.reset()
+    plain = _trainer(tmp_path, **compiled)
+    plain.train()
+    torch._dynamo.reset()
+    trainer = _trainer(tmp_path, **compiled)
+    callback = hw.AttentionCallback(trainer, every=2, as_module=True)
+    trainer.add_callback(callback)
+    torch._dynamo.utils.counters.clear()
+    trainer.train()
+    assert _losses(trainer) == _losses(plain)
+    assert not torch._dynamo.utils.counters["graph_break"]
+    table = callback.table()
+    assert set(table["step"].tolist()) == {2, 4, 6}
+    assert len(table["entropy"]) == 3 * 2 * 4
+    eager = _trainer(tmp_path)
+    of_eager = hw.AttentionCallback(eager, every=2)
+    eager.add_callback(of_eager)
+    eager.train()
+    for name in ("entropy", "largest_score", "first"):
+        np.testing.assert_allclose(table[name], of_eager.table()[name], atol=1e-3)
+
+
 def test_what_is_logged_is_of_the_rows_of_that_step_alone(tmp_path: Path) -> None:
     """Two batches make a step here; the parameters of a first step are those before training."""
     trainer = _trainer(tmp_path, gradient_accumulation_steps=2, max_steps=1)

@@ -340,3 +340,33 @@ def test_a_plain_loop_logs_every_other_step_and_learns_the_same() -> None:
         entropy = -(pattern * logs).sum(-1).mean((0, 1, 3))
         of_layer = logged[0]["layer"] == layer
         np.testing.assert_allclose(logged[0]["entropy"][of_layer], entropy, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_compiled_model_of_transformers_is_one_graph_if_it_is_a_module() -> None:
+    model, inputs = tiny("llama").train(), batch("left")
+
+    def step(call: Any) -> list[torch.Tensor]:
+        model.zero_grad()
+        loss = call(**inputs, labels=inputs["input_ids"], use_cache=False).loss
+        loss.backward()
+        gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
+        return [loss.detach(), *gradients]
+
+    with watch(model, NUMBERS) as truth:
+        step(model)
+    torch._dynamo.reset()
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    unwatched = step(compiled)
+    for _ in range(2):
+        with watch(compiled, NUMBERS, as_module=True) as seen:
+            watched = step(compiled)
+        for plain, beside in zip(unwatched, watched, strict=True):
+            assert torch.equal(plain, beside)
+    assert seen.modules == ("model.layers.0.self_attn", "model.layers.1.self_attn")
+    for layer in range(2):
+        for name in ("largest", "entropy", "largest_score"):
+            expected = getattr(truth.layer(layer), name)
+            text = ~np.isnan(expected)  # rows of padding are not known of a module
+            actual = getattr(seen.layer(layer), name)
+            np.testing.assert_allclose(actual[text], expected[text], atol=1e-6)

@@ -30,6 +30,7 @@ def watch(
     special: Sequence[int] | None = None,
     keys: Sequence[int] = (),
     memory: int | None = None,
+    as_module: bool = False,
 ) -> AbstractContextManager[Recording]:
     """While it lasts, statistics of every row of every head are kept as a model runs.
 
@@ -49,6 +50,8 @@ def watch(
         special: the ids of special tokens; those that the model's configuration names unless given.
         keys: the positions that `keys` is about.
         memory: bytes that the rows of one call may take; what is free unless given.
+        as_module: watch a model of transformers as any other module, by its calls of scaled_dot_product_attention. So
+            it stays compiled, if it is. Padding and caches are not known then: rows are those of each call.
 
     >>> import torch, transformers as hf
     >>> config = hf.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=9)
@@ -63,7 +66,7 @@ def watch(
     from headwright.watching import module_hook
 
     model = module_hook.unwrapped(model)
-    of_transformers = module_hook.is_of_transformers(model)
+    of_transformers = module_hook.is_of_transformers(model) and not as_module
     watching = _hook().watching if of_transformers else module_hook.watching_module
     block: AbstractContextManager[Recording] = watching(
         model, wanted, keep, special, keys, memory, weights

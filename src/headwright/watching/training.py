@@ -52,6 +52,7 @@ class AttentionCallback(TrainerCallback):
         every: int = 100,
         statistics: Sequence[str] = STATISTICS,
         heads: bool = False,
+        as_module: bool = False,
     ) -> None:
         """Of a Trainer.
 
@@ -60,6 +61,7 @@ class AttentionCallback(TrainerCallback):
             every: after how many steps one is watched and logged.
             statistics: names of statistics of rows that have a mean; docs/guides/watch.md defines each.
             heads: whether each head is logged too, as 'attention/entropy/LAYER.HEAD'.
+            as_module: as `watch` takes it: a model that is compiled stays so.
         """
         if every < 1:
             raise InputError(f"every = {every}: expected a number of steps above 0")
@@ -74,6 +76,7 @@ class AttentionCallback(TrainerCallback):
                     f"{name} has no mean over rows: expected statistics like {', '.join(STATISTICS)}"
                 )
         self.trainer, self.every, self.heads = trainer, every, heads
+        self.as_module = as_module
         self.history: list[dict[str, np.ndarray]] = []
         self._block: AbstractContextManager[Recording] | None = None
         self._seen: Recording | None = None
@@ -90,7 +93,9 @@ class AttentionCallback(TrainerCallback):
         model = more["model"]
         if callable(getattr(model, "get_base_model", None)):
             model = model.get_base_model()  # inside of an adapter
-        self._block = watch(model, self.statistics, keep="means")
+        self._block = watch(
+            model, self.statistics, keep="means", as_module=self.as_module
+        )
         self._seen = self._block.__enter__()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
