@@ -82,27 +82,13 @@ class CausalSelfAttention(nn.Module):
         return self.c_proj(y.transpose(1, 2).flatten(2))
 
 
-class FlatSelfAttention(CausalSelfAttention):
-    """The same without `unflatten`, which torch does not trace within a mode."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Keys of rows up to their own."""
-        texts, rows, _ = x.shape
-        q, k, v = self.c_attn(x).split(WIDTH, dim=2)
-        q = q.view(texts, rows, self.heads, -1).transpose(1, 2)
-        k = k.view(texts, rows, self.heads, -1).transpose(1, 2)
-        v = v.view(texts, rows, self.heads, -1).transpose(1, 2)
-        y = attend(q, k, v, is_causal=True)
-        return self.c_proj(y.transpose(1, 2).reshape(texts, rows, WIDTH))
-
-
 class Block(nn.Module):
     """A residual block."""
 
-    def __init__(self, attention: type[CausalSelfAttention]) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.ln = nn.LayerNorm(WIDTH)
-        self.attn = attention()
+        self.attn = CausalSelfAttention()
         self.mlp = nn.Sequential(nn.Linear(WIDTH, 32), nn.GELU(), nn.Linear(32, WIDTH))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -114,12 +100,10 @@ class Block(nn.Module):
 class NanoGPT(nn.Module):
     """Tokens to logits, two layers."""
 
-    def __init__(
-        self, attention: type[CausalSelfAttention] = CausalSelfAttention
-    ) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.wte = nn.Embedding(50, WIDTH)
-        self.h = nn.ModuleList([Block(attention), Block(attention)])
+        self.h = nn.ModuleList([Block(), Block()])
         self.head = nn.Linear(WIDTH, 50)
 
     def forward(self, tokens: Tensor) -> Tensor:

@@ -67,15 +67,24 @@ CASES: list[tuple[str, Callable[[], nn.Module], tuple[Any, ...], tuple[str, ...]
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize(("make", "inputs", "names"), [case[1:] for case in CASES])
 def test_statistics_are_those_of_the_stored_patterns(
-    make: Callable[[], nn.Module], inputs: tuple[Any, ...], names: tuple[str, ...]
+    make: Callable[[], nn.Module],
+    inputs: tuple[Any, ...],
+    names: tuple[str, ...],
+    compiled: bool,
 ) -> None:
     model = _made(make)
+    call: Any = model
+    if compiled:
+        torch._dynamo.reset()
+        call = torch.compile(model, fullgraph=True, backend="aot_eager")
     with torch.no_grad():
-        plain = model(*inputs)
+        plain = call(*inputs)
         with hw.watch(model, NAMES, **HOW) as seen:
-            watched = model(*inputs)
+            watched = call(*inputs)
         with own.stored_patterns() as patterns:
             model(*inputs)
     assert torch.equal(plain, watched)
@@ -421,7 +430,7 @@ def _training_step(model: nn.Module, call: Any) -> list[Tensor]:
     ],
 )
 def test_a_compiled_training_step_stays_one_graph(what: str, backend: str) -> None:
-    model = _made(lambda: own.NanoGPT(own.FlatSelfAttention))
+    model = _made(own.NanoGPT)
     with hw.watch(model, NAMES, **HOW) as truth:
         expected = _training_step(model, model)
     torch._dynamo.reset()
@@ -467,7 +476,7 @@ def test_a_compiled_training_step_stays_one_graph(what: str, backend: str) -> No
 
 @pytest.mark.filterwarnings("ignore")
 def test_blocks_inside_each_other_see_a_graph_once_each() -> None:
-    model = _made(lambda: own.NanoGPT(own.FlatSelfAttention))
+    model = _made(own.NanoGPT)
     torch._dynamo.reset()
     compiled: Any = torch.compile(model, fullgraph=True, backend="aot_eager")
     with torch.no_grad(), hw.watch(model) as outer:
@@ -482,7 +491,7 @@ def test_blocks_inside_each_other_see_a_graph_once_each() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_model_that_is_exported_inside_the_block_holds_no_operator_of_ours() -> None:
-    model = _made(lambda: own.NanoGPT(own.FlatSelfAttention))
+    model = _made(own.NanoGPT)
     with torch.no_grad(), hw.watch(model) as seen:
         exported = torch.export.export(model, (TOKENS,))
     assert "headwright" not in str(exported.graph)

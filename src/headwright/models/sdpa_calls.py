@@ -35,6 +35,7 @@ from headwright.models.flex_calls import FLEX, flex_in_a_graph
 PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
 CALL_OF_A_MODULE = nn.Module._call_impl.__code__
 SDPA = nn.functional.scaled_dot_product_attention
+UNFLATTEN = Tensor.unflatten
 MULTI_HEAD: Any = nn.functional.multi_head_attention_forward
 
 
@@ -70,6 +71,9 @@ class SdpaMode(TorchFunctionMode):
             if torch.compiler.is_compiling():
                 return self.attend_in_a_graph(args, kwargs or {})
             return self.attend(*args, **(kwargs or {}))
+        if func is UNFLATTEN and torch.compiler.is_compiling():
+            # A method in Python, whose call of its base class torch does not trace here.
+            return torch.unflatten(*args, **(kwargs or {}))
         if func is FLEX:
             return self.flex_in_a_graph(args, kwargs or {})
         if func is MULTI_HEAD:
