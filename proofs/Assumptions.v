@@ -1,6 +1,6 @@
 (** What the theorems rest on: printed when this file is built, and held against a list in the tests. *)
 
-From Headwright Require Import Attention Certificate Uncertainty Heads Texts NextToken Rounding Conformance Order Exercise Numbers Bounding Checking Shortest Whole Checker.
+From Headwright Require Import Attention Certificate Uncertainty Heads Texts NextToken Rounding Conformance Ranges Order Exercise Numbers Bounding Checking Shortest Whole Checker.
 
 Print Assumptions gibbs.
 Print Assumptions met_by_the_others.
@@ -20,6 +20,12 @@ Print Assumptions margin_bound.
 Print Assumptions rounding.
 Print Assumptions weighted_mean.
 Print Assumptions rounded_mean.
+Print Assumptions channel_after_rms.
+Print Assumptions layer_norm_rows.
+Print Assumptions pair_with_constant.
+Print Assumptions rotated_channel.
+Print Assumptions score_by_lengths.
+Print Assumptions score_by_pairs.
 Print Assumptions equivariant.
 Print Assumptions averaging_two.
 Print Assumptions published_answer_fails.

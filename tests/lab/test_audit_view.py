@@ -110,6 +110,11 @@ def test_a_link_to_a_head_that_does_not_exist_says_which_heads_there_are(
     for panel in ("#head", "#row", "#texts"):
         expect(page.locator(panel)).to_contain_text("There is no such head.")
     expect(page.locator(".badge.proved:visible")).to_have_count(0)
+    page.locator("#field-measure").select_option("key_range")
+    expect(page.locator("#map")).to_contain_text("the largest a key's numbers can be")
+    expect(page.get_by_role("button", name="head 2.0,")).to_have_attribute(
+        "aria-label", "head 2.0, Largest key on every text 42.00"
+    )
     page.get_by_role("button", name="head 1.1,").click()
     view.settled()
     expect(error).to_be_hidden()
@@ -140,11 +145,14 @@ def test_every_measure_of_the_table_is_shown(view: View) -> None:
     mapped = [
         measure.title
         for measure in TABLE
-        if measure.display and measure.display.caption
+        if measure.display
+        and measure.display.caption
+        # The built-in model has no norms, and no range of keys.
+        and not measure.is_left_out_if_missing
     ]
     expect(page.locator("#field-measure option")).to_have_text(mapped)
     for measure in TABLE:
-        if measure.display is not None:
+        if measure.display is not None and not measure.is_left_out_if_missing:
             expect(page.locator("#head")).to_contain_text(measure.title)
 
 
@@ -157,6 +165,7 @@ def test_an_audit_from_a_file_is_shown_and_not_vouched_for(
             "head": head,
             "roles": [],
             "previous_away": {"value": 0.25, "low": 0.2, "high": 0.3},
+            "key_range": {"value": 40.0 + layer, "bound": 40.0 + layer, "shown": 9.0},
         }
         for layer in range(3)
         for head in range(4)

@@ -38,6 +38,7 @@ from headwright.auditing.engine.plan import Plan, Progress
 from headwright.auditing.every_text_summary import FirstLayerBounds, first_layer_bounds
 from headwright.auditing.explain import find_examples
 from headwright.auditing.head_findings import conclude_heads
+from headwright.auditing.measures.key_ranges import prove_sizes
 from headwright.auditing.measures.shuffling import measure_order
 from headwright.auditing.measures.summary import Summary
 from headwright.auditing.report.data import (
@@ -227,6 +228,8 @@ def run_audit(model: Model, options: AuditOptions) -> Audit:
     first = plan.documents[0]
     order = measure_order(model, first.tokens, first.opening, layers, options.seed)
     totals = totals + order.summary
+    sizes = prove_sizes(model, layers)
+    totals = totals + sizes.summary
     options.report_progress(END_OF_ORDER)
     # From the sums to what is reported of each head.
     measured = [document for document in plan.documents if document.everything]
@@ -251,8 +254,9 @@ def run_audit(model: Model, options: AuditOptions) -> Audit:
         seed=options.seed,
         heads=findings,
         order=order,
-        not_measured=circuits.not_measured,
+        not_measured=circuits.not_measured | sizes.not_measured,
         circuits_leave_out=circuits.notes,
+        cache=sizes.sentence,
         examples=examples,
         every_text=bounds,
         command=options.command,

@@ -29,6 +29,7 @@ class AuditResult:
     order: OrderRuns
     not_measured: dict[str, str]  # what is missing, and why
     circuits_leave_out: tuple[str, ...]
+    cache: str | None  # whether it may be kept in 8 bits, on every text
     examples: tuple[HeadExample, ...]
     every_text: FirstLayerBounds
     command: str

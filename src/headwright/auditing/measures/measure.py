@@ -30,6 +30,11 @@ from headwright.auditing.measures.first_token import (
     duplicate_weight,
     rows_away,
 )
+from headwright.auditing.measures.key_ranges import (
+    LargestSize,
+    bound_of,
+    shown_sizes,
+)
 from headwright.auditing.measures.rounding import (
     BOUND,
     FLIP,
@@ -54,7 +59,15 @@ from headwright.auditing.measures.summary import (
 from headwright.models.model import Circuits, LayerActivations, numbers
 
 Rows = Float[np.ndarray, "heads rows"]
-Result = Mean | Quantiles | RoundingEffect | Spectrum | OutputShare | ShuffleEffect
+Result = (
+    Mean
+    | Quantiles
+    | RoundingEffect
+    | Spectrum
+    | OutputShare
+    | ShuffleEffect
+    | LargestSize
+)
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 OUTPUT_PRODUCTS = "output products"  # sums that the share of the output is made of
@@ -147,6 +160,8 @@ class Measure(ABC):
     repeated: str | None = None
 
     kind: ClassVar[str] = "number"  # what its results are: a word for scripts
+    # Whether its column is left out where no head has a result.
+    is_left_out_if_missing: ClassVar[bool] = False
 
     @property
     def blind_to_sinks(self) -> bool:
@@ -353,3 +368,25 @@ class OrderEffect(Measure):
         if self.name not in totals.peaks:
             return None
         return ShuffleEffect(float(totals.peaks[self.name][head]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeRange(Measure):
+    """How large keys or values can be. The bounds are proved apart: see `key_ranges.prove_sizes`."""
+
+    kind: ClassVar[str] = "range"
+    is_left_out_if_missing: ClassVar[bool] = True
+
+    def of_rows(self, layer: MeasuredLayer) -> Summary:
+        """The largest number on a document."""
+        return Summary(peaks={self.name: shown_sizes(layer.layer, self.name)})
+
+    def conclude(self, totals: Summary, head: int, draws: Draws) -> LargestSize | None:
+        """The bound, and the largest number of all documents beside it."""
+        del draws
+        bounds = totals.sums.get(bound_of(self.name))
+        if bounds is None:
+            return None
+        shown = totals.peaks.get(self.name)
+        largest = None if shown is None else float(shown[head])
+        return LargestSize(float(bounds[head]), largest)

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from headwright.auditing.measures.first_token import AwayFromFirst
+from headwright.auditing.measures.key_ranges import KEY_RANGE, VALUE_RANGE
 from headwright.auditing.measures.measure import (
     OWN,
     PREVIOUS,
@@ -26,6 +27,7 @@ from headwright.auditing.measures.measure import (
     RowMean,
     RowQuantiles,
     ShareOfOutput,
+    SizeRange,
 )
 from headwright.auditing.measures.robustness import relative_radius
 from headwright.auditing.measures.shuffling import ORDER
@@ -380,6 +382,30 @@ MEASURES: tuple[Measure, ...] = (
             full_colour=None,
             least_full_colour=0.05,
             terminal=True,
+        ),
+    ),
+    # How large keys and values can be.
+    SizeRange(
+        name=KEY_RANGE,
+        title="Largest key on every text",
+        meaning="no number of the head's keys, after rotation, is larger in size on any text (proven, from the "
+        "weights); an e4m3 cache at scale 1 holds 448",
+        unit="size",
+        display=Display(
+            "key",
+            caption="the largest a key's numbers can be, on every text (proven)",
+            full_colour=None,
+        ),
+    ),
+    SizeRange(
+        name=VALUE_RANGE,
+        title="Largest value on every text",
+        meaning="the same of the head's values",
+        unit="size",
+        display=Display(
+            "value",
+            caption="the largest a value's numbers can be, on every text (proven)",
+            full_colour=None,
         ),
     ),
     # Weights, and what is written.

@@ -40,12 +40,19 @@ class HeadMap:
     full_colour: float
 
 
+def is_shown(audit: AuditResult, measure: Measure) -> bool:
+    """Not where it is left out because no head has a result."""
+    if not measure.is_left_out_if_missing:
+        return True
+    return any(head.value(measure.name) is not None for head in audit.heads)
+
+
 def table_columns(audit: AuditResult) -> list[Column]:
     """The columns of the table of heads, but for those of random tokens that there were none of."""
     columns = []
     for measure in MEASURES:
         there = measure.repeated is None or measure.repeated in audit.induction
-        if measure.display is not None and there:
+        if measure.display is not None and there and is_shown(audit, measure):
             title = f"{measure.title}{measured_on(audit, measure.name)}"
             columns.append(
                 Column(measure, measure.display, title, unit(audit, measure))

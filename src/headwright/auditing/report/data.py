@@ -12,12 +12,14 @@ from headwright.auditing.documents import Document, digest_of
 from headwright.auditing.explain import HeadExample
 from headwright.auditing.head_findings import HeadFindings
 from headwright.auditing.measures.circuits import OutputShare, Spectrum
+from headwright.auditing.measures.key_ranges import LargestSize
 from headwright.auditing.measures.measure import Measure, Result
 from headwright.auditing.measures.roles import ROLES, Role
 from headwright.auditing.measures.rounding import RoundingEffect
 from headwright.auditing.measures.shuffling import ShuffleEffect
 from headwright.auditing.measures.summary import Mean, Quantiles
 from headwright.auditing.measures.table import DEFINITIONS, MEASURES
+from headwright.auditing.report.columns import is_shown
 from headwright.auditing.report.sentences import describe_intervals, sentences
 from headwright.auditing.result import AuditResult
 from headwright.files import encode_table
@@ -51,7 +53,7 @@ def audit_to_dict(audit: AuditResult) -> dict[str, Any]:
                 name: asdict(tokens) for name, tokens in audit.induction.items()
             },
         },
-        "measures": [_measure(measure) for measure in MEASURES],
+        "measures": [_measure(audit, measure) for measure in MEASURES],
         "roles": [{"name": kind.name, "meaning": kind.meaning} for kind in ROLES],
         "definitions": DEFINITIONS,
         "heads": [_head(audit, head) for head in audit.heads],
@@ -132,9 +134,9 @@ def _document(document: Document) -> dict[str, Any]:
     }
 
 
-def _measure(measure: Measure) -> dict[str, Any]:
+def _measure(audit: AuditResult, measure: Measure) -> dict[str, Any]:
     """What it takes to name and to show its numbers; `heading` and `map` are null where there are none."""
-    display = measure.display
+    display = measure.display if is_shown(audit, measure) else None
     return {
         "name": measure.name,
         "title": measure.title,
@@ -210,6 +212,12 @@ def _(result: RoundingEffect) -> dict[str, Any]:
         "worst": result.worst,
         "flips": result.flips,
     }
+
+
+@result_to_dict.register
+def _(result: LargestSize) -> dict[str, Any]:
+    bound = result.bound if math.isfinite(result.bound) else None
+    return {"value": result.value, "bound": bound, "shown": result.shown}
 
 
 @result_to_dict.register

@@ -79,6 +79,7 @@ def sentences(audit: AuditResult) -> list[str]:
         every_text_headline(audit.every_text),
         _robustness(audit.heads),
         _rounding(audit.heads),
+        audit.cache,
         _ranks(audit.heads),
         _order(audit),
     )
