@@ -58,6 +58,7 @@ CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "gpt2-unscaled": ("GPT2Config", GPT2_SIZES | {"scale_attn_weights": False}),
     "gpt_neox": ("GPTNeoXConfig", ALL_HEADS | {"hidden_size": 32}),
     "granite": ("GraniteConfig", SIZES | {"attention_multiplier": 0.3}),
+    "hunyuan": ("HunYuanDenseV1Config", SIZES | {"head_dim": 8}),
     "llama": ("LlamaConfig", SIZES | {"head_dim": 10}),
     "llama-bias": ("LlamaConfig", SIZES | {"attention_bias": True}),
     "llama-yarn": ("LlamaConfig", SIZES | {"rope_parameters": YARN}),

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
+from headwright.models.attention_calls import AttentionCall
+from headwright.models.transformers_calls import transformers_calls
 from headwright.value_ranges.arithmetic import arithmetic_of
 from headwright.value_ranges.bounds import AffineHead, affine_head, normed_head
 from headwright.value_ranges.layer import HeadWeights, LayerWeights
@@ -183,6 +186,32 @@ def test_no_text_exceeds_a_bound_in_any_layer(name: str, dtype: str) -> None:
         for number, layer in enumerate(layers):
             vectors = vectors_of_text(model, tokens, number)
             assert_within(layer, bounds[number], vectors)
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen3", "gpt2", "albert", "gemma3"])
+def test_no_text_of_all_exceeds_a_bound(name: str) -> None:
+    """Every text of four tokens from eight: 4,096 texts, and the bounds of both layers."""
+    model = small_model(name, seed=3)
+    opened = open_model(model)
+    layers = list(read_layers(opened.description, opened.reader(None)))
+    bounds = ranges(model).layers
+    texts = torch.cartesian_prod(*[torch.arange(1, 9)] * 4)
+    calls: list[AttentionCall] = []
+    with torch.no_grad(), transformers_calls(model, calls.append):
+        model(input_ids=texts)
+    for layer, bound, call in zip(layers, bounds, calls, strict=True):
+        numbers = [
+            tensor.float().transpose(0, 1).flatten(1, 2).numpy().astype(np.float64)
+            for tensor in (call.queries, call.keys, call.values)
+        ]
+        for _, _, head, rows in parts(layer, bound, Vectors(*numbers)):
+            assert (np.abs(rows) <= head.after.channels).all()
+            assert (np.linalg.norm(rows, axis=1) <= head.after.length).all()
+        copies = call.queries.shape[1] // call.keys.shape[1]
+        keys = call.keys.repeat_interleave(copies, dim=1)
+        products = (call.queries @ keys.transpose(2, 3)).abs().amax(dim=(0, 2, 3))
+        for product, score in zip(products.tolist(), bound.scores, strict=True):
+            assert product <= score.product
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

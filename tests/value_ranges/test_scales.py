@@ -12,8 +12,11 @@ import torch
 from safetensors.torch import load_file
 
 import headwright as hw
+from headwright.models.attention_calls import AttentionCall
+from headwright.models.transformers_calls import transformers_calls
 from headwright.value_ranges import cache_scales, verdicts, write_scales
 from headwright.value_ranges.cache_scales import scale_for
+from headwright.value_ranges.verdicts import largest_ratio
 from tests.effort import tried
 from tests.value_ranges.small_models import small_model, vectors_of_text
 
@@ -45,6 +48,34 @@ def test_a_cache_with_these_scales_clips_nothing(name: str, dtype: str) -> None:
                     used = max(used, float(in_cache.abs().max()))
     # The scales are not so wide that they use a small part of the range.
     assert used >= LARGEST / 8
+
+
+def test_a_million_tokens_in_an_e4m3_cache_saturate_nothing() -> None:
+    """The keys and values of 2,000 texts of 512 tokens at random, kept as a runtime keeps them."""
+    model = small_model("qwen2", dtype="bfloat16")
+    scales = cache_scales(hw.ranges(model))
+    generator = torch.Generator().manual_seed(6)
+    kept = 0
+    largest = 0.0
+    calls: list[AttentionCall] = []
+    while kept < tried(1_000_000):
+        tokens = torch.randint(1, 40, (50, 512), generator=generator)
+        calls.clear()
+        with torch.no_grad(), transformers_calls(model, calls.append):
+            model(input_ids=tokens)
+        kept += tokens.numel()
+        for call, scale in zip(calls, scales, strict=True):
+            for numbers, divisor in (
+                (call.keys, scale.key),
+                (call.values, scale.value),
+            ):
+                quotient = numbers.float() / divisor
+                # e4m3fn makes NaN of what is too large, as a runtime without saturation would.
+                in_cache = quotient.to(torch.float8_e4m3fn).float()
+                assert in_cache.isfinite().all()
+                assert quotient.abs().max() <= LARGEST
+                largest = max(largest, float(in_cache.abs().max()))
+    assert largest > LARGEST / 4  # the scales are not so wide that nothing could
 
 
 def test_a_number_at_the_bound_is_not_clipped() -> None:
@@ -121,6 +152,23 @@ def test_e4m3_at_scale_one() -> None:
     assert verdicts(hw.ranges(model))[0].answer == "undecided"
     with_text = hw.ranges(model, text=list(range(1, 10)))
     assert verdicts(with_text)[0].answer == "refuted"
+
+
+def test_what_a_bound_costs_as_a_scale_is_said_with_a_text() -> None:
+    model = small_model("llama")
+    ranges = hw.ranges(model, text=list(range(1, 20)))
+    assert ranges.observed is not None
+    ratio = largest_ratio(ranges)
+    assert ratio is not None
+    layers = zip(ranges.layers, ranges.observed.layers, strict=True)
+    of_keys = [
+        layer.largest_key / max(head.largest for head in shown.keys)
+        for layer, shown in layers
+    ]
+    assert ratio >= max(of_keys) > 1
+    assert f"up to {ratio:.3g} times what this text shows" in str(ranges)
+    assert largest_ratio(hw.ranges(model)) is None
+    assert "times what" not in str(hw.ranges(model))
 
 
 def test_a_bias_far_above_the_spread_is_named() -> None:

@@ -32,6 +32,7 @@ EXAMPLES = (
     "headwright ranges ./model",
     "headwright ranges ./model --scales kv_scales.safetensors --format vllm",
     "headwright ranges ./model --text book.txt --plot ranges.svg",
+    "headwright ranges ./model --search",
     "headwright ranges ./model --out ranges.json",
 )
 EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
@@ -43,6 +44,12 @@ def ranges(
         Path | None,
         typer.Option(help="Run the model on this text, and show it beside the bounds."),
     ] = None,
+    search: Annotated[
+        bool,
+        typer.Option(
+            "--search", help="Search for a text that comes close to the largest bound."
+        ),
+    ] = False,
     dtype: DTypeName = None,
     scales: Annotated[
         Path | None,
@@ -70,7 +77,9 @@ def ranges(
         raise InputError(f"--format {file_format}: expected --scales FILE with it")
     content = None if text is None else read_text(text, "text")
     with progress("reading the weights") as fraction:
-        proved = measure(model, text=content, dtype=dtype, progress=fraction)
+        proved = measure(
+            model, text=content, dtype=dtype, search=search, progress=fraction
+        )
     cache = verdicts(proved)[0]
     code = EXIT[cache.answer]
     if scales is not None:

@@ -55,7 +55,7 @@ class ObservedAttention:
                 "or a cache that grows"
             )
         tensors = query, key, value, attention_mask
-        result = _call_kernel(self.original, module, tensors, arguments)
+        result = call_kernel(self.original, module, tensors, arguments)
         # Within a backward pass, a checkpointed layer is computed for a second time.
         in_backward_pass = torch._C._current_graph_task_id() != -1
         if in_backward_pass:
@@ -173,7 +173,7 @@ def _release(config: Any, visit: CallVisitor) -> None:
             del _observed[config]
 
 
-def _call_kernel(
+def call_kernel(
     original: str,
     module: nn.Module,
     tensors: tuple[Tensor, Tensor, Tensor, Any],

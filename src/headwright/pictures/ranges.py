@@ -11,6 +11,7 @@ from headwright.pictures.style import ACCENT, BAD, WIDTH, Chart, rows, titled
 HEIGHT = 280
 E4M3_LARGEST = 448.0
 KINDS = ("key", "value")
+MOST_TICKS = 10
 
 
 def ranges_picture(layers: Sequence[dict[str, float]], model: str) -> Chart:
@@ -35,22 +36,37 @@ def ranges_picture(layers: Sequence[dict[str, float]], model: str) -> Chart:
                     data.append({**point, "source": source, "largest": number})
                     largest = max(largest, number)
     colours = alt.Scale(domain=list(KINDS), range=[ACCENT, BAD])
-    dashes = alt.Scale(domain=["proved", "shown"], range=[[1, 0], [4, 3]])
+    sources = [
+        source
+        for source in ("proved", "shown")
+        if any(point["source"] == source for point in data)
+    ]
+    dashes = alt.Scale(domain=sources, range=[[1, 0], [4, 3]][: len(sources)])
+    step = max(1, len(layers) // MOST_TICKS)
+    ticks = list(range(0, len(layers), step))
     vertical = alt.Scale(type="log")
     lines = (
         alt.Chart(rows(data))
         .mark_line(point=True)
         .encode(
-            x=alt.X("layer:Q", title="layer", axis=alt.Axis(tickMinStep=1)),
+            x=alt.X("layer:Q", title="layer", axis=alt.Axis(values=ticks, format="d")),
             y=alt.Y("largest:Q", title="largest number", scale=vertical),
             color=alt.Color("kind:N", title="of", scale=colours),
-            strokeDash=alt.StrokeDash("source:N", title=None, scale=dashes),
+            strokeDash=alt.StrokeDash(
+                "source:N",
+                title=None,
+                scale=dashes,
+                legend=alt.Legend(symbolType="stroke") if len(sources) > 1 else None,
+            ),
             tooltip=["layer:Q", "kind:N", "source:N", "largest:Q"],
         )
     )
-    limit = alt.Chart(rows([{"largest": E4M3_LARGEST}])).mark_rule(opacity=0.5)
-    limit = limit.encode(y="largest:Q")
-    chart = alt.layer(lines, limit).properties(width=WIDTH, height=HEIGHT)
+    at_limit = alt.Chart(rows([{"largest": E4M3_LARGEST, "words": "448: e4m3"}]))
+    limit = at_limit.mark_rule(opacity=0.5).encode(y="largest:Q")
+    label = at_limit.mark_text(align="right", dy=-6).encode(
+        x=alt.value(WIDTH - 4), y="largest:Q", text="words:N"
+    )
+    chart = alt.layer(lines, limit, label).properties(width=WIDTH, height=HEIGHT)
     words = f"The largest number of keys and values of each of {len(layers)} layers: "
     words += f"at most {largest:.4g}. A line stands at 448, the largest number of e4m3."
     return titled(chart, model, "keys and values on every text", words)

@@ -11,6 +11,7 @@ sentences       ranges in words
 rows            ranges as rows of a table
 as_json         ranges as JSON
 observed        what a text shows beside what is proved
+close_texts     a search for a text whose keys come close to their bound
 cache_scales    scales of an 8-bit cache, and the files in which runtimes read them
 open_model      from a name, or a model in memory, to its tensors and its configuration
 description     what a configuration says

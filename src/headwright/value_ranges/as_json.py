@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from headwright.value_ranges.observed import ObservedHead, ObservedLayer
@@ -39,6 +40,7 @@ def ranges_to_json(ranges: Ranges) -> dict[str, Any]:
         "largest_score": _finite(ranges.largest_score.score),
         "verdicts": [_verdict_to_json(verdict) for verdict in verdicts(ranges)],
         "large_centres": centres,
+        "close_text": None if ranges.close_text is None else asdict(ranges.close_text),
         "text_tokens": None if observed is None else observed.tokens,
         "layers": layers,
         "kinds": {"layers": "proven", "text": "floating-point"},

@@ -124,6 +124,8 @@ def _bound_head(
     # What follows a number that may be infinite is not known.
     is_finite = is_finite and bool(np.all(affine.terms <= arithmetic.largest))
     if head_norm is not None:
+        # It may have been rotated, and scaled by at most 2, before: by less than 4 in all.
+        is_finite = is_finite and bool(np.all(4 * affine.terms <= arithmetic.largest))
         limit = _largest_input(head_norm, arithmetic)
         is_finite = is_finite and limit <= arithmetic.largest
         affine = normed_head(head_norm, arithmetic)

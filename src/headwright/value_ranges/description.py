@@ -20,6 +20,7 @@ from headwright.value_ranges.layer import RotaryPairs
 Config = Mapping[str, Any]
 MOST_LAYERS = 4096
 # How positions are spread does not matter, only by what cos and sin are multiplied.
+LARGEST_TURN = 2.0
 UNSCALED = ("default", "linear", "dynamic", "llama3")
 
 
@@ -177,6 +178,11 @@ def _rotary_pairs(
             "layers rotate different numbers of channels, which is not covered"
         )
     scaling = max(_rotary_scaling(kind, config) for kind in kinds)
+    if family.norms_follow_rotation:
+        # What is normed then has the bounds of its norm. On the way no number may overflow: see `bounds`.
+        if scaling > LARGEST_TURN:
+            raise InputError(f"rotary positions are scaled by {scaling}: not covered")
+        return None
     channels = int(head_dim * shares.pop())
     if channels % 2 or not 0 <= channels <= head_dim:
         raise InputError(f"{channels} of {head_dim} channels are rotated")

@@ -36,6 +36,8 @@ class ModelFamily:
     # These norms are there only if this key of the configuration says so.
     optional_norms: str | None = None
     head_norm_kind: Literal["rms", "layer"] = "rms"
+    # Queries and keys are rotated first, and normed then: a rotation keeps the ball that a norm reads from.
+    norms_follow_rotation: bool = False
     arrangement: Literal["halves", "neighbours"] | None = "halves"
     rotary_share: float = 1.0
     # Whether the configuration may say another share.
@@ -142,6 +144,12 @@ FAMILIES: dict[str, ModelFamily] = {
         scale_keys=("attention_multiplier",),
         required=("attention_multiplier",),
     ),
+    "hunyuan_v1_dense": replace(
+        LLAMA,
+        query_norm="query_layernorm",
+        key_norm="key_layernorm",
+        norms_follow_rotation=True,
+    ),
     "llama": LLAMA,
     "mistral": LLAMA,
     "mixtral": LLAMA,
@@ -171,8 +179,8 @@ FAMILIES: dict[str, ModelFamily] = {
 
 # Families that are known, and why their ranges do not follow from the weights like this.
 NOT_BOUNDED: dict[str, str] = {
-    "deepseek_v2": "its keys and values come from a latent vector (MLA), and part of a key from no norm",
-    "deepseek_v3": "its keys and values come from a latent vector (MLA), and part of a key from no norm",
+    "deepseek_v2": "its keys and values come from a latent vector (MLA), which is not read here yet",
+    "deepseek_v3": "its keys and values come from a latent vector (MLA), which is not read here yet",
     "olmo2": "its layers have no norm before the values: these grow with the residual stream",
     "olmo3": "its layers have no norm before the values: these grow with the residual stream",
     "opt": "some of its sizes have no norm before their attention",

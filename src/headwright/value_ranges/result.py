@@ -91,6 +91,22 @@ class LayerRange:
         return max(head.after.largest for head in self.values)
 
 
+@dataclass(frozen=True)
+class CloseText:
+    """How close the largest key comes to its bound: on a text, on embeddings of no text, for an input of the norm.
+
+    All but the bound are floating-point.
+    """
+
+    layer: int
+    head: int
+    bound: float
+    by_text: float
+    by_embeddings: float
+    by_input: float
+    tokens: tuple[int, ...]  # of the text
+
+
 @dataclass(frozen=True, eq=False)
 class Ranges:
     """What queries, keys, values and scores of a model can be, on every text.
@@ -106,6 +122,7 @@ class Ranges:
     layers: tuple[LayerRange, ...]
     tensor_names: tuple[str, ...]  # of each layer, what runtimes call its attention
     observed: ObservedRanges | None = None
+    close_text: CloseText | None = None
 
     def __str__(self) -> str:
         from headwright.value_ranges.sentences import summarise

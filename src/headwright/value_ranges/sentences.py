@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 
 from headwright.numerics.enclosure import shown_above
-from headwright.value_ranges.result import Ranges
+from headwright.value_ranges.families import FAMILIES
+from headwright.value_ranges.result import CloseText, Ranges
 from headwright.value_ranges.verdicts import (
     LargeCentre,
     RangeAnswer,
     RangeQuestion,
     RangeVerdict,
     large_centres,
+    largest_ratio,
     verdicts,
 )
 
@@ -35,6 +37,11 @@ def summarise(ranges: Ranges) -> str:
     lines = [headline(ranges)]
     lines.extend(verdict_in_words(verdict) for verdict in verdicts(ranges))
     lines.extend(warnings(ranges))
+    width = largest_ratio(ranges)
+    if width is not None and width > 1:
+        lines.append(ratio_in_words(width))
+    if ranges.close_text is not None:
+        lines.append(close_text_in_words(ranges.close_text))
     return "\n".join(lines)
 
 
@@ -47,7 +54,11 @@ def headline(ranges: Ranges) -> str:
     start = (
         f"{ranges.model} ({ranges.family}, {len(ranges.layers)} layers, computed in "
     )
-    return f"{start}{ranges.number_type}), on every text: {sizes}"
+    arithmetic = ranges.number_type
+    family = FAMILIES.get(ranges.family)
+    if family is not None and family.norm_kind == "layer":
+        arithmetic += ", LayerNorm to within a part in 128"
+    return f"{start}{arithmetic}), on every text: {sizes}"
 
 
 def _at_most(bound: float) -> str:
@@ -83,6 +94,24 @@ def verdict_in_words(verdict: RangeVerdict) -> str:
     return f"{verdict.answer}: {statement} ({numbers})"
 
 
+def ratio_in_words(ratio: float) -> str:
+    """What scales from the bounds cost: range in a format with an exponent, bits in others."""
+    return (
+        f"note: bounds are up to {ratio:.3g} times what this text shows: as scales they cost fp8 range and no "
+        f"precision, and int8 or int4 up to {math.log2(ratio):.2g} bits"
+    )
+
+
+def close_text_in_words(close: CloseText) -> str:
+    """How loose the largest bound is."""
+    place = f"keys of layer {close.layer}, key head {close.head}"
+    return (
+        f"how close: {place}: proved at most {bound_in_words(close.bound)}; {close.by_text:.4g} on a text of "
+        f"{len(close.tokens)} tokens that was searched for; {close.by_embeddings:.4g} on embeddings that are no text; "
+        f"{close.by_input:.4g} for an input of the norm"
+    )
+
+
 def warnings(ranges: Ranges) -> list[str]:
     """What breaks caches of few bits."""
     centres = large_centres(ranges)
@@ -90,7 +119,8 @@ def warnings(ranges: Ranges) -> list[str]:
         return []
     line = f"warning: {centre_in_words(centres[0])}"
     if len(centres) > 1:
-        line += f", and {len(centres) - 1} more key heads have large ones"
+        heads = "head has" if len(centres) == 2 else "heads have"
+        line += f", and {len(centres) - 1} more key {heads} a large one"
     return [f"{line}: few-bit caches break here"]
 
 

@@ -49,7 +49,8 @@ class RangesStatement:
             claims = [claim for layer in self.layers for claim in getattr(layer, part)]
             largest[part] = _largest_claim(claims)
         return (
-            f"on every text, computed in {self.arithmetic}, the numbers of keys of {self.model} are {largest['keys']}, "
+            f"on every text, computed in {self.arithmetic} (and a LayerNorm to within a part in 128), "
+            f"the numbers of keys of {self.model} are {largest['keys']}, "
             f"of values {largest['values']}, of queries {largest['queries']}, and scores {largest['scores']}; the "
             f"certificate has a bound for each head of {len(self.layers)} layers"
         )

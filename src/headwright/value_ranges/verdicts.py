@@ -89,6 +89,22 @@ def large_centres(ranges: Ranges) -> tuple[LargeCentre, ...]:
     return tuple(sorted(centres, key=lambda centre: -centre.spreads))
 
 
+def largest_ratio(ranges: Ranges) -> float | None:
+    """Over layers, the largest bound on keys or values divided by what the text shows; None without a text."""
+    if ranges.observed is None:
+        return None
+    ratios = []
+    for layer, shown in zip(ranges.layers, ranges.observed.layers, strict=True):
+        for bound, heads in (
+            (layer.largest_key, shown.keys),
+            (layer.largest_value, shown.values),
+        ):
+            largest = max(head.largest for head in heads)
+            if math.isfinite(bound) and largest > 0:
+                ratios.append(bound / largest)
+    return max(ratios) if ratios else None
+
+
 def _verdict(
     question: RangeQuestion, bound: float, limit: float, shown: float | None
 ) -> RangeVerdict:

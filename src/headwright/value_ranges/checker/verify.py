@@ -97,6 +97,9 @@ def _bound(
     if not np.all(ball.sums <= allow.largest):
         return UNKNOWN
     if part.norm is not None:
+        # A rotation before the norm makes numbers larger by less than 4.
+        if not np.all(4 * ball.sums <= allow.largest):
+            return UNKNOWN
         if not largest_input(part.norm, allow) <= allow.largest:
             return UNKNOWN
         ball = norm_again(part.norm, allow)
