@@ -16,6 +16,7 @@ The hook into attention, for all that look at a model while it runs (audit, watc
 
 attention_calls      a call of attention, as its kernel gets it, and who visits it
 transformers_calls   visits the calls of a model of transformers, whatever its kernel
+key_gradients        how keys change with embeddings: what a search for texts climbs
 sdpa_calls           visits the calls of torch's scaled_dot_product_attention
 compiled_calls       hands on those in code that torch.compile traces
 flex_calls           and those of FlexAttention
