@@ -18,8 +18,8 @@ NOTEBOOKS = runpy.run_path(
 CHAPTERS: list[Path] = NOTEBOOKS["CHAPTERS"]
 
 
-def test_there_are_six_chapters() -> None:
-    assert [chapter.name[0] for chapter in CHAPTERS] == list("123456")
+def test_there_are_seven_chapters() -> None:
+    assert [chapter.name[0] for chapter in CHAPTERS] == list("1234567")
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
