@@ -210,10 +210,10 @@ def check(
         notes = graded.notes
     _show(checked, problems, notes, seed, json, graded, verbose=verbose)
     _write(checked, problems, notes, titles, gradescope, None if classroom else out)
-    if graded is not None:
-        hints_of_pages = hints if assignment is None else chosen.hints
-        page = chosen if assignment is not None else Assignment(title="The class")
-        write_class(graded, titles, page, hints_of_pages, files)
+    if graded is not None and assignment is not None:
+        write_class(graded, titles, chosen, chosen.hints, files)
+    elif graded is not None:
+        write_class(graded, titles, Assignment(title="The class"), hints, files)
     _plot(checked, plot)
     raise typer.Exit(code(checked, problems, notes))
 

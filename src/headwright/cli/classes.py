@@ -72,16 +72,17 @@ class GradedClass:
 
     def to_json(self) -> list[dict[str, Any]]:
         """The students with their points."""
-        return [
-            {
+        students = []
+        for row in self.shown:
+            student = {
                 "student": row.student.name,
                 "points": row.total,
                 "so_far": row.so_far,
                 "open": list(row.open),
                 "marks": {mark.exercise: mark.points for mark in row.marks},
             }
-            for row in self.shown
-        ]
+            students.append(student)
+        return students
 
 
 def grade_class(
@@ -114,19 +115,17 @@ def grade_class(
         (by_name.get(student, student), exercise): decision
         for (student, exercise), decision in entered.items()
     }
-    answers = {
-        (student.name, exercise): student.of(exercise)
-        for student in seen.students
-        for exercise in seen.exercises
-    }
+    answers = {}
+    for student in seen.students:
+        for exercise in seen.exercises:
+            answers[student.name, exercise] = student.of(exercise)
     most = {exercise: assignment.worth(exercise) for exercise in seen.exercises}
     decided, wrong = in_force(entered, answers, most, list(by_name.values()), str(path))
-    by_real_name = {
-        (name, exercise): decision
-        for name, code in by_name.items()
-        for (student, exercise), decision in decided.items()
-        if student == code
-    }
+    name_of_code = {code: name for name, code in by_name.items()}
+    by_real_name = {}
+    for (code, exercise), decision in decided.items():
+        if code in name_of_code:
+            by_real_name[name_of_code[code], exercise] = decision
     return GradedClass(
         marked(room, assignment, by_real_name),
         marked(seen, assignment, decided),

@@ -140,10 +140,10 @@ def _print_layer(built: HeadsResult) -> None:
     show_line(
         f"head dimension {built.head_dim}{_smallest(built)}, numbers of type {built.layer.dtype}"
     )
-    mine = "Frobenius" if built.minimise == "size" else "nuclear"
+    smallest = "Frobenius" if built.minimise == "size" else "nuclear"
     bound = f", proven to be at least {shown_below(built.lower_bound, DIGITS)} for any head that attends as much"
     for name, norm in (("Frobenius", built.frobenius), ("nuclear", built.nuclear)):
-        more = bound if name == mine and built.lower_bound else ""
+        more = bound if name == smallest and built.lower_bound else ""
         show_line(f"{name} norm of W_K^T W_Q at most {shown_above(norm, DIGITS)}{more}")
     for words in built.assignment:
         show_line(words)

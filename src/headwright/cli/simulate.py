@@ -112,6 +112,11 @@ def simulate(
             "expected --targets to watch, or a target: --copy, --average or --at-least"
         )
     watched = read_numbers(targets, "--targets") or sorted(least or ())
+    factor = Fraction(1)
+    if scale is not None:
+        factor = read_number(scale, "--scale")
+    elif stated:
+        factor = stated.scale
     with progress("drawing") as report:
         result = simulate(
             _keys(keys, stated),
@@ -122,11 +127,7 @@ def simulate(
             least=least,
             samples=samples,
             seed=seed,
-            scale=read_number(scale, "--scale")
-            if scale is not None
-            else stated.scale
-            if stated
-            else Fraction(1),
+            scale=factor,
             progress=report,
         )
     if json:

@@ -140,15 +140,15 @@ class HeadLayer:
 
     def to_json(self) -> list[dict[str, Any]]:
         """The matrices of each head, and its biases where there are any, in JSON's own types."""
-        names = ("W_Q", "W_K", "W_V", "b_Q", "b_V")
-        return [
-            {
-                name: W.tolist()
-                for name in names
-                if (W := getattr(head, name)) is not None
-            }
-            for head in self.heads
-        ]
+        heads = []
+        for head in self.heads:
+            matrices = {}
+            for name in ("W_Q", "W_K", "W_V", "b_Q", "b_V"):
+                matrix = getattr(head, name)
+                if matrix is not None:
+                    matrices[name] = matrix.tolist()
+            heads.append(matrices)
+        return heads
 
     @property
     def biases(self) -> bool:

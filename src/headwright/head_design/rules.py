@@ -60,13 +60,11 @@ class Rule:
         'token 1 of sequence 2'
         """
         sequence = f" of sequence {self.sequence}" if self.sequence else ""
-        where = (
-            " in the sum of all heads"
-            if self.head is None
-            else f" in head {self.head}"
-            if self.head
-            else ""
-        )
+        where = ""  # in head 0, which may be the only one
+        if self.head is None:
+            where = " in the sum of all heads"
+        elif self.head:
+            where = f" in head {self.head}"
         return f"token {self.token}{sequence}{where}"
 
 

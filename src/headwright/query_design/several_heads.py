@@ -170,17 +170,20 @@ def divide_targets(
     question: DesignQuestion, checker: Checker, phases: Phases
 ) -> Shared | None:
     """The best way of sharing that was found, verified; None if there is none."""
-    splits = [
-        (guard, heads)
-        for guard in guards(question) or (None,)
-        if (heads := _split(question, guard, phases))
-    ]
-    for guard, heads in sorted(splits, key=lambda one: _longest(_queries(one[1]))):
+    splits = []
+    for guard in guards(question) or (None,):
+        heads = _split(question, guard, phases)
+        if heads:
+            splits.append((guard, heads))
+    splits.sort(key=lambda split: _longest(_queries(split[1])))
+    for guard, heads in splits:
         queries = _queries(heads)
-        better = (
-            _improve(question, guard, queries) if queries.any() else None
-        )  # nothing is shorter than 0
-        for candidate in (better, queries) if better is not None else (queries,):
+        candidates = [queries]
+        if queries.any():  # nothing is shorter than 0
+            better = _improve(question, guard, queries)
+            if better is not None:
+                candidates.insert(0, better)
+        for candidate in candidates:
             shared = _certified(question, checker, guard, heads, candidate)
             if shared is not None:
                 return shared

@@ -71,14 +71,10 @@ def torch_shape(layer: HeadLayer) -> TorchShape:
     head_dim = width_of_head(max(m, *(head.head_dim for head in layer.heads)))
     while heads * head_dim < max(D, m):
         head_dim *= 4
-    bias = [
-        stored(
-            np.array([[float(x) for x in row] for row in table]),
-            layer.dtype,
-            "a bias of places",
-        ).tolist()
-        for table in layer.bias
-    ]
+    bias = []
+    for table in layer.bias:
+        numbers = np.array(table, dtype=np.float64)
+        bias.append(stored(numbers, layer.dtype, "a bias of places").tolist())
     return TorchShape(
         heads * head_dim,
         heads,

@@ -193,8 +193,9 @@ def _sequences(
             else list(tokens)
         )
         return [np.asarray(X, dtype=np.float64) for X in several]
-    room = min([4, *(len(each) for each in (layer.mask, *layer.bias) if each)])
-    return [np.random.default_rng(0).normal(size=(room, layer.heads[0].W_V.shape[1]))]
+    lengths = [len(table) for table in (layer.mask, *layer.bias) if table]
+    shape = (min([4, *lengths]), layer.heads[0].W_V.shape[1])
+    return [np.random.default_rng(0).normal(size=shape)]
 
 
 def _huggingface(
@@ -227,16 +228,16 @@ def _attn_mask_in_words(layer: HeadLayer) -> str:
 def _readme(layer: HeadLayer, names: list[str], left_out: dict[str, str]) -> str:
     shape = torch_shape(layer)
     heads = "1 head" if shape.num_heads == 1 else f"{shape.num_heads} heads"
-    mask = (
-        "causal"
-        if layer.causal
-        else f"the mask {' '.join(layer.mask)}"
-        if layer.mask
-        else "no mask"
-    )
-    mask += ", with biases" * layer.biases + ", with biases of places" * bool(
-        layer.bias
-    )
+    if layer.causal:
+        mask = "causal"
+    elif layer.mask:
+        mask = f"the mask {' '.join(layer.mask)}"
+    else:
+        mask = "no mask"
+    if layer.biases:
+        mask += ", with biases"
+    if layer.bias:
+        mask += ", with biases of places"
     parts = [
         f"# An attention layer\n\n{heads}, tokens of {shape.width} numbers, outputs of {shape.outputs}, {mask}, "
         f"weights in {layer.dtype}.\nEvery file holds the same weights, exactly; they differ only by zeros and powers "

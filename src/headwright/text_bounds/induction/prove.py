@@ -204,11 +204,10 @@ def _verified(
     except DoubtError:
         if len(results) == 1:
             return [replace(results[0], least=None, cuts=None)]
-        return [
-            result
-            for result_alone in results
-            for result in _verified(model, length, [result_alone])
-        ]
+        verified = []
+        for result in results:
+            verified += _verified(model, length, [result])
+        return verified
     return results
 
 
