@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from headwright.cli.classes import GradedClass
     from headwright.grading.assignment import Assignment
     from headwright.grading.exercise import Exercise
+    from headwright.grading.sheets.classes import ClassSheets
     from headwright.grading.sheets.sheet import AnswerText, Checked, Problem
 
 SHORT = "Check answers to exercises, formula by formula."
@@ -160,7 +161,6 @@ def check(
     )
     from headwright.grading.exercise import load_exercises
     from headwright.grading.running import run, warm
-    from headwright.grading.sheets.classes import read_class
 
     check_picture(plot)
     _check_files(gradescope, out)
@@ -174,18 +174,13 @@ def check(
         chosen = with_known_ids(chosen, known)
         asked = {each.id: each for each in set_exercises(chosen, known)}
         others = _without(known, asked)
+        sheets = answers or []
         if classroom:
-            wanted = _wanted(exercise, asked)
-            sheets_of_class = read_class(answers or [], asked, wanted, others)
-            handed_in = HandedIn(
-                list(sheets_of_class.answers),
-                list(sheets_of_class.problems),
-                list(sheets_of_class.notes),
-            )
+            handed_in = _class_sheets(sheets, exercise, asked, others)
         elif formula:
-            handed_in = _formulas(formula, answers or [], exercise, asked)
+            handed_in = _formulas(formula, sheets, exercise, asked)
         else:
-            handed_in = _sheets(answers or [], exercise, asked, others)
+            handed_in = _sheets(sheets, exercise, asked, others)
         from headwright.grading.report.text import code, hinted
 
         with progress("checking") as report:
@@ -202,9 +197,9 @@ def check(
     notes = handed_in.notes
     titles = {name: known[name].title for name in known}
     graded = None
-    if classroom:
+    if handed_in.of_class is not None:
         ids = list(asked) if assignment is not None else []
-        graded = grade_class(sheets_of_class, checked, ids, chosen, files)
+        graded = grade_class(handed_in.of_class, checked, ids, chosen, files)
         checked = graded.checked
         problems = graded.problems
         notes = graded.notes
@@ -225,6 +220,7 @@ class HandedIn:
     answers: list[AnswerText] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
+    of_class: ClassSheets | None = None  # by student
 
 
 def _read_assignment(
@@ -268,6 +264,25 @@ def _wanted(exercise: str | None, asked: Iterable[str]) -> str | None:
     if exercise is None:
         return None
     return find(exercise, {name: name for name in asked})
+
+
+def _class_sheets(
+    sheets: Sequence[Path],
+    exercise: str | None,
+    asked: Mapping[str, Exercise],
+    others: Mapping[str, Exercise],
+) -> HandedIn:
+    """What the students of a class handed in."""
+    from headwright.grading.sheets.classes import read_class
+
+    wanted = _wanted(exercise, asked)
+    of_class = read_class(sheets, asked, wanted, others)
+    return HandedIn(
+        list(of_class.answers),
+        list(of_class.problems),
+        list(of_class.notes),
+        of_class,
+    )
 
 
 def _formulas(
