@@ -183,9 +183,8 @@ def _queries(
 
     if statement is None:
         return read_queries(paths or [])
-    return np.array(
-        [[float(x) for x in query] for query in statement.queries]
-    )  # they are floats: exact
+    # They are floats: exact.
+    return np.array([[float(x) for x in query] for query in statement.queries])
 
 
 def _print(result: Simulation, *, average: bool) -> None:
@@ -193,9 +192,8 @@ def _print(result: Simulation, *, average: bool) -> None:
 
     from headwright.numerics.enclosure import fixed_above, shown_above
 
-    table = Table(
-        box=None, padding=(0, 1, 0, 0), pad_edge=False
-    )  # fits into 80 columns
+    # Fits into 80 columns.
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for name in (
         "target",
         "mean weight",
@@ -208,9 +206,8 @@ def _print(result: Simulation, *, average: bool) -> None:
         table.add_column(name, justify="right")
     for k, target in enumerate(result.targets):
         spread = (f"{target.quantiles[level]:.4f}" for level in (0.05, 0.5, 0.95))
-        low, high = (
-            target.mean_interval
-        )  # cut at 0 and 1: the longer side is the one that was not
+        # Cut at 0 and 1: the longer side is the one that was not.
+        low, high = target.mean_interval
         rounded = f"{target.mean:.4f}"
         half = max(high - float(rounded), float(rounded) - low)
         mean = f"{rounded} ± {fixed_above(half, 4)}"

@@ -53,9 +53,8 @@ class Circuit:
     words: str  # what was proved, or why nothing was
     certificate: str | None = None  # JSON, as the checker accepted it
     layers: tuple[HeadsResult, ...] = ()
-    errors: tuple[
-        float, ...
-    ] = ()  # between two layers: how far tokens may be from where the second expects them
+    # Between two layers: how far tokens may be from where the second expects them.
+    errors: tuple[float, ...] = ()
 
     @property
     def checkers(self) -> tuple[str, ...]:

@@ -89,12 +89,10 @@ class HeadLayer:
     heads: tuple[Head, ...]
     causal: bool  # token i sees tokens 0..i
     dtype: str  # "float64", "float32", "bfloat16": every number in the weights is one of these
-    mask: tuple[
-        str, ...
-    ] = ()  # rows of 0 and 1: token i sees token j where row i has a 1 in place j
-    bias: tuple[
-        Table, ...
-    ] = ()  # for each head, or none: what is added to the score that token i gives token j
+    # Rows of 0 and 1: token i sees token j where row i has a 1 in place j.
+    mask: tuple[str, ...] = ()
+    # For each head, or none: what is added to the score that token i gives token j.
+    bias: tuple[Table, ...] = ()
 
     def __repr__(self) -> str:
         """The sizes, not the weights."""

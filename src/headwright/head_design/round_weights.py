@@ -45,9 +45,8 @@ def factors(
     rank = max(1, int((sizes > 1e-11 * sizes[0]).sum()))
     rank = rank if head_dim is None else min(rank, head_dim)
     roots = np.sqrt(sizes[:rank, None])
-    signs = np.where(
-        V[:rank].sum(axis=1, keepdims=True) < 0, -1.0, 1.0
-    )  # a choice, so that results do not flicker
+    # A choice, so that results do not flicker.
+    signs = np.where(V[:rank].sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
     return _clean(V[:rank] * roots * signs), _clean(U[:, :rank].T * roots * signs)
 
 

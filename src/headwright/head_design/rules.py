@@ -19,9 +19,8 @@ MOST_TOKENS = 4096  # in all sequences; the checker reads no more
 MOST_NUMBERS = 1024  # in a token or an output: W_V has the product of both, and every one of them is checked
 LARGEST = Fraction(10**75)  # of a number: squares of scores are then still floats
 TIGHTEST = Fraction(1, 10**30)  # tolerance
-TOLERANCE = Fraction(
-    1, 100
-)  # of an output, unless said: its Euclidean distance from what is wanted
+# Of an output, unless said: its Euclidean distance from what is wanted.
+TOLERANCE = Fraction(1, 100)
 
 
 @typed_errors
@@ -81,23 +80,16 @@ class Rules:
     sequences: tuple[Float[np.ndarray, "T D"], ...]
     rules: tuple[Rule, ...]
     causal: bool = False
-    ball: Fraction = Fraction(
-        0
-    )  # a token may be anywhere within this distance of c times its place,
-    scale: tuple[Fraction, Fraction] = (
-        Fraction(1),
-        Fraction(1),
-    )  # for any c between these two
-    names: tuple[
-        tuple[str, ...], ...
-    ] = ()  # of the tokens in each sequence, for pictures
-    mask: tuple[
-        str, ...
-    ] = ()  # rows of 0 and 1, such as '110' for a token 0 that sees 0 and 1; or none at all
+    # A token may be anywhere within the ball of c times its place, for any c in the scale.
+    ball: Fraction = Fraction(0)
+    scale: tuple[Fraction, Fraction] = (Fraction(1), Fraction(1))
+    # Of the tokens in each sequence, for pictures.
+    names: tuple[tuple[str, ...], ...] = ()
+    # Rows of 0 and 1, such as '110' for a token 0 that sees 0 and 1; or none at all.
+    mask: tuple[str, ...] = ()
     biases: bool = False  # heads may have b_Q and b_V
-    bias: tuple[
-        Table, ...
-    ] = ()  # for each head, or none: what is added to scores, by place
+    # For each head, or none: what is added to scores, by place.
+    bias: tuple[Table, ...] = ()
 
     def __repr__(self) -> str:
         """The sizes, not the tokens."""

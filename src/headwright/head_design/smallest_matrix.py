@@ -34,9 +34,8 @@ EVENED = 1e-4  # what is left to others, from which on the weights of several ta
 LARGEST = 6000  # unknowns; a step costs their cube
 RANK = 1e-13  # singular values this much smaller than the largest are 0
 STRETCHES = (0.0, 1e-14, 1e-13, 1e-12, 1e-11)  # that meet what rounding left open
-ScoreCap = tuple[
-    Float[np.ndarray, " n"], float
-]  # a combination of the keys' scores, and what it may be at most
+# A combination of the keys' scores, and what it may be at most.
+ScoreCap = tuple[Float[np.ndarray, " n"], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +77,8 @@ class ScoreMatrix:
     """What was found: nothing here is proven."""
 
     matrix: Float[np.ndarray, "p r"]
-    multipliers: tuple[
-        Float[np.ndarray, " m"], ...
-    ]  # one for each target of each target, of the constraint as above
+    # One for each target of each target, of the constraint as above.
+    multipliers: tuple[Float[np.ndarray, " m"], ...]
     violation: float  # the largest; at most 0 if all is met
 
     @property
@@ -274,9 +272,8 @@ def _evened_multipliers(
     scores = (goal.keys - goal.keys[goal.targets[0]]) @ N @ goal.query + goal.shifts
     alpha = np.exp(scores - scores.max())
     alpha /= alpha.sum()
-    push, *held = (
-        evened if len(evened) == len(goal.targets) else [0.0, *evened]
-    )  # there may be no others
+    # There may be no others.
+    push, *held = evened if len(evened) == len(goal.targets) else [0.0, *evened]
     on_targets = alpha[list(goal.targets)]
     whole = push / max(float(np.delete(alpha, goal.targets).sum()), 1e-300)
     shares = whole * on_targets - np.array([-push - sum(held), *held])

@@ -73,9 +73,8 @@ LEAST_LAYER = 64  # bytes of a layer that has parameters of its own, at the leas
 A_BYTE = 8  # parameters: of 2 bits, and as many again that a file may leave out
 BESIDE = 2**22  # and a few more
 BUFFERS = 2**28  # numbers that are made and not read, such as a mask
-IDLE = (
-    "pooler.",
-)  # parameters that a checkpoint may lack: no attention depends on them
+# Parameters that a checkpoint may lack: no attention depends on them.
+IDLE = ("pooler.",)
 
 
 def from_folder(
@@ -314,9 +313,8 @@ def _quiet() -> Iterator[None]:
     logger.setLevel(logging.ERROR)
     talk.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        with redirect_stderr(
-            io.StringIO()
-        ):  # the reader of GGUF files draws its bar all the same
+        # The reader of GGUF files draws its bar all the same.
+        with redirect_stderr(io.StringIO()):
             yield
     finally:
         logger.setLevel(level)

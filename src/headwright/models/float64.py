@@ -14,10 +14,11 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
+# Rows of a table: only they are widened.
 GATHERS = (
     torch.ops.aten.embedding.default,
     torch.ops.aten.index_select.default,
-)  # rows of a table: only they are widened
+)
 
 
 class InFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -44,13 +44,14 @@ HEADS = 2
 WIDTH = 64
 D = 32
 LONGEST = 256
+# Radians a place, of each of the D/2 pairs.
 FREQUENCIES = (
     *(1.7 * 50 ** (-m / 12) for m in range(12)),
     0.0,
     0.0,
     0.0,
     0.0,
-)  # radians a place, of each of the D/2 pairs
+)
 NUMBERS = {character: number for number, character in enumerate(VOCABULARY)} | {
     '"': VOCABULARY.index("'")
 }

@@ -65,9 +65,8 @@ class Circuits:
     key: Float[np.ndarray, "key_heads width d"]
     value: Float[np.ndarray, "key_heads width e"]
     output: Float[np.ndarray, "heads e width"]
-    notes: tuple[
-        str, ...
-    ] = ()  # what these matrices leave out: biases, norms, positions
+    # What these matrices leave out: biases, norms, positions.
+    notes: tuple[str, ...] = ()
 
 
 LayerVisitor = Callable[[LayerActivations], None]

@@ -51,9 +51,8 @@ def plane_picture(
     >>> [layer["mark"]["type"] for layer in picture.to_dict()["layer"]]
     ['line', 'line', 'point', 'point', 'text']
     """
-    beyond = (
-        BEYOND * queries if region is not None else queries[:0]
-    )  # so that some of the region is in the frame
+    # So that some of the region is in the frame.
+    beyond = BEYOND * queries if region is not None else queries[:0]
     seen = np.concatenate([keys, queries, beyond, np.zeros((1, 2))])
     middle = (seen.max(axis=0) + seen.min(axis=0)) / 2
     reach = 0.62 * float(np.ptp(seen, axis=0).max()) or 1.0

@@ -32,6 +32,7 @@ MET, MET_SOFT, GOOD, BAD, OUTPUT = (
     colour(name) for name in ("meet", "meet-soft", "good", "bad", "output")
 )
 YOURS = colour("yours")
+# Lines and bars of several things, in this order.
 SERIES = [
     KEY,
     MET,
@@ -39,7 +40,7 @@ SERIES = [
     YOURS,
     TARGET,
     INK,
-]  # lines and bars of several things, in this order
+]
 
 WIDTH = 350  # of what is drawn; with an axis beside it a picture stays under 440
 # Sizes of type.
@@ -115,9 +116,8 @@ def _offline(chart: Chart) -> Chart:
         return chart
     copied = chart.copy(deep=False)
     offline_kind = type(kind.__name__, (Offline, kind), {"__module__": kind.__module__})
-    object.__setattr__(
-        copied, "__class__", offline_kind
-    )  # an attribute that is set as usual is a part of the drawing
+    # An attribute that is set as usual is a part of the drawing.
+    object.__setattr__(copied, "__class__", offline_kind)
     return copied
 
 
@@ -258,9 +258,8 @@ def _page(styled: Chart, words: str) -> str:
             },
         )
     )
-    ground = colour(
-        "card", DARK
-    )  # Vega writes the ground of the light into the drawing's own style
+    # Vega writes the ground of the light into the drawing's own style.
+    ground = colour("card", DARK)
     dark = f"@media screen and (prefers-color-scheme:dark){{body,svg.marks{{background:{ground} !important}}}}"
     style = f"<style>svg.marks{{max-width:100%;height:auto}}{darkened()}{dark}</style>"
     viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -67,9 +67,8 @@ NUMBERS = 2 * 10**8  # ... more scores than this in all
 DRAWS = 8  # of an uncertainty that is not fixed; and four for each scenario
 FIXED = Uncertainty()
 MOST_HEADS = 64
-LEAST_LEFT = Fraction(
-    1, 10**9
-)  # by several targets to the other keys: below, floats cannot tell queries apart
+# By several targets to the other keys: below, floats cannot tell queries apart.
+LEAST_LEFT = Fraction(1, 10**9)
 SURE = Fraction(19, 20)  # the confidence, unless given
 LISTED = (
     "no query was found that does it for the whole range of the listed scales, and nothing is proven about the list "
@@ -179,9 +178,8 @@ def _check_floats(
             TOLERANCE
             + 8 * question.d * 2.0**-53 * abs(float(question.scale)) * norm * longest
         )
-    if (
-        not room < 1
-    ):  # scores are so large that floating point says nothing of the pattern
+    # Scores are so large that floating point says nothing of the pattern.
+    if not room < 1:
         return
     least = question.targets.least
     scale = float(question.scale)

@@ -35,15 +35,12 @@ GROUPS = 32  # of the scores of a row in a tile
 AGAIN = 16  # rows of a program that scores the winning groups again
 NARROWEST = 16
 WIDEST_HEAD = 256
-UNSEEN = tl.constexpr(
-    -3.4028234663852886e38
-)  # the least float32: -inf would be NaN with a group's number in its bits
-BELOW_ALL = tl.constexpr(
-    -3.4028e38
-)  # UNSEEN, whatever group's number it holds, is below this
-FARTHEST = tl.constexpr(
-    -1000.0
-)  # 2^-1000 is 0 in float32; finite, so that 0 times it is 0
+# The least float32: -inf would be NaN with a group's number in its bits.
+UNSEEN = tl.constexpr(-3.4028234663852886e38)
+# UNSEEN, whatever group's number it holds, is below this.
+BELOW_ALL = tl.constexpr(-3.4028e38)
+# 2^-1000 is 0 in float32; finite, so that 0 times it is 0.
+FARTHEST = tl.constexpr(-1000.0)
 LOG2E = tl.constexpr(1.4426950408889634)
 
 
@@ -51,9 +48,8 @@ LOG2E = tl.constexpr(1.4426950408889634)
 def _capped(s, scale, softcap):
     x = s * (scale / softcap)
     square = x * x
-    near = x * (
-        1 - square * (1 / 3 - square * (2 / 15 - square * (17 / 315)))
-    )  # where 2 sigmoid - 1 loses digits
+    # Where 2 sigmoid - 1 loses digits.
+    near = x * (1 - square * (1 / 3 - square * (2 / 15 - square * (17 / 315))))
     return softcap * tl.where(tl.abs(x) < 0.1, near, 2 * tl.sigmoid(2 * x) - 1)
 
 
@@ -208,9 +204,8 @@ def _sum_rows(
     begin, whole, until, last = _range(
         block, rows, keys, shift, window, BM, BN, CAUSAL, WINDOW, MASK
     )
-    for part in tl.static_range(
-        3
-    ):  # an edge (of a window, or of what is masked), what is seen whole, an edge
+    # An edge (of a window, or of what is masked), what is seen whole, an edge.
+    for part in tl.static_range(3):
         if part != 0 or WINDOW:
             low = begin if part == 0 else (whole if part == 1 else until)
             high = whole if part == 0 else (until if part == 1 else last)
@@ -702,9 +697,8 @@ def _sum_cells(
     if SOFTCAP:
         unit = 1.0
     step = unit * LOG2E
-    high: tl.constexpr = min(
-        HIGH, 16
-    )  # a warp has 16 rows, and adds them up without the others
+    # A warp has 16 rows, and adds them up without the others.
+    high: tl.constexpr = min(HIGH, 16)
     down = (block * BM + tl.arange(0, BM // high) * high) // HIGH
     # In a tile, column 8 a + 2 l + c is the key l BN / 4 + 2 a + c: a thread holds BN / 4 keys in a row, and adds up
     # cells of up to so many by itself.
@@ -789,9 +783,10 @@ def _sum_cells(
                         )
                     else:
                         line = tl.reshape(p, (BM, per // wide, wide // 2, 4, 2))
+                        # l, then the cell in it.
                         line = tl.permute(
                             tl.sum(tl.sum(line, axis=4), axis=2), (0, 2, 1)
-                        )  # l, then the cell in it
+                        )
                     if per < WIDE:
                         line = tl.sum(
                             tl.reshape(line, (BM, BN // WIDE, WIDE // per)), axis=2

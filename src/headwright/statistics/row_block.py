@@ -25,9 +25,8 @@ from headwright.statistics.attention_rows import (
 BOUND = (
     1e30  # scores below it, and their differences, are far inside the range of float32
 )
-NO_KEY = (
-    -1e38
-)  # a score less the row's largest that is below this is of a key that is hidden
+# A score less the row's largest that is below this is of a key that is hidden.
+NO_KEY = -1e38
 
 
 @dataclass(frozen=True)

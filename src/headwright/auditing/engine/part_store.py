@@ -64,9 +64,8 @@ class PartStore:
             return
         for file in self.folder.glob("*.npz"):
             file.unlink(missing_ok=True)
-        with suppress(
-            OSError
-        ):  # another audit of the same stores a part there just now
+        # Another audit of the same stores a part there just now.
+        with suppress(OSError):
             self.folder.rmdir()
 
 

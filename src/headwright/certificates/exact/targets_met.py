@@ -29,12 +29,10 @@ from headwright.certificates.exact.values import Vector, common_denominator
 from headwright.certificates.exact.words import number_in_words, six_digits
 
 BITS = 1024  # binary digits after the point, of exponentials: fewer make bounds wider, never wrong
-ONE = (
-    4**BITS
-)  # 1, in units of 2^(-2 BITS): those of the product of two such exponentials
-Kind = tuple[
-    int, int
-]  # an entry of the uncertainty and, with a stretch, a nominal score
+# 1, in units of 2^(-2 BITS): those of the product of two such exponentials.
+ONE = 4**BITS
+# An entry of the uncertainty and, with a stretch, a nominal score.
+Kind = tuple[int, int]
 
 
 def check_guard(statement: KeyStatement, guard: DeviationGuard) -> None:

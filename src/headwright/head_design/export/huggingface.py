@@ -123,9 +123,8 @@ def write_huggingface(
             f"tokens have {everything.shape[1]} numbers, and the layer takes {D}: expected as many"
         )
     table, ids = np.unique(everything, axis=0, return_inverse=True)
-    dtype = (
-        layer.dtype if holds(layer.dtype, table) else runs_in(layer.dtype)
-    )  # of the table
+    # Of the table.
+    dtype = layer.dtype if holds(layer.dtype, table) else runs_in(layer.dtype)
     table = table.astype(np.float32).astype(np.float64) if dtype == "float32" else table
     shape = hidden_shape(layer, table)
     positions = max(LONGEST, *(len(X) for X in sequences))

@@ -222,9 +222,8 @@ def _attn_mask(shape: TorchShape, T: int, dtype: Any) -> Any:
         )
     if not shape.bias:
         return hidden
-    added = torch.tensor(shape.bias, dtype=dtype)[
-        :, :T, :T
-    ]  # (heads, T, T), for one sequence
+    # (heads, T, T), for one sequence.
+    added = torch.tensor(shape.bias, dtype=dtype)[:, :T, :T]
     return added if hidden is None else added.masked_fill(hidden, -math.inf)
 
 

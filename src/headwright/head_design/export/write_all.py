@@ -47,9 +47,8 @@ def read_back(
     if name == "arrays" and not _same(layer, load_layer(folder)):
         raise ContradictionError("arrays: what was written is not the layer, read back")
     if name == "torch" and find_spec("torch") is not None:
-        module, shape = load_torch(
-            folder / TORCH, "float64"
-        )  # the file's own numbers, and nothing lost
+        # The file's own numbers, and nothing lost.
+        module, shape = load_torch(folder / TORCH, "float64")
         for X in sequences:
             output, pattern = run_torch(module, shape, X)
             _agree(name, layer, X, pattern, output, float_error(layer, X, "float64"))

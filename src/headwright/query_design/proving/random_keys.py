@@ -45,11 +45,12 @@ HALVINGS = 12  # of a step, until the bound gains
 NOTHING = (
     1e-6  # a vector this much shorter than it was is 0; the proof makes it so exactly
 )
+# How much kinks are smoothed on the way to the nearest query.
 LEVELS = (
     1e-2,
     1e-4,
     1e-6,
-)  # how much kinks are smoothed on the way to the nearest query
+)
 FAR = 1e3  # scores beyond this are no good start
 ENOUGH = 1e-10  # a round that gains less than this is the last
 MOST_SHARES = 4000  # numbers in the distributions that are written out

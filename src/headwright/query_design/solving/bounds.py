@@ -143,13 +143,11 @@ def state_bound(
     log_sums = state.values + log_slacks
     if not np.all(np.isfinite(log_sums)):
         return 0.0
-    others = np.exp(
-        -np.logaddexp(0.0, -log_sums)
-    )  # S / (1 + S): the mass of all but the target
+    # S / (1 + S): the mass of all but the target.
+    others = np.exp(-np.logaddexp(0.0, -log_sums))
     masses = multipliers * others
-    unit = float(
-        masses.max()
-    )  # masses may be as small as 1e-300, and are squared below
+    # Masses may be as small as 1e-300, and are squared below.
+    unit = float(masses.max())
     if unit == 0:
         return 0.0
     excess = np.logaddexp(0.0, log_sums) - np.logaddexp(0.0, log_slacks)

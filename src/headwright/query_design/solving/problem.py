@@ -42,9 +42,8 @@ class QueryProblem:
     scale_high: Float[np.ndarray, " n"] | None = None
     ball: Float[np.ndarray, " n"] | None = None
     stretch: Float[np.ndarray, " n"] | None = None
-    factors: tuple[
-        Factor, ...
-    ] = ()  # keys that share a factor E; a key has at most one
+    # Keys that share a factor E; a key has at most one.
+    factors: tuple[Factor, ...] = ()
     random: Bool[np.ndarray, " n"] | None = (
         None  # whose ball, stretch and factor are deviations, not sets
     )
@@ -96,16 +95,14 @@ class QuerySolution:
     the witness is the query itself, there are no scales and the smoothing is 0.
     """
 
-    query: Float[
-        np.ndarray, " d"
-    ]  # the shortest query; the best one if the status is not 'solved'
+    # The shortest query; the best one if the status is not 'solved'.
+    query: Float[np.ndarray, " d"]
     multipliers: Float[np.ndarray, "scenarios m"]  # they sum to 1
     status: Status
     iterations: int
     witness: Float[np.ndarray, " d"]
-    best: Float[
-        np.ndarray, " d"
-    ]  # its largest violation is the smallest that was found
+    # Its largest violation is the smallest that was found.
+    best: Float[np.ndarray, " d"]
     scales: tuple[Float[np.ndarray, " n"], ...] | None = (
         None  # of each key as a distractor, by scenario
     )

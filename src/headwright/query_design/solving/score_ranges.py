@@ -36,9 +36,8 @@ class ScoreRanges:
     stretch: Float[np.ndarray, " n"]
     factor_of: Int[np.ndarray, " n"]  # an index into factors; -1: none
     factors: tuple[Float[np.ndarray, "d width"], ...]
-    joins: Bool[
-        np.ndarray, " n"
-    ]  # the key's deviation joins that of the target: sqrt(h_i^2 + h_a^2), not h_i + h_a
+    # The key's deviation joins that of the target: sqrt(h_i^2 + h_a^2), not h_i + h_a.
+    joins: Bool[np.ndarray, " n"]
 
     @classmethod
     def of(cls, problem: QueryProblem) -> ScoreRanges | None:
@@ -217,9 +216,8 @@ class RangesAtQuery:
     q: Vector
     smoothing: float
     length: float
-    factor_sizes: Float[
-        np.ndarray, " factors+1"
-    ]  # |E^T q|; the last is 0, for keys without a factor
+    # |E^T q|; the last is 0, for keys without a factor.
+    factor_sizes: Float[np.ndarray, " factors+1"]
     factor_images: Float[np.ndarray, "factors+1 d"]  # E E^T q
     partner: IndependentTarget | None
 
@@ -317,9 +315,8 @@ class RangesAtQuery:
         per_size = _divide(mass, size)
         per_extra = _divide(mass, extra)
         # of sqrt(q^T A q): A / size - s s^T / size with the slope s
-        worst = self.worst(
-            rows, m, u.middle[rows], own=own
-        )  # without the lean of the scales
+        # Without the lean of the scales.
+        worst = self.worst(rows, m, u.middle[rows], own=own)
         if self.partner is not None:
             worst = replace(worst, beside=np.where(u.joins[rows], worst.beside, 0.0))
         slopes = self.slopes(rows, keys, worst)

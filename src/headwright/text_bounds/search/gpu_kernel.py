@@ -80,9 +80,8 @@ def _extremes(
     high = tl.full((BM, BN), -3e38, tl.float32)
     low = tl.full((BM, BN), 3e38, tl.float32)
     for start in range(0, keys, BN):
-        column = tl.minimum(
-            start + tl.arange(0, BN), keys - 1
-        )  # the last key again changes no extreme
+        # The last key again changes no extreme.
+        column = tl.minimum(start + tl.arange(0, BN), keys - 1)
         k = tl.load(K + column[:, None] * D + depth[None, :])
         s = tl.dot(short, tl.trans(k), input_precision=PRECISION)
         high = tl.maximum(high, s)
