@@ -118,6 +118,7 @@ def _ways(
         turn = np.linalg.qr(rng.normal(size=(len(Q), len(Q))))[0]
         stretch = 2.0 ** rng.uniform(-0.5, 0.5)
         yield turn @ Q * stretch, turn @ K / stretch
+    # (Q1 + (Q - Q1)) and (K1 + (K - K1)) multiplied out, but for the product of what both lose.
     if head_dim is None or head_dim >= 3 * len(Q):
         Q1 = rounded(Q, dtype)
         K1 = rounded(K, dtype)

@@ -29,7 +29,8 @@ class Spectrum:
     @property
     def rank(self) -> int:
         """The smallest rank that certainly keeps 90 % of sum sigma^2."""
-        # By rank r: the energy of the first r values from below, that of the others from above.
+        # By rank r: the energy of the first r values from below, that of the others from above. The share that is
+        # kept is then at least kept / (kept + lost).
         energy_kept = np.cumsum(self.lower**2)
         lost = np.append(np.cumsum(self.upper[::-1] ** 2)[::-1][1:], 0.0)
         # The factors cover what the sums may lose.

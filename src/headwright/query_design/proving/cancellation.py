@@ -270,6 +270,8 @@ class _System:
         """The amounts to correct, in the order in which they are to be used: those with room, far from parallel."""
         from scipy.linalg import qr
 
+        # Columns of the equations, each times the room of its amount: with pivoting, QR takes first what can
+        # change the left sides most, and then what is farthest from a combination of those before.
         names = self._roomiest_of_each_kind()
         size = max(float(np.abs(keys).max()) for keys in self.question.keys) or 1.0
         rows = self.d + len(self.groups) + 1

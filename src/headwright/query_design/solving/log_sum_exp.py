@@ -112,6 +112,7 @@ class KeyPass:
         rest = self.scenario.rest
         n = len(self.scenario.keys)
         if rest is not None:
+            # The first keys as they are; the others by a sample, raised to the sum of all of them.
             heavy = self.over(0, rest.first)
             sample = self.over(rest.first, n)
             slope = rest.slopes[target]
@@ -150,6 +151,7 @@ class KeyPass:
             if highest == -math.inf:
                 continue
             if highest > top:
+                # All sums so far are relative to the highest score before.
                 shrink = math.exp(top - highest) if top > -math.inf else 0.0
                 top = highest
                 total *= shrink
@@ -164,6 +166,7 @@ class KeyPass:
             if self.curved:
                 self._add_second_moment(second, rows, scored, e)
         if self.plain:
+            # sum e (k - reference) = sum e k - (sum e) reference
             mean -= total * self.reference
         if total == 0:
             return KeySummary(-math.inf, mean, 0.0, second, scores_kept)
@@ -235,10 +238,12 @@ class KeyPass:
             second += self.view.curvature(rows, keys, scored.scores, e)
             slopes += scored.worst.off[:, None] * keys
             slopes += self.view.slopes(rows, keys, scored.worst)
+        # Rows of next to no share are left out where that saves a copy's worth of work.
         visible = e > UNSEEN_SHARE
         if 2 * np.count_nonzero(visible) < len(e):
             slopes = slopes[visible]
             e = e[visible]
+        # sum e s s^T, as a product of the matrix of the rows sqrt(e) s with itself
         slopes *= np.sqrt(e)[:, None]
         second += slopes.T @ slopes
 
