@@ -72,6 +72,33 @@ def test_a_lost_key_is_named_and_not_eight_bits(name: str) -> None:
     assert "float" not in verdict.hypotheses[0].sentence
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_lost_key_that_had_all_the_weight_is_named(seed: int) -> None:
+    """Beside it the weights of the others have no digit of 1 - weight."""
+    mask = _without(keys=50)
+    out, q, k, v = _attend(mask, kind="extreme scores", seed=seed)
+    verdict = hw.conform(out, q, k, v, causal=True)
+    assert verdict.word == "outside"
+    assert "consistent with key 50 left out" in verdict.explanation, str(verdict)
+
+
+@pytest.mark.parametrize("scale_error", [0.0, 2.0**-52, -(2.0**-52)])
+def test_values_in_int8_are_named_however_halves_are_rounded(
+    scale_error: float,
+) -> None:
+    """The largest value is 127 / 64, so that many values are half a step."""
+    q, k, v = _inputs(heads=1)
+    v = v.clamp(-127 / 64, 127 / 64)
+    v[..., 0] = 127 / 64
+    scale = v.double().abs().amax(-1, keepdim=True) / 127 * (1 + scale_error)
+    rounded = (v.double() / scale).round() * scale
+    scores = (q.double() @ k.double().mT / 8).masked_fill(~CAUSAL, -torch.inf)
+    out = (scores.softmax(-1) @ rounded).bfloat16()
+    verdict = hw.conform(out, q, k, v, causal=True)
+    assert verdict.word == "outside"
+    assert "values rounded to int8" in verdict.explanation, str(verdict)
+
+
 def test_a_key_counted_twice_is_named() -> None:
     q, k, v = _inputs()
     twice = [torch.cat((tensor, tensor[:, :, 20:21]), dim=2) for tensor in (k, v)]

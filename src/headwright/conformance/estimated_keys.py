@@ -131,7 +131,12 @@ def _add_gains(
         return np.asarray(2 * share * along - share * share * square)
 
     left = np.maximum(1 - weights, 1e-9)
-    gains.lost[place] = np.where(visible, gain(-weights / left), 0.0)
+    lost = np.where(visible, gain(-weights / left), 0.0)
+    # Beside the key with the most weight, 1 - weight has few digits or none.
+    heaviest = weights.argmax(axis=-1)[..., None]
+    without = _gain_without(exact, residual, np.arange(weights.shape[-1]) == heaviest)
+    np.put_along_axis(lost, heaviest, without, axis=-1)
+    gains.lost[place] = lost
     gains.twice[place] = np.where(visible, gain(weights / (1 + weights)), 0.0)
     scores = to_numpy(exact.capped)
     if exact.added is not None:
@@ -139,9 +144,31 @@ def _add_gains(
     relative = np.exp(np.minimum(scores - to_numpy(exact.log_sum_exp), 300.0))
     gains.seen[place] = np.where(visible, 0.0, gain(relative / (1 + relative)))
     for tile, gains_of_tiles in gains.tiles.items():
-        gains_of_tiles[place] = _gains_of_tiles(
-            tile, weights, values[:, 0], output, residual
-        )
+        by_tile = _gains_of_tiles(tile, weights, values[:, 0], output, residual)
+        tile_of_key = np.arange(weights.shape[-1]) // tile
+        heaviest_tile = heaviest // tile
+        without = _gain_without(exact, residual, tile_of_key == heaviest_tile)
+        np.put_along_axis(by_tile, heaviest_tile, without, axis=-1)
+        gains_of_tiles[place] = by_tile
+
+
+def _gain_without(
+    exact: ExactRows, residual: np.ndarray, left_out: np.ndarray
+) -> np.ndarray:
+    """The same gain where the keys left out have nearly all weight: (..., rows, 1).
+
+    Nothing is gained if no other key is seen.
+    """
+    others = np.where(left_out, 0.0, to_numpy(exact.weights))
+    left = others.sum(-1, keepdims=True)
+    if exact.sink_scores is not None:
+        left = left + np.exp(to_numpy(exact.sink_scores - exact.log_sum_exp))
+    something = left > 0
+    mean = others @ to_numpy(exact.values) / np.where(something, left, 1.0)
+    error = to_numpy(exact.output) + residual - mean
+    before = (residual * residual).sum(-1, keepdims=True)
+    gain = before - (error * error).sum(-1, keepdims=True)
+    return np.where(something, gain, 0.0)
 
 
 def _gains_of_tiles(

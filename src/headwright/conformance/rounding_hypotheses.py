@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,20 +16,27 @@ from headwright.conformance.contracts import NAMED_FORMATS, Contract, FormatName
 from headwright.conformance.reference import AttentionProblem
 from headwright.numerics.float_formats import FLOAT32
 
+# Far above an error of float64, and far below what a number in 16 bits can differ by.
+HALF_BROKEN_BY = 2.0**-40
+
 
 def rounded_inputs(case: WrongOutput) -> Iterator[Explanation]:
     """Keys, values or queries rounded to eight bits, or to bfloat16."""
-    roundings: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-        "float8_e4m3": _to_e4m3,
-        "float8_e4m3 with one scale": _to_scaled_e4m3,
-        "float8_e5m2": _to_e5m2,
-        "int8 with one scale": _to_int8,
-        "int8 with a scale for each token": _to_int8_by_token,
-    }
+    roundings: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
+        ("float8_e4m3", _to_e4m3),
+        ("float8_e4m3 with one scale", _to_scaled_e4m3),
+        ("float8_e5m2", _to_e5m2),
+    ]
+    # Halves are rounded to even; or, if the scale errs, all to zero or all away from it.
+    for shrinking in (1.0, 1 - HALF_BROKEN_BY, 1 + HALF_BROKEN_BY):
+        with_one_scale = partial(_to_int8, axes=None, shrinking=shrinking)
+        by_token = partial(_to_int8, axes=-1, shrinking=shrinking)
+        roundings.append(("int8 with one scale", with_one_scale))
+        roundings.append(("int8 with a scale for each token", by_token))
     if case.problem.input_format.name in ("float32", "float16"):
-        roundings["bfloat16"] = _to_bfloat16
+        roundings.append(("bfloat16", _to_bfloat16))
     if case.problem.input_format.name in ("float32", "bfloat16"):
-        roundings["float16"] = _to_float16
+        roundings.append(("float16", _to_float16))
     parts = {
         "keys": ("k",),
         "values": ("v",),
@@ -37,7 +45,7 @@ def rounded_inputs(case: WrongOutput) -> Iterator[Explanation]:
         "queries and keys": ("q", "k"),
         "queries, keys and values": ("q", "k", "v"),
     }
-    for format_name, rounding in roundings.items():
+    for format_name, rounding in roundings:
         for part_name, fields in parts.items():
             changes = {}
             for field in fields:
@@ -130,14 +138,10 @@ def _to_float16(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float16).astype(np.float64)
 
 
-def _to_int8(array: np.ndarray) -> np.ndarray:
-    scale = max(float(np.abs(array).max()), 1e-300) / 127
-    return np.round(array / scale) * scale
-
-
-def _to_int8_by_token(array: np.ndarray) -> np.ndarray:
-    scale = np.maximum(np.abs(array).max(axis=-1, keepdims=True), 1e-300) / 127
-    return np.asarray(np.round(array / scale) * scale)
+def _to_int8(array: np.ndarray, axes: int | None, shrinking: float) -> np.ndarray:
+    largest = np.abs(array).max(axis=axes, keepdims=True)
+    scale = np.maximum(largest, 1e-300) / 127
+    return np.asarray(np.round(array / scale * shrinking) * scale)
 
 
 def coarser_arithmetic(case: WrongOutput) -> Iterator[Explanation]:
