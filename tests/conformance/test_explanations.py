@@ -99,6 +99,90 @@ def test_values_in_int8_are_named_however_halves_are_rounded(
     assert "values rounded to int8" in verdict.explanation, str(verdict)
 
 
+def _attend_in_float64(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor, sink: Tensor | None = None
+) -> Tensor:
+    scores = q.double() @ k.double().mT * q.shape[-1] ** -0.5
+    weights = scores.masked_fill(~mask, -torch.inf).exp()
+    total = weights.sum(-1, keepdim=True)
+    if sink is not None:
+        total = total + sink.exp()[:, None, None]
+    return (weights @ v.double() / total).to(q.dtype)
+
+
+IDS = torch.tensor([0] * 20 + [1] * 70 + [2] * 38)
+SAME = IDS[:, None] == IDS
+LAST_BEFORE = torch.zeros_like(SAME)
+LAST_BEFORE[20:90, 19] = True
+LAST_BEFORE[90:, 89] = True
+PADDING = torch.arange(TOKENS) < torch.tensor([[100], [128]])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "described", "sentence"),
+    [
+        (
+            lambda q, k, v: _attend_in_float64(q, k, v, (SAME | LAST_BEFORE) & CAUSAL),
+            {"causal": True, "documents": IDS},
+            "documents that see the last key of the one before",
+        ),
+        (
+            lambda q, k, v: _attend_in_float64(q, k, v, PADDING[:1, None, None]),
+            {"key_padding": PADDING},
+            "the padding of the first text for all",
+        ),
+        (
+            lambda q, k, v: _attend_in_float64(q, k, v, CAUSAL, torch.zeros(2)),
+            {"causal": True, "sinks": torch.tensor([2.0, -1.0])},
+            "1 added to the sum of the exponentials",
+        ),
+        (
+            lambda q, k, v: _attend_in_float64(q, k.roll(1, 2), v, CAUSAL),
+            {"causal": True},
+            "keys shifted by 1 beside their values",
+        ),
+        (
+            lambda q, k, v: _attend_in_float64(k, q, v, CAUSAL),
+            {"causal": True},
+            "queries and keys that were exchanged",
+        ),
+    ],
+    ids=["key before a document", "padding of text 0", "sink 0", "keys", "q and k"],
+)
+def test_more_mistakes_are_named(
+    wrong: Callable[..., Tensor], described: dict[str, Any], sentence: str
+) -> None:
+    verdict = hw.conform(wrong, *_inputs(batch=2), **described)
+    assert verdict.word == "outside"
+    assert f"consistent with {sentence}" in verdict.explanation, str(verdict)
+
+
+def test_errors_far_above_those_of_independent_roundings_are_no_narrow_sums() -> None:
+    """The softmax runs over the rows: the bound of sums in float16 would allow it."""
+
+    def over_rows(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        weights = (q.double() @ k.double().mT / 8).softmax(dim=-2)
+        return (weights @ v.double()).to(q.dtype)
+
+    verdict = hw.conform(over_rows, *_inputs(rows=96))
+    assert verdict.word == "outside" and not verdict.hypotheses, str(verdict)
+
+
+def test_what_widens_the_bound_is_not_added_to_a_lenient_contract() -> None:
+    """Parts of a split are put together with a power of 2 in place of e."""
+
+    def split(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        scores = q.double() @ k.double().mT / 8
+        scores = scores.reshape(*scores.shape[:-1], 4, -1)
+        weights = (scores.logsumexp(-1) * 1.4427).softmax(-1)
+        joined = (scores.softmax(-1) * weights[..., None]).flatten(-2)
+        return (joined @ v.double()).to(q.dtype)
+
+    verdict = hw.conform(split, *_inputs(rows=96))
+    assert verdict.word == "outside"
+    assert all(each.contract == "fused" for each in verdict.hypotheses), str(verdict)
+
+
 def test_a_key_counted_twice_is_named() -> None:
     q, k, v = _inputs()
     twice = [torch.cat((tensor, tensor[:, :, 20:21]), dim=2) for tensor in (k, v)]

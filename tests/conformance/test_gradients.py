@@ -75,6 +75,31 @@ def test_sums_that_are_rounded_from_tile_to_tile_have_a_contract(tokens: int) ->
     assert strict.word == "outside" and strict.output_word == "within"
 
 
+def test_weights_that_are_rounded_before_ds_is_made_of_them_have_a_contract() -> None:
+    """As in memory-efficient attention on GPUs: float16 loses the tiny ones."""
+    q, k, v = _inputs(
+        kind="extreme scores", rows=512, heads=1, dim=64, dtype="float16", seed=2
+    )
+    dout = torch.randn(q.shape, generator=torch.Generator().manual_seed(2)).half()
+    future = ~torch.ones(512, 512, dtype=torch.bool).tril()
+    scores = (q.float() @ k.float().mT / 8).masked_fill(future, -torch.inf)
+    weights = (scores - scores.logsumexp(-1, keepdim=True)).exp().half().float()
+    out = (weights @ v.float()).half()
+    mean = (dout.float() * out.float()).sum(-1, keepdim=True)
+    score_gradient = (weights * (dout.float() @ v.float().mT - mean)).half().float()
+    gradients = (
+        (score_gradient @ k.float() / 8).half(),
+        (score_gradient.mT @ q.float() / 8).half(),
+        (weights.mT @ dout.float()).half(),
+    )
+    tensors = (q, k, v, out, *gradients)
+    verdict = _judge(tensors, dout, causal=True)
+    assert verdict.word == "within", str(verdict)
+    assert verdict.gradients[1].contract == ROUNDED
+    strict = _judge(tensors, dout, causal=True, contract="fused")
+    assert strict.gradients[1].word == "outside"
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_heads_that_share_keys_are_added(dtype: str) -> None:
     q, k, v = _inputs(heads=6, key_heads=2, dtype=dtype, batch=2)

@@ -59,6 +59,9 @@ class Explanation:
     contract: Callable[[Contract], Contract] | None = None
     row_scale: RowScale | None = None
     family: str = ""  # of those that are variants of one another, the first is named
+    # Of some rows, how large errors are where roundings are independent of one another:
+    # far less than the bound, which is that of their worst case.
+    typical_error: Callable[[ExactRows], Array] | None = None
 
 
 def change_spec(

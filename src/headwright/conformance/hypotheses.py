@@ -18,6 +18,7 @@ from headwright.conformance.candidates import (
     Explanation,
     Strength,
     WrongOutput,
+    exact_blocks,
     make_case,
 )
 from headwright.conformance.contracts import Contract
@@ -30,7 +31,7 @@ from headwright.conformance.mask_hypotheses import (
     masks_misread,
     windows,
 )
-from headwright.conformance.reference import AttentionProblem
+from headwright.conformance.reference import AttentionProblem, take_rows
 from headwright.conformance.rounding_hypotheses import (
     coarser_arithmetic,
     prescaled_operands,
@@ -104,7 +105,9 @@ def fitting_hypotheses(
         with np.errstate(all="ignore"):
             for propose in proposals:
                 candidates.extend(propose(case))
-        for contract in contracts:
+        # What widens the bound is not added to what a lenient contract allows.
+        allowed = contracts[:1] if strength is Strength.LENIENT else contracts
+        for contract in allowed:
             fitting = _fitting(case, candidates, contract, tried_rows, strength)
             if fitting:
                 return tuple(fitting[:MOST_REPORTED])
@@ -132,7 +135,7 @@ def _fitting(
             ratio, margin = _ratio_and_margin(case, candidate, contract, rows)
             if ratio > 1:
                 break
-        if ratio > 1:
+        if ratio > 1 or not _has_typical_size(case, candidate):
             continue
         families.add(family)
         margins[candidate.name] = margin
@@ -149,6 +152,22 @@ def _fitting(
         # Those that widen the bound least come first.
         fitting.sort(key=lambda hypothesis: margins[hypothesis.name])
     return fitting
+
+
+def _has_typical_size(case: WrongOutput, candidate: Explanation) -> bool:
+    """Whether errors are, on average, no larger than where roundings are independent.
+
+    A bound that allows all roundings to be the same way fits mistakes of other kinds.
+    """
+    if candidate.typical_error is None:
+        return True
+    errors = typical = 0.0
+    with np.errstate(all="ignore"):
+        for block, exact in exact_blocks(candidate.problem, case.rows):
+            values = to_numpy(take_rows(candidate.problem, block, candidate.out))
+            errors += float(np.abs(values - to_numpy(exact.output)).sum())
+            typical += float(to_numpy(candidate.typical_error(exact)).sum())
+    return errors <= typical
 
 
 def _ratio_and_margin(

@@ -161,6 +161,13 @@ def masks_misread(case: WrongOutput) -> Iterator[Explanation]:
             key_padding=flipped,
         )
         if case.problem.shape.batch > 1:
+            first = np.broadcast_to(to_numpy(spec.key_padding)[:1], flipped.shape)
+            yield change_spec(
+                case,
+                "first text's padding",
+                "the padding of the first text for all",
+                key_padding=first.copy(),
+            )
             yield change_spec(
                 case,
                 "padding of another text",
@@ -189,6 +196,22 @@ def masks_misread(case: WrongOutput) -> Iterator[Explanation]:
             "documents that begin one key too early",
             documents=np.concatenate((ids[:, 1:], ids[:, -1:]), axis=1),
         )
+        same_shape = case.problem.shape.rows == case.problem.shape.keys
+        if spec.mask is None and same_shape and len(ids) == 1:
+            yield change_spec(
+                case,
+                "key before a document seen",
+                "documents that see the last key of the one before",
+                documents=None,
+                mask=like(_with_last_key_before(ids[0])[None, None], case.problem.q),
+            )
+
+
+def _with_last_key_before(ids: np.ndarray) -> np.ndarray:
+    """Keys of a row's document, and the key before its first: (rows, keys)."""
+    same = ids[:, None] == ids[None, :]
+    first_keys = same.argmax(axis=1)
+    return np.asarray(same | (np.arange(len(ids)) == first_keys[:, None] - 1))
 
 
 def _longer(padding: np.ndarray, difference: int) -> np.ndarray:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from headwright.conformance.arrays import Array, like, to_numpy
+from headwright.conformance.arrays import Array, like, namespace_of, to_numpy
 from headwright.conformance.candidates import Explanation, WrongOutput
 from headwright.conformance.contracts import NAMED_FORMATS, Contract, FormatName
-from headwright.conformance.reference import AttentionProblem
-from headwright.numerics.float_formats import FLOAT32
+from headwright.conformance.reference import AttentionProblem, ExactRows
+from headwright.numerics.float_formats import E4M3, FLOAT32, FloatFormat
 
 # Far above an error of float64, and far below what a number in 16 bits can differ by.
 HALF_BROKEN_BY = 2.0**-40
@@ -169,6 +169,7 @@ def coarser_arithmetic(case: WrongOutput) -> Iterator[Explanation]:
         case.problem,
         case.out,
         contract=_changing(weight_format="float8_e4m3"),
+        typical_error=_error_of_weights_in_eight_bits,
     )
     for name in ("float16", "bfloat16"):
         yield Explanation(
@@ -177,7 +178,26 @@ def coarser_arithmetic(case: WrongOutput) -> Iterator[Explanation]:
             case.problem,
             case.out,
             contract=_changing(sum_format=name, weight_format=name),
+            typical_error=partial(_error_of_sums, NAMED_FORMATS[name]),
         )
+
+
+def _error_of_sums(sums: FloatFormat, exact: ExactRows) -> Array:
+    """Of two sums over the keys that are seen, with a rounding for each key.
+
+    Roundings that are independent of one another add up to the root of their number
+    (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019).
+    """
+    xp = namespace_of(exact.weights)
+    return xp.sqrt(2 * exact.seen + 1) * sums.unit_roundoff * exact.mean_magnitude
+
+
+def _error_of_weights_in_eight_bits(exact: ExactRows) -> Array:
+    """Each weight is rounded, before or after the division, and most are small then."""
+    xp = namespace_of(exact.weights)
+    after_division = E4M3.unit_roundoff * exact.weights + E4M3.tiny_error
+    lost = xp.minimum(exact.weights, after_division)
+    return xp.sqrt(xp.matmul(lost**2, exact.values**2))
 
 
 def _changing(**changes: Any) -> Callable[[Contract], Contract]:

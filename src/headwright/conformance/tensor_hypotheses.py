@@ -132,6 +132,13 @@ def exchanged_axes(case: WrongOutput) -> Iterator[Explanation]:
         yield Explanation(
             f"values {shift:+d}", f"values shifted by {shift} keys", values, case.out
         )
+        keys = replace(problem, k=xp.roll(problem.k, shift, axis=2))
+        yield Explanation(
+            f"keys {shift:+d}",
+            f"keys shifted by {shift} beside their values",
+            keys,
+            case.out,
+        )
     yield Explanation(
         "columns reversed", "columns reversed", problem, xp.flip(case.out, axis=3)
     )
@@ -152,6 +159,14 @@ def exchanged_tensors(case: WrongOutput) -> Iterator[Explanation]:
     """Keys that were taken for values, and values for keys."""
     problem = case.problem
     k, v = problem.k, problem.v
+    if problem.q.shape == k.shape:
+        exchanged_queries = replace(problem, q=k, k=problem.q)
+        yield Explanation(
+            "queries and keys exchanged",
+            "queries and keys that were exchanged",
+            exchanged_queries,
+            case.out,
+        )
     if k.shape != v.shape:
         return
     exchanged = (
