@@ -170,12 +170,6 @@ def biases(case: WrongOutput) -> Iterator[Explanation]:
         )
     if spec.sinks is not None:
         yield change_spec(
-            case,
-            "sinks of 0",
-            "1 added to the sum of the exponentials, as a sink of 0 is",
-            sinks=np.zeros_like(np.asarray(spec.sinks)),
-        )
-        yield change_spec(
             case, "sinks sign", "sinks of the other sign", sinks=-np.asarray(spec.sinks)
         )
         yield change_spec(
@@ -183,6 +177,12 @@ def biases(case: WrongOutput) -> Iterator[Explanation]:
             "sinks scaled",
             "sinks that are scaled",
             sinks=np.asarray(spec.sinks) * spec.scale,
+        )
+        yield change_spec(
+            case,
+            "sinks of 0",
+            "1 added to the sum of the exponentials, as a sink of 0 is",
+            sinks=np.zeros_like(np.asarray(spec.sinks)),
         )
 
 
