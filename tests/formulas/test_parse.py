@@ -81,6 +81,10 @@ SAME = [
         r"\sum_i e^{x_i} = \sum_{j} t k_j",
     ],
     [
+        r"\nabla_zL = x^\top\Sigma_aq",
+        r"\nabla_{z} L = x^\top \Sigma_{a} q",
+    ],
+    [
         r"\underbrace{x_k + \dots + x_k}_{k\text{ times}} = y",
         "k x_k = y",
     ],

@@ -159,7 +159,97 @@ def _clause(template: str) -> Callable[[str], str]:
     return moved
 
 
+def _factor_behind(formula: str) -> str:
+    """The factor of a sum behind it: (k_a + k_b) lambda."""
+    own = r"\\(?:lambda|beta|gamma|eta|tau|zeta|kappa)(?![A-Za-z])"
+    return re.sub(rf"(= ?)({own})\s*(\([^()=]*\))(?=\s*$)", r"\1\3\\,\2", formula)
+
+
+def _scores_turned(formula: str) -> str:
+    """q^T k for k^T q."""
+    return re.sub(
+        r"(k_(?:\w|\{\w\}))\^(?:\\top|T) (q(?:_\w)?)", r"\2^\\top \1", formula
+    )
+
+
+def _scores_as_inner_products(formula: str) -> str:
+    return re.sub(
+        r"(k_(?:\w|\{\w\}))\^(?:\\top|T) (q(?:_\w)?)",
+        r"\\langle \1, \2\\rangle",
+        formula,
+    )
+
+
+def _with_spaces(formula: str) -> str:
+    return formula.replace(" = ", r"\;=\;").replace(" + ", r"\,+\,")
+
+
+def _without_spaces(formula: str) -> str:
+    return re.sub(r"(?<![A-Za-z]) (?=[=+\\<>-])|(?<=[=+<>-]) ", "", formula)
+
+
+def _with_short_fractions(formula: str) -> str:
+    return formula.replace(r"\frac", r"\tfrac")
+
+
+def _with_slanted_signs(formula: str) -> str:
+    formula = re.sub(r"\\geq?(?![A-Za-z])", r"\\geqslant", formula)
+    return re.sub(r"\\leq?(?![A-Za-z])", r"\\leqslant", formula)
+
+
+def _bold(formula: str) -> str:
+    """Vectors in bold type."""
+    return re.sub(r"(?<![A-Za-z\\{])([qkvu])(?=_|\b(?!\w))", r"\\mathbf{\1}", formula)
+
+
+def _on_one_line(text: str) -> str:
+    """Line breaks within paragraphs as spaces."""
+    if "```" in text:
+        return text
+    return re.sub(r"(?<!\n)\n(?![\n\\|>-]|\d\.)", " ", text)
+
+
+def _around(before: str, after: str) -> Callable[[str], str]:
+    return lambda text: f"{before}{text}{after}"
+
+
+def _bound_by(binder: str) -> Callable[[str], str]:
+    """'where' and 'with' in running text by another binding word."""
+    return lambda text: re.sub(
+        r"(?<=\$)(,? )(?:where|with)(?= \$)", rf"\1{binder}", text
+    )
+
+
 RESPELLINGS: dict[str, Callable[[str], str]] = {
+    "factor behind": lambda text: in_formulas(text, _factor_behind),
+    "scores turned": lambda text: in_formulas(text, _scores_turned),
+    "inner products": lambda text: in_formulas(text, _scores_as_inner_products),
+    "spaces": lambda text: in_formulas(text, _with_spaces),
+    "no spaces": lambda text: in_formulas(text, _without_spaces),
+    "short fractions": lambda text: in_formulas(text, _with_short_fractions),
+    "slanted signs": lambda text: in_formulas(text, _with_slanted_signs),
+    "bold vectors": lambda text: in_formulas(text, _bold),
+    "square marks": lambda text: re.sub(
+        r"\$\$(.+?)\$\$", lambda match: rf"\[{match[1]}\]", text, flags=re.DOTALL
+    ),
+    "inline": lambda text: re.sub(r"\$\$([^$\n]+)\$\$", r"$\1$", text),
+    "an answer's heading": _around("**Answer.** ", ""),
+    "a sentence before": _around("Here is my solution to this part. ", ""),
+    "a sentence after": _around("", "\n\nThis is what we wanted."),
+    "a numbered item": _around("1. ", ""),
+    "quoted block": lambda text: "> " + text.replace("\n", "\n> "),
+    "one line": _on_one_line,
+    "where by with": _bound_by("with"),
+    "where by for": _bound_by("for"),
+    "where by if": _bound_by("if"),
+    "where by when": _bound_by("when"),
+    "where by provided": _bound_by("provided"),
+    "clause is": lambda text: re.sub(
+        r"(?<= where )\$(\\?[a-z]+)\s*=\s*([^$]+)\$", r"$\1$ is $\2$", text
+    ),
+    "clause far behind": _clause(r"$INNER \qquad (\text{where } SAID)$"),
+    "clause in words": _clause("OBJECT. We choose CONDITION"),
+    "clause with such that": _clause("OBJECT such that CONDITION"),
     "renamed": _renamed,
     "without fractions": lambda text: in_formulas(text, _without_fractions),
     "with fractions": lambda text: in_formulas(text, _with_fractions),

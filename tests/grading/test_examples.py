@@ -44,7 +44,8 @@ from headwright.grading.scalars.proving import prove
 from headwright.grading.scalars.text import written
 from headwright.grading.sentences import sentences
 from headwright.grading.sheets.files import student_of
-from headwright.grading.text import is_neutral, read, tidy
+from headwright.grading.text import read
+from headwright.grading.tidying import tidy
 from headwright.grading.verdict import (
     AskedPart,
     Formula,
@@ -53,6 +54,7 @@ from headwright.grading.verdict import (
     to_json,
     worst,
 )
+from headwright.grading.wording import is_neutral
 
 N, EPS = parameter("n", Range(2)), parameter("epsilon", Range(0, 1, True, True))
 MINUS_HALF = t.Negative(t.Quotient(t.Number(Fraction(1)), t.Number(Fraction(2))))

@@ -316,3 +316,94 @@ def test_a_verdict_survives_json() -> None:
     )
     assert from_json(to_json(found)) == found
     assert [one["verdict"] for one in to_json(found)["asked"]] == ["refuted"]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "word"),
+    [
+        # 'F instead of G' denies G alone
+        (
+            "count-linear-attention",
+            "So $F=4Td^2$ instead of $4T^2d$.",
+            "proved",
+        ),
+        (
+            "averaging-two",
+            r"We take $q=\lambda(k_a+k_b)$ with $\lambda$ large and not $q=k_a+k_b$.",
+            "proved",
+        ),
+        (
+            "averaging-two",
+            "My first thought was $q=k_a+k_b$. Now $q=C(k_a+k_b)$ with large $C$.",
+            "proved",
+        ),
+        # a condition that stands at the end of its clause binds nothing behind it
+        (
+            "averaging-two",
+            r"Let $\lambda>0$ and set $q=\lambda(k_a+k_b)$. The goal is met as soon as"
+            r" $(n-2)e^{-\lambda}\le\epsilon$, so we fix $\lambda=\ln(n/\epsilon)$.",
+            "proved",
+        ),
+        # all that follows 'otherwise' is the other case
+        (
+            "positions-unique",
+            r"$\Phi_t\neq\Phi_{t'}$ for $t\neq t'$. Otherwise $\sin t=\sin t'$ and"
+            r" $\cos t=\cos t'$.",
+            "proved",
+        ),
+        # a consequence of a definition is no second one
+        (
+            "temperature-hot",
+            r"$\tau=\ln(1+\epsilon)$, because then $e^{1/\tau}$ is $1+\epsilon$.",
+            "refuted",
+        ),
+        # what the answer itself defines is no narrower case of what is false
+        (
+            "averaging-scaled",
+            r"With $q=\lambda(\mu_a+\mu_b)$, $\lambda\to\infty$: when $g>1$ we have"
+            r" $c\approx v_b$, and when $g<1$ we have $c\approx v_a$.",
+            "refuted",
+        ),
+        # a middle that cannot be judged does not hide the ends of a chain
+        ("causal-mask", r"$$c_1 = \sum_{j\le1}\alpha_{1j}x_j = x_1$$", "proved"),
+        ("causal-mask", r"$$c_1 = \sum_{j\le1}\alpha_{1j}x_j = x_2$$", "refuted"),
+        (
+            "scaled-query-weights",
+            r"$\alpha_{11}=\frac{e^{\omega\beta^2}}{e^{\omega\beta^2}+2}\to1$"
+            r" as $\omega\to\infty$.",
+            "proved",
+        ),
+        # a false end of a derivation
+        (
+            "permutation",
+            r"$H_p=\operatorname{softmax}(QK^\top/\sqrt d)V=H$, hence $Z_p=Z$.",
+            "refuted",
+        ),
+        # a reason beside a line of a display
+        (
+            "energy",
+            "\\begin{align*}\n\\|A\\|_F^2 &= \\operatorname{tr}(VS^\\top U^\\top USV^\\top)"
+            "\\\\\n&= \\operatorname{tr}(VS^2V^\\top) && \\text{as } U^\\top U=I\\\\\n"
+            "&= \\operatorname{tr}(S^2)=\\sum_i\\sigma_i^2\n\\end{align*}",
+            "proved",
+        ),
+    ],
+)
+def test_a_verdict_says_what_the_sentences_say(
+    exercise: str, text: str, word: str
+) -> None:
+    found = verdict(exercise, text)
+    assert found.word == word, found.reason
+
+
+def test_a_reason_beside_a_line_is_judged() -> None:
+    found = verdict(
+        "energy",
+        r"$$\|A\|_F^2 = \operatorname{tr}(A^\top A) \quad\text{as } U U^\top = I$$",
+    )
+    assert statuses(found)[r"U U^\top = I"] == "false"
+
+
+def test_a_formula_that_cannot_be_judged_is_not_called_idle() -> None:
+    found = verdict("zero-key-weights", r"$c_1 = \frac13\sum_{j=1}^3 x_j$")
+    assert "in any case" not in found.reason

@@ -6,7 +6,8 @@ import pytest
 
 from headwright.formulas.show import plain
 from headwright.grading.markdown import Written
-from headwright.grading.text import Statement, read, word_list
+from headwright.grading.text import Statement, read
+from headwright.grading.wording import word_list
 
 GIVEN = ("n", "epsilon", "g", "c")
 

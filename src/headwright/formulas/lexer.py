@@ -128,6 +128,10 @@ def words(source: str, names: Collection[str] = ()) -> list[Word]:
     return lexer.found
 
 
+# letters that may be a second index without braces: \\alpha_ij
+_COMMON_INDICES = frozenset("abcdijklmnprst")
+
+
 class _Lexer:
     """Reads a source, word by word; every method reads what comes next, and moves on."""
 
@@ -288,16 +292,18 @@ class _Lexer:
     def running(self, run: str) -> None:
         """Letters side by side: a name each, unless they look like a word."""
         after = self.source[self.at + len(run) : self.at + len(run) + 1]
+        is_latex = "\\" in self.source
         alone = self.is_after("^") and (
-            run[0] == "T" or "\\" in self.source
+            run[0] == "T" or is_latex
         )  # x^Ty; in LaTeX x^nk is x^n k
+        product = is_latex and _COMMON_INDICES.isdisjoint(run[1:])  # \\nabla_zL
         given = (
             len(self.found) > 1
             and f"{self.found[-2].text}_{run[0]}" in self.glued.values()
         )
         bound = self.is_after("sum", "_")  # \\sum_ie^{x_i} is \\sum_i e^{x_i}
         if alone or (
-            self.is_after("_") and (after == "_" or given or bound)
+            self.is_after("_") and (after == "_" or given or bound or product)
         ):  # u_bu_b is u_b u_b, R_tq is R_t q
             self.add("name", run[0], 1)
         elif self.is_after("_", "{") and len(run) > 2 and after == "}":

@@ -5,7 +5,8 @@ exercise      what such a file says, of fields; fitness: what it must satisfy; l
 assignment    which exercises are set and for how many points: one file for page, class and autograder
 sheets/       what was handed in: which section answers which exercise (files, classes, outline, document)
 grade         one answer from its text to its verdict: the table of contents of what follows
-text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, words.toml)
+text          Markdown to sentences with formulas, each neutral, turned or worded (markdown, sentences, clauses;
+              wording: words.toml; phrases: 'is at most' as a sign; tidying: formulas before they are parsed)
 candidates    formulas that may be what was asked for; answer, names: definitions, conditions, claims
 account       whether all that is written about an object is used; else it is undecided
 judge, goals  formulas and goals as claims, decided and looked at again; judging: the seam `Claim -> Prover -> Outcome`

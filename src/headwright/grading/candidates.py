@@ -478,17 +478,7 @@ class _Sorter:
         if link.comparisons != ("=",) or not self.exercise.kind.has_own_numbers:
             return None
         for inside, value in (link.terms, link.terms[::-1]):
-            names = {
-                full_name(name): name
-                for name in t.every_name(inside)
-                if full_name(name) not in ("e", "pi")
-            }
-            unknown = {
-                full
-                for full, name in names.items()
-                if name.index is None
-                and (full in self.exercise.answer or not self.gives(name))
-            }
+            unknown = self._unknowns(inside)
             scaled = [x for x in self.exercise.answer if _is_scaled(inside, x)]
             unknown = set(scaled) or unknown  # 'q/lambda = k_a + k_b' tells q
             asked = bool(unknown & set(self.exercise.answer))
@@ -497,6 +487,8 @@ class _Sorter:
             ):
                 continue
             (name,) = unknown
+            if asked and self._is_consequence(one, name):
+                continue
             if (
                 name in COUNTS
                 or name in full_names(value)
@@ -509,6 +501,23 @@ class _Sorter:
             if found is not None:
                 return t.Relation((named(name), found), ("=",), span=link.span)
         return None
+
+    def _unknowns(self, node: t.Node) -> set[str]:
+        """The names in a node, without an index, that are asked for or are not given."""
+        return {
+            full_name(name)
+            for name in t.every_name(node)
+            if full_name(name) not in ("e", "pi")
+            and name.index is None
+            and (full_name(name) in self.exercise.answer or not self.gives(name))
+        }
+
+    def _is_consequence(self, one: Statement, name: str) -> bool:
+        """'tau = a, because then e^(1/tau) is b': what is said of a name that has its definition, is no second one."""
+        has_definition = any(
+            made.name == name and made.rank for made in self.contents.asked
+        )
+        return has_definition and (one.reason or one.follows)
 
     def _anew(
         self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]

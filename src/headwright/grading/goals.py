@@ -549,6 +549,15 @@ def _try_conditions(
 # Blanks.
 
 
+@dataclass(frozen=True)
+class _Filled:
+    """A formula that says the value of what was asked for, and the comparisons with which it does."""
+
+    finding: Finding
+    links: tuple[t.Relation, ...]
+    covers: bool  # it is said for the case of the blank
+
+
 def blank_part(
     exercise: Exercise,
     blank: Blank,
@@ -561,117 +570,132 @@ def blank_part(
     part = plain(parsed(blank.of[0])) + (
         f" for {plain(case)}" if case is not None else ""
     )
-    anew = set(
-        map(an.named, exercise.redefines if exercise.kind.redefines_in_place else ())
-    )  # given tokens that were defined anew
-    links = {
-        id(one): [part for part in one.claimed.under if isinstance(part, t.Relation)]
-        for one in found
-    }
-    here = [
-        one
-        for one in found
-        if one.status == "false" or not any(x.terms[0] in anew for x in links[id(one)])
-    ]
-    fitting = [
-        (one, _filling(exercise, blank, one, session.answer.definitions))
-        for one in here
-    ]
-    filled = [
-        (one, link)
-        for one, link in fitting
-        if link is not None and _covers(exercise, blank, one, link, session)
-    ]
-    told = [
-        (one, link)
-        for one, link in filled
-        if one.status == "false"
-        or not one.judged
-        or exercise.condition
-        or any(_says_something(session, each) for each in one.judged)
-    ]
+    fitting = list(_fitting(exercise, blank, found, session))
+    filled = [one for one in fitting if one.covers]
+    told = [one for one in filled if _tells(exercise, one.finding, session)]
     if not told:
-        others = [
-            one
-            for one, link in fitting
-            if link is not None and not _covers(exercise, blank, one, link, session)
-        ]
+        others = [one.finding for one in fitting if not one.covers]
         elsewhere = [one for one in others if _is_elsewhere(one, case)]
         narrower = [one for one in others if one not in elsewhere]
         reason = (
-            "this would be true in any case"
+            _says_nothing(filled[0].finding)
             if filled
             else _not_said(blank, case, narrower)
         )
-        names = {
-            an.full_name(name)
-            for source in blank.of
-            for name in names_in(parsed(source))
-        }
-        near = [
-            one.claimed.statement
-            for one in found
-            if names & spoken_of(one.node) and one not in elsewhere
-        ]
-        bases = {name.partition("_")[0] for name in names}
-        near += [
-            one
-            for one in mentioned
-            if one.node is None
-            or bases & {name.base for name in t.every_name(one.node)}
-        ]
+        near = _speaking_of_blank(blank, found, elsewhere, mentioned)
         line, text = (near[0].line, near[0].text) if near else (0, "")
-        return AskedPart(
-            part,
-            "undecided" if near else "missing",
-            line,
-            text,
-            reason,
-            optional=blank.optional,
-        )
-    true = [
-        (one, each) for one, link in told if (each := _true_link(one, link)) is not None
-    ]
-    false = [one for one, _ in told if one.status == "false"]
-    first = true[0][0] if true else false[0] if false else told[0][0]
-    apart = [
-        one
-        for one in false
-        if all(one.claimed.under != other.claimed.under for other, _ in true)
-    ]
-    rivals = (
-        [one for one, _ in told if _is_later_rival(one, first)]
-        if true and not false
-        else []
-    )
-    if rivals:
-        last = rivals[-1].claimed.statement
-        reason = f"line {first.claimed.statement.line} is true, and line {last.line} gives another value"
-        answered = asked_part(
-            part, "undecided", first, f"{reason} ('{last.doubt}' was not read)"
-        )
-    elif true and not false:
-        answered = asked_part(part, "proved", first, true[0][1])
-    elif true and (case is not None or not apart):
-        lines = first.claimed.statement.line, false[0].claimed.statement.line
-        differ = "the answers given differ: line {} is true, line {} is false"
-        answered = asked_part(part, "undecided", first, differ.format(*lines))
-    elif not any(map(_counts, false)) and any(
-        one.status == "open" and _counts(one) for one, _ in told
-    ):
-        answered = asked_part(
-            part,
-            "undecided",
-            next(one for one, _ in told if one.status == "open" and _counts(one)),
-        )
-    else:  # false, perhaps true in one case, and false in another
-        answered = asked_part(
-            part, "refuted" if false else "undecided", apart[0] if true else first
-        )
+        word: Word = "undecided" if near else "missing"
+        return AskedPart(part, word, line, text, reason, optional=blank.optional)
+    answered = _answered(part, told, has_case=case is not None)
     shown = answered.latex
     if case is not None and latex(case) not in shown:
         shown = rf"{shown} \text{{ for }} {latex(case)}"
     return replace(answered, latex=shown, optional=blank.optional)
+
+
+def _fitting(
+    exercise: Exercise, blank: Blank, found: Sequence[Finding], session: Session
+) -> Iterator[_Filled]:
+    """The formulas that say the value of what was asked for; of a chain, the link that says it for the case."""
+    in_place = exercise.kind.redefines_in_place
+    anew = set(map(an.named, exercise.redefines if in_place else ()))
+    for one in found:
+        links = [part for part in one.claimed.under if isinstance(part, t.Relation)]
+        about_anew = any(link.terms[0] in anew for link in links)
+        if about_anew and one.status != "false":
+            continue  # it is said of a given token that was defined anew
+        values = list(_fillings(exercise, blank, one, session.answer.definitions))
+        covering = [
+            link for link in values if _covers(exercise, blank, one, link, session)
+        ]
+        if values:
+            yield _Filled(one, tuple(covering or values), bool(covering))
+
+
+def _tells(exercise: Exercise, one: Finding, session: Session) -> bool:
+    """Whether a formula that fills a blank says something, or is false, or was not judged."""
+    return (
+        one.status == "false"
+        or not one.judged
+        or exercise.condition
+        or any(_says_something(session, each) for each in one.judged)
+    )
+
+
+def _says_nothing(one: Finding) -> str:
+    """Why a formula that fills a blank does not count: it was not judged, or is no answer."""
+    if one.status == "open" and one.reason:
+        return one.reason
+    return "this would be true in any case"
+
+
+def _speaking_of_blank(
+    blank: Blank,
+    found: Sequence[Finding],
+    elsewhere: Sequence[Finding],
+    mentioned: Sequence[Statement],
+) -> list[Statement]:
+    """Formulas that speak of what was asked for, where none fills the blank."""
+    nodes = [parsed(source) for source in blank.of]
+    names = {an.full_name(name) for node in nodes for name in names_in(node)}
+    bases = {name.partition("_")[0] for name in names}
+    asserted = [
+        one.claimed.statement
+        for one in found
+        if names & spoken_of(one.node) and one not in elsewhere
+    ]
+    only_mentioned = [
+        one
+        for one in mentioned
+        if one.node is None or bases & {name.base for name in t.every_name(one.node)}
+    ]
+    return asserted + only_mentioned
+
+
+def _answered(part: str, told: Sequence[_Filled], *, has_case: bool) -> AskedPart:
+    """The verdict on what fills a blank: all of it must be true, or it must be clear what is meant."""
+    true = [
+        (one.finding, reason)
+        for one in told
+        if (reason := _true_link(one.finding, one.links)) is not None
+    ]
+    false = [one.finding for one in told if one.finding.status == "false"]
+    if true and not false:
+        return _unless_rival(part, true[0], [one.finding for one in told])
+    said_for = {one.claimed.under for one, _ in true}
+    apart = [one for one in false if one.claimed.under not in said_for]
+    if true and (has_case or not apart):
+        lines = true[0][0].claimed.statement.line, false[0].claimed.statement.line
+        differ = "the answers given differ: line {} is true, line {} is false"
+        return asked_part(part, "undecided", true[0][0], differ.format(*lines))
+    open_ones = [
+        one.finding
+        for one in told
+        if one.finding.status == "open" and _counts(one.finding)
+    ]
+    if open_ones and not any(map(_counts, false)):
+        return asked_part(part, "undecided", open_ones[0])
+    if not false:
+        return asked_part(part, "undecided", told[0].finding)
+    # false, perhaps true in one case, and false in another
+    return asked_part(part, "refuted", apart[0] if true else false[0])
+
+
+def _unless_rival(
+    part: str, shown: tuple[Finding, str], told: Sequence[Finding]
+) -> AskedPart:
+    """Proved, unless another value is displayed further down that was not shown to be the same."""
+    first, reason = shown
+    rivals = [one for one in told if _is_later_rival(one, first)]
+    if not rivals:
+        return asked_part(part, "proved", first, reason)
+    last = rivals[-1].claimed.statement
+    line = first.claimed.statement.line
+    differ = (
+        f"line {line} is true, and line {last.line} gives another value"
+        f" ('{last.doubt}' was not read)"
+    )
+    return asked_part(part, "undecided", first, differ)
 
 
 def _is_later_rival(one: Finding, first: Finding) -> bool:
@@ -688,35 +712,40 @@ def _counts(one: Finding) -> bool:
     return one.claimed.statement.kind == "neutral"
 
 
-def _filling(
+def _fillings(
     exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, an.Said]
-) -> t.Relation | None:
-    """The comparison with which a formula says the value of what was asked for, perhaps under a name of its own."""
+) -> Iterator[t.Relation]:
+    """The comparisons with which a formula says the value of what was asked for, perhaps under a name of its own."""
     shapes = [parsed(source) for source in blank.of]
     shapes += [an.named(name) for name, said in own.items() if said.node in shapes]
     node = t.unquantified(one.node)
-    node = (
-        node.items[1] if isinstance(node, t.Logic) and node.word == "implies" else node
-    )
+    if isinstance(node, t.Logic) and node.word == "implies":
+        node = node.items[1]
     for body in map(t.unquantified, t.conjuncts(node)):
         if not isinstance(body, t.Relation):
             continue
-        for chain in [body, *(an.comparisons(body) if len(body.terms) == 2 else ())]:
-            for terms, signs in (
-                (chain.terms, chain.comparisons),
-                (chain.terms[::-1], chain.comparisons[::-1]),
-            ):
-                if not any(item in shapes for item in (terms[0], *t.listed(terms[0]))):
-                    continue
-                for at, other in enumerate(terms[1:], 1):
-                    if set(signs[:at]) <= {"=", "~", "->"} and not _is_computed(
-                        exercise, other
-                    ):
-                        return t.Relation(
-                            (terms[0], other),
-                            ("=" if set(signs[:at]) == {"="} else "~",),
-                        )
-    return None
+        links = list(an.comparisons(body)) if len(body.terms) == 2 else []
+        for chain in (body, *links):
+            yield from _values_along(exercise, shapes, chain.terms, chain.comparisons)
+            yield from _values_along(
+                exercise, shapes, chain.terms[::-1], chain.comparisons[::-1]
+            )
+
+
+def _values_along(
+    exercise: Exercise,
+    shapes: Sequence[t.Node],
+    terms: tuple[t.Node, ...],
+    signs: tuple[t.Comparison, ...],
+) -> Iterator[t.Relation]:
+    """What a chain that begins with what was asked for says that it is: 'x = a = b -> c' says a, b and c."""
+    first = terms[0]
+    if not any(item in shapes for item in (first, *t.listed(first))):
+        return
+    for at, other in enumerate(terms[1:], 1):
+        said = set(signs[:at])
+        if said <= {"=", "~", "->"} and not _is_computed(exercise, other):
+            yield t.Relation((first, other), ("=",) if said == {"="} else ("~",))
 
 
 def _is_computed(exercise: Exercise, term: t.Node) -> bool:
@@ -730,23 +759,19 @@ def _is_computed(exercise: Exercise, term: t.Node) -> bool:
     )
 
 
-def _true_link(one: Finding, link: t.Relation | None) -> str | None:
-    """Why a formula fills a blank truly: it is true, or its link is and the rest of a chain is open."""
+def _true_link(one: Finding, links: Sequence[t.Relation]) -> str | None:
+    """Why a formula fills a blank truly: it is true, or a link is and the rest of a chain is open."""
     if one.status == "true":
         return one.reason
-    if (
-        one.status == "false"
-        or one.claimed.statement.doubt
-        or one.claimed.again
-        or link is None
-    ):
+    if one.status == "false" or one.claimed.statement.doubt or one.claimed.again:
         return None
-    found = [
-        each
+    wanted = [link.terms for link in links]
+    reasons = [
+        each.reason
         for each in one.judged
-        if each.word == "proved" and each.link.terms == link.terms
+        if each.word == "proved" and each.link.terms in wanted
     ]
-    return found[0].reason if found else None
+    return reasons[0] if reasons else None
 
 
 def _covers(

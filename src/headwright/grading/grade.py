@@ -399,7 +399,7 @@ def _statuses_besides(
             refuted |= attempt.statements
     rows: list[tuple[Statement, Status, str]] = []
     for made in contents.asked:
-        if made.rank > QUOTED and made.statement.number in refuted - proved:
+        if made.rank > QUOTED and made.statement.number in refuted and not proved:
             continue  # it is the part that is refuted, and no open formula
         status: Status = "true" if made.statement.number in proved else "open"
         status = "quoted" if made.rank <= QUOTED else status

@@ -40,6 +40,7 @@ from headwright.grading.judging import (
     proved,
     refuted,
 )
+from headwright.grading.names import names_on_the_left
 from headwright.grading.scalars.numbers import TooLong
 from headwright.grading.text import is_index
 from headwright.grading.verdict import Formula, Status
@@ -272,6 +273,19 @@ def _is_rounded(one: Outcome) -> bool:
     return bool(abs(left - right) <= ROUNDED * abs(left))
 
 
+def _is_definition(node: t.Node, answer: Answer) -> bool:
+    """Whether a condition says no more than the answer does: 'with q = ..., lambda -> infinity'."""
+    if node in [said.node for said in answer.conditions]:
+        return True
+    left = names_on_the_left(node) if isinstance(node, t.Relation) else ()
+    if not isinstance(node, t.Relation) or len(left) != 1:
+        return False
+    made = answer.definitions.get(full_name(left[0]))
+    return (
+        made is not None and node.comparisons == ("=",) and made.node == node.terms[1]
+    )
+
+
 def _for_a_case(
     session: Session, one: Claimed, said: Said
 ) -> tuple[Finding | None, str]:
@@ -281,6 +295,7 @@ def _for_a_case(
         part
         for part in one.statement.earlier
         if said_for.isdisjoint(name.base for name in t.every_name(part))
+        and not _is_definition(part, session.answer)
     ]
     for part in other[: -MOST_EARLIER - 1 : -1] if not one.statement.doubt else ():
         node = session.exercise.kind.put_under(said.node, (part,))
@@ -310,14 +325,36 @@ def _tried(session: Session, said: Said) -> list[Outcome]:
         return []
     role: Role = "step" if session.exercise.derive else "statement"
     found: list[Outcome] = []
+    unread: Claim | None = None  # the links before this one that cannot be judged
     for claim in claims(said.node, role, said, whole=session.exercise.kind.whole):
         try:
             found += session.decided([claim])
+            unread = None
         except WrongKindError:
             raise
         except CANNOT as error:  # the other links of a chain are judged all the same
             found.append(judged(claim, Decision("undecided", why(error)), why(error)))
+            unread = _around(unread, claim)
+            if unread is not claim:
+                found += _decided_if_possible(session, unread)
     return found
+
+
+def _around(before: Claim | None, claim: Claim) -> Claim:
+    """'a = ? = b' says a = b: the two links around a term that cannot be judged, as one."""
+    if before is None or before.link.terms[-1:] != claim.link.terms[:1]:
+        return claim
+    if {*before.link.comparisons, *claim.link.comparisons} != {"="}:
+        return claim
+    ends = before.link.terms[0], claim.link.terms[-1]
+    return replace(claim, node=t.Relation(ends, ("=",), span=claim.node.span))
+
+
+def _decided_if_possible(session: Session, claim: Claim) -> list[Outcome]:
+    try:
+        return session.decided([claim])
+    except CANNOT:
+        return []
 
 
 def _why_not_false(

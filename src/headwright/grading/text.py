@@ -11,19 +11,26 @@ by something that is not read, its formula carries a `doubt`: nothing is proved 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from itertools import pairwise, takewhile
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from headwright.formulas import FormulaError, goes_on, joined, macros, parse_each
 from headwright.formulas import tree as t
 from headwright.formulas.parse import Macro
+from headwright.grading.clauses import IMPLIES, Clause, clauses_of, without_brackets
 from headwright.grading.markdown import Written
-from headwright.grading.sentences import ARROW, Sentence, Token, sentences
+from headwright.grading.phrases import (
+    NUMBERS,
+    is_name,
+    joined_phrases,
+    lead_of,
+    name_of,
+    trail_of,
+)
+from headwright.grading.sentences import Sentence, Token, sentences
+from headwright.grading.tidying import tidy, without_reasons
+from headwright.grading.wording import is_neutral, turns, word_list, words_of
 
 Kind = Literal["neutral", "turned", "worded"]
 Role = Literal["claim", "condition", "wanted", "size"]
@@ -101,7 +108,7 @@ def read(
     reader = _Reader(
         tuple(names), frozenset(given), macros(written.macros + "\n" + written.text)
     )
-    for number, sentence in enumerate(_without_brackets(sentences(written))):
+    for number, sentence in enumerate(without_brackets(sentences(written))):
         reader.hear(sentence, number)
         if len(reader.found) > MOST_STATEMENTS:
             break
@@ -118,424 +125,17 @@ def read(
     )
 
 
-# Words.
-
-
-@lru_cache(maxsize=1)
-def word_list() -> Mapping[str, frozenset[str]]:
-    """The words by their sections."""
-    given = tomllib.loads((Path(__file__).parent / "words.toml").read_text())
-    return {name: frozenset(words.split()) for name, words in given.items()}
-
-
-def turns(word: str) -> bool:
-    """Whether a word turns its clause: what stands in it is not asserted."""
-    return (
-        word in word_list()["turned"]
-        or word in word_list()["hypothetical"]
-        or word.endswith("n't")
-    )
-
-
-def is_neutral(words: Collection[str]) -> bool:
-    """Whether these words are connectives, verbs of stating and names of things only."""
-    known = frozenset[str]().union(
-        *(
-            word_list()[one]
-            for one in ("neutral", "size", "binding", "relation", "wanted")
-        )
-    )
-    return all(word in known or len(word) == 1 or word.isdigit() for word in words)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_PHRASES = {
-    "as long as": "if",
-    "as soon as": "if",
-    "so long as": "if",
-    "in the event": "if",
-    "on the event": "if",
-    "in case": "if",
-    "provided that": "if",
-    "such that": "with",
-    "for which": "with",
-    "the only": "the",
-    "its only": "its",
-    "if and only if": "iff",
-    "that is": "i.e.",
-    "at first": "naive",
-    "first idea": "naive",
-    "i thought": "naive",
-    "would like": "want",
-    "no matter what": "whatever",
-    "no matter which": "whatever",
-    "regardless of": "whatever",
-    "irrespective of": "whatever",
-    "independently of": "whatever",
-    "no matter": "also",
-    "in the case of": "if",
-    "not only": "also",
-    "common slip": "mistake",
-    "instead of": "not",
-    "rather than": "not",
-    "at most": "about",
-    "at least": "about",
-}
-_SIGNS = {
-    "is": "=",
-    "are": "=",
-    "equals": "=",
-    "is equal to": "=",
-    "becomes": "=",
-    "is at most": r"\le",
-    "at most": r"\le",
-    "at least": r"\ge",
-    "less than": "<",
-    "greater than": ">",
-    "larger than": ">",
-    "above": ">",
-    "equal to": "=",
-    "set to": "=",
-    "is set to": "=",
-    "fixed to": "=",
-    "is fixed to": "=",
-    "be": "=",
-    "to be": "=",
-    "is at least": r"\ge",
-    "is less than": "<",
-    "is smaller than": "<",
-    "is below": "<",
-    "is above": ">",
-    "is about": r"\approx",
-    "is close to": r"\approx",
-    "implies": r"\implies",
-    "implies that": r"\implies",
-    "tends to": r"\to",
-    "goes to": r"\to",
-    "approaches": r"\to",
-    "converges to": r"\to",
-    "tend to": r"\to",
-}
-# 'with $\\lambda$ at least $1$'
-_VERBLESS = ("at most", "at least", "less than", "greater than", "larger than", "above")
-_COMPARED = re.compile(
-    r"(?:is|are|must be|should be) (?:(?P<much>much |significantly |far )?(?:larger|greater|bigger|higher) than"
-    r"|(?P<large>(?:very )?large (?:relative|compared) to))(?P<rest>(?: \w+)*)"
-)
-_NUMBERS = {
-    "zero": "0",
-    "one": "1",
-    "unity": "1",
-    "two": "2",
-    "three": "3",
-    "ten": "10",
-}
-_NUMBER_IN_WORDS = re.compile(  # '$\beta$ is 1', '$\beta$ equal to one', 'setting $\beta$ to 1 gives ...'
-    r"(?P<verb>is|equals|be|to|being|at|(?:is )?(?:equal|set|fixed|chosen) to(?: be)?|(?:is )?(?:equal|fixed) at|to be)"
-    rf" (?P<number>\d+(?:\.\d+)?(?:/\d+)?|{'|'.join(_NUMBERS)})"
-    r"(?: (?:here|and|so|then|gives?|yields?|we|which|this|makes?|works?|suffices|throughout|for|in|as)\b.*)?"
-)
-_EQUATES = re.compile(  # 'has the value', 'chosen to be the constant'
-    r"(?:(?:which )?(?:is|be|being|equals|denotes|means)"
-    r"|(?:which )?(?:is |be |being )?(?:set|fixed|chosen|taken|equal|given|defined|picked|selected)"
-    r"(?: to be| to| as| by)?"
-    r"|stands for|has|have|takes)"
-    r"(?: (?:just|simply|exactly|always|here|now|also))*"
-    r"(?: (?:the|a) (?:fixed |same )?(?:value|number|constant|scalar|quantity))?(?: of)?"
-)
-_VALUED = re.compile(
-    r"(?:has|have|takes)\b(?!.*\b(?:value|number)\b)"
-)  # 'has $n$ rows'
-_OF_A_NAME = (  # words before a name that is the subject all the same
-    ["value", "of"],
-    ["value", "for"],
-    ["choice", "of"],
-    ["choice", "for"],
-)
-_USING = _words("use using used value choose take pick insert put plug substitute set")
-_SETTING = _words(
-    "set setting fix fixing fixed choose choosing take taking put putting let letting"
-)
-_SCORES = _words(
-    "dot product products score scores inner scalar all any every each the that those other others of"
-)
-_NOT_SUBJECTS = _words(
-    "of in for to from by on at between than with against over key token head row column position index entry and or"
-    " times"
-)
-
-
-def _lead(tokens: Sequence[Token], at: int) -> list[str]:
-    """The words right before a place."""
-    return [
-        one.text
-        for one in takewhile(lambda one: one.kind == "word", reversed(tokens[:at]))
-    ][::-1]
-
-
-def _trail(tokens: Sequence[Token], at: int) -> list[str]:
-    """The words right after a place."""
-    return [
-        one.text for one in takewhile(lambda one: one.kind == "word", tokens[at + 1 :])
-    ]
-
-
-def _joined(tokens: Sequence[Token]) -> list[Token]:
-    """'$x$ is at most $y$' and 'A => B' as one formula, and phrases that do what one word does as that word."""
-    found: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        token, last = tokens[at], found[-1] if found else None
-        phrase = _trail(tokens, at - 1) if token.kind == "word" else []
-        stop = at + (len(phrase) or 1)
-        if last is not None and last.kind in ("term", "formula") and stop < len(tokens):
-            sign = (
-                token.text
-                if ARROW.fullmatch(token.text) and token.kind != "word"
-                else None
-            )
-            compared = _COMPARED.fullmatch(said := " ".join(phrase))
-            if said in _SIGNS:
-                sign = _SIGNS[said]
-            elif compared is not None and _words(compared["rest"]) <= _SCORES:
-                sign = r"\gg" if compared["much"] or compared["large"] else ">"
-            elif said == "to" and _SETTING & set(_lead(found, len(found) - 1)):
-                sign = "="  # 'setting $\beta$ to $1$'
-            elif _is_letter(last) and _equates(said):
-                sign = "="
-            implied = sign is not None and (sign == r"\implies" or not phrase)
-            follower, before = tokens[stop], [one.text for one in found[-3:-1]]
-            bound = said in _VERBLESS and before[-1:] in (
-                ["with"],
-                ["for"],
-                ["where"],
-                ["and"],
-            )
-            subject = (
-                before[-1:] == []
-                or before[-1] not in _NOT_SUBJECTS
-                or before == ["value", "of"]
-            )
-            subject |= implied or bound
-            if _is_letter(last) and sign == "=":
-                subject |= before[-1:] in (["with"], ["for"], ["where"])
-                subject |= before[-1:] == ["and"] and found[-3].kind == "formula"
-                subject |= before in _OF_A_NAME
-            fits = (
-                last.kind == follower.kind == "formula"
-                if implied
-                else last.kind == "term" or sign != "="
-            )
-            inline = (
-                follower.kind in ("term", "formula")
-                and not last.display
-                and not follower.display
-            )
-            if sign and inline and subject and fits:
-                found[-1] = Token(
-                    "formula",
-                    f"{last.text.rstrip('.,;')} {sign} {follower.text}",
-                    last.line,
-                )
-                at = stop + 1
-                continue
-            lead = set(_lead(found, len(found) - 1))
-            named = said in ("for", "as") and bool(lead & _USING)
-            if named and inline and _is_letter(follower):  # 'use $1$ for $\beta$'
-                said_so = f"{follower.text} = {last.text}"
-                found[-1] = Token("formula", said_so, last.line)
-                at = stop + 1
-                continue
-        number = _number_in_words(found, phrase)
-        if number is not None and last is not None:
-            words = number["verb"].count(" ") + 2
-            value = _NUMBERS.get(number["number"], number["number"])
-            found[-1] = Token("formula", f"{last.text} = {value}", last.line)
-            at += words
-            continue
-        length = next(
-            (
-                n
-                for n in (4, 3, 2)
-                if " ".join(phrase[:n]) in _PHRASES and len(phrase) >= n
-            ),
-            0,
-        )
-        if phrase[:2] == ["that", "is"] and at and tokens[at - 1].kind != "mark":
-            length = 0  # 'a number that is large'
-        found.append(
-            replace(token, text=_PHRASES[" ".join(phrase[:length])])
-            if length
-            else token
-        )
-        at += length or 1
-    return found
-
-
-def _is_letter(token: Token) -> bool:
-    """Whether a token is one name without an index."""
-    name = re.fullmatch(r"\\?[a-zA-Z]+", token.text.strip())
-    return token.kind == "term" and name is not None
-
-
-def _is_name(token: Token) -> bool:
-    """Whether a token is one name, perhaps with an index: q, k_a."""
-    name = re.fullmatch(r"\\?[a-zA-Z]+(?:_\w|_\{\w\})?", token.text.strip())
-    return token.kind == "term" and name is not None
-
-
-def _name_of(token: Token) -> str:
-    """A name as exercises write it: \\lambda is lambda."""
-    return re.sub(r"[\\{}\s]", "", token.text)
-
-
-def _equates(said: str) -> bool:
-    """Whether words between a name and a term say that the name is the term."""
-    return _EQUATES.fullmatch(said) is not None and _VALUED.match(said) is None
-
-
-def _number_in_words(
-    found: Sequence[Token], phrase: Sequence[str]
-) -> re.Match[str] | None:
-    """'is 1' right behind a letter: the words say what number it is."""
-    last = found[-1] if found else None
-    if (
-        last is None
-        or last.kind != "term"
-        or not re.fullmatch(r"\\?[a-zA-Z]+", last.text.strip())
-    ):
-        return None
-    number = _NUMBER_IN_WORDS.fullmatch(" ".join(phrase))
-    if number is None:
-        return None
-    before = set(_lead(found, len(found) - 1))
-    if number["verb"] in ("to", "at", "to be", "be") and not before & _SETTING:
-        return None
-    return number
-
-
-# Brackets and clauses.
-
-_CASE = re.compile(
-    r"\s*\\?[a-zA-Z]+(?:_\w)?\s*(?:=|<|>|\\[lg]eq?|\\[lg]t)\s*(?:\\[td]?frac)?[\s\d./{}-]+\s*"
-)
-
-
-def _without_brackets(given: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Brackets as sentences of their own, after the one they stand in; 'x > 0 (i != a)' has a condition in them."""
-    for sentence in given:
-        outer: list[Token] = []
-        inner: list[list[Token]] = []
-        held: list[Token] | None = None
-        for at, token in enumerate(sentence.tokens):
-            mark = token.text if token.kind == "mark" else ""
-            if mark == "(" and held is None:
-                held = []
-            elif mark == ")" and held is not None:
-                bound = (
-                    held[1:] if held and held[0].text in ("for", "if", "when") else held
-                )
-                words = not bound or any(one.kind == "word" for one in bound)
-                case = [one.text for one in sentence.tokens[at + 1 : at + 2]] in (
-                    [":"],
-                    [","],
-                )
-                case |= bool(_words("if when for") & set(_lead(outer, len(outer))))
-                case &= all(
-                    one.kind == "formula" and _CASE.fullmatch(one.text) for one in bound
-                )
-                if not words and outer and (outer[-1].kind == "formula" or case):
-                    outer += [Token("word", "for", held[0].line), *bound]
-                elif held:
-                    inner.append(held)
-                held = None
-            elif mark != ")":
-                (outer if held is None else held).append(token)
-        inner += [held] if held else []
-        if outer:
-            yield replace(sentence, tokens=tuple(outer))
-        yield from (Sentence(tuple(tokens), sentence.paragraph) for tokens in inner)
-
-
-_OPENERS = _words(
-    "but however although though because since so hence thus therefore whereas while which whose yet then"
-)
-_NEGATIONS = _words(
-    "not no never neither nor cannot except unless only hardly half most few doubt would"
-)
-_THERE_IS = re.compile(r"\bthere (?:is|are|exists?)\b(?! no\b)|\bexists?\b")
-_IMPLIES = _words("imply implies force forces entail entails requires")
-
-
-@dataclass(frozen=True)
-class _Clause:
-    """A run of tokens, from one mark or connective to the next."""
-
-    start: int
-    stop: int
-    words: tuple[str, ...]
-    quoted: bool
-    wanted: bool
-    some: bool  # 'there is ...'
-
-
-def _clauses(tokens: Sequence[Token]) -> list[_Clause]:
-    """The clauses of a sentence; one that consists of formulas only belongs to the one before it."""
-    cuts = [0]
-    for at, token in enumerate(tokens):
-        opens = token.kind == "word" and token.text in _OPENERS
-        if at > cuts[-1] and (opens or (token.kind == "mark" and token.text in ",;:")):
-            cuts.append(at)
-    found: list[_Clause] = []
-    for start, stop in pairwise((*cuts, len(tokens))):
-        words = [one.text for one in tokens[start:stop] if one.kind == "word"]
-        if found:
-            last, colon = found[-1], tokens[start].text == ":"
-            listed = (
-                any(one.kind == "formula" for one in tokens[last.start : last.stop])
-                and not colon
-            )
-            judged = any(
-                turns(word) and word not in _NEGATIONS for word in last.words
-            )  # 'A wrong attempt: ...'
-            announced = colon and last.quoted and (len(last.words) < 3 or judged)
-            more = words[:1] in (["i.e."], ["namely"], ["equivalently"])
-            if (listed and set(words) <= {"and", "or"}) or more or announced:
-                found.append(replace(last, start=start, stop=stop))
-                continue
-        opening = takewhile(lambda one: one.kind != "formula", tokens[start:stop])
-        wanted = any(
-            one.text in word_list()["wanted"] for one in opening if one.kind == "word"
-        )
-        quoted = any(turns(word) for word in words if not (wanted and word == "would"))
-        some = _THERE_IS.search(" ".join(words)) is not None
-        found.append(
-            _Clause(
-                start,
-                stop,
-                tuple(words),
-                quoted or {"were", "if"} <= set(words),
-                wanted,
-                some,
-            )
-        )
-    return found
-
-
 # Binding.
 
-_BINDERS = _words(
+_BINDERS = words_of(
     "for if when whenever where with as once provided assuming given case"
 )
-_REASONS = _words("as since because")
-_EVERY = _words("all every each any both")
-_SOME = _words("some one a an")
-_LARGE, _SMALL = _words("large big huge"), _words("small tiny")
+_REASONS = words_of("as since because")
+_EVERY = words_of("all every each any both")
+_SOME = words_of("some one a an")
+_LARGE, _SMALL = words_of("large big huge"), words_of("small tiny")
 _FILL = (
-    _words(
+    words_of(
         "the other others remaining index indices number numbers integer integers fixed constant scalar real positive"
         " value values sufficiently enough parameter two three factor that of choice arbitrary different and very"
         " arbitrarily non-negative dot product inner score scores weight weights query vector matrix ratio norm length"
@@ -546,39 +146,41 @@ _FILL = (
     | _LARGE
     | _SMALL
 )
-_THINGS = _words(
+_THINGS = words_of(
     "key keys token tokens head heads values value cases positions queries others"
 )
-_CHOOSING = _words("we i one you take took choose chose set put let use used")
-_HARMLESS = _words(
+_CHOOSING = words_of("we i one you take took choose chose set put let use used")
+_HARMLESS = words_of(
     "this these such choice choices reason same instance example our my general now here definition it its we have get"
     " obtain find gives first second third head token part term pair take choose set"
 )
-_LETS = _words(
+_LETS = words_of(
     "let set take choose define put pick write call denote with where use consider propose query assume suppose"
 )
-_FOLLOWS = _words(
+_FOLLOWS = words_of(
     "so then hence thus therefore gives get yields follows consequently obtain"
 )
-_EXAMPLE = _words("example instance e.g. say")
-_NARROWING = _words("for if when whenever unless except otherwise only")
-_STATING = _LETS | _FOLLOWS | _words("is are have has means holds")
-_DESCRIBING = _words(
+_EXAMPLE = words_of("example instance e.g. say")
+_NARROWING = words_of("for if when whenever unless except otherwise only")
+_STATING = _LETS | _FOLLOWS | words_of("is are have has means holds")
+_DESCRIBING = words_of(
     "is be lies depends must should has equals denotes being taken chosen set"
 )
-_APPROXIMATE = _words(
+_APPROXIMATE = words_of(
     "about around roughly approximately near close comparable proportional like"
 )
 _HARMLESS_DESCRIPTION = (
     _FILL
     | _DESCRIBING
-    | _words(
+    | words_of(
         "in to be chosen later below above determined free strictly real-valued which will we can choose specified yet"
         " any scale scaling sharpness strength gain multiplier coefficient knob hyperparameter inverse it this not"
         " freely as for so then and at our disposal fix is are enough"
     )
 )
-_GROWING = _words("is are being grows chosen taken which has must be")
+_PRONOUNS = words_of("then this that it here")
+_ANNOUNCING = words_of("part step line claim case question head")
+_GROWING = words_of("is are being grows chosen taken which has must be")
 _WITHDRAWN = re.compile(
     r"\b(?:scrap|discard|retract|withdraw) (?:that|this|it|the above)\b"
     r"|\b(?:that|this|it) (?:is|was) (?:(?:wrong|false|incorrect)(?! to| that)|a mistake|no good|not enough)\b"
@@ -605,7 +207,7 @@ class _Bound(NamedTuple):
 
 def _bound(tokens: Sequence[Token], at: int) -> tuple[_Bound | None, str]:
     """What binds the formula at a place; else the words of a binding that was not read."""
-    lead = _lead(tokens, at)
+    lead = lead_of(tokens, at)
     places = [place for place, word in enumerate(lead) if word in _BINDERS]
     if not places:
         return None, ""
@@ -635,7 +237,7 @@ def _bound(tokens: Sequence[Token], at: int) -> tuple[_Bound | None, str]:
 
 def _behind(tokens: Sequence[Token], at: int) -> str:
     """The words of a binding right behind a formula that were not read."""
-    trail = _trail(tokens, at)
+    trail = trail_of(tokens, at)
     if trail == ["or"] and at + 2 < len(tokens) and tokens[at + 2].kind == "term":
         return "or"
     if not trail or trail[0] not in (*_NARROWING, "with"):
@@ -680,6 +282,7 @@ class _Reader:
         self.fixed: tuple[t.Node, ...] = ()  # 'Let n = 2.', to the end of the answer
         self.earlier: list[t.Node] = []
         self.clouded = False
+        self.other_case = False  # 'Otherwise ...'
         self.chain: int | None = None  # the claim that a leading '=' goes on from
         # Of the sentence that is heard:
         self.tokens: list[Token] = []
@@ -693,112 +296,94 @@ class _Reader:
 
     def hear(self, sentence: Sentence, number: int) -> None:
         """One sentence, after those before it, clause by clause."""
-        self.sentence, self.number, self.tokens = (
-            sentence,
-            number,
-            _joined(sentence.tokens),
-        )
+        goes_on = self.sentence.end == ";"
+        self.sentence, self.number = sentence, number
+        self.tokens = joined_phrases(sentence.tokens)
         tokens = self.tokens
         words = [one.text for one in tokens if one.kind == "word"]
-        new = sentence.paragraph != self.paragraph
-        if new or words[:2] == [
-            "in",
-            "general",
-        ]:  # a paragraph closes what was supposed in the one before
-            self.supposed, self.quoting, self.hypothetical = (), False, False
-            self.earlier, self.clouded, self.case = [], False, ()
-            self.fixed = self.fixed if new else ()
-        if sentence.item or sentence.heading:
-            self.case = ()
-        self.paragraph = sentence.paragraph
+        self._close_scopes(words)
+        neutral = is_neutral([word for word in words if not turns(word)])
+        self.kind = "neutral" if neutral else "worded"
         turned = any(map(turns, words))
-        self.kind = (
-            "neutral"
-            if is_neutral([word for word in words if not turns(word)])
-            else "worded"
-        )
-        if words and not sentence.heading and (self.kind == "worded" or turned):
+        if words and not sentence.heading and (not neutral or turned):
             self.to_read.append((sentence.tokens[0].line, sentence.text))
-        self.front, self.doubt, self.strict, self.after, self.label, self.one = (
-            [],
-            "",
-            False,
-            [],
-            "",
-            None,
+        self.front, self.after, self.one = [], [], None
+        self.doubt, self.strict = "", False
+        self.label = self._opening_label()
+        self.other_case = bool(tokens) and (
+            tokens[0].text == "otherwise" or (self.other_case and goes_on)
         )
-        colon = next(
-            (
-                at
-                for at, one in enumerate(tokens)
-                if one.kind == "mark" and one.text == ":"
-            ),
-            None,
-        )
-        if colon is not None and all(
-            one.kind not in ("formula", "term") for one in tokens[:colon]
-        ):
-            label = [
-                one.text for one in tokens[:colon] if one.kind == "word"
-            ]  # 'Equal keys: ...': a case, perhaps
-            announced = len(label) < 2 or label[0] in (
-                "part",
-                "step",
-                "line",
-                "claim",
-                "case",
-                "question",
-                "head",
-            )
-            worded = not is_neutral(label) and not any(map(turns, label))
-            if len(label) <= 5 and (worded or not (announced or _STATING & set(label))):
-                self.label = " ".join(label)
+        if self.other_case:  # 'Otherwise F, hence G; so H'
+            self.doubt, self.strict = "otherwise", True
         self._keep_changes(words)
-        pronouns = {"then", "this", "that", "it", "here"}
-        continues = self.hypothetical and bool(
-            pronouns & {one.text for one in tokens[:2]}
-        )
+        opening = {one.text for one in tokens[:2]}
+        continues = self.hypothetical and bool(_PRONOUNS & opening)
         self._clauses(continues or sentence.end in ("?", "|"))
-        if self.one is not None:  # it narrows what is said, unless for all j != i
-            for at in self.after:
-                said = self.found[at]
-                if any(
-                    isinstance(part, t.Relation) and part.terms[1] == self.one
-                    for part in said.under
-                ):
-                    self.found[at] = replace(
-                        said,
-                        under=tuple(part for part in said.under if part != self.one),
-                    )
-                else:
-                    self.found[at] = replace(said, doubt="for some", strict=True)
-        if (
-            words
-            and _WITHDRAWN.search(text := " ".join(words))
-            and not _BINDERS & _words(text)
-        ):
-            own = tokens[0].kind == "word" and any(
-                one.kind == "formula" for one in tokens[: _withdrawing(tokens)]
-            )
-            last = max(
-                (one.sentence for one in self.found if one.sentence < number),
-                default=-1,
-            )
-            last = (
-                number if own else last
-            )  # 'one would try F, but that is not enough' is about F
-            self.found = [
-                replace(one, kind="turned") if one.sentence == last else one
-                for one in self.found
-            ]
+        self._narrow_to_one()
+        self._withdraw(words)
         if {"contradiction", "absurd"} & set(words):
             self.supposed, self.quoting = (), False
-        goes_on_so = self.hypothetical and words[:1] != [] and words[0] in pronouns
+        goes_on_so = self.hypothetical and bool(_PRONOUNS & set(words[:1]))
         self.hypothetical = (
             bool(word_list()["hypothetical"] & set(words))
             or goes_on_so
             or sentence.end == "?"
         )
+
+    def _close_scopes(self, words: Sequence[str]) -> None:
+        """A paragraph, or 'in general', closes what was supposed in the one before."""
+        sentence = self.sentence
+        is_new = sentence.paragraph != self.paragraph
+        if is_new or words[:2] == ["in", "general"]:
+            self.supposed, self.quoting, self.hypothetical = (), False, False
+            self.earlier, self.clouded, self.case = [], False, ()
+            self.fixed = self.fixed if is_new else ()
+        if sentence.item or sentence.heading:
+            self.case = ()
+        self.paragraph = sentence.paragraph
+
+    def _opening_label(self) -> str:
+        """'Equal keys: ...': words before a colon, which may be a case."""
+        marks = [one.text if one.kind == "mark" else "" for one in self.tokens]
+        opening = self.tokens[: marks.index(":")] if ":" in marks else []
+        label = [one.text for one in opening if one.kind == "word"]
+        if not opening or len(label) > 5:
+            return ""
+        if any(one.kind in ("formula", "term") for one in opening):
+            return ""
+        announced = len(label) < 2 or label[0] in _ANNOUNCING
+        worded = not is_neutral(label) and not any(map(turns, label))
+        is_case = worded or not (announced or _STATING & set(label))
+        return " ".join(label) if is_case else ""
+
+    def _narrow_to_one(self) -> None:
+        """'For one i' narrows what is said, unless that is said for all j != i."""
+        if self.one is None:
+            return
+        for at in self.after:
+            said = self.found[at]
+            compared = [part for part in said.under if isinstance(part, t.Relation)]
+            if any(part.terms[1] == self.one for part in compared):
+                kept = tuple(part for part in said.under if part != self.one)
+                self.found[at] = replace(said, under=kept)
+            else:
+                self.found[at] = replace(said, doubt="for some", strict=True)
+
+    def _withdraw(self, words: Sequence[str]) -> None:
+        """'That is wrong' withdraws the formulas of the sentence before it, or of its own."""
+        text = " ".join(words)
+        if not _WITHDRAWN.search(text) or _BINDERS & words_of(text):
+            return
+        tokens = self.tokens
+        before = tokens[: _withdrawing(tokens)]
+        own = tokens[0].kind == "word" and any(one.kind == "formula" for one in before)
+        earlier = [one.sentence for one in self.found if one.sentence < self.number]
+        # 'one would try F, but that is not enough' is about F
+        last = self.number if own else max(earlier, default=-1)
+        self.found = [
+            replace(one, kind="turned") if one.sentence == last else one
+            for one in self.found
+        ]
 
     def _keep_changes(self, words: Sequence[str]) -> None:
         """Words that change what is written, 'scaled to unit length', 'normalise q': they are left over."""
@@ -820,9 +405,9 @@ class _Reader:
         gives = any(one.kind == "formula" for one in tokens)
         describing = changing[0] not in word_list()["dividing"]
         names = {
-            _name_of(token)
+            name_of(token)
             for place, token in enumerate(tokens)
-            if _is_name(token) and _lead(tokens, place)[-1:] != ["by"]
+            if is_name(token) and lead_of(tokens, place)[-1:] != ["by"]
         }
         if (
             before
@@ -844,7 +429,7 @@ class _Reader:
             ),
             None,
         )
-        before_quoted, clauses = False, _clauses(tokens)
+        before_quoted, clauses = False, clauses_of(tokens)
         some = any(clause.some for clause in clauses)
         for clause in clauses:
             then = before_quoted and "then" in [
@@ -930,13 +515,18 @@ class _Reader:
             sentence=self.number,
             paragraph=self.paragraph,
         )
-        subject = set(_lead(self.tokens, at)) - _words(
+        subject = set(lead_of(self.tokens, at)) - words_of(
             "and so or which is hence thus then finally"
         )
         said = None if self.chain is None else self.found[self.chain]
-        for node in parse_each(
-            tidy(token.text), names=self.names, macros=self.commands
-        ):
+        text, reasons = without_reasons(token.text)
+        given = [
+            replace(base, node=node, text=reason, reason=True)
+            for reason in reasons
+            for node in parse_each(tidy(reason), names=self.names, macros=self.commands)
+            if isinstance(node, t.Relation) and not goes_on(node)
+        ]
+        for node in parse_each(tidy(text), names=self.names, macros=self.commands):
             concluded = None if isinstance(node, FormulaError) else _concluded(node)
             if isinstance(node, FormulaError):
                 found.append(replace(base, problem=node))
@@ -978,7 +568,7 @@ class _Reader:
                         ),
                     )
                 )
-        return found
+        return found + given
 
     def _formula(
         self,
@@ -987,7 +577,7 @@ class _Reader:
         bound: _Bound | None,
         unread: str,
         quoted: bool,
-        clause: _Clause,
+        clause: Clause,
     ) -> None:
         """One formula: a condition, a case, or a claim."""
         limit = any(
@@ -1007,7 +597,7 @@ class _Reader:
             and all(_plain_condition(one.node) for one in made)
         )
         verbs = [
-            n for n in range(at + 1, clause.stop) if self.tokens[n].text in _IMPLIES
+            n for n in range(at + 1, clause.stop) if self.tokens[n].text in IMPLIES
         ]
         implying = bool(verbs) and any(
             one.kind == "formula" for one in self.tokens[verbs[0] : clause.stop]
@@ -1016,7 +606,7 @@ class _Reader:
             bound = _Bound("if")
         if made and (bound is not None or self._conjoined(at, made, given)):
             self._conditions(made, bound, at, quoted)
-        elif made and given and not _FOLLOWS & set(_lead(self.tokens, at)):
+        elif made and given and not _FOLLOWS & set(lead_of(self.tokens, at)):
             # 'g > 1: ...', 'Say g > 1.': what is given, and not always so, is a case and no claim
             if self._is_announced(at):
                 self._conditions(made, _Bound("case"), at, quoted)
@@ -1031,9 +621,9 @@ class _Reader:
         at: int,
         unread: str,
         quoted: bool,
-        clause: _Clause,
+        clause: Clause,
     ) -> None:
-        lead = _lead(self.tokens, at)
+        lead = lead_of(self.tokens, at)
         if unread:
             self.doubt = self.doubt or unread
             self.clouded = True
@@ -1066,7 +656,7 @@ class _Reader:
                     strict=bool(behind) or self.strict,
                     lets=bool(_LETS & before),
                     under=(*self.supposed, *self.fixed, *self.case, *self.front),
-                    reason=reason,
+                    reason=reason or one.reason,
                     follows=one.follows or bool(_FOLLOWS & before),
                     example=bool(_EXAMPLE & before),
                     size=self._size(at, lead),
@@ -1075,14 +665,14 @@ class _Reader:
                     picked=" ".join(sorted(picked)),
                 )
             )
-            if not reason:
+            if not (reason or one.reason):
                 self.chain = self.after[-1]
 
     # Conditions.
 
     def _conjoined(self, at: int, made: Sequence[Statement], given: bool) -> bool:
         """'for m = 1 and n = 2': a further condition; 'F, i != j': a range."""
-        lead = _lead(self.tokens, at)
+        lead = lead_of(self.tokens, at)
         before = at - 1 - len(lead)
         if before < 0 or any(one.node is None for one in made):
             return False
@@ -1095,7 +685,7 @@ class _Reader:
         last = self.found[-1] if self.found else None
         if last is None or last.role != "condition" or last.sentence != self.number:
             return False
-        bound_itself = _trail(self.tokens, at)[:1] in (
+        bound_itself = trail_of(self.tokens, at)[:1] in (
             ["for"],
             ["if"],
             ["when"],
@@ -1112,8 +702,8 @@ class _Reader:
 
     def _is_announced(self, at: int) -> bool:
         """Whether a case opens a sentence or a clause, or is followed by what holds in it."""
-        lead, follower = _lead(self.tokens, at), self.tokens[at + 1 : at + 2]
-        words = _words("say let fix either or and set take consider assume for")
+        lead, follower = lead_of(self.tokens, at), self.tokens[at + 1 : at + 2]
+        words = words_of("say let fix either or and set take consider assume for")
         opens = at == len(lead) or self.tokens[at - 1].kind == "mark"
         holds = bool(follower) and follower[0].text in (
             ":",
@@ -1166,6 +756,8 @@ class _Reader:
     def _bind(self, node: t.Node, some: bool, at: int, binder: str) -> None:
         """A condition bound to what it stands beside."""
         opens = not self.after or self._opens(at)
+        if opens and self._ends_a_clause(at):
+            return
         if some and opens and isinstance(node, t.Name):
             self.one = node
         elif some:
@@ -1177,11 +769,11 @@ class _Reader:
             return
         places = [
             n
-            for n in range(at - len(_lead(self.tokens, at)))
+            for n in range(at - len(lead_of(self.tokens, at)))
             if self.tokens[n].kind in ("formula", "term")
         ]
         last = self.tokens[places[-1]] if places else None
-        value = places != [] and _lead(self.tokens, places[-1]) in (["and"], ["i.e."])
+        value = places != [] and lead_of(self.tokens, places[-1]) in (["and"], ["i.e."])
         if (
             last is not None
             and last.kind == "term"
@@ -1202,9 +794,23 @@ class _Reader:
             if earlier is None or not t.speaks_of(earlier, *letters):
                 break
 
+    def _ends_a_clause(self, at: int) -> bool:
+        """'The claim holds if F, so G': the condition belongs to words before it, and G is said without it."""
+        lead = lead_of(self.tokens, at)
+        place = next((n for n, word in enumerate(lead) if word in _BINDERS), 0)
+        opening = _FOLLOWS | words_of("and but also now even only in general note that")
+        main_clause = [word for word in lead[:place] if word not in opening]
+        following = self.tokens[at + 1 : at + 3]
+        concludes = (
+            len(following) == 2
+            and following[0].kind == "mark"
+            and following[1].text in _FOLLOWS
+        )
+        return concludes and len(main_clause) > 1 and lead[place - 1] != "that"
+
     def _opens(self, at: int) -> bool:
         """Whether a condition opens a clause and something follows it: it binds that, and not what stands before."""
-        lead, trail = _lead(self.tokens, at), _trail(self.tokens, at)
+        lead, trail = lead_of(self.tokens, at), trail_of(self.tokens, at)
         place = at - 1 - len(lead)
         before = self.tokens[place] if place >= 0 else None
         mark = before.text if before is not None and before.kind == "mark" else ""
@@ -1253,7 +859,7 @@ class _Reader:
         if unread:
             self._narrow(at, unread)
             return
-        lead, trail = _lead(self.tokens, at), _trail(self.tokens, at)
+        lead, trail = lead_of(self.tokens, at), trail_of(self.tokens, at)
         size = (bound.size if bound is not None else "") or self._size(at, lead)
         nodes = parse_each(tidy(token.text), names=self.names, macros=self.commands)
         names = [
@@ -1328,9 +934,9 @@ class _Reader:
         self, token: Token, lead: Sequence[str], trail: Sequence[str], size: str
     ) -> None:
         """Words that hold a name back, 'a moderate lambda', 'whatever lambda is', 'for small n': they are left over."""
-        if not _is_name(token):
+        if not is_name(token):
             return
-        name, limiting = _name_of(token), word_list()["limiting"]
+        name, limiting = name_of(token), word_list()["limiting"]
         relative = trail[1:] if trail[:1] in (["that"], ["which"]) else trail
         independent = {"not", "depend"} <= set(relative) or "independent" in relative
         words = ""
@@ -1340,7 +946,7 @@ class _Reader:
             words = f"{' '.join(lead[-2:])} ${token.text}$"
         elif independent or set(relative[:3]) & limiting:
             words = f"${token.text}$ {' '.join(trail[:6])}"
-        numbers = [word for word in trail if word.isdigit() or word in _NUMBERS]
+        numbers = [word for word in trail if word.isdigit() or word in NUMBERS]
         if numbers and {"norm", "length", "size"} & set(trail[:4]):
             words = f"${token.text}$ {' '.join(trail[:6])}"  # 'q has norm 1'
         if words:
@@ -1362,7 +968,7 @@ class _Reader:
 
     def _size(self, at: int, lead: Sequence[str]) -> str:
         """'large' or 'small', where words beside a formula say so."""
-        trail = _trail(self.tokens, at)
+        trail = trail_of(self.tokens, at)
         after = self.tokens[at + 1 : at + 3]
         if (
             not trail
@@ -1370,7 +976,7 @@ class _Reader:
             and after[0].text == ","
             and after[1].kind == "word"
         ):
-            trail = _trail(self.tokens, at + 1)
+            trail = trail_of(self.tokens, at + 1)
             trail = trail if trail[0] in (*word_list()["size"], "which") else []
         stop = next(
             (
@@ -1443,39 +1049,3 @@ def _plain_condition(node: t.Node | None) -> bool:
     return bool(flat) and all(
         t.is_letter(item) or not list(t.every_name(item)) for item in flat
     )
-
-
-_REASON = r"\\(?:text|textrm|mbox)\{\s*\(?\s*(?:by|using|since|because|def|definition|from|see)\b"
-_RESTRICTING = "for|if|when|whenever|where|unless|except|otherwise|only|some|one|with|provided|most|half|as|not|or"
-_TIDY = (  # what is left out, or spelled out, before a formula is parsed
-    (
-        r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z]?\)|\{\d{1,3}[a-z]?\})\s*$",
-        "",
-    ),  # a number: (3)
-    (
-        rf"\s*(?:&&?|\\q?quad)\s*\(\s*{_REASON}[^{{}}]*\}}(?:[^()]|\([^()]*\))*\)\s*(?=\\\\|$)",
-        "",
-    ),  # reasons
-    (rf"\s*(?:&&?|\\q?quad)\s*{_REASON}[^{{}}$]*\}}\s*(?=\\\\|$)", ""),
-    (
-        rf"\s*&&\s*\\text\{{(?![^{{}}]*\b(?:{_RESTRICTING})\b)[^{{}}$]*\}}\s*(?=\\\\|$)",
-        "",
-    ),
-    (
-        r"^\s*\\text\{\s*(?:[tT]hen|[sS]o|[hH]ence|[tT]hus|[tT]herefore)\s*,?\s*\}\s*",
-        "",
-    ),
-    (r"[.,;:]\s*$", ""),
-    (
-        r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:[\^_]\s*\{?\s*\+\s*\}?|_\s*\{\s*>\s*0\s*\})",
-        "> 0",
-    ),
-    (r"\\Delta\s+([a-z])(?![a-zA-Z])", r"\\Delta_{\1}"),
-)
-
-
-def tidy(text: str) -> str:
-    """Without the mark that ends a sentence and without a number, and with two habits spelled out."""
-    for pattern, instead in _TIDY:
-        text = re.sub(pattern, instead, text)
-    return text.strip()

@@ -35,7 +35,7 @@ NOTHING = "no answer was found, or only questions: write '## ', an exercise's id
 LIMIT = f"more than {MOST_SECTIONS} sections: what comes later was read as a part of the last of them"
 ENOUGH, AHEAD, SHARED = (
     0.28,
-    0.04,
+    0.035,
     3,
 )  # the least score, how much more than the next, and words in common
 WEIGHTS = {"heading": 1.5, "asked": 1.0, "said": 0.7, "around": 0.3}
@@ -258,6 +258,11 @@ def defined(text: str, names: Collection[str]) -> tuple[str, ...]:
     )
 
 
+def _blank_names(exercise: Exercise) -> set[str]:
+    """What the blanks of an exercise ask for, as written."""
+    return {source for blank in exercise.blanks for source in blank.of}
+
+
 class Matcher:
     """Compares sections with exercises."""
 
@@ -342,6 +347,8 @@ class Matcher:
             scores[name] += KEYS_NAMED if keys and indices.issuperset(keys) else 0.0
             if wanted and (wanted <= defines or wanted.isdisjoint(known)):
                 scores[name] += ALL_DEFINED if wanted <= defines else NONE_DEFINED
+            elif each.condition and defines - _blank_names(each):
+                scores[name] += NONE_DEFINED  # a condition is asked for, and no name
         best = sorted(scores, key=lambda name: -scores[name])
         near = [
             name

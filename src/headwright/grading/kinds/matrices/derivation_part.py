@@ -139,9 +139,19 @@ def _with_false_steps(derivation: Derivation, small: Sequence[t.Relation]) -> As
     )
     if would_lead:
         return asked_part(PART, "refuted", false[0])
+    wrong_end = next((one for one in false if _speaks_of_an_end(one, aims)), None)
+    if wrong_end is not None:
+        return asked_part(PART, "refuted", wrong_end)
     line = false[0].claimed.statement.line
     reason = f"line {line} is false, and the other steps leave a gap"
     return derivation.part("undecided", reason)
+
+
+def _speaks_of_an_end(one: Finding, aims: Sequence[Aim]) -> bool:
+    """Whether a false formula, asserted without other words, says something of a side of what is to be shown."""
+    ends = {end for aim in aims for end in (aim.start, aim.end)}
+    wrong = [each.link for each in one.judged if each.word == "refuted"]
+    return one.formula.counts and any(ends & set(link.terms) for link in wrong)
 
 
 def _has_false_step(one: Finding) -> bool:
