@@ -3,7 +3,8 @@
 Each line of answers.jsonl says what is so about an answer: whether what was asked for is right, wrong or not given
 (none), and which formulas beside it are false. The labels were given by the people who wrote the answers. On those with
 `fooled` an earlier version was wrong. conditions.jsonl has answers that turn on a condition, a second answer, a later
-bound or a false step; they were written by somebody who had not read the code.
+bound or a false step; they were written by somebody who had not read the code. So were those of courses.jsonl, over all
+kinds of exercises: labels were fixed before the first run, and those of two were corrected by numbers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ ANSWERS = [json.loads(line) for line in LINES]
 CONDITIONS = [
     json.loads(line)
     for line in (Path(__file__).parent / "conditions.jsonl").read_text().splitlines()
+]
+COURSES = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "courses.jsonl").read_text().splitlines()
 ]
 FALSE = {"right": {"refuted", "missing"}, "wrong": {"proved"}, "none": {"proved"}}
 FLOORS = {("right", "proved"): 0.9, ("wrong", "refuted"): 0.9}
@@ -66,6 +71,15 @@ def test_answers_that_turn_on_a_condition_get_no_false_verdict() -> None:
         words[one["asked"], verdict.word] += 1
     assert words["right", "proved"] >= 53
     assert words["wrong", "refuted"] >= 30
+
+
+def test_a_part_of_the_answers_to_all_kinds_is_judged_well() -> None:
+    judged(COURSES[::EVERY])
+
+
+@pytest.mark.slow
+def test_all_answers_to_all_kinds_are_judged_well() -> None:
+    judged(COURSES)
 
 
 @pytest.mark.slow

@@ -373,6 +373,25 @@ def test_a_verdict_survives_json() -> None:
             r" as $\omega\to\infty$.",
             "proved",
         ),
+        # a conclusion that denies what was supposed is not said under it
+        (
+            "positions-unique",
+            r"Suppose $\Phi_t=\Phi_{t'}$. Then $\sin t=\sin t'$. Hence"
+            r" $\Phi_t\neq\Phi_{t'}$ whenever $t\ne t'$.",
+            "proved",
+        ),
+        # what is said first in a sentence counts, and what is given is no case
+        ("averaging-two", r"And $\beta$ is $5$. $q=\beta(k_a+k_b)$.", "refuted"),
+        (
+            "averaging-many",
+            r"With $S=\{1,\dots,m\}$ let $q=t\sum_{i\in S}k_i$, $t\ge\ln\frac{n}{\epsilon}$.",
+            "proved",
+        ),
+        (
+            "averaging-two",
+            "\\[\nq=\\lambda(k_a+k_b),\\qquad\\lambda\\ \\text{large}\n\\]\nso that the rest vanishes.",
+            "proved",
+        ),
         # a false end of a derivation
         (
             "permutation",
@@ -407,3 +426,30 @@ def test_a_reason_beside_a_line_is_judged() -> None:
 def test_a_formula_that_cannot_be_judged_is_not_called_idle() -> None:
     found = verdict("zero-key-weights", r"$c_1 = \frac13\sum_{j=1}^3 x_j$")
     assert "in any case" not in found.reason
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "formula", "status"),
+    [
+        # where no query is given, nothing is false of what one would do
+        (
+            "design-impossible",
+            r"$\alpha_3\le\frac13$ for all $q$. So $q=\text{none}$.",
+            r"\alpha_3\le\frac13",
+            "open",
+        ),
+        # what the statement defines may be repeated
+        (
+            "linear-attention",
+            r"$Z=(QK^\top)V=Q(K^\top V)$, so $M=K^\top V$.",
+            r"Z=(QK^\top)V=Q(K^\top V)",
+            "true",
+        ),
+    ],
+)
+def test_what_is_known_of_the_exercise_is_not_false(
+    exercise: str, text: str, formula: str, status: str
+) -> None:
+    found = verdict(exercise, text)
+    assert found.word == "proved", found.reason
+    assert statuses(found)[formula] == status

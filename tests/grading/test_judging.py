@@ -78,6 +78,17 @@ def test_a_hair_is_told_as_a_difference() -> None:
         )
 
 
+def test_a_difference_that_is_too_small_to_show_is_bounded() -> None:
+    reason = check("averaging-two", "q = 100(k_a + k_b)").reason
+    assert re.search(r"alpha_a is about 0\.5, less than \S*e-\d+ too little$", reason)
+
+
+def test_where_a_logarithm_has_no_value_is_told_by_what_matters() -> None:
+    found = check("averaging-two", r"q = \ln((n-2)/\epsilon)(k_a+k_b)")
+    assert "at n = 2 it takes ln((n - 2)/epsilon) = ln 0" in found.reason
+    assert "ln((n - 2)/epsilon)" not in (found.suggestion or "")
+
+
 def test_the_headline_is_the_failure_with_the_fewest_keys() -> None:
     verdict = check(
         "averaging-two", "q = k_a"

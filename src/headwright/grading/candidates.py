@@ -107,6 +107,9 @@ class Contents:
     mentioned: dict[str, tuple[Statement, t.Node]] = field(
         default_factory=dict
     )  # own names with a value in a remark
+    examples: dict[str, Definition] = field(
+        default_factory=dict
+    )  # own names with a value that is an example, in the sentence of the object
     left_over: tuple[LeftOver, ...] = ()  # words that may restrict what is written
     several_bounds: dict[str, tuple[int, ...]] = field(
         default_factory=dict
@@ -583,6 +586,7 @@ class _Sorter:
                     contents.asked.append(made)
             elif one.example:
                 contents.quoted.append(one)
+                self._note_example(one, made)
             elif not case:
                 contents.own.append(
                     replace(
@@ -692,8 +696,16 @@ class _Sorter:
             for mine, link in zip(own, links, strict=True)
         ]
 
+    def _note_example(self, one: Statement, made: Definition) -> None:
+        """'q = beta (k_a + k_b), e.g. beta = 1': an example of the object, where it is given."""
+        if one.sentence in self.objects and made.name not in self.exercise.answer:
+            self.contents.examples.setdefault(made.name, made)
+
     def _define_in_condition(self, one: Statement, part: t.Relation, rank: int) -> None:
         """'q = beta (k_a + k_b) where beta = 1', and the same with 'if', 'for' or brackets, say what beta is."""
+        if one.example:
+            for name, value in self._defined(part):
+                self._note_example(one, Definition(name, value, one, rank))
         if rank == QUOTED or one.example:
             return
         known = {(made.name, made.value) for made in self.contents.own}
@@ -711,6 +723,8 @@ class _Sorter:
         narrowing: list[t.Node] = []
         about_own: list[t.Relation] = []
         for part in under:
+            if isinstance(part, t.Relation) and self.exercise.kind.is_given(part):
+                continue
             if isinstance(part, t.Relation) and (
                 self._defines(part) or any(map(self._bounds_own, comparisons(part)))
             ):

@@ -66,32 +66,9 @@ class Tried:
 def try_candidate(
     exercise: Exercise, candidate: Candidate, contents: Contents, opened: Open
 ) -> Tried:
-    """One candidate, judged by the goals in each of its cases."""
+    """One candidate, judged by the goals in each of its cases; undecided where something written was not used."""
     made = [one for _, found in candidate.cases for one in found.values()]
-    parts = []
-    for case, found in candidate.cases:
-        said = ", ".join(
-            latex(t.Relation((an.named(name), one.value), ("=",)))
-            for name, one in found.items()
-        )
-        parts.append(
-            said + (r" \text{ for } " + ", ".join(map(latex, case)) if case else "")
-        )
-    live = [
-        one for one in contents.asked if one.rank > QUOTED or candidate.rank == QUOTED
-    ]
-    numbers = frozenset(
-        one.statement.number for one in live if any(map(one.says_the_same, made))
-    )
-    start = Tried(
-        "undecided",
-        "",
-        made[0].statement.line,
-        "; ".join(parts),
-        candidate.rank,
-        statements=numbers,
-    )
-    used = an.full_names(*(one.value for one in made))
+    start = _untried(candidate, made, contents)
     tried = [
         _by_goals(start, reading(found, contents), opened, case)
         for case, found in candidate.cases
@@ -103,55 +80,100 @@ def try_candidate(
         judged=tuple(each for one in tried for each in one.judged),
         answer=tried[-1].answer,
     )
-    if used & contents.unclear:
-        unclear = f"{min(used & contents.unclear)} is described in words or case by case, which is not read"
-        return replace(start, reason=unclear, answer=chosen.answer)
-    if used & (
-        contents.several if chosen.word == "refuted" else contents.contradictory
-    ):
-        name = min(used & contents.several)
-        reason = f"{chosen.word} for one value of {name} ({chosen.reason}); another is written"
-        return replace(start, reason=reason, answer=chosen.answer)
-    unsettled = _unsettled_name(used, contents, chosen)
-    if unsettled:
-        return replace(start, reason=unsettled, answer=chosen.answer)
-    differing = sorted(used & set(contents.several_bounds))
-    if differing:
-        places = " and ".join(
-            f"line {number}" for number in contents.several_bounds[differing[0]]
-        )
-        reason = f"{differing[0]} is bounded in several ways ({places}): say which one is meant"
-        return replace(start, reason=reason, answer=chosen.answer)
-    for line, first in (
-        (one.line, _FIRST_NAME.match(one.text)) for one in contents.unread
-    ):
-        if first is not None and first[1] in used:
-            unread = f"line {line} was not read, and may bound a name in it"
-            return replace(start, reason=unread, answer=chosen.answer)
-    unused = (
-        None
-        if chosen.answer is None
-        else _unused_condition(made, contents, chosen.answer)
-    )
-    if unused is not None:
-        condition, where = unused
-        reason = f"line {where.line} says it for {plain(condition)}, which was not used"
-        return replace(start, reason=reason, answer=chosen.answer)
-    if chosen.word in ("proved", "refuted"):
-        left = left_over(exercise, contents, made, refuted=chosen.word == "refuted")
-        if left:
-            return replace(start, reason=left, answer=chosen.answer)
+    doubt = _doubt_about_names(made, contents, chosen)
+    if not doubt and chosen.word in ("proved", "refuted"):
+        doubt = left_over(exercise, contents, made, refuted=chosen.word == "refuted")
+    if not doubt and chosen.word == "proved":
+        doubt = _failing_example(start, candidate, contents, opened)
+    if doubt:
+        return replace(start, reason=doubt, answer=chosen.answer)
     cases = [case for case, _ in candidate.cases]
     if chosen.word == "proved" and cases[0] and chosen.answer is not None:
         session = opened(chosen.answer)
-        if not (
-            _cover(cases, exercise)
-            if len(cases) > 1
-            else all(map(session.always, cases[0]))
-        ):
+        several = len(cases) > 1
+        always = not several and all(map(session.always, cases[0]))
+        if not (always or (several and _cover(cases, exercise))):
             told = " or ".join(" and ".join(map(plain, case)) for case in cases)
             return replace(chosen, word="undecided", reason=f"answered for {told} only")
     return chosen
+
+
+def _untried(
+    candidate: Candidate, made: Sequence[Definition], contents: Contents
+) -> Tried:
+    """A candidate as it is shown, with the statements that it was made of."""
+    parts = []
+    for case, found in candidate.cases:
+        said = ", ".join(
+            latex(t.Relation((an.named(name), one.value), ("=",)))
+            for name, one in found.items()
+        )
+        under = r" \text{ for } " + ", ".join(map(latex, case)) if case else ""
+        parts.append(said + under)
+    live = [
+        one for one in contents.asked if one.rank > QUOTED or candidate.rank == QUOTED
+    ]
+    numbers = frozenset(
+        one.statement.number for one in live if any(map(one.says_the_same, made))
+    )
+    line, rank = made[0].statement.line, candidate.rank
+    return Tried("undecided", "", line, "; ".join(parts), rank, statements=numbers)
+
+
+def _doubt_about_names(
+    made: Sequence[Definition], contents: Contents, chosen: Tried
+) -> str:
+    """Why it is not clear what the names in a candidate are; '' where it is."""
+    used = an.full_names(*(one.value for one in made))
+    if used & contents.unclear:
+        name = min(used & contents.unclear)
+        return f"{name} is described in words or case by case, which is not read"
+    is_refuted = chosen.word == "refuted"
+    several = used & (contents.several if is_refuted else contents.contradictory)
+    if several:
+        name = min(used & contents.several)
+        return f"{chosen.word} for one value of {name} ({chosen.reason}); another is written"
+    unsettled = _unsettled_name(used, contents, chosen)
+    if unsettled:
+        return unsettled
+    differing = sorted(used & set(contents.several_bounds))
+    if differing:
+        lines = contents.several_bounds[differing[0]]
+        places = " and ".join(f"line {number}" for number in lines)
+        return f"{differing[0]} is bounded in several ways ({places}): say which one is meant"
+    for one in contents.unread:
+        first = _FIRST_NAME.match(one.text)
+        if first is not None and first[1] in used:
+            return f"line {one.line} was not read, and may bound a name in it"
+    if chosen.answer is None:
+        return ""
+    unused = _unused_condition(made, contents, chosen.answer)
+    if unused is None:
+        return ""
+    condition, where = unused
+    return f"line {where.line} says it for {plain(condition)}, which was not used"
+
+
+def _failing_example(
+    start: Tried, candidate: Candidate, contents: Contents, opened: Open
+) -> str:
+    """'q = beta (k_a + k_b), e.g. beta = 1': what is proved for large beta, and false for the example."""
+    bounded = {
+        name
+        for said, _ in contents.bounds
+        if not is_sign(said.node)
+        for name in an.full_names(said.node)
+    }
+    for case, found in candidate.cases:
+        used = an.full_names(*(one.value for one in found.values()))
+        for name in sorted(used & set(contents.examples) - bounded):
+            example = contents.examples[name]
+            there = reading({**found, name: example}, contents)
+            tried = _by_goals(start, there, opened, case)
+            if tried.word == "refuted":
+                line = example.statement.line
+                return f"it is false for {name} = {plain(example.value)}, the example of line {line}"
+    return ""
 
 
 def _unsettled_name(used: set[str], contents: Contents, chosen: Tried) -> str:

@@ -220,9 +220,13 @@ def telling_digits(left: arb, right: arb) -> int:
 def contrasted(left: arb, sign: str, right: arb) -> str:
     """What a side is, and what it is not, with as many digits as show that."""
     digits = telling_digits(left, right)
-    if digits <= MOST_DIGITS:
+    is_hair = shown(left) == shown(right) and left.overlaps(right)
+    is_hair &= not (left.is_exact() and right.is_exact())
+    if digits <= MOST_DIGITS and not is_hair:
         return f"{shown(left, digits)}, not {SIGNS[sign]} {shown(right, digits)}"
     gap = shown(abs(left - right), 2)
+    if is_hair:  # the enclosures of the two overlap
+        gap = f"less than {shown(abs(left - right).upper(), 2)}"
     how = {
         "<": "too much",
         "<=": "too much",

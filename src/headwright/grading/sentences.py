@@ -88,7 +88,8 @@ _NAMED, _WITH = r"(\\?[A-Za-z]+)", r"\\text\{\s*(?:for|with|where|and)"
 _SIZE = re.compile(  # '..., \qquad \lambda \text{ large}' at the end of a display
     r"[,;]?(?:\s|~|\\[,;:! ]|\\q?quad\b)*"
     rf"(?:(?:{_WITH}|\\text\{{)\s*(?:a |any |all )?(?:sufficiently |very )?large(?: enough)?\s*\}}\s*{_NAMED}"
-    rf"|(?:{_WITH}\s*\}}\s*)?{_NAMED}\s*\\text\{{\s*(?:is |sufficiently |very )*large(?: enough)?\s*\.?\s*\}})"
+    rf"|(?:{_WITH}\s*\}}\s*)?{_NAMED}(?:\s|~|\\[,;:! ])*"
+    r"\\text\{\s*(?:is |sufficiently |very )*large(?: enough)?\s*\.?\s*\})"
     r"\s*[.,]?\s*(\$\$|\\\])(?=(\s*(?:[A-Z]|$))?)"
 )
 _STRUCK = re.compile(r"~~[^~]{1,2000}~~")  # what is crossed out is not said
@@ -114,6 +115,7 @@ def sentences(written: Written) -> tuple[Sentence, ...]:
     ):  # commands that only dress words; lines stay where they are
         text = _ITEMS.sub("- ", _STRUCTURE.sub("", _COMMANDS.sub(r"\1", text)))
     text = _SIZE.sub(_sized, text)
+    text = _HALF_MARKED.sub(_marked, text)
     lines = text.split("\n")
     found: list[Sentence] = []
     number, heading = 0, False
@@ -145,6 +147,15 @@ def sentences(written: Written) -> tuple[Sentence, ...]:
         number += bool(tokens)
         heading = False
     return tuple(found)
+
+
+_HALF_MARKED = re.compile(  # '$x$ = 1': the sign and the other side stand outside the marks
+    r"(?<![\\$])\$(?![\s$])([^$\n]+)(?<![\s\\])\$[ ]?([=≥≤≫≈])[ ]?(\$[^$\n]+\$|[\w./]*\w)"
+)
+
+
+def _marked(found: re.Match[str]) -> str:
+    return f"${found[1]} {found[2]} {found[3].strip('$')}$"
 
 
 def _sized(found: re.Match[str]) -> str:
@@ -248,8 +259,13 @@ def _code_span(text: str, line: int) -> Iterator[Token]:
 _PROGRAM = re.compile(r"==|[\w\]]\.[a-z]\w*\(|\w\[[^\]]*[:,]|@|;|\breturn\b|\bdef\b")
 
 
+_UNMARKED = re.compile(r"(?<![=<>!:-])=(?![=>])|[≥≤≫≈]")  # no word of English
+
+
 def _words_without_code(row: str, number: int) -> Iterator[Token]:
-    if row:
+    if _UNMARKED.search(row):  # a formula that was left without its marks
+        yield from _typed_row(row, number)
+    elif row:
         for found in _WORD.finditer(row.replace("**", " ")):
             word = found[0].replace("’", "'").strip("_").lower()
             if re.fullmatch(r"[,;:.!?()]", word):

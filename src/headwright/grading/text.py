@@ -22,6 +22,7 @@ from headwright.grading.clauses import IMPLIES, Clause, clauses_of, without_brac
 from headwright.grading.markdown import Written
 from headwright.grading.phrases import (
     NUMBERS,
+    is_letter,
     is_name,
     joined_phrases,
     lead_of,
@@ -177,6 +178,10 @@ _HARMLESS_DESCRIPTION = (
         " any scale scaling sharpness strength gain multiplier coefficient knob hyperparameter inverse it this not"
         " freely as for so then and at our disposal fix is are enough"
     )
+)
+_EVERY_CHOICE = words_of("arbitrary any every")
+_GIVING_A_VALUE = words_of(
+    "a the is being value number constant of for in place instead as into equal to just simply"
 )
 _PRONOUNS = words_of("then this that it here")
 _ANNOUNCING = words_of("part step line claim case question head")
@@ -645,6 +650,8 @@ class _Reader:
         other = {"a", "an"} & set(clause.words[:1])  # 'a longer query has ...'
         picked = (word_list()["picking"] & before) | other | ({self.label} - {""})
         reason = bool(_REASONS & set(lead[:1] + lead[-1:]))
+        if any(_denies(one.node, part) for one in made for part in self.supposed):
+            self.supposed = ()  # 'Suppose F. ... Hence not F.'
         for one in made:
             self.after.append(len(self.found))
             self.found.append(
@@ -881,8 +888,12 @@ class _Reader:
             self.described.add(re.sub(r"[\\{}\s]", "", token.text))
         plain_size = size and not any(turns(word) or word == "too" for word in trail)
         self._keep_limits(token, lead, trail, size)
+        if not size:
+            self._keep_choices(token, at)
         describes = trail != [] and trail[0] in _DESCRIBING | _APPROXIMATE
-        if describes and not plain_size and not set(trail) <= _HARMLESS_DESCRIPTION:
+        of_another = trail[-1:] == ["of"] and follows  # 'is the norm of $x$'
+        harmless = set(trail) <= _HARMLESS_DESCRIPTION and not of_another
+        if describes and not plain_size and not harmless:
             self.determined.setdefault(
                 re.sub(r"[\\{}\s]", "", token.text), (token.line, " ".join(trail[:8]))
             )
@@ -959,6 +970,36 @@ class _Reader:
             )
             self.left_over.append(said)
 
+    def _keep_choices(self, token: Token, at: int) -> None:
+        """'for arbitrary beta', 'beta between $1$ and $10$', '$1$ in place of beta' do not leave beta large."""
+        if not is_letter(token):
+            return
+        lead, trail = lead_of(self.tokens, at), trail_of(self.tokens, at)
+        free = {"arbitrary"} & set(lead[-2:]) or _EVERY_CHOICE & set(trail[:3])
+        ranges = trail[:1] in (["between"], ["of"])
+        if not (free or ranges or self._has_number_beside(at)):
+            return
+        words = " ".join([*lead[-3:], f"${token.text}$", *trail[:4]])
+        names = frozenset({name_of(token)})
+        said = LeftOver(token.line, self.number, words, names, unless_bounded=True)
+        self.left_over.append(said)
+
+    def _has_number_beside(self, at: int) -> bool:
+        """Whether a number stands beside the name at a place, with words between that may give it to the name."""
+        for step in (-1, 1):
+            words: set[str] = set()
+            place = at + step
+            while 0 <= place < len(self.tokens):
+                other = self.tokens[place]
+                if other.kind in ("formula", "term"):
+                    is_number = re.fullmatch(r"[\d./]+", other.text.strip()) is not None
+                    if is_number and words and words <= _GIVING_A_VALUE:
+                        return True
+                    break
+                words |= {other.text} if other.kind == "word" else set()
+                place += step
+        return False
+
     def _keep_some(self, one: Statement) -> None:
         """'for some lambda > 0' does not say which: that is left over, unless more is said of lambda."""
         names = frozenset(name.base for name in t.every_name(one.node))
@@ -1031,6 +1072,15 @@ def _concluded(node: t.Node) -> t.Node | None:
             return conclusion
         case _:
             return None
+
+
+def _denies(node: t.Node | None, supposed: t.Node) -> bool:
+    """Whether one of two comparisons says that two things are equal, and the other that they differ."""
+    body = None if node is None else t.unquantified(node)
+    if not isinstance(body, t.Relation) or not isinstance(supposed, t.Relation):
+        return False
+    signs = {*body.comparisons, *supposed.comparisons}
+    return signs == {"=", "!="} and set(body.terms) == set(supposed.terms)
 
 
 def _names_a_value(node: t.Node) -> bool:

@@ -158,7 +158,7 @@ def recheck(
     return confirmed(outcome, said, wanted, lenient=drawer.is_lenient)
 
 
-def _no_logarithm(question: Question, instance: ExplicitInstance) -> str:
+def _no_logarithm(question: Question, instance: ExplicitInstance) -> t.Call | None:
     """The logarithm in what the answer defines that is taken of no positive number there: 'ln((n - 2)/epsilon)'."""
     for definition in question.definitions.values():
         for part in t.walk(definition):
@@ -166,9 +166,8 @@ def _no_logarithm(question: Question, instance: ExplicitInstance) -> str:
                 continue
             (inner,) = part.arguments
             if holds(t.Relation((inner, t.ZERO), (">",)), instance) is False:
-                is_zero = holds(t.Relation((inner, t.ZERO), ("=",)), instance)
-                return f"{plain(part)} = ln 0" if is_zero else plain(part)
-    return ""
+                return part
+    return None
 
 
 def _undefined_there(
@@ -180,9 +179,32 @@ def _undefined_there(
     }
     reason = f"{plain(question.node)} is not defined for {at(where)}"
     taken = _no_logarithm(question, instance)
-    if taken:
-        reason = f"right wherever it is defined; but it takes {taken} for {at(where)}"
+    if taken is not None:
+        zero = t.Relation((taken.arguments[0], t.ZERO), ("=",))
+        words = plain(taken)
+        if holds(zero, instance):
+            words += " = ln 0"
+            where = _needed_for(zero, where, instance)
+        reason = f"right wherever it is defined; but at {at(where)} it takes {words}"
     return decided_instead(outcome, Decision("refuted", reason))
+
+
+def _needed_for(
+    equation: t.Relation, where: dict[str, Fraction], instance: ExplicitInstance
+) -> dict[str, Fraction]:
+    """The numbers for which an equation holds, without those that make no difference when they are halved."""
+    halved = {
+        name: replace(
+            instance, numbers={**instance.numbers, name: value / 2}, _values={}
+        )
+        for name, value in where.items()
+    }
+    needed = {
+        name: value
+        for name, value in where.items()
+        if not holds(equation, halved[name])
+    }
+    return needed or where
 
 
 def _question(drawer: InstanceDrawer, answer: Answer, outcome: Outcome) -> Question:

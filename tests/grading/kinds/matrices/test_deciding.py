@@ -695,7 +695,9 @@ def test_a_counterexample_is_shown_as_small_explicit_matrices() -> None:
 def test_what_is_said_of_an_object_that_nothing_defines_is_no_answer(
     exercise: str, claim: str
 ) -> None:
-    assert whole(exercise, claim).word == "missing"
+    found = whole(exercise, claim)
+    assert found.word == "undecided"
+    assert "no formula defines it" in found.reason
 
 
 @pytest.mark.parametrize(

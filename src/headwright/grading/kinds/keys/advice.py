@@ -162,8 +162,10 @@ def suggest_length(
     wrong = _what_is_wrong(numbers, failed)
     if set(map(str, scaled.lengths)) <= _partial_thresholds(decisions):
         # the answer's is the threshold itself, which is no number for some of what is given
-        apart = f"where that is no number every {LAMBDA} > 0 does: treat it apart, or take a longer query"
-        return wrong, f"{works}; {apart}"
+        return wrong, (
+            f"where that is no number, {', '.join(queries)} works for every {LAMBDA} > 0:"
+            " treat it apart, or take a longer query"
+        )
     shown_numbers = [shown(x) if x.is_finite() else "no number" for x in numbers]
     yours = ", ".join(dict.fromkeys(shown_numbers) or map(str, scaled.lengths))
     here = f" at {at(failed.decision.values)}" if failed.decision.values else ""

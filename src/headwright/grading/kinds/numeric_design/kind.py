@@ -137,6 +137,7 @@ class NumericDesignKind(ExerciseKind[NumericDesign]):
             under=prover.under,
             claims=prover.claims,
             possible=possible,
+            chosen=frozenset({*self.exercise.answer, *self.table.steps}),
         )
 
     def possible(self) -> Possible | None:
