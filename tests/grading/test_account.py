@@ -245,7 +245,10 @@ def test_few_keys_say_nothing_against_a_limit_of_many(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (r"$q = \ln((n-2)/\epsilon)(k_a+k_b)$", "ln((n - 2)/epsilon) = ln 0 for n = 2"),
+        (
+            r"$q = \ln((n-2)/\epsilon)(k_a+k_b)$",
+            "at n = 2 it takes ln((n - 2)/epsilon) = ln 0",
+        ),
         (r"$q = \lambda(k_a + k_b$", "the bracket ( is never closed"),
     ],
 )
