@@ -975,14 +975,16 @@ class _Reader:
         if not is_letter(token):
             return
         lead, trail = lead_of(self.tokens, at), trail_of(self.tokens, at)
-        free = {"arbitrary"} & set(lead[-2:]) or _EVERY_CHOICE & set(trail[:3])
+        said = trail[1:3] if set(trail[:1]) & _DESCRIBING else trail[:1]
+        free = {"arbitrary"} & set(lead[-2:]) or _EVERY_CHOICE & set(said)
         ranges = trail[:1] in (["between"], ["of"])
         if not (free or ranges or self._has_number_beside(at)):
             return
         words = " ".join([*lead[-3:], f"${token.text}$", *trail[:4]])
         names = frozenset({name_of(token)})
-        said = LeftOver(token.line, self.number, words, names, unless_bounded=True)
-        self.left_over.append(said)
+        self.left_over.append(
+            LeftOver(token.line, self.number, words, names, unless_bounded=True)
+        )
 
     def _has_number_beside(self, at: int) -> bool:
         """Whether a number stands beside the name at a place, with words between that may give it to the name."""
