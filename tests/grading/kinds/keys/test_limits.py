@@ -63,7 +63,7 @@ def test_the_order_of_two_limits_is_not_forgotten() -> None:
     twice = r"\lim_{\lambda \to \infty} \lim_{n \to \infty} \alpha_b = \frac{1}{2}"
     verdict = check("averaging-two", r"q = \lambda(k_a + k_b)", twice)
     assert verdict.word == "unreadable"
-    assert "limits are read alone" in verdict.reason
+    assert "limits are read at the beginning of an equation" in verdict.reason
 
 
 def test_the_spread_of_a_weight_is_not_known_as_the_number_of_keys_grows() -> None:
