@@ -74,8 +74,10 @@ def test_a_notebook_runs_and_shows_what_its_page_says(
 
 
 def _shown(cell: Any) -> str:
+    """Results alone, as a page shows them: warnings of libraries go to standard error."""
     parts = (
         out.get("text") or out.get("data", {}).get("text/plain", "")
         for out in cell.outputs
+        if out.get("name") != "stderr"
     )
     return "".join(f"{part.rstrip()}\n" for part in parts if part)
