@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
 from headwright.page.build import trained_pattern
@@ -40,6 +41,51 @@ def test_each_figure_is_drawn_and_moves(
     assert said == []
     assert all(url.startswith(address) for url in asked)
     assert not any("pyodide" in url for url in asked)
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
+    assert found.violations_count == 0, found.generate_report()
+    context.close()
+
+
+def test_the_first_figure_moves_when_the_page_opens_until_it_is_touched(
+    browser: Browser, address: str
+) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+    page.goto(f"{address}story.html")
+    page.wait_for_selector("html[data-ready=yes]", timeout=PATIENCE)
+    length = page.locator("[data-figure=copy] output")
+    says = page.locator("[data-figure=copy] .says")
+    page.clock.run_for(300)
+    moving = float(length.inner_text())
+    assert 0 < moving < 4
+    expect(says).to_have_attribute("aria-busy", "true")
+    page.clock.run_for(300)
+    assert moving < float(length.inner_text()) < 4
+    page.locator("[data-figure=copy] input").press("End")
+    page.clock.run_for(5000)
+    expect(length).to_have_text("10")
+    assert says.get_attribute("aria-busy") is None
+    page.reload()
+    page.wait_for_selector("html[data-ready=yes]", timeout=PATIENCE)
+    page.clock.run_for(5000)
+    expect(length).to_have_text("4")
+    assert says.get_attribute("aria-busy") is None
+    context.close()
+
+
+def test_nothing_moves_for_who_asked_for_less_motion(
+    browser: Browser, address: str
+) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+    page.goto(f"{address}story.html")
+    page.wait_for_selector("html[data-ready=yes]", timeout=PATIENCE)
+    page.clock.run_for(300)
+    expect(page.locator("[data-figure=copy] output")).to_have_text("4")
     context.close()
 
 

@@ -18,11 +18,10 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -43,6 +42,7 @@ from headwright.grading.report.typeset import typeset
 from headwright.lab import STATIC as LAB
 from headwright.lab.views.check import described
 from headwright.models.load import load_model
+from headwright.page.pages import page_html, site_pages
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -136,15 +136,6 @@ def __getattr__(name):
 
     return acb
 """  # in place of flint/__init__.py: each of the modules that it loads beyond these delays the first verdict
-PAGES = {
-    "story": "Story",
-    "index": "Check",
-    "design": "Design",
-    "noise": "Noise",
-    "order": "Order",
-    "verify": "Verify",
-}
-FORMULA = re.compile(r"\{\{(.+?)\}\}(?!\})")  # in LaTeX, of a page
 STORY_TEXT = "one key one query"
 Tell = Callable[[str], None]
 
@@ -425,42 +416,18 @@ def _front(made: Path, chosen: Assignment, asked: Sequence[Exercise]) -> None:
     (made / "exercises.json").write_text(
         json.dumps(told, ensure_ascii=False), encoding="utf-8"
     )
-    pages = dict(PAGES)
+    pages = site_pages()
     if not chosen.solutions:  # the story links to answers
         del pages["story"]
     else:
         for name in ("story.js", "story.css"):
             shutil.copyfile(STATIC / name, static / name)
         (made / "story.json").write_text(json.dumps(trained_pattern()), "utf-8")
-    names = {
-        "title": html.escape(chosen.title),
-        "version": headwright.__version__,
-        "hints": chosen.hints,
-    }
+    title = html.escape(chosen.title)
     for name in pages:
-        source = (STATIC / f"{name}.html").read_text(encoding="utf-8")
-        page = Template(FORMULA.sub(lambda found: typeset(found[1]), source))
-        shown = page.substitute(names, nav=_navigation(pages, name))
+        shown = page_html(name, pages, title=title, hints=chosen.hints)
         (made / f"{name}.html").write_text(shown, encoding="utf-8")
     shutil.copyfile(STATIC / "worker.js", made / "worker.js")
-
-
-def _navigation(pages: Mapping[str, str], here: str) -> str:
-    """Links to all pages, of which one is the current one.
-
-    Where answers are checked, the views of attention are one link: few stops lead to the answer.
-    """
-    shown = dict(pages)
-    if here == "index":
-        shown["design"] = "Design, noise, order"
-        del shown["noise"], shown["order"]
-    links = ""
-    for name, title in shown.items():
-        if name != here:
-            links += f'<a href="{name}.html">{title}</a>'
-        else:
-            links += f'<span aria-current="page">{title}</span>'
-    return f'<nav aria-label="Views">{links}</nav>'
 
 
 def trained_pattern() -> dict[str, Any]:

@@ -1,4 +1,5 @@
-// The figures of the story. Each is drawn at once in the state that makes its point, and has one control.
+// The figures of the story. Each is drawn at once in the state that makes its point, and has one control; the first
+// one moves there when the page opens.
 import { length, misses, normal, outline, softmax, times } from "./common/attention.js";
 import { axes, curve, heat } from "./common/chart.js";
 import { h, put, s, shown, speak } from "./common/dom.js";
@@ -15,6 +16,7 @@ const DRAWS = 4000;
 const BINS = 20;
 const RING = 6; // keys around the one that is pulled
 const LONGEST_DRAWN = 60; // a longer query does not fit the frame
+const OPENING = 2400; // milliseconds that the first figure moves for when the page opens
 
 /** A slider with its value; `changed(value)` is called at once, and after each change. */
 function slider(label, { least, most, step, value, says = (x) => shown(x, 2) }, changed) {
@@ -23,7 +25,28 @@ function slider(label, { least, most, step, value, says = (x) => shown(x, 2) }, 
   const tell = () => { output.textContent = says(Number(input.value)); put(input, { "aria-valuetext": output.textContent }); changed(Number(input.value)); };
   input.addEventListener("input", tell);
   input.addEventListener("change", () => speak(output.textContent));
-  return { control: h("div", { class: "control" }, h("label", {}, label), input, output), tell };
+  return { control: h("div", { class: "control" }, h("label", {}, label), input, output), input, tell };
+}
+
+/** Move a slider once from its least value to where it stands. Whoever touches it stops that. */
+function sweep({ input, tell }, says) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const [least, last] = [Number(input.min), Number(input.value)];
+  let began = null;
+  let isMoving = true;
+  const stop = () => { isMoving = false; says.removeAttribute("aria-busy"); };
+  for (const touch of ["pointerdown", "keydown", "input"]) input.addEventListener(touch, stop, { once: true });
+  const step = (now) => {
+    if (!isMoving) return;
+    began ??= now;
+    const part = Math.min(1, (now - began) / OPENING);
+    input.value = least + (last - least) * (1 - (1 - part) ** 3); // quick at first, then slower
+    tell();
+    if (part === 1) stop();
+    else requestAnimationFrame(step);
+  };
+  put(says, { "aria-busy": "true" }); // a screen reader speaks the last sentence alone
+  requestAnimationFrame(step);
 }
 
 /** A figure with a caption, a control and a sentence that follows it. */
@@ -56,6 +79,7 @@ function drawCopy() {
     says.textContent = `Key 1 gets ${shown(weights[0])} of the weight, each of the ${KEYS - 1} others ${shown(weights[1], 4)}.`;
   });
   figure("copy", "Weights of eight orthonormal keys", svg, control, says);
+  sweep(control, says);
 }
 
 /** The weight of each of two targets among n orthonormal keys, where both have this score. */
