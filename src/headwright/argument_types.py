@@ -1,11 +1,12 @@
-"""Which argument of a call does not fit its annotation, in a sentence.
+"""Arguments of public functions: does a value fit a type, and if not, an error that names both.
 
-It is asked after a call has failed, so it costs nothing otherwise, and arrays of any library and data frames may be
-given where numbers are expected: what works is not refused.
+A public function calls `check_argument` for what would otherwise fail somewhere inside, with an error that names no
+argument. Arrays are read by `arrays` and `files.finite`, which say what is wrong with them.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import reprlib
 import types
@@ -13,8 +14,11 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
+from headwright.errors import InputError
+
+F = TypeVar("F", bound=Callable[..., Any])
 MAX_ENTRIES = 100  # of a list whose types are looked at
 WORDS: dict[object, str] = {
     bool: "True or False",
@@ -25,6 +29,43 @@ WORDS: dict[object, str] = {
     type(None): "None",
     Callable: "a function",
 }
+
+
+def check_argument(name: str, value: object, kind: Any) -> None:
+    """Refuse a value that is not of this type; whole numbers of NumPy are whole numbers, and True is none.
+
+    >>> check_argument("tries", 200, int)
+    >>> check_argument("tries", "many", int | None)
+    Traceback (most recent call last):
+    headwright.errors.InputError: tries is 'many': expected a whole number or None
+    """
+    if not fits(value, kind):
+        raise InputError(
+            f"{name} is {reprlib.repr(value)}: expected {describe(kind)}", field=name
+        )
+
+
+def checked_arguments(function: F) -> F:
+    """Let a function refuse arguments that do not fit their annotations before it runs.
+
+    For functions to which text such as 'no' would be as good as True.
+
+    >>> @checked_arguments
+    ... def switch(on: bool = False) -> bool:
+    ...     return not on
+    >>> switch("no")
+    Traceback (most recent call last):
+    headwright.errors.InputError: on is 'no': expected True or False
+    """
+
+    @functools.wraps(function)
+    def call(*positional: Any, **named: Any) -> Any:
+        complaint = misfit(function, positional, named)
+        if complaint is not None:
+            raise InputError(complaint)
+        return function(*positional, **named)
+
+    return cast("F", call)
 
 
 def misfit(

@@ -68,6 +68,7 @@ def mask_for(xp: Any, mask: Array, scores: Array) -> Array:
     >>> mask_for(np, np.array([True, False]), np.zeros((1, 2)))
     array([[ True, False]])
     """
+    mask = as_array(mask)
     if mask.dtype != xp.bool:
         raise InputError(
             f"the mask is of type {mask.dtype}: expected booleans, True for a key that may be seen"

@@ -19,6 +19,7 @@ import numpy as np
 from array_api_compat import device
 from jaxtyping import Bool, Float
 
+from headwright.argument_types import check_argument
 from headwright.arrays import (
     Array,
     as_array,
@@ -28,7 +29,7 @@ from headwright.arrays import (
     namespace,
     shape_of,
 )
-from headwright.errors import FullyMaskedError, InputError, typed_errors
+from headwright.errors import FullyMaskedError, InputError
 from headwright.notebook import attention_card, attention_lines
 
 
@@ -48,7 +49,6 @@ class Attention:
     _repr_html_ = attention_card
 
 
-@typed_errors
 def attend(
     keys: Float[Array, "*batch n d"],
     queries: Float[Array, "*batch heads d"] | Float[Array, " d"],
@@ -79,7 +79,6 @@ def attend(
     return Attention(s, alpha, namespace(c).mean(c, axis=-2))
 
 
-@typed_errors
 def scores(
     keys: Float[Array, "*batch n d"],
     queries: Float[Array, "*batch rows d"],
@@ -92,6 +91,7 @@ def scores(
     >>> scores(np.eye(3), np.array([[1.0, 2.0, 3.0]]), scale=0.5)
     array([[0.5, 1. , 1.5]])
     """
+    check_argument("scale", scale, float)
     keys = as_array(keys)
     queries = as_array(queries)
     xp = namespace(keys, queries)
@@ -112,7 +112,6 @@ def scores(
     return s
 
 
-@typed_errors
 def pattern(
     scores: Float[Array, "*batch rows n"],
     mask: Bool[Array, "*batch rows n"] | None = None,
@@ -142,7 +141,6 @@ def pattern(
     return e / xp.sum(e, axis=-1, keepdims=True)
 
 
-@typed_errors
 def output(
     pattern: Float[Array, "*batch rows n"], values: Float[Array, "*batch n dv"]
 ) -> Float[Array, "*batch rows dv"]:
@@ -166,7 +164,6 @@ def output(
     return xp.astype(pattern, dtype) @ xp.astype(values, dtype)
 
 
-@typed_errors
 def causal(scores: Float[Array, "*batch rows n"]) -> Bool[Array, "rows n"]:
     """The mask that hides the future: a row sees the keys up to its own place, the last row sees all.
 

@@ -19,15 +19,15 @@ from array_api_compat import array_namespace, device
 from jaxtyping import Float, Int
 
 from headwright import attention
+from headwright.argument_types import check_argument
 from headwright.arrays import Array, as_array, floating
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.notebook import outline
 
 if TYPE_CHECKING:
     from headwright.positions import Scheme
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Layer:
     """The parameters of one layer; calling it with tokens X gives Z.
@@ -104,7 +104,6 @@ class Defect:
     exhaustive: bool  # every permutation but the identity was tried
 
 
-@typed_errors
 def permute(
     X: Float[Array, "*batch T D"], permutation: Int[Array, " T"]
 ) -> Float[Array, "*batch T D"]:
@@ -122,7 +121,6 @@ def permute(
     return xp.take(X, order, axis=X.ndim - 2)
 
 
-@typed_errors
 def equivariance_defect(
     module: Callable[[Array], Array],
     X: Float[Array, "*batch T D"],
@@ -145,6 +143,9 @@ def equivariance_defect(
     >>> equivariance_defect(random_layer(6, positions=Sinusoidal(6)), X).relative > 0.01
     True
     """
+    check_argument("module", module, Callable[[Array], Array])
+    check_argument("tries", tries, int)
+    check_argument("seed", seed, int)
     X = as_array(X)
     if hasattr(X, "detach"):  # torch: only the numbers are wanted, not their gradients
         X = X.detach()
@@ -189,7 +190,6 @@ def equivariance_defect(
     )
 
 
-@typed_errors
 def random_layer(
     dim: int,
     *,
@@ -204,6 +204,10 @@ def random_layer(
     >>> random_layer(4, head_dim=2).W_Q.shape
     (4, 2)
     """
+    check_argument("dim", dim, int)
+    check_argument("head_dim", head_dim, int | None)
+    check_argument("hidden", hidden, int | None)
+    check_argument("seed", seed, int)
     rng = np.random.default_rng(seed)
     d = head_dim or dim
     m = hidden or 4 * dim

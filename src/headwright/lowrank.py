@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.files import finite
 from headwright.notebook import lines
 from headwright.numerics.enclosure import TOLERANCE, assert_within, shown_above
@@ -108,7 +109,6 @@ class LowRank:
         )
 
 
-@typed_errors
 def truncate(
     A: Float[Any, "n d"],
     *,
@@ -160,7 +160,6 @@ def truncate(
     return _cut(matrix, squared, rank, found)
 
 
-@typed_errors
 def singular_values(A: Float[Any, "n d"]) -> Float[np.ndarray, " k"]:
     """sigma_1 >= sigma_2 >= ... >= 0, all min(n, d) of them, in floating point: a guess, not a bound.
 
@@ -183,7 +182,6 @@ def singular_values(A: Float[Any, "n d"]) -> Float[np.ndarray, " k"]:
     return values
 
 
-@typed_errors
 def energy(
     singular_values: Float[np.ndarray, " k"], frobenius: float | None = None
 ) -> Float[np.ndarray, " k"]:
@@ -198,6 +196,7 @@ def energy(
     >>> energy(np.array([2.0]), frobenius=4.0)
     array([0.25])
     """
+    check_argument("frobenius", frobenius, float | None)
     singular_values = finite(singular_values, "singular values", axes=1)
     top = max(float(singular_values.max()), frobenius or 0.0)
     if top == 0.0:
@@ -208,7 +207,6 @@ def energy(
     return np.minimum(kept / whole, 1.0)
 
 
-@typed_errors
 def spectral_norm_upper_bound(R: Float[Any, "n d"]) -> float:
     """A number that |R|_2 certainly does not exceed, and mostly by less than a billionth of itself.
 
@@ -222,7 +220,6 @@ def spectral_norm_upper_bound(R: Float[Any, "n d"]) -> float:
     return spectral_norm_above(finite(R, "the matrix", axes=2))
 
 
-@typed_errors
 def error_upper_bound(
     A: Float[Any, "n d"], left: Float[Any, "n r"], right: Float[Any, "r d"]
 ) -> float:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from headwright.argument_types import check_argument
 from headwright.auditing.documents import (
     Document,
     default_texts,
@@ -49,11 +50,11 @@ from headwright.auditing.report.data import (
 )
 from headwright.auditing.report.sentences import summary_card, summary_lines
 from headwright.auditing.result import AuditResult
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.extras import require
 from headwright.files import write_whole
 from headwright.models.load import load_model
-from headwright.models.model import Model, Tokens
+from headwright.models.model import Model, Tokens, check_model
 
 Engine = Callable[[Model, Plan, Progress | None, PartStore | None], Summary]
 
@@ -88,13 +89,13 @@ class Audit(AuditResult):
         """
         return head_table(self)
 
-    @typed_errors
     def save(self, path: str | Path) -> None:
         """Write a file, whose suffix says what is in it.
 
         `.html` is the report, `.json` all numbers, `.csv` and `.parquet` the table, and `.svg`, `.png` and `.pdf` are
         its picture.
         """
+        check_argument("path", path, str | Path)
         suffix = Path(path).suffix
         if suffix in TABLE_SUFFIXES:
             write_whole(path, encode_audit(self, suffix))
@@ -146,13 +147,25 @@ class AuditOptions:
     resume: bool = False
     every_text: bool = True
 
+    def __post_init__(self) -> None:
+        check_argument("text", self.text, str | Sequence[str] | None)
+        if isinstance(self.tokens, str | float):
+            raise InputError(
+                f"tokens is {self.tokens!r}: expected a whole number or token ids",
+                field="tokens",
+            )
+        check_argument("max_length", self.max_length, int | None)
+        check_argument("layers", self.layers, Sequence[int] | None)
+        check_argument("heads", self.heads, Sequence[int] | None)
+        check_argument("seed", self.seed, int)
+        check_argument("keep", self.keep, Path | None)
+
     def report_progress(self, done: float) -> None:
         """Say how much of the work is done, to who wants to know."""
         if self.progress is not None:
             self.progress(done)
 
 
-@typed_errors
 def audit(
     model: Model,
     *,
@@ -205,13 +218,11 @@ def audit(
     return run_audit(model, options)
 
 
-@typed_errors
 def run_audit(model: Model, options: AuditOptions) -> Audit:
     """The audit of a model with these options."""
-    if isinstance(model, str):
-        raise InputError(f"the model is {model!r}: expected load_model({model!r})")
     if hasattr(model, "named_parameters"):
         model = load_model(model)
+    check_model(model)
     date = report_date()
     # What is measured, and on what: all that can be refused is refused before the work begins.
     layers = _select(options.layers, model.layers, "layer")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from headwright.argument_types import checked_arguments
 from headwright.conformance.arrays import Array, Progress, run_eagerly
 from headwright.conformance.contracts import (
     Contract,
@@ -32,7 +33,7 @@ from headwright.conformance.verdict import (
     decide,
     word_of,
 )
-from headwright.errors import HeadwrightError, InputError, checked_arguments
+from headwright.errors import HeadwrightError, InputError
 
 
 @run_eagerly

@@ -12,8 +12,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from headwright.argument_types import checked_arguments
 from headwright.conformance.inputs import DTypeName, Kind, attention_inputs
-from headwright.errors import InputError, checked_arguments
+from headwright.errors import InputError
 
 Seeded = Literal[
     "none",

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headwright.errors import InputError, checked_arguments
+from headwright.argument_types import checked_arguments
+from headwright.errors import InputError
 
 Kind = Literal[
     "gaussian", "outliers", "sinks", "equal scores", "extreme scores", "nearly equal"

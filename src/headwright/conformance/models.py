@@ -21,13 +21,14 @@ require("torch", "conforming")
 import torch
 from torch import Tensor, nn
 
+from headwright.argument_types import checked_arguments
 from headwright.conformance.arrays import to_numpy
 from headwright.conformance.checking import conform
 from headwright.conformance.contracts import Contract
 from headwright.conformance.description import visible_block
 from headwright.conformance.reading import AttentionOptions, read_problem
 from headwright.conformance.verdict import ConformanceVerdict, VerdictWord
-from headwright.errors import HeadwrightError, InputError, checked_arguments
+from headwright.errors import HeadwrightError, InputError
 from headwright.models.attention_calls import AttentionCall
 from headwright.models.sdpa_calls import sdpa_calls
 

@@ -16,9 +16,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from headwright.argument_types import checked_arguments
 from headwright.conformance.arrays import as_array, to_numpy
 from headwright.conformance.inputs import DTypeName, as_type
-from headwright.errors import HeadwrightError, InputError, checked_arguments
+from headwright.errors import HeadwrightError, InputError
 from headwright.numerics.float_formats import FLOAT16
 
 LEAK_SCORES = tuple(10.0**exponent for exponent in range(1, 9))

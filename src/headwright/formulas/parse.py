@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from headwright.errors import typed_errors
+from headwright.argument_types import check_argument
 from headwright.formulas import tree as t
 from headwright.formulas.dots import chains_written_out
 from headwright.formulas.errors import LARGEST, LONGEST, TALLEST, FormulaError
@@ -134,7 +134,6 @@ def expanded(source: str, known: Mapping[str, Macro]) -> str:
     raise FormulaError(message, source[:LONGEST], t.Span(0, 1), fix="write it out")
 
 
-@typed_errors
 def parse(
     source: str,
     *,
@@ -156,6 +155,7 @@ def parse(
     the formula ends after +, where a number, a name or a bracket was expected
     fix: add what comes after the sign, or remove the sign
     """
+    check_argument("source", source, str)
     if len(source) > LONGEST:
         message = (
             f"the formula has {len(source)} characters, and at most {LONGEST} are read"

@@ -27,7 +27,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.extras import require
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 
-@typed_errors
 def check(
     exercise: str, *formulas: str, exercises: str | Path | None = None, seed: int = 0
 ) -> Verdict:
@@ -57,6 +57,7 @@ def check(
     from headwright.grading.grade import grade
     from headwright.grading.markdown import of_formulas
 
+    check_argument("exercise", exercise, str)
     for one in formulas:
         if not isinstance(one, str):
             raise InputError(f"a formula is {one!r}: expected text")

@@ -11,7 +11,7 @@ from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from headwright.certificates.exact.verify import verify
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.extras import require
 from headwright.head_design.assignment import divide_sum_outputs
 from headwright.head_design.certify import DimensionBound, NormBound, certificate
@@ -54,7 +54,6 @@ SHRINKS = (
 HAIR = 2.0**-50
 
 
-@typed_errors
 def build(
     rules: Rules,
     *,

@@ -18,10 +18,11 @@ from typing import Any, overload
 import numpy as np
 from jaxtyping import Float
 
+from headwright.argument_types import check_argument
 from headwright.certificates.exact.numbers import sqrt_above
 from headwright.certificates.exact.verify import verify
 from headwright.certificates.formats import certificate_text
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.files import parse_file
 from headwright.head_design.builder import build
 from headwright.head_design.certify import certificate
@@ -110,13 +111,13 @@ class CircuitRules:
     others: tuple[dict[str, Any], ...]
 
 
-@typed_errors
 def parse_circuit(text: str) -> CircuitRules | None:
     """A circuit in TOML text: tokens, and [[layer]] with what is said of each; None where there are no layers.
 
     >>> parse_circuit("tokens = [[1.0]]") is None
     True
     """
+    check_argument("text", text, str)
     fields = document(text)
     layers = fields.pop("layer", None)
     if layers is None:
@@ -140,7 +141,6 @@ def parse_circuit(text: str) -> CircuitRules | None:
     return CircuitRules(rules_from({**fields, **layers[0]}), others)
 
 
-@typed_errors
 def read_circuit(path: str | Path) -> CircuitRules | None:
     """The circuit in a TOML file; None where it has no layers.
 
@@ -151,6 +151,7 @@ def read_circuit(path: str | Path) -> CircuitRules | None:
     >>> read_circuit(path).others
     ({'directions': {}, 'mask': 'causal'},)
     """
+    check_argument("path", path, str | Path)
     return parse_file(path, parse_circuit, "rules")
 
 
@@ -181,7 +182,6 @@ def heads(
     dtype: str = ...,
     progress: Progress | None = ...,
 ) -> HeadsResult | Circuit: ...
-@typed_errors
 def heads(
     rules: Rules | CircuitRules | str | Path,
     *,
@@ -199,6 +199,7 @@ def heads(
     >>> heads(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\ncopy = 1")).word
     'designed'
     """
+    check_argument("rules", rules, Rules | CircuitRules | str | Path)
     if isinstance(rules, str | Path):
         rules = read_circuit(rules) or read_rules(rules)
     if not isinstance(rules, CircuitRules):
@@ -212,7 +213,6 @@ def heads(
     return build_circuit(rules, minimise=minimise, dtype=dtype, progress=progress)
 
 
-@typed_errors
 def build_circuit(
     circuit: CircuitRules,
     *,
@@ -235,6 +235,7 @@ def build_circuit(
     >>> found.word, len(found.layers)
     ('designed', 2)
     """
+    check_argument("circuit", circuit, CircuitRules)
     report = progress or (lambda _: None)
     result = _built(circuit, minimise, dtype, report, as_wanted=True)
     if result.word == "undecided":

@@ -16,14 +16,15 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from headwright import attention
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
+from headwright.files import finite
 
 Vector = tuple[Fraction, ...]
 Table = tuple[Vector, ...]
 DTYPES = ("float64", "float32", "bfloat16")
 
 
-@typed_errors
 @dataclass(frozen=True, eq=False)
 class Head:
     """One head. Tokens are rows x in R^D. Query of x: W_Q x + b_Q. Key: W_K x. Value: W_V x + b_V, as long as outputs.
@@ -76,7 +77,6 @@ class Head:
         return M
 
 
-@typed_errors
 @dataclass(frozen=True, eq=False)
 class HeadLayer:
     """Heads side by side; the output of token i is the sum over the heads of sum_j pattern_ij W_V x_j.
@@ -164,7 +164,6 @@ class HeadLayer:
         return np.array([[float(x) for x in row[:T]] for row in self.bias[head][:T]])
 
 
-@typed_errors
 def patterns(
     layer: HeadLayer, X: Float[np.ndarray, "T D"]
 ) -> Float[np.ndarray, "heads T T"]:
@@ -175,7 +174,8 @@ def patterns(
     array([[[1.   , 0.   ],
             [0.269, 0.731]]])
     """
-    X = np.asarray(X, dtype=np.float64)
+    check_argument("layer", layer, HeadLayer)
+    X = finite(X, "X", axes=2)
     patterns_of_heads = []
     for h, head in enumerate(layer.heads):
         # Keys and queries, (T, r) each.
@@ -187,7 +187,6 @@ def patterns(
     return np.stack(patterns_of_heads)
 
 
-@typed_errors
 def outputs(layer: HeadLayer, X: Float[np.ndarray, "T D"]) -> Float[np.ndarray, "T m"]:
     """What each token outputs, in float64.
 
@@ -197,7 +196,8 @@ def outputs(layer: HeadLayer, X: Float[np.ndarray, "T D"]) -> Float[np.ndarray, 
            [0., 0.],
            [0., 0.]])
     """
-    X = np.asarray(X, dtype=np.float64)
+    check_argument("layer", layer, HeadLayer)
+    X = finite(X, "X", axes=2)
     values = [X @ head.W_V.T.astype(np.float64) for head in layer.heads]  # (T, m) each
     values = [
         V if head.b_V is None else V + head.b_V

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.certificates.exact.words import six_digits
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.head_design.head import Table, Vector
 from headwright.query_design.targets import Targets
 
@@ -23,7 +23,6 @@ TIGHTEST = Fraction(1, 10**30)  # tolerance
 TOLERANCE = Fraction(1, 100)
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Rule:
     """What one token should do in one head: attend (least and largest weights), output a vector within a tolerance.
@@ -67,7 +66,6 @@ class Rule:
         return f"token {self.token}{sequence}{where}"
 
 
-@typed_errors
 @dataclass(frozen=True, eq=False)
 class Rules:
     """Tokens in one or more sequences, the mask, what is uncertain about tokens, and the rules; checked.

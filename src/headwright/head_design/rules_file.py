@@ -20,7 +20,8 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field, ValidationError
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.files import parse_file
 from headwright.head_design.head import Table, Vector
 from headwright.head_design.rules import (
@@ -126,7 +127,6 @@ class _RulesFile(StrictModel):
     rule: list[_RuleEntry] = Field([])
 
 
-@typed_errors
 def read_rules(path: str | Path) -> Rules:
     """The rules in a TOML file.
 
@@ -136,6 +136,7 @@ def read_rules(path: str | Path) -> Rules:
     >>> read_rules(path).rules[0].attend
     {1: Fraction(100, 101)}
     """
+    check_argument("path", path, str | Path)
     return parse_file(path, parse_rules, "rules")
 
 
@@ -151,7 +152,6 @@ def document(text: str) -> dict[str, Any]:
         ) from error
 
 
-@typed_errors
 def parse_rules(text: str) -> Rules:
     """The rules in TOML text.
 
@@ -166,6 +166,7 @@ def parse_rules(text: str) -> Rules:
     >>> rules.sequences[0].tolist(), [float(x) for x in rules.rules[0].output]
     ([[2.0, 0.0, 0.0, 0.0], [2.0, 2.0, 0.0, 0.0]], [-2.0, 2.0, 0.0, 0.0])
     """
+    check_argument("text", text, str)
     return rules_from(document(text))
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.extras import require
 from headwright.models.induction import NAME, induction_model
 from headwright.models.induction16 import NAME16, induction16_model
@@ -33,7 +33,6 @@ PICKLED = "pytorch_model.bin"
 FROM_HUB = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model"]
 
 
-@typed_errors
 def load_model(
     name: str | Path | Any,
     *,

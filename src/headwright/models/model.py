@@ -192,3 +192,21 @@ def numbers(array: Any) -> Float[np.ndarray, ...]:
     wide_type = np.result_type(np.float32, values.dtype)
     wide: Float[np.ndarray, ...] = values.astype(wide_type, copy=False)
     return wide
+
+
+def check_model(model: object) -> None:
+    """Refuse what is no model: its name, say.
+
+    >>> check_model("builtin:induction")
+    Traceback (most recent call last):
+    headwright.errors.InputError: the model is 'builtin:induction': expected load_model('builtin:induction')
+    """
+    if isinstance(model, str):
+        raise InputError(
+            f"the model is {model!r}: expected load_model({model!r})", field="model"
+        )
+    if not hasattr(model, "layers"):
+        raise InputError(
+            f"the model is {model!r}: expected one such as load_model(name) gives",
+            field="model",
+        )

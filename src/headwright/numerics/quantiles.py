@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 
 TINY = 1e-300  # in place of a zero denominator in the algorithm of Lentz
 MAX_TERMS = 100_000  # of the continued fraction, which needs about sqrt(max(a, b))
@@ -98,13 +99,14 @@ def student_quantile(freedom: int, probability: float) -> float:
 
 def check_sample(samples: int, confidence: float) -> None:
     """Refuse a sample that is empty, and a confidence that is none."""
+    check_argument("samples", samples, int)
+    check_argument("confidence", confidence, float)
     if samples < 1:
         raise InputError(f"{samples} samples: expected at least 1")
     if not 0 < confidence < 1:
         raise InputError(f"confidence {confidence}: expected a number between 0 and 1")
 
 
-@typed_errors
 def clopper_pearson(
     successes: int, samples: int, confidence: float = 0.95
 ) -> tuple[float, float]:
@@ -114,6 +116,7 @@ def clopper_pearson(
     >>> low, round(high, 4)
     (0.0, 0.0362)
     """
+    check_argument("successes", successes, int)
     check_sample(samples, confidence)
     if not 0 <= successes <= samples:
         raise InputError(

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 import altair as alt
 
-from headwright.errors import typed_errors
 from headwright.pictures.style import BAD, INK, SERIES, WIDTH, Chart, rows, titled
 
 SPREAD = 30  # from this ratio of the largest to the smallest value on, the axis is logarithmic
@@ -51,7 +50,6 @@ class Point(NamedTuple):
     y: float
 
 
-@typed_errors
 def curve_picture(curve: GrowthCurve, title: str = "How the answer does") -> Chart:
     """A line for each series and a dashed one for each level; a ring where the answer falls below what was wanted.
 

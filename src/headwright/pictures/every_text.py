@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from headwright.errors import typed_errors
 from headwright.numerics.enclosure import shown_above, shown_below
 from headwright.pictures.style import (
     KEY,
@@ -27,7 +26,6 @@ MOST_NAMED = 6
 Band = tuple[str, str, Sequence[int], Sequence[float], Sequence[float]]
 
 
-@typed_errors
 def length_picture(bands: Sequence[Band], title: str, subtitle: str) -> Chart:
     """For each (head, place, lengths, least, most): where the weight lies on every text, by the length of the text.
 

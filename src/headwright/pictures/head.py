@@ -11,7 +11,6 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import typed_errors
 from headwright.pictures.labels import Frame, Place, beside
 from headwright.pictures.style import (
     ACCENT,
@@ -33,7 +32,6 @@ FREE = 0.35  # how strong a free row is drawn
 MOST_NUMBERS = 12  # tokens, up to which a cell has room for its number
 
 
-@typed_errors
 def head_picture(
     pattern: Float[np.ndarray, "T T"],
     labels: Sequence[str],

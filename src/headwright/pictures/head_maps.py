@@ -11,7 +11,6 @@ from html import escape
 
 import altair as alt
 
-from headwright.errors import typed_errors
 from headwright.pictures.style import ACCENT, LINE, Chart, rows, titled
 
 SMALL = 48  # cells, up to which there is room for the numbers
@@ -89,7 +88,6 @@ def _map_chart(
     )
 
 
-@typed_errors
 def head_map(
     values: Values,
     layers: Sequence[int],

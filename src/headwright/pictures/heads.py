@@ -8,14 +8,14 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.pictures.style import ACCENT, BAD, WIDTH, Chart, rows, titled
 
 LINE_HEIGHTS = (14, 3)  # of a head, in pixels: where there are few, and where many
 FEW = 40  # heads, each of which has its name
 
 
-@typed_errors
 def heads_over_time(
     table: Mapping[str, Any], statistic: str, *, title: str | None = None
 ) -> Chart:
@@ -33,6 +33,8 @@ def heads_over_time(
     >>> told(heads_over_time(table, "entropy"))
     'entropy of 2 heads at 2 steps, from 1 to 2. At the end the largest is 1.5 of head 0.0, the least 0.1 of head 0.1.'
     """
+    check_argument("table", table, Mapping[str, object])
+    check_argument("statistic", statistic, str)
     missing = [
         name for name in ("step", "layer", "head", statistic) if name not in table
     ]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from headwright.errors import typed_errors
 from headwright.numerics.enclosure import fixed_above, fixed_below
 from headwright.pictures.style import (
     INK,
@@ -27,7 +26,6 @@ UNIT = alt.Scale(domain=[0, 1])
 TICKS = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f")
 
 
-@typed_errors
 def noise_picture(
     result: Simulation, title: str = "What noise does to the targets"
 ) -> Chart:

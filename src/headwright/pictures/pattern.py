@@ -9,7 +9,6 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import typed_errors
 from headwright.pictures.style import KEY, TARGET, WIDTH, Chart, heading, rows, titled
 
 MOST_BARS = 60
@@ -19,7 +18,6 @@ LOW = 0.2  # up to which bars are seen better against one another than against t
 LEAST = 0.0005  # a weight below this has no number
 
 
-@typed_errors
 def pattern_bars(
     pattern: Float[np.ndarray, "heads n"],
     title: str = "Pattern",

@@ -10,7 +10,6 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import typed_errors
 from headwright.pictures.labels import Frame, Place, beside
 from headwright.pictures.style import (
     GOOD,
@@ -32,7 +31,6 @@ MOST_NAMES = 24  # keys, up to which each has its number
 ROUND = 240  # points of a circle
 
 
-@typed_errors
 def plane_picture(
     keys: Float[np.ndarray, "n 2"],
     targets: Sequence[int],

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 import altair as alt
 import numpy as np
 
-from headwright.errors import typed_errors
 from headwright.pictures.style import BAD, INK, KEY, WIDTH, Chart, heading, rows, titled
 
 if TYPE_CHECKING:
     from headwright.positions import Preview
 
 
-@typed_errors
 def position_picture(
     preview: Preview,
     title: str,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import typed_errors
+from headwright.argument_types import check_argument
+from headwright.lowrank import LowRank
 from headwright.numerics.enclosure import shown_above
 from headwright.pictures.style import (
     KEY,
@@ -22,13 +22,9 @@ from headwright.pictures.style import (
     titled,
 )
 
-if TYPE_CHECKING:
-    from headwright.lowrank import LowRank
-
 MOST_POINTS = 400
 
 
-@typed_errors
 def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
     """The singular values that are kept and those that are not, with the certified error and the guarantee.
 
@@ -37,6 +33,7 @@ def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
     >>> spectrum(truncate(np.diag([3.0, 2.0, 1.0]), rank=1)).to_dict()["title"]["text"]
     ['Singular values']
     """
+    check_argument("result", result, LowRank)
     values = result.singular_values[:MOST_POINTS]
     smallest = float(values[values > 0].min()) if (values > 0).any() else 1.0
     data = rows(

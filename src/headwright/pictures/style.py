@@ -16,7 +16,7 @@ from typing import Any
 
 import altair as alt
 
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.theme import DARK, DRAWN, colour, darkened
 
 SUFFIXES = (".svg", ".png", ".pdf", ".html")
@@ -87,7 +87,6 @@ def titled(chart: Chart, title: str, below: str, description: str) -> Chart:
     )
 
 
-@typed_errors
 def stacked(*charts: Chart) -> Chart:
     """Several pictures as one, each below the other, told one after the other.
 
@@ -142,7 +141,6 @@ def with_hover(chart: Chart, content: str) -> Chart:
     return found
 
 
-@typed_errors
 def told(chart: Chart) -> str:
     """What is to be seen in a picture, in words: its text alternative.
 
@@ -155,7 +153,6 @@ def told(chart: Chart) -> str:
     return str(text)
 
 
-@typed_errors
 def render(chart: Chart, suffix: str) -> bytes:
     """The chart as the content of a file with that suffix; HTML is interactive and needs no network.
 

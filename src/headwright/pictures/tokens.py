@@ -16,7 +16,8 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.pictures.png import png_of
 from headwright.pictures.style import (
     ACCENT,
@@ -63,7 +64,6 @@ class TokenBox:
         return f"token {self.start}{where}"
 
 
-@typed_errors
 def token_picture(
     weights: Float[np.ndarray, " n"],
     tokens: Sequence[str],
@@ -88,6 +88,10 @@ def token_picture(
     >>> told(picture)
     '3 tokens; the first token has 0.500. Of the others: a 0.400, b 0.100.'
     """
+    check_argument("tokens", tokens, Sequence[str])
+    check_argument("spans", spans, Mapping[str, object] | None)
+    check_argument("first", first, int)
+    check_argument("most", most, int)
     weights = _numbers(weights, "weights", 1)
     names = [_readable(token) for token in tokens]
     if len(names) != len(weights):
@@ -295,7 +299,6 @@ def _in_words(
     return f"{begin} Of the others: {named}." if named else begin
 
 
-@typed_errors
 def image_picture(
     weights: Float[np.ndarray, " n"],
     grid: tuple[int, int],
@@ -316,6 +319,7 @@ def image_picture(
     >>> told(picture)
     'An image of 2 by 2 patches, which have 0.400 together. Most: row 0, column 1 0.200; row 0, column 0 0.100; ...'
     """
+    check_argument("grid", grid, Sequence[int])
     weights = _numbers(weights, "weights", 1)
     down, across = grid
     if down * across != len(weights):

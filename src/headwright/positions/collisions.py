@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int
 
-from headwright.errors import ContradictionError, typed_errors
+from headwright.errors import ContradictionError
 from headwright.notebook import lines
 from headwright.numerics.enclosure import Enclosure, shown_above, shown_below
 from headwright.positions.distances import (
@@ -114,7 +114,6 @@ class Report:
         )
 
 
-@typed_errors
 def report(
     scheme: Scheme,
     length: int,

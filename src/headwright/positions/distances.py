@@ -26,7 +26,7 @@ import numpy as np
 from flint import arb, ctx, fmpq
 from jaxtyping import Float, Int
 
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.numerics.enclosure import TOLERANCE, Enclosure, assert_within
 from headwright.positions.equal_rows import (
     Progress,
@@ -177,7 +177,6 @@ class Closest:
     certain: bool  # proven that no other pair is closer
 
 
-@typed_errors
 def separation(scheme: Scheme, difference: int) -> Enclosure:
     """The distance between two positions that differ by `difference`, enclosed from both sides.
 
@@ -204,7 +203,6 @@ def separation(scheme: Scheme, difference: int) -> Enclosure:
         bits *= 2
 
 
-@typed_errors
 def closest_pair(
     scheme: Scheme, length: int, *, progress: Progress | None = None
 ) -> Closest:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import typed_errors
+from headwright.argument_types import check_argument
 from headwright.notebook import outline
 from headwright.positions.rounding import Precision, RoundedRows
 from headwright.positions.schemes import Scheme
@@ -43,7 +43,6 @@ class Preview:
     __repr__ = outline
 
 
-@typed_errors
 def preview(
     scheme: Scheme, length: int, precision: Precision, start: int = 0
 ) -> Preview:
@@ -54,6 +53,7 @@ def preview(
     >>> found.neighbours[5:9].round(2).tolist(), found.ends[:3], found.coinciding[-1]
     ([0.96, 0.0, 1.68, 1.68], (0, 10, 20), 0.4)
     """
+    check_argument("start", start, int)
     rows = RoundedRows(scheme, length, precision)
     start = max(0, min(start, length - 2))
     window = rows(np.arange(start, min(length, start + WINDOW + 1)))

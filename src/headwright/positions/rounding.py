@@ -9,7 +9,8 @@ import numpy as np
 from flint import arb, ctx
 from jaxtyping import Bool, Float, Int
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.numerics.enclosure import Enclosure
 from headwright.numerics.float_formats import (
     BFLOAT16,
@@ -61,7 +62,6 @@ class Precision:
                 )
 
 
-@typed_errors
 def round_to(
     numbers: Float[np.ndarray, "*shape"], dtype: DType
 ) -> Float[np.ndarray, "*shape"]:
@@ -71,6 +71,7 @@ def round_to(
     >>> round_to(np.array([257.0, 259.0, 1e39]), "bfloat16").tolist()
     [256.0, 260.0, inf]
     """
+    check_argument("dtype", dtype, DType)
     if dtype == "exact":
         return numbers
     if dtype == "bfloat16":

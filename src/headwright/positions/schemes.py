@@ -22,7 +22,8 @@ from array_api_compat import array_namespace, device
 from flint import arb, fmpq
 from jaxtyping import Float
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.files import finite
 
 Array = Any  # a NumPy array, a torch tensor, or anything else that speaks the array API
@@ -84,6 +85,7 @@ class Waves(Scheme):
             raise InputError(
                 f"dim is {self.dim}: expected an even number, a sine and a cosine for each wave"
             )
+        check_argument("base", self.base, float)
         if not (math.isfinite(self.base) and self.base >= 1):
             raise InputError(
                 f"base is {self.base}: expected a finite number of at least 1"
@@ -109,7 +111,6 @@ class Waves(Scheme):
         return waves(_finite_index(index)[:, None] * self.frequencies)
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Sinusoidal(Waves):
     """Sinusoidal position embeddings: X + Phi.
@@ -125,7 +126,6 @@ class Sinusoidal(Waves):
         return X + _like(self.rows(_count(X)), X)
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Rotary(Waves):
     """Rotary position embeddings: the pair (2i, 2i+1) of a query or key at t is turned by the angle t w_i.
@@ -150,7 +150,6 @@ class Rotary(Waves):
         return xp.reshape(turned, x.shape)
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Alibi(Scheme):
     """Attention with linear biases: head h adds -slope_h |distance| to its scores.
@@ -214,7 +213,6 @@ class Alibi(Scheme):
         return table if like is None else _like(table, like)
 
 
-@typed_errors
 @dataclass(frozen=True, eq=False)
 class Learned(Scheme):
     """A table of embeddings, one row for each position, as a model has learned them: X + table.

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from headwright.argument_types import check_argument
 from headwright.certificates.exact.numbers import sqrt_above
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.extras import require
 from headwright.files import finite
 from headwright.numerics.enclosure import (
@@ -222,7 +223,6 @@ class Design(DesignResult):
         return design_card(self)
 
 
-@typed_errors
 def design(
     keys: Float[np.ndarray, "n d"],
     targets: Targets,
@@ -250,6 +250,7 @@ def design(
     For these 4 keys in R^4 (sha256 ...), the query ... gives each of keys 0, 1 a weight of at least 0.497512 ...
     """
     require("design", "design")
+    check_argument("checker", checker, str | None)
     question = _question(keys, targets, uncertainty, scale, confidence, heads)
     checks = Checker(question, checker)
     phases = Phases(progress, SOLVED if "exact" in checks.names else SOLVED_FAST)
@@ -309,6 +310,7 @@ def _question(
         raise InputError(
             f"confidence is {float(sure):g}: expected at least 1/2, below which the problem is not convex"
         )
+    check_argument("heads", heads, int)
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
     _check_sizes(uncertainty.scenarios or (keys,), uncertainty)

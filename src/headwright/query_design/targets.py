@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.files import indices
 
 Number = Fraction | float | int | str
@@ -15,7 +16,6 @@ MOST_DIGITS = 300  # certificates have room for 400; and 1e9999999999 would take
 _FAR = re.compile(r"[eE][+-]?[0-9_]{4,}")
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Targets:
     """alpha_a >= p_a for every target a. The numbers are exact: a float is read as the decimal it prints as.
@@ -27,6 +27,7 @@ class Targets:
     least: dict[int, Fraction]
 
     def __post_init__(self) -> None:
+        check_argument("least", self.least, Mapping[int, float])
         if not self.least:
             raise InputError("the targets have no target: expected at least one key")
         object.__setattr__(
@@ -62,7 +63,6 @@ class Targets:
             )
 
 
-@typed_errors
 def copy(key: int, eps: Number = Fraction(1, 100)) -> Targets:
     """Attend to one key: alpha_j >= 1/(1 + eps).
 
@@ -72,7 +72,6 @@ def copy(key: int, eps: Number = Fraction(1, 100)) -> Targets:
     return average([key], eps)
 
 
-@typed_errors
 def average(keys: Iterable[int], eps: Number = Fraction(1, 100)) -> Targets:
     """Attend evenly: alpha_a >= 1/(|S| + eps) for every a in S.
 
@@ -88,7 +87,6 @@ def average(keys: Iterable[int], eps: Number = Fraction(1, 100)) -> Targets:
     return Targets(dict.fromkeys(targets, 1 / (len(targets) + slack)))
 
 
-@typed_errors
 def at_least(bounds: Mapping[int, Number]) -> Targets:
     """Any lower bounds: alpha_a >= p_a.
 

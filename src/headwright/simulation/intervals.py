@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from headwright.errors import typed_errors
 from headwright.numerics.enclosure import TOLERANCE, Enclosure, assert_within
 from headwright.numerics.quantiles import check_sample, student_quantile
 from headwright.numerics.quantiles import clopper_pearson as clopper_pearson
@@ -12,7 +11,6 @@ from headwright.numerics.quantiles import clopper_pearson as clopper_pearson
 NEVER = 1 - 1e-12  # of an interval that is wrong by chance as good as never
 
 
-@typed_errors
 def mean_interval(
     mean: float, deviation: float, samples: int, confidence: float = 0.95
 ) -> tuple[float, float]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.files import indices
 from headwright.numerics.enclosure import TOLERANCE
 from headwright.numerics.quantiles import clopper_pearson
@@ -62,7 +63,6 @@ class Simulation(SimulationResult):
         return simulation_card(self)
 
 
-@typed_errors
 def simulate(
     keys: Float[np.ndarray, "n d"],
     queries: Float[np.ndarray, "heads d"],
@@ -89,6 +89,13 @@ def simulate(
     >>> low <= two_heads.exact.near_average.midpoint <= high
     True
     """
+    check_argument("uncertainty", uncertainty, Uncertainty)
+    check_argument("samples", samples, int)
+    check_argument("seed", seed, int)
+    check_argument("confidence", confidence, float)
+    check_argument("scale", scale, float)
+    check_argument("tolerance", tolerance, float)
+    check_argument("least", least, Mapping[int, float] | None)
     keys, queries = rows(keys, queries, uncertainty)
     targets = indices(targets, "targets")
     tolerance = Fraction(str(tolerance))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.pictures.png import png_of
 from headwright.statistics.arrays import ArrayBackend
 from headwright.statistics.attention_config import AttentionConfig
@@ -81,7 +81,6 @@ def edges(count: int, bins: int) -> Int[np.ndarray, " edges"]:
     return np.arange(bins + 1) * count // bins
 
 
-@typed_errors
 def attention_map(
     queries: Any, keys: Any, bins: int = 512, **scoring: Any
 ) -> AttentionMap:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.files import plain
 from headwright.statistics.attention_config import (
     AttentionConfig,
@@ -48,7 +49,6 @@ ALWAYS = (
 )
 
 
-@typed_errors
 def row_statistics(
     queries: Any,
     keys: Any,
@@ -89,6 +89,11 @@ def row_statistics(
     >>> bool((found.top >= found.largest).all())
     True
     """
+    check_argument("offsets", offsets, Sequence[int])
+    check_argument("top", top, int)
+    check_argument("ends", ends, Sequence[int] | None)
+    check_argument("last_rows", last_rows, int)
+    check_argument("extra", extra, Sequence[str])
     _check_numbers(offsets, top, ends, last_rows)
     _check_extra(extra, top)
     # Where it is computed depends on what was given, before it becomes NumPy's.

@@ -12,8 +12,9 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.errors import InputError, typed_errors
-from headwright.models.model import Model, Tokens
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
+from headwright.models.model import Model, Tokens, check_model
 from headwright.notebook import lines
 from headwright.numerics.enclosure import shown_above, shown_below
 from headwright.text_bounds.compare_with_model import (
@@ -100,7 +101,6 @@ class HeadOnEveryText:
         return lines("proved", f"weights of head 0.{self.head} on {texts}", bounds)
 
 
-@typed_errors
 def every_text(
     model: Model,
     length: int,
@@ -127,8 +127,11 @@ def every_text(
     >>> bool(result.places[1].least.bound > 0.5)  # the previous token, in every text of 16 tokens
     True
     """
-    if isinstance(model, str):
-        raise InputError(f"the model is {model!r}: expected load_model({model!r})")
+    check_model(model)
+    check_argument("length", length, int)
+    check_argument("heads", heads, Sequence[int] | None)
+    check_argument("offset", offset, int | None)
+    check_argument("sweeper", sweeper, Sweeper | None)
     layer = first_layer(model, length)
     texts = texts_of(layer, length)
     rows = None if queries is None else token_indices(layer, queries)
@@ -410,7 +413,6 @@ class LengthCurve:
     points: tuple[AtLength, ...]
 
 
-@typed_errors
 def every_length(
     model: Model,
     longest: int,
@@ -427,8 +429,10 @@ def every_length(
     >>> previous.name, [point.length for point in previous.points]
     ('previous', [4, 8])
     """
-    if isinstance(model, str):
-        raise InputError(f"the model is {model!r}: expected load_model({model!r})")
+    check_model(model)
+    check_argument("longest", longest, int)
+    check_argument("heads", heads, Sequence[int] | None)
+    check_argument("sweeper", sweeper, Sweeper)
     layer = first_layer(model, longest)
     # From where the previous place is free.
     lengths = _lengths_to(longest, len(layer.opening) + len(layer.closing) + 2)

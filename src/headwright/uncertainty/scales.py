@@ -22,7 +22,8 @@ from typing import ClassVar, get_args
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.uncertainty.random_scale import (
     ScaleLaw,
     ball,
@@ -32,7 +33,6 @@ from headwright.uncertainty.random_scale import (
 )
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Normal:
     """c ~ N(mean, variance).
@@ -50,6 +50,8 @@ class Normal:
     is_set: ClassVar = False
 
     def __post_init__(self) -> None:
+        check_argument("mean", self.mean, float)
+        check_argument("variance", self.variance, float)
         if not (math.isfinite(self.mean) and 0 <= self.variance < math.inf):
             raise InputError(
                 f"scale normal with mean {self.mean} and variance {self.variance}: "
@@ -80,7 +82,6 @@ class Normal:
         return rng.normal(self.mean, self.deviation, count)
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Between:
     """c anywhere in [low, high]; sampled uniformly.
@@ -99,6 +100,8 @@ class Between:
     variance: ClassVar = 0.0
 
     def __post_init__(self) -> None:
+        check_argument("low", self.low, float)
+        check_argument("high", self.high, float)
         if not (
             math.isfinite(self.low)
             and math.isfinite(self.high)
@@ -127,7 +130,6 @@ class Between:
         return rng.uniform(self.low, self.high, count)
 
 
-@typed_errors
 @dataclass(frozen=True)
 class OneOf:
     """c is one of several values, each as likely.
@@ -145,6 +147,7 @@ class OneOf:
     variance: ClassVar = 0.0
 
     def __post_init__(self) -> None:
+        check_argument("values", self.values, Sequence[float])
         if not self.values or not all(math.isfinite(value) for value in self.values):
             raise InputError(
                 f"scale one of {list(self.values)}: expected at least one finite number"

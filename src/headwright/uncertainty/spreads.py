@@ -23,7 +23,8 @@ from typing import ClassVar, get_args
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.files import finite
 from headwright.uncertainty.random_scale import decimal
 
@@ -55,7 +56,6 @@ class Seen:
         return deviations
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Isotropic:
     """e ~ N(0, variance I).
@@ -72,6 +72,7 @@ class Isotropic:
     coordinates: ClassVar = None
 
     def __post_init__(self) -> None:
+        check_argument("variance", self.variance, float)
         if not 0 <= self.variance < math.inf:
             raise InputError(
                 f"isotropic = {self.variance}: expected a variance of 0 or more"
@@ -96,7 +97,6 @@ class Isotropic:
         return Seen(self.reach * _short(queries))
 
 
-@typed_errors
 @dataclass(frozen=True, eq=False)
 class Covariance:
     """e ~ N(0, matrix).
@@ -154,7 +154,6 @@ class Covariance:
         return Seen(vectors * np.sqrt(np.clip(values, 0, None)))
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Ball:
     """|e| <= radius; sampled uniformly.
@@ -171,6 +170,7 @@ class Ball:
     coordinates: ClassVar = None
 
     def __post_init__(self) -> None:
+        check_argument("radius", self.radius, float)
         if not 0 <= self.radius < math.inf:
             raise InputError(f"ball = {self.radius}: expected a radius of 0 or more")
 
@@ -193,7 +193,6 @@ class Ball:
         return Seen(self.radius * _short(queries), queries.shape[1])
 
 
-@typed_errors
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:
     """e = matrix u with |u| <= 1; sampled with u uniform.

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.files import finite
 from headwright.uncertainty.scales import SCALES, Scale, read_scale
 from headwright.uncertainty.spreads import SPREADS, Spread
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Noise:
     """What is uncertain about one key: its scale, its spread, both, or nothing.
@@ -95,7 +95,6 @@ def rows(
     return K, Q
 
 
-@typed_errors
 @dataclass(frozen=True)
 class Uncertainty:
     """What all the keys may be: noise for keys by index, noise for all others, or a list of scenarios.
@@ -113,6 +112,9 @@ class Uncertainty:
     scenarios: tuple[Float[np.ndarray, "n d"], ...] = ()
 
     def __post_init__(self) -> None:
+        check_argument("noise", self.noise, Mapping[int, Noise])
+        check_argument("others", self.others, Noise)
+        check_argument("scenarios", self.scenarios, Sequence[object])
         if self.scenarios and (self.noise or not self.others.certain):
             raise InputError(
                 "an uncertainty has scenarios or noise, not both: put the noise into the scenarios"

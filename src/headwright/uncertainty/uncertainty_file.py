@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, create_model
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.files import parse_file, read_array
 from headwright.uncertainty.scales import SCALES
 from headwright.uncertainty.spreads import SPREADS
@@ -51,7 +52,6 @@ _UncertaintyFile = create_model(
 )
 
 
-@typed_errors
 def read_uncertainty(path: str | Path) -> Uncertainty:
     """The uncertainty that a TOML file describes.
 
@@ -61,18 +61,19 @@ def read_uncertainty(path: str | Path) -> Uncertainty:
     >>> read_uncertainty(path).others
     Noise(scale=None, spread=Isotropic(variance=1e-06))
     """
+    check_argument("path", path, str | Path)
     return parse_file(
         path, lambda text: parse_uncertainty(text, Path(path).parent), "uncertainty"
     )
 
 
-@typed_errors
 def parse_uncertainty(text: str, folder: Path = Path()) -> Uncertainty:
     """The uncertainty that TOML text describes; files it names are looked for in the folder.
 
     >>> parse_uncertainty('[[noise]]\\nkey = 0\\nscale = { one_of = [0.5, 1.5] }').of(0).scale
     OneOf(values=(0.5, 1.5))
     """
+    check_argument("text", text, str)
     try:
         entries: Any = _UncertaintyFile.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 from headwright.value_ranges.arithmetic import arithmetic_of
 from headwright.value_ranges.bounds import bound_layer
 from headwright.value_ranges.close_texts import find_close_text
@@ -20,7 +20,6 @@ Progress = Callable[[float], None]
 RUN_SHARE = 0.5  # of the work, where the model is run, too
 
 
-@typed_errors
 def ranges(
     model: str | Path | Any,
     *,

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from headwright.argument_types import check_argument
 from headwright.certificates.checkers import (
     RANGES_CHECKER,
     TEXTS_CHECKER,
@@ -25,7 +26,7 @@ from headwright.certificates.formats import (
     MODEL_NAME,
     RANGES,
 )
-from headwright.errors import InputError, typed_errors
+from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.models import Model
@@ -34,7 +35,6 @@ Progress = Callable[[float], None]
 LOG = logging.getLogger(__name__)
 
 
-@typed_errors
 def verify(
     text: str | None,
     files: Sequence[bytes] = (),
@@ -56,6 +56,8 @@ def verify(
     """
     if text is None:
         raise InputError("there is no certificate: a design that is undecided has none")
+    check_argument("text", text, str)
+    check_argument("files", files, Sequence[bytes])
     if not all(isinstance(content, bytes) for content in files):
         raise InputError(
             "files: expected a list of the contents of .npy files, as bytes"

@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.extras import require
 from headwright.statistics.request import StatisticsRequest
 from headwright.watching.names import DEFAULT
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from headwright.watching.recorded import Recording
 
 
-@typed_errors
 def watch(
     model: Any,
     statistics: Sequence[str] | None = None,
@@ -61,6 +61,12 @@ def watch(
     >>> seen_there.layer(0).largest.shape
     (1, 2, 3)
     """
+    check_argument("statistics", statistics, Sequence[str] | None)
+    check_argument("top", top, int)
+    check_argument("last_rows", last_rows, int)
+    check_argument("special", special, Sequence[int] | None)
+    check_argument("keys", keys, Sequence[int])
+    check_argument("memory", memory, int | None)
     wanted = _statistics_wanted(statistics, weights, keep, top, ends, last_rows)
     require("torch", "watch", "torch")
     from headwright.watching import module_hook
@@ -99,7 +105,6 @@ def _statistics_wanted(
     return StatisticsRequest.of(statistics, top, ends, last_rows)
 
 
-@typed_errors
 def attention_with_statistics(
     query: Any,
     key: Any,
@@ -127,6 +132,9 @@ def attention_with_statistics(
     (torch.Size([1, 2, 5, 8]), torch.Size([1, 2, 5]))
     """
     require("torch", "attention_with_statistics", "torch")
+    check_argument("statistics", statistics, Sequence[str])
+    check_argument("top", top, int)
+    check_argument("last_rows", last_rows, int)
     from headwright.watching.attention_function import attend_with_statistics
 
     return attend_with_statistics(
@@ -142,7 +150,6 @@ def attention_with_statistics(
     )
 
 
-@typed_errors
 def seen(model: Any) -> Recording:
     """What was seen of a model that was loaded with attn_implementation="headwright": running means, and the last run.
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.files import encode_table, write_whole
 from headwright.watching.module_hook import unwrapped
 from headwright.watching.recorded import Recording
@@ -19,7 +20,6 @@ HEADS_FILE = "full_attention_heads.tsv"
 CONFIG_FILE = "config.json"
 
 
-@typed_errors
 def save_duo_attention(seen: Recording, model: Any, folder: str | Path) -> np.ndarray:
     """Write the folder that DuoAttention's `load_attn_pattern` reads; returns the scores, (layers, key heads).
 
@@ -52,7 +52,6 @@ def save_duo_attention(seen: Recording, model: Any, folder: str | Path) -> np.nd
     return scores
 
 
-@typed_errors
 def kvpress_ratios(
     seen: Recording, compression_ratio: float, *, file: str | Path | None = None
 ) -> list[float]:
@@ -66,6 +65,7 @@ def kvpress_ratios(
         compression_ratio: the share of keys to drop, over all layers; from 0 to below 1.
         file: where the list is written as JSON, unless it is only wanted.
     """
+    check_argument("compression_ratio", compression_ratio, float)
     if not 0 <= compression_ratio < 1:
         raise InputError(
             f"compression_ratio = {compression_ratio}: expected a number from 0 to below 1"
@@ -99,13 +99,13 @@ def _shares_of(total: float, weight: np.ndarray) -> np.ndarray:
     return clipped
 
 
-@typed_errors
 def save_heads(seen: Recording, path: str | Path) -> None:
     """Write a table with a line for each head, `.csv` or `.parquet`: its place, its rows, and the means that were kept.
 
     A number that is not finite is empty. A recording has no intervals: it does not know how texts differ. Those are in
     the table of an audit over several texts, `audit(model, ...).save('heads.csv')`.
     """
+    check_argument("path", path, str | Path)
     suffix = Path(path).suffix
     if suffix not in (".csv", ".parquet"):
         raise InputError(

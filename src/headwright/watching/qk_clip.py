@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.watching.module_hook import is_of_transformers, unwrapped
 from headwright.watching.recorded import Recording
 
@@ -51,7 +52,6 @@ class HeadRows:
             self.bias.mul_(of_rows.to(self.bias))
 
 
-@typed_errors
 def qk_clip_(
     model: Any, seen: Recording, *, limit: float = 100.0
 ) -> tuple[ClippedHead, ...]:
@@ -74,6 +74,8 @@ def qk_clip_(
     >>> qk_clip_(model, seen, limit=100.0)
     ()
     """
+    check_argument("seen", seen, Recording)
+    check_argument("limit", limit, float)
     if not limit > 0:
         raise InputError(f"limit = {limit}: expected a number above 0")
     model = unwrapped(model)

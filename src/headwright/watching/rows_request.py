@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,6 @@ class RowsRequest:
         return min(self.last or 1, rows)
 
 
-@typed_errors
 def rows(
     positions: Sequence[int] = (),
     *,
@@ -72,6 +72,10 @@ def rows(
     Traceback (most recent call last):
     headwright.errors.InputError: rows(): expected positions, last=1 or more, or generated=True, and one of them alone
     """
+    check_argument("positions", positions, Sequence[object])
+    check_argument("last", last, int)
+    check_argument("layers", layers, Sequence[object] | None)
+    check_argument("heads", heads, Sequence[object] | None)
     chosen = _whole_numbers("positions", positions)
     if any(position < 0 for position in chosen):
         raise InputError(

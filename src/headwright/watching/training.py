@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from headwright.errors import InputError, typed_errors
+from headwright.argument_types import check_argument
+from headwright.errors import InputError
 from headwright.extras import require
 from headwright.statistics.request import StatisticsRequest
 from headwright.statistics.table import TABLE, OverRows
@@ -44,7 +45,6 @@ class AttentionCallback(TrainerCallback):
     headwright.errors.InputError: the trainer is NoTrainer: expected a Trainer of transformers, made before its callback
     """
 
-    @typed_errors
     def __init__(
         self,
         trainer: Any,
@@ -63,6 +63,8 @@ class AttentionCallback(TrainerCallback):
             heads: whether each head is logged too, as 'attention/entropy/LAYER.HEAD'.
             as_module: as `watch` takes it: a model that is compiled stays so.
         """
+        check_argument("every", every, int)
+        check_argument("statistics", statistics, Sequence[str])
         if every < 1:
             raise InputError(f"every = {every}: expected a number of steps above 0")
         if not callable(getattr(trainer, "log", None)):
