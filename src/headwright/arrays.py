@@ -50,7 +50,8 @@ def floating(xp: Any, name: str, array: Array) -> Array:
     """
     if array.ndim < 2 or 0 in array.shape:
         raise InputError(
-            f"{name} have shape {shape_of(array)}: expected two axes or more, none of them empty"
+            f"{name} have shape {shape_of(array)}: expected two axes or more, none of them empty",
+            field=name,
         )
     # The bfloat16 of ml_dtypes is a NumPy type that the array API does not know.
     if isinstance(array, np.ndarray) and array.dtype.name == "bfloat16":
@@ -59,7 +60,9 @@ def floating(xp: Any, name: str, array: Array) -> Array:
         return array
     if xp.isdtype(array.dtype, ("integral", "bool")):
         return xp.astype(array, xp.float64)
-    raise InputError(f"{name} are of type {array.dtype}: expected real numbers")
+    raise InputError(
+        f"{name} are of type {array.dtype}: expected real numbers", field=name
+    )
 
 
 def mask_for(xp: Any, mask: Array, scores: Array) -> Array:

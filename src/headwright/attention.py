@@ -99,7 +99,8 @@ def scores(
     queries = floating(xp, "queries", queries)
     if keys.shape[-1] != queries.shape[-1]:
         raise InputError(
-            f"keys have shape {shape_of(keys)} and queries {shape_of(queries)}: the last axes differ"
+            f"keys have shape {shape_of(keys)} and queries {shape_of(queries)}: the last axes differ",
+            field="keys",
         )
     dtype = xp.result_type(keys, queries)
     scaled = xp.astype(queries, dtype)

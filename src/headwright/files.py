@@ -99,7 +99,7 @@ def plain(array: Any, what: str) -> np.ndarray:
         )
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(
-            f"{what} is a {type(array).__name__} that is no array: {error}"
+            f"{what} is a {type(array).__name__} that is no array: {error}", field=what
         ) from error
 
 
@@ -118,13 +118,16 @@ def finite(given: Any, what: str, axes: int | None = None) -> Float[np.ndarray, 
     array: np.ndarray = plain(given, what)
     kind = array.dtype.kind
     if kind not in "biuf" and array.dtype.name != "bfloat16":
-        raise InputError(f"{what}: holds {array.dtype.name}, expected real numbers")
+        raise InputError(
+            f"{what}: holds {array.dtype.name}, expected real numbers", field=what
+        )
     if axes is not None and array.ndim != axes:
         raise InputError(
-            f"{what}: has shape {array.shape}, expected {axes} {'axis' if axes == 1 else 'axes'}"
+            f"{what}: has shape {array.shape}, expected {axes} {'axis' if axes == 1 else 'axes'}",
+            field=what,
         )
     if array.size == 0:
-        raise InputError(f"{what}: has shape {array.shape}, which is empty")
+        raise InputError(f"{what}: has shape {array.shape}, which is empty", field=what)
     with np.errstate(over="ignore"):  # what overflows is refused below
         numbers: Float[np.ndarray, ...] = array.astype(np.float64)
     rounded = f"a number of type {array.dtype.name} that float64 rounds: expected one that it has"
@@ -160,7 +163,7 @@ def indices(given: Any, what: str) -> list[int]:
         return [operator.index(index) for index in given]
     except TypeError as error:
         raise InputError(
-            f"{what} {given!r}: expected indices such as [0, 1]"
+            f"{what} {given!r}: expected indices such as [0, 1]", field=what
         ) from error
 
 
@@ -168,7 +171,9 @@ def _refuse_entry(array: np.ndarray, bad: np.ndarray, what: str, why: str) -> No
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         entry = where[0] if len(where) == 1 else where
-        raise InputError(f"{what}: entry {entry} is {array[where]!s}, {why}")
+        raise InputError(
+            f"{what}: entry {entry} is {array[where]!s}, {why}", field=what
+        )
 
 
 def write_whole(path: str | Path, content: bytes) -> None:

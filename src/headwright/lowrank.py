@@ -138,7 +138,8 @@ def truncate(
     matrix = finite(A, "the matrix", axes=2)
     if (rank is None) == (tolerance is None):
         raise InputError(
-            f"rank is {rank} and tolerance is {tolerance}: expected exactly one of them"
+            f"rank is {rank} and tolerance is {tolerance}: expected exactly one of them",
+            field="rank",
         )
     full_rank = min(matrix.shape)
     squared = _frobenius_squared(matrix)
@@ -349,7 +350,9 @@ def _checked_rank(rank: object, full_rank: int) -> int:
     is_whole = isinstance(rank, int | np.integer) and not isinstance(rank, bool)
     if is_whole and 1 <= rank <= full_rank:  # type: ignore[operator]
         return int(rank)  # type: ignore[call-overload, no-any-return]
-    raise InputError(f"rank is {rank!r}, expected a whole number from 1 to {full_rank}")
+    raise InputError(
+        f"rank is {rank!r}, expected a whole number from 1 to {full_rank}", field="rank"
+    )
 
 
 def _checked_tolerance(tolerance: object) -> float:
@@ -359,5 +362,6 @@ def _checked_tolerance(tolerance: object) -> float:
     ):
         return float(tolerance)
     raise InputError(
-        f"tolerance is {tolerance!r}, expected a finite number, 0 or larger"
+        f"tolerance is {tolerance!r}, expected a finite number, 0 or larger",
+        field="tolerance",
     )

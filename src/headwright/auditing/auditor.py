@@ -290,7 +290,8 @@ def read_inputs(model: Model, options: AuditOptions) -> AuditInputs:
     tokens = options.tokens
     if isinstance(tokens, str | bytes | float):
         raise InputError(
-            f"tokens is {tokens!r}: expected a whole number, or an array of token ids"
+            f"tokens is {tokens!r}: expected a whole number, or an array of token ids",
+            field="tokens",
         )
     if options.text is not None and tokens is not None:
         raise InputError("a text and tokens: expected one of them")

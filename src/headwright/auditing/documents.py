@@ -107,7 +107,8 @@ def text_documents(
     if len(tokens) < SHORTEST:
         raise InputError(
             f"{name} has {len(tokens)} tokens: expected at least {SHORTEST}, so that there is something "
-            "to measure; give a longer text"
+            "to measure; give a longer text",
+            field=name,
         )
     if len(tokens) <= length:
         return [Document(name, tokens, len(opening), source=name)]

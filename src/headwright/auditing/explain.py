@@ -96,7 +96,9 @@ def parse_head(text: str, model: Model) -> tuple[int, int]:
     if len(parts) != 2 or not all(
         part.isascii() and part.isdigit() and len(part) < 9 for part in parts
     ):
-        raise InputError(f"head {text!r}: expected LAYER.HEAD, such as 1.3")
+        raise InputError(
+            f"head {text!r}: expected LAYER.HEAD, such as 1.3", field="head"
+        )
     layer, head = (int(part) for part in parts)
     for number, count, what in (
         (layer, model.layers, "layer"),
@@ -104,7 +106,8 @@ def parse_head(text: str, model: Model) -> tuple[int, int]:
     ):
         if number >= count:
             raise InputError(
-                f"{what} {number}, and {model.name} has {count}: expected 0 to {count - 1}"
+                f"{what} {number}, and {model.name} has {count}: expected 0 to {count - 1}",
+                field=what,
             )
     return layer, head
 

@@ -93,18 +93,22 @@ def check_demonstration(demonstration: Demonstration) -> None:
     for name, most in sizes:
         size = getattr(demonstration, name)
         if not 1 <= size <= most:
-            raise InputError(f"{name} is {size}: expected 1 to {most}")
+            raise InputError(f"{name} is {size}: expected 1 to {most}", field=name)
     if demonstration.keys < demonstration.rows:
         raise InputError(
             f"keys is {demonstration.keys}: expected at least as many as rows, "
-            f"{demonstration.rows}"
+            f"{demonstration.rows}",
+            field="keys",
         )
     if demonstration.mistake == "window" and demonstration.window is None:
-        raise InputError("window is missing: expected one that is off by one")
+        raise InputError(
+            "window is missing: expected one that is off by one", field="window"
+        )
     if demonstration.mistake == "corner" and demonstration.keys == demonstration.rows:
         raise InputError(
             f"keys is {demonstration.keys}: expected more than rows, for then the "
-            "causal corners differ"
+            "causal corners differ",
+            field="keys",
         )
 
 
@@ -137,7 +141,7 @@ def read_demonstration(text: str, window: int | None = None) -> Demonstration:
         try:
             change = {name: readers[name](value)}
         except ValueError as error:
-            raise InputError(f"{name} is '{value}': {error}") from error
+            raise InputError(f"{name} is '{value}': {error}", field=name) from error
         demonstration = replace(demonstration, **change)
     check_demonstration(demonstration)
     return demonstration

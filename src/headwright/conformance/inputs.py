@@ -50,7 +50,7 @@ def attention_inputs(
             f"batch, heads, rows, dim {sizes}: expected at least 1 of each"
         )
     if seed < 0:
-        raise InputError(f"seed is {seed}: expected 0 or more")
+        raise InputError(f"seed is {seed}: expected 0 or more", field="seed")
     rng = np.random.default_rng(seed)
     q = rng.standard_normal(sizes)
     key_sizes = (batch, key_heads or heads, keys or rows, dim)

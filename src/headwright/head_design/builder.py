@@ -358,9 +358,12 @@ def _check_asked(rules: Rules, minimise: str, head_dim: int | None, dtype: str) 
         )
     if minimise not in MINIMISE:
         raise InputError(
-            f"minimise is {minimise!r}: expected one of {', '.join(MINIMISE)}"
+            f"minimise is {minimise!r}: expected one of {', '.join(MINIMISE)}",
+            field="minimise",
         )
     if head_dim is not None and head_dim < 1:
         raise InputError(f"head_dim is {head_dim}: expected at least 1")
     if dtype not in DTYPES:
-        raise InputError(f"dtype is {dtype!r}: expected one of {', '.join(DTYPES)}")
+        raise InputError(
+            f"dtype is {dtype!r}: expected one of {', '.join(DTYPES)}", field="dtype"
+        )

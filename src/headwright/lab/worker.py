@@ -10,7 +10,9 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from headwright.errors import HeadwrightError
+from pydantic import BaseModel
+
+from headwright.errors import HeadwrightError, InputError
 from headwright.lab.calls import CALLS
 from headwright.subprocesses.worker import Handle, listen
 
@@ -45,7 +47,7 @@ def handle(job: dict[str, Any]) -> dict[str, Any]:
         return {
             "error": str(error),
             "kind": "unusable",
-            "where": field_of(str(error), call.request),
+            "where": _field_of(error, call.request),
         }
     except MemoryError:
         return {"error": OUT_OF_MEMORY, "kind": "memory", "where": None}
@@ -57,15 +59,11 @@ def handle(job: dict[str, Any]) -> dict[str, Any]:
         }
 
 
-def field_of(sentence: str, request: type[Any]) -> str | None:
-    """The request field that an error is about: the one its sentence begins with.
-
-    >>> from headwright.lab.views.design import DesignRequest
-    >>> field_of("eps is 0: expected more than 0", DesignRequest)
-    'eps'
-    """
-    first = sentence.replace(":", " ").replace(",", " ").split(" ", 1)[0]
-    return first if first in request.model_json_schema()["properties"] else None
+def _field_of(error: HeadwrightError, request: type[BaseModel]) -> str | None:
+    """The field of the request that an error is about; None where it is about none of them, or about several."""
+    field = error.field if isinstance(error, InputError) else None
+    fields = request.model_json_schema()["properties"]
+    return field if field in fields else None
 
 
 def prepared() -> Handle:

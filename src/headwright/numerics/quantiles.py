@@ -102,9 +102,12 @@ def check_sample(samples: int, confidence: float) -> None:
     check_argument("samples", samples, int)
     check_argument("confidence", confidence, float)
     if samples < 1:
-        raise InputError(f"{samples} samples: expected at least 1")
+        raise InputError(f"{samples} samples: expected at least 1", field="samples")
     if not 0 < confidence < 1:
-        raise InputError(f"confidence {confidence}: expected a number between 0 and 1")
+        raise InputError(
+            f"confidence {confidence}: expected a number between 0 and 1",
+            field="confidence",
+        )
 
 
 def clopper_pearson(

@@ -293,7 +293,8 @@ def check_arguments(scheme: Scheme, length: int, most: int) -> None:
         or not 2 <= length <= most
     ):
         raise InputError(
-            f"length is {length!r}: expected a whole number from 2 (a pair takes two) to {most}"
+            f"length is {length!r}: expected a whole number from 2 (a pair takes two) to {most}",
+            field="length",
         )
 
 

@@ -83,12 +83,14 @@ class Waves(Scheme):
         _whole("dim", self.dim, 2, LARGEST_DIM)
         if self.dim % 2:
             raise InputError(
-                f"dim is {self.dim}: expected an even number, a sine and a cosine for each wave"
+                f"dim is {self.dim}: expected an even number, a sine and a cosine for each wave",
+                field="dim",
             )
         check_argument("base", self.base, float)
         if not (math.isfinite(self.base) and self.base >= 1):
             raise InputError(
-                f"base is {self.base}: expected a finite number of at least 1"
+                f"base is {self.base}: expected a finite number of at least 1",
+                field="base",
             )
 
     @property
@@ -315,5 +317,6 @@ def _whole(name: str, number: int, least: int, most: int) -> None:
         or not least <= number <= most
     ):
         raise InputError(
-            f"{name} is {number!r}: expected a whole number from {least} to {most}"
+            f"{name} is {number!r}: expected a whole number from {least} to {most}",
+            field=name,
         )

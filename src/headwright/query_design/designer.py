@@ -301,18 +301,22 @@ def _question(
     factor = exact(scale, "scale")
     sure = SURE if confidence is None else exact(confidence, "confidence")
     if factor == 0:
-        raise InputError("scale is 0: expected another number")
+        raise InputError("scale is 0: expected another number", field="scale")
     if not 0 < sure < 1:
         raise InputError(
-            f"confidence is {float(sure):g}: expected a number between 0 and 1"
+            f"confidence is {float(sure):g}: expected a number between 0 and 1",
+            field="confidence",
         )
     if sure < Fraction(1, 2):
         raise InputError(
-            f"confidence is {float(sure):g}: expected at least 1/2, below which the problem is not convex"
+            f"confidence is {float(sure):g}: expected at least 1/2, below which the problem is not convex",
+            field="confidence",
         )
     check_argument("heads", heads, int)
     if not 1 <= heads <= MOST_HEADS:
-        raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
+        raise InputError(
+            f"{heads} heads: expected from 1 to {MOST_HEADS}", field="heads"
+        )
     _check_sizes(uncertainty.scenarios or (keys,), uncertainty)
     question = DesignQuestion(
         uncertainty.scenarios or (keys,), targets, uncertainty, factor, sure, heads
@@ -320,7 +324,8 @@ def _question(
     if confidence is not None and not question.random:
         raise InputError(
             f"confidence is {float(sure):g}, and every key is certain: leave it out, or give an uncertainty in "
-            "which a key is random"
+            "which a key is random",
+            field="confidence",
         )
     return question
 

@@ -80,10 +80,10 @@ def average(keys: Iterable[int], eps: Number = Fraction(1, 100)) -> Targets:
     """
     targets = indices(keys, "targets")
     if len(set(targets)) < len(targets):
-        raise InputError(f"targets {targets}: expected each key once")
+        raise InputError(f"targets {targets}: expected each key once", field="targets")
     slack = exact(eps, "eps")
     if slack <= 0:
-        raise InputError(f"eps is {float(slack):g}: expected more than 0")
+        raise InputError(f"eps is {float(slack):g}: expected more than 0", field="eps")
     return Targets(dict.fromkeys(targets, 1 / (len(targets) + slack)))
 
 
@@ -111,14 +111,18 @@ def exact(number: Number, what: str) -> Fraction:
     text = str(number)
     if len(text) > MOST_DIGITS or _FAR.search(text):
         raise InputError(
-            f"{what} is {text[:20]!r}...: expected a number of at most {MOST_DIGITS} digits"
+            f"{what} is {text[:20]!r}...: expected a number of at most {MOST_DIGITS} digits",
+            field=what,
         )
     try:
         meant = Fraction(text)
     except (ValueError, ZeroDivisionError) as error:
-        raise InputError(f"{what} is {number!r}: expected a number") from error
+        raise InputError(
+            f"{what} is {number!r}: expected a number", field=what
+        ) from error
     if max(abs(meant.numerator), meant.denominator) > 10**MOST_DIGITS:
         raise InputError(
-            f"{what} is {text[:20]!r}: expected a number of at most {MOST_DIGITS} digits on each side"
+            f"{what} is {text[:20]!r}: expected a number of at most {MOST_DIGITS} digits on each side",
+            field=what,
         )
     return meant

@@ -103,7 +103,8 @@ def simulate(
     _check_arguments(len(keys), targets, tolerance, samples)
     if not set(least) <= set(targets):
         raise InputError(
-            f"targets {list(targets)}, and the targets are about {sorted(least)}: expected all of these"
+            f"targets {list(targets)}, and the targets are about {sorted(least)}: expected all of these",
+            field="targets",
         )
     plan = SamplePlan(keys, queries, uncertainty, scale, samples, seed, confidence)
     weights = np.empty((samples, len(targets)))
@@ -195,7 +196,12 @@ def _check_arguments(
 ) -> None:
     check_targets(targets, n)
     if tolerance < 0:
-        raise InputError(f"tolerance {float(tolerance)}: expected 0 or more")
+        raise InputError(
+            f"tolerance {float(tolerance)}: expected 0 or more", field="tolerance"
+        )
     most = MOST_NUMBERS // len(targets)
     if not 1 <= samples <= most:
-        raise InputError(f"{samples} samples: expected at least 1 and at most {most}")
+        raise InputError(
+            f"{samples} samples: expected at least 1 and at most {most}",
+            field="samples",
+        )

@@ -180,4 +180,6 @@ def check_targets(targets: Sequence[int], n: int) -> None:
                 f"target {target}, and there are {n} keys: expected 0 to {n - 1}"
             )
     if len(set(targets)) < len(targets):
-        raise InputError(f"targets {list(targets)}: expected each key once")
+        raise InputError(
+            f"targets {list(targets)}: expected each key once", field="targets"
+        )

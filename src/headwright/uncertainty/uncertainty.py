@@ -89,7 +89,8 @@ def rows(
         )
     if Q.ndim > 2 or K.shape[1] != Q.shape[1]:
         raise InputError(
-            f"keys have shape {K.shape} and queries {Q.shape}: the last axes differ"
+            f"keys have shape {K.shape} and queries {Q.shape}: the last axes differ",
+            field="keys",
         )
     uncertainty.check_fits(K)
     return K, Q

@@ -104,7 +104,8 @@ def explain(request: ExplainRequest) -> dict[str, Any]:
         if not clarity.any():
             raise InputError(
                 f"row {request.row}, and the text has {len(document.tokens)} tokens: expected 2 to "
-                f"{len(document.tokens) - 1}"
+                f"{len(document.tokens) - 1}",
+                field="row",
             )
     explained = explain_layer(model, document, layer, head, rows=1, clarity=clarity)
     every_row = sample_rows(rows, head, range(len(rows.positions)))
@@ -130,7 +131,7 @@ def every_text(request: EveryTextRequest) -> dict[str, Any]:
     model = _model()
     bounds = first_layer_bounds(model, [0], list(range(model.heads)), request.length)
     if bounds.missing:
-        raise InputError(f"length {request.length}: {bounds.missing}")
+        raise InputError(f"length {request.length}: {bounds.missing}", field="length")
     return {"every_text": [asdict(weight) for weight in bounds.weights]}
 
 

@@ -105,7 +105,8 @@ def check(request: CheckRequest) -> dict[str, Any]:
     sheet = read(text_of(request), request.exercise, latex=request.latex)
     if len(sheet.answers) > 1:
         raise InputError(
-            f"text has {len(sheet.answers)} answers: expected one; use the call `document`"
+            f"text has {len(sheet.answers)} answers: expected one; use the call `document`",
+            field="text",
         )
     return told(request, sheet, [alone(each, request.seed) for each in sheet.answers])
 
@@ -123,7 +124,8 @@ def document(request: CheckRequest) -> dict[str, Any]:
     sheet = read(text_of(request), request.exercise, latex=request.latex)
     if len(sheet.answers) > MOST_ANSWERS:
         raise InputError(
-            f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}"
+            f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS}",
+            field="text",
         )
     return told(
         request, sheet, run(sheet.answers, seed=request.seed, timeout=EACH, within=ALL)

@@ -56,7 +56,8 @@ def conform(request: ConformRequest) -> dict[str, Any]:
 
     if request.contract is not None and request.contract not in CONTRACTS:
         raise InputError(
-            f"contract is {request.contract!r}: expected one of {', '.join(CONTRACTS)}"
+            f"contract is {request.contract!r}: expected one of {', '.join(CONTRACTS)}",
+            field="contract",
         )
     settings = request.model_dump(exclude={"contract"})
     demonstration = Demonstration(**settings)

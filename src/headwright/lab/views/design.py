@@ -111,12 +111,14 @@ def matrix(rows: list[list[float]], what: str) -> Float[np.ndarray, "n d"]:
 
     if len({len(row) for row in rows}) > 1:
         raise InputError(
-            f"{what}: rows of different lengths, expected as many numbers in each"
+            f"{what}: rows of different lengths, expected as many numbers in each",
+            field=what,
         )
     array = np.array(rows, dtype=float)
     if array.size > MOST_NUMBERS:
         raise InputError(
-            f"{what}: {array.size} numbers; the lab accepts {MOST_NUMBERS}, the command line has no limit"
+            f"{what}: {array.size} numbers; the lab accepts {MOST_NUMBERS}, the command line has no limit",
+            field=what,
         )
     return array
 
@@ -140,7 +142,8 @@ def targets_of(request: DesignRequest) -> Targets:
     weights = {int(key): least for key, least in written.items()}
     if len(weights) < len(written):
         raise InputError(
-            f"at_least names a key twice ({', '.join(written)}): expected each once"
+            f"at_least names a key twice ({', '.join(written)}): expected each once",
+            field="at_least",
         )
     return at_least(weights)
 

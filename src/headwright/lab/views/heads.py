@@ -109,14 +109,16 @@ def _parsed(text: str) -> Rules:
     try:
         found = parse_rules(text) if parse_circuit(text) is None else None
     except InputError as error:
-        raise InputError(f"rules: {error}") from error
+        raise InputError(f"rules: {error}", field="rules") from error
     if found is None:
         raise InputError(
-            "rules with layers: this page shows one layer; 'headwright heads' designs circuits"
+            "rules with layers: this page shows one layer; 'headwright heads' designs circuits",
+            field="rules",
         )
     if (T := sum(map(len, found.sequences))) > TOKENS:
         raise InputError(
-            f"rules about {T} tokens: the lab accepts {TOKENS}, the command line more"
+            f"rules about {T} tokens: the lab accepts {TOKENS}, the command line more",
+            field="rules",
         )
     return found
 

@@ -86,7 +86,8 @@ def order(request: OrderRequest) -> dict[str, Any]:
 
     if sorted(request.order) != list(range(len(request.tokens))):
         raise InputError(
-            f"order is {request.order}: expected each of 0 to {len(request.tokens) - 1} once"
+            f"order is {request.order}: expected each of 0 to {len(request.tokens) - 1} once",
+            field="order",
         )
     rng = np.random.default_rng([request.seed, 1])
     rows = {word: rng.normal(size=request.dim) for word in sorted(set(request.tokens))}

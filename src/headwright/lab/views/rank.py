@@ -92,15 +92,16 @@ def factors(request: FactorsRequest) -> dict[str, Any]:
 
 def _matrix(request: FactorsRequest) -> Float[np.ndarray, "n d"]:
     if (request.matrix is None) == (request.head is None):
-        raise InputError("matrix: expected either a matrix or a head")
+        raise InputError("matrix: expected either a matrix or a head", field="matrix")
     if request.matrix is not None:
         if any(abs(entry) > LARGEST for row in request.matrix for entry in row):
             raise InputError(
-                f"matrix: expected entries of at most {LARGEST:g} in absolute value"
+                f"matrix: expected entries of at most {LARGEST:g} in absolute value",
+                field="matrix",
             )
         return matrix(request.matrix, "matrix")
     if request.head is None:
-        raise InputError("head: expected one")
+        raise InputError("head: expected one", field="head")
     from headwright.models.induction import VOCABULARY, induction_model
 
     model = induction_model()

@@ -65,7 +65,9 @@ def uncertainty_of(entries: list[Noisy]) -> Uncertainty:
     """
     keys = [entry.key for entry in entries]
     if len(set(keys)) < len(keys):
-        raise InputError("uncertainty: noise is given twice for a key")
+        raise InputError(
+            "uncertainty: noise is given twice for a key", field="uncertainty"
+        )
     noise = {entry.key: _noise(entry) for entry in entries}
     others = noise.pop("*", None)
     named = {key: one for key, one in noise.items() if isinstance(key, int)}
@@ -79,4 +81,4 @@ def _noise(entry: Noisy) -> Noise:
             entry.scale and entry.scale.model_dump(exclude_none=True), spreads
         )
     except InputError as error:
-        raise InputError(f"uncertainty: {error}") from error
+        raise InputError(f"uncertainty: {error}", field="uncertainty") from error

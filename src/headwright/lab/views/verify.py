@@ -38,7 +38,8 @@ def verify(request: VerifyRequest) -> dict[str, Any]:
     if model is not None and model not in BUILT_IN:
         raise InputError(
             f"certificate: it is about {model}, and the lab has {' and '.join(BUILT_IN)} only; "
-            f"use headwright verify FILE --model {model}"
+            f"use headwright verify FILE --model {model}",
+            field="certificate",
         )
     return checked(request.certificate, model=model).to_json()
 
