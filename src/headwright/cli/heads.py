@@ -132,7 +132,7 @@ def _print(
 
 
 def _print_layer(built: HeadsResult) -> None:
-    from headwright.head_design.heads_result import COARSE
+    from headwright.head_design.rendering import COARSE
     from headwright.numerics.enclosure import shown_above, shown_below
 
     if built.layer is None:

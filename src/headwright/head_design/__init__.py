@@ -3,7 +3,8 @@
 head                   a head and a layer of heads: the weights, and what they do with tokens
 rules                  what tokens should attend to or output; rules_file reads rules from a TOML file
 builder                from rules to a verdict; circuit: layers one after the other
-heads_result           the verdict, with the weights and what is proved of them
+result                 the verdict, with the weights and what is proved of them, as data; heads_result: with its methods
+rendering              the same as lines of text, a card, a picture, JSON
 assignment             which tokens each token attends to; what each head outputs of a sum
 attention_plan         a plan for one head: targets, and what weights do with tokens, in floating point
 slack                  how much each token may leave to others

@@ -29,9 +29,14 @@ from headwright.head_design.certify import certificate
 from headwright.head_design.exact_bounds import proven_facts
 from headwright.head_design.head import HeadLayer, outputs
 from headwright.head_design.heads_result import HeadsResult
+from headwright.head_design.rendering import (
+    circuit_as_json,
+    circuit_card,
+    circuit_lines,
+)
+from headwright.head_design.result import DesignedCircuit
 from headwright.head_design.rules import Rule, Rules
 from headwright.head_design.rules_file import document, read_rules, rules_from
-from headwright.notebook import card, lines
 from headwright.numerics.enclosure import printed_above
 
 Sequences = tuple[Float[np.ndarray, "T D"], ...]
@@ -42,61 +47,24 @@ BALL_DIGITS = 3  # of the radius of a ball, which is rounded up to so many
 OF_FIRST_LAYER = ("tokens", "sequences", "positions", "uncertainty", "dimension")
 
 
-@dataclass(frozen=True, eq=False)
-class Circuit:
+class Circuit(DesignedCircuit):
     """What `build_circuit` found.
 
     >>> Circuit("undecided", "nothing was found").layers
     ()
     """
 
-    word: str  # "designed", "impossible" (a layer's rules are) or "undecided"
-    words: str  # what was proved, or why nothing was
-    certificate: str | None = None  # JSON, as the checker accepted it
-    layers: tuple[HeadsResult, ...] = ()
-    # Between two layers: how far tokens may be from where the second expects them.
-    errors: tuple[float, ...] = ()
-
-    @property
-    def checkers(self) -> tuple[str, ...]:
-        """Who verified the certificate: the exact checker, which is the one that circuits have."""
-        return () if self.certificate is None else ("exact",)
-
     def to_json(self, certificate: str | None = None) -> dict[str, Any]:
         """All of it in JSON's own types; the caller says where the certificate is."""
-        return {
-            "verdict": self.word,
-            "errors": list(self.errors),
-            "layers": [
-                {
-                    "frobenius": built.frobenius,
-                    "head_dim": built.head_dim,
-                    "heads": built.layer.to_json() if built.layer else [],
-                }
-                for built in self.layers
-            ],
-            "checkers": list(self.checkers),
-            "certificate": certificate,
-            "words": self.words,
-            "kinds": {
-                "errors": "proven",
-                "layers.frobenius": "proven",
-                "layers.heads": "exact",
-            },
-        }
+        return circuit_as_json(self, certificate)
 
     def __repr__(self) -> str:
         """The verdict and the sizes in a few lines, never the weights."""
-        return lines(self.word, self.words, [("layers", str(len(self.layers)))])
+        return circuit_lines(self)
 
     def _repr_html_(self) -> str:
         """For notebooks: the same as a card."""
-        return card(
-            self.word,
-            self.words,
-            [("layers", str(len(self.layers)))],
-            certificate=self.certificate,
-        )
+        return circuit_card(self)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -135,18 +134,6 @@ class HeadLayer:
             raise InputError(
                 "some heads have biases and some have none: expected all or none"
             )
-
-    def to_json(self) -> list[dict[str, Any]]:
-        """The matrices of each head, and its biases where there are any, in JSON's own types."""
-        heads = []
-        for head in self.heads:
-            matrices = {}
-            for name in ("W_Q", "W_K", "W_V", "b_Q", "b_V"):
-                matrix = getattr(head, name)
-                if matrix is not None:
-                    matrices[name] = matrix.tolist()
-            heads.append(matrices)
-        return heads
 
     @property
     def biases(self) -> bool:

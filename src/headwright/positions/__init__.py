@@ -5,6 +5,7 @@ distances   the distance of two positions and the closest pair, enclosed from bo
 rounding    float32, float16, bfloat16; the rows of a scheme after every rounding
 equal_rows  which of many positions have equal rows
 collisions  which positions have equal rows after rounding, and how close the others come
+result      what rounding does to positions, as data; rendering: as lines of text and as JSON
 preview     a few rows and distances, for a picture
 """
 

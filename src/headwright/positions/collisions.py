@@ -12,14 +12,12 @@ rows are closer than D - 2R.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Int
 
 from headwright.errors import ContradictionError
-from headwright.notebook import lines
 from headwright.numerics.enclosure import Enclosure, shown_above, shown_below
 from headwright.positions.distances import (
     Closest,
@@ -36,6 +34,8 @@ from headwright.positions.equal_rows import (
     closest_equal_pair,
     first_equal,
 )
+from headwright.positions.rendering import report_as_json, report_lines
+from headwright.positions.result import RoundedPositions
 from headwright.positions.rounding import Precision, RoundedRows
 from headwright.positions.schemes import Scheme
 
@@ -46,8 +46,7 @@ LARGEST_LENGTH = 2**27  # the arrays of this many positions still fit a laptop
 EXACT = Precision()
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(RoundedPositions):
     """What rounding does to the positions 0..length-1.
 
     >>> from headwright.positions import Precision, Sinusoidal
@@ -56,62 +55,13 @@ class Report:
     (3327, (256, 257), 1)
     """
 
-    collisions: int  # how many positions coincide with an earlier one
-    first_pair: (
-        tuple[int, int] | None
-    )  # the first position that repeats another, after that other one
-    overflow_from: int | None  # the first position whose numbers are not finite
-    lost: int  # how many such positions there are: not all later ones, where a table is learned
-    min_distance: float  # of the closest pair, rounded up; 0.0 if any coincide
-    distance: Enclosure  # the smallest distance, from both sides
-    min_difference: (
-        int  # t' - t of the closest pair; if any coincide, the smallest among these
-    )
-    closest_pair: tuple[int, int]  # (t, t')
-    how_collisions: str  # by what means their number is known
-    how_distance: str  # by what means the distance is known
-
     def to_json(self) -> dict[str, Any]:
         """All of it in JSON's own types."""
-        known = math.isfinite(self.min_distance)  # JSON has no infinity
-        return {
-            "collisions": self.collisions,
-            "first_pair": list(self.first_pair) if self.first_pair else None,
-            "min_distance": self.min_distance if known else None,
-            "min_distance_enclosure": [self.distance.lower, self.distance.upper]
-            if known
-            else None,
-            "min_difference": self.min_difference,
-            "closest_pair": list(self.closest_pair),
-            "overflow_from": self.overflow_from,
-            "lost": self.lost,
-            "how_collisions": self.how_collisions,
-            "how_distance": self.how_distance,
-            "kinds": {
-                "min_distance": "proven",
-                "min_distance_enclosure": "proven",
-            },  # how_distance says by what
-        }
+        return report_as_json(self)
 
     def __repr__(self) -> str:
         """How many coincide, and how close the closest two are."""
-        facts = (
-            [("first", "position {1} is the same as {0}".format(*self.first_pair))]
-            if self.first_pair
-            else []
-        )
-        apart = "positions {} and {}".format(*self.closest_pair)
-        facts.append(
-            (
-                "closest",
-                f"{apart}, {shown_above(self.min_distance, 4)} apart ({self.how_distance})",
-            )
-        )
-        return lines(
-            "positions",
-            f"{self.collisions} coincide with an earlier one ({self.how_collisions})",
-            facts,
-        )
+        return report_lines(self)
 
 
 def report(
