@@ -46,6 +46,73 @@ def test_words_that_change_the_object_are_never_dropped(template: str) -> None:
     assert verdict("averaging-two", text).word in ("refuted", "undecided")
 
 
+@pytest.mark.parametrize(
+    ("exercise", "text", "word"),
+    [
+        # a size is given: the dimension need not be large
+        ("averaging-two", r"$q = \beta(k_a+k_b)$ with $\beta = \sqrt d$", "undecided"),
+        ("averaging-two", r"$q = \sqrt{d}(k_a+k_b)$", "undecided"),
+        ("averaging-two", r"$q = \beta(k_a+k_b)$ with $\beta = \ln N$", "undecided"),
+        (
+            "averaging-two",
+            r"$q = \beta(k_a+k_b)$, where $\beta = \sqrt d$ and $d$ is the dimension of the keys",
+            "undecided",
+        ),
+        (
+            "two-heads",
+            r"$q_1 = \beta k_a, q_2 = \beta k_b$, $\beta = \sqrt d$",
+            "undecided",
+        ),
+        ("copying", r"$(k_j-k_i)^\top q \ge \sqrt{d}$ for all $i \ne j$", "undecided"),
+        # ... nor does it grow along with what is large
+        (
+            "averaging-two",
+            r"$q = \frac{\lambda}{\sqrt{d}}(k_a+k_b)$, $\lambda \gg 0$",
+            "proved",
+        ),
+        (
+            "averaging-two",
+            r"$q = \beta(k_a+k_b)$ with $\beta = \lambda/\sqrt d$, $\lambda\to\infty$",
+            "proved",
+        ),
+        (
+            "temperature-cold",
+            r"$\tau = \frac{\sqrt d}{\lambda}$, $\lambda$ large",
+            "proved",
+        ),
+        (
+            "averaging-two",
+            r"Take $q = \lambda \sqrt{d}(k_a+k_b)$ where $d$ is the dimension of the keys and $\lambda \gg \ln n$.",
+            "proved",
+        ),
+        # what holds for every size, or for none
+        (
+            "averaging-two",
+            r"$q = \beta(k_a+k_b)$ with $\beta = \sqrt{d}\ln(n/\epsilon)$, $d \ge 1$",
+            "proved",
+        ),
+        ("averaging-two", r"$q = \frac{1}{\sqrt{d}}(k_a+k_b)$", "refuted"),
+        ("temperature-cold", r"$\tau = \sqrt d$", "refuted"),
+        # it is said to be large; a name that the exercise gives
+        (
+            "averaging-two",
+            r"$q = \beta(k_a+k_b)$ with $\beta = \ln d$ for large $d$",
+            "proved",
+        ),
+        ("averaging-two", r"$q = \beta(k_a+k_b)$ where $\beta = \ln n$", "refuted"),
+        ("copying", r"$(k_j-k_i)^\top q \ge \ln n$ for all $i \ne j$", "refuted"),
+        # a definition of a definition is looked at, too
+        (
+            "averaging-two",
+            r"$q = \beta(k_a+k_b)$ with $\beta = \sqrt s$, where $s$ is the constant from the lecture",
+            "undecided",
+        ),
+    ],
+)
+def test_a_size_is_given_and_does_not_grow(exercise: str, text: str, word: str) -> None:
+    assert verdict(exercise, text).word == word
+
+
 QUERY = r"q = \ln(n/\epsilon)(k_a+k_b)"
 
 

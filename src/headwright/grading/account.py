@@ -6,11 +6,12 @@ over that may restrict or change it. What is left is named with its line, and th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 from headwright.formulas import tree as t
 from headwright.formulas.show import plain
-from headwright.grading.answer import full_name, full_names
+from headwright.grading.answer import full_name, full_names, named
 from headwright.grading.candidates import Contents, Definition, is_sign
 from headwright.grading.exercise import Exercise
 
@@ -46,13 +47,51 @@ def open_names(
     exercise: Exercise, contents: Contents, made: Sequence[Definition]
 ) -> set[str]:
     """The names of the answer's own in these definitions that are nowhere defined; they may be bounded."""
-    used = full_names(*(one.value for one in made))
-    own = {one.name: one for one in contents.own if one.name in used}
-    for name in own:
-        used |= full_names(own[name].value)
+    used = names_behind(contents, *(one.value for one in made))
+    defined = {one.name for one in contents.own}
     labels = exercise.kind.labels()
     given = {*labels, *exercise.parameters, "e", "pi"}
-    return {name for name in used - set(own) - given if "_" not in name}
+    return {name for name in used - defined - given if "_" not in name}
+
+
+def names_behind(contents: Contents, *nodes: t.Node) -> set[str]:
+    """The names in formulas, and those in the definitions of the answer's own names among them."""
+    used = full_names(*nodes)
+    waiting = list(used)
+    while waiting:
+        name = waiting.pop()
+        for definition in contents.own:
+            if definition.name == name:
+                new = full_names(definition.value) - used
+                used |= new
+                waiting += new
+    return used
+
+
+# Letters for the sizes of a model: the dimension of the keys, the length of the sequence.
+_SIZES = ("d", "D", "N", "T", "L")
+
+
+_SIZE_IN_WORDS = re.compile(r"is (the )?(dimension|width|length|number)\b[a-z ]*")
+
+
+def is_size_in_words(name: str, words: str) -> bool:
+    """'d is the dimension of the keys': that says no more than the letter does."""
+    said = _SIZE_IN_WORDS.fullmatch(words.strip())
+    return said is not None and named(name).base in _SIZES
+
+
+def sizes_among(exercise: Exercise, open_ones: Iterable[str]) -> list[str]:
+    """Which of these names are written for a size that the exercise does not give."""
+    kind = exercise.kind
+    if not kind.has_own_numbers:
+        return []
+    nodes = [named(name) for name in sorted(open_ones)]
+    return [
+        full_name(node)
+        for node in nodes
+        if node.base in _SIZES and not kind.gives(node)
+    ]
 
 
 def _words_left(

@@ -18,7 +18,12 @@ from typing import Any
 from headwright.formulas import tree as t
 from headwright.formulas.show import latex, plain
 from headwright.grading import answer as an
-from headwright.grading.account import left_over
+from headwright.grading.account import (
+    is_size_in_words,
+    left_over,
+    names_behind,
+    sizes_among,
+)
 from headwright.grading.answer import names_in
 from headwright.grading.candidates import (
     NEUTRAL,
@@ -80,6 +85,14 @@ def try_candidate(
         judged=tuple(each for one in tried for each in one.judged),
         answer=tried[-1].answer,
     )
+    sizes = _unsettled_sizes(exercise, contents, *(one.value for one in made))
+    if sizes:
+        fixed = _with_fixed(sizes, contents)
+        again = [
+            _by_goals(start, reading(found, fixed), opened, case)
+            for case, found in candidate.cases
+        ]
+        chosen = _for_every_size(sizes, chosen, again)
     doubt = _doubt_about_names(made, contents, chosen)
     if not doubt and chosen.word in ("proved", "refuted"):
         doubt = left_over(exercise, contents, made, refuted=chosen.word == "refuted")
@@ -124,7 +137,7 @@ def _doubt_about_names(
     made: Sequence[Definition], contents: Contents, chosen: Tried
 ) -> str:
     """Why it is not clear what the names in a candidate are; '' where it is."""
-    used = an.full_names(*(one.value for one in made))
+    used = names_behind(contents, *(one.value for one in made))
     if used & contents.unclear:
         name = min(used & contents.unclear)
         return f"{name} is described in words or case by case, which is not read"
@@ -176,18 +189,64 @@ def _failing_example(
     return ""
 
 
+def _settled_names(contents: Contents) -> set[str]:
+    """The names of the answer's own that it defines, bounds or sends to a limit."""
+    settled = {one.name for one in contents.own}
+    for said, _ in contents.bounds:
+        if not is_sign(said.node):
+            settled |= an.full_names(said.node)
+    return settled
+
+
+def _unsettled_sizes(
+    exercise: Exercise, contents: Contents, *nodes: t.Node
+) -> list[str]:
+    """The sizes behind formulas of which nothing is said: beta = sqrt(d)."""
+    used = names_behind(contents, *nodes)
+    return sizes_among(exercise, used - _settled_names(contents))
+
+
+def _with_fixed(sizes: Sequence[str], contents: Contents) -> Contents:
+    """The same, with sizes that are any numbers from 1 on, and not as large as one likes."""
+    one = t.Number(Fraction(1))
+    nowhere = Statement("", 0, None)
+    bounds = [
+        (an.Said(t.Relation((an.named(name), one), (">=",))), nowhere) for name in sizes
+    ]
+    return replace(contents, bounds=[*contents.bounds, *bounds])
+
+
+def _for_every_size(
+    sizes: Sequence[str], large: Tried, fixed: Sequence[Tried]
+) -> Tried:
+    """What was tried with large sizes, beside the same with any sizes from 1 on, case by case.
+
+    A size is given before anything is chosen, and need not be large: a proof for large d is one of another statement,
+    and so is a counterexample in which d outgrows lambda. What fails for d = 1 alone is not refuted, since orthonormal
+    keys need d >= n.
+    """
+    if all(one.word == "proved" for one in fixed):
+        judged = tuple(each for one in fixed for each in one.judged)
+        return replace(fixed[0], judged=judged, answer=large.answer)
+    if large.word == "refuted" and any(one.word == "refuted" for one in fixed):
+        return large
+    if large.word == "undecided":
+        return large  # the reason is another one
+    name = sizes[0]
+    reason = f"it depends on how large {name} is, which is not said ({name} is how one writes a size, which is given)"
+    return replace(
+        large, word="undecided", reason=reason, judged=(), counterexample=None
+    )
+
+
 def _unsettled_name(used: set[str], contents: Contents, chosen: Tried) -> str:
     """Why it is not clear what a name of the answer's own is, that was taken to be as large as one likes; else ''."""
-    settled = {one.name for one in contents.own}
-    settled |= {
-        name
-        for said, _ in contents.bounds
-        if not is_sign(said.node)
-        for name in an.full_names(said.node)
-    }
+    settled = _settled_names(contents)
     for name in sorted(used - settled):
         if name in contents.in_words:
             line, words = contents.in_words[name]
+            if chosen.word == "proved" and is_size_in_words(name, words):
+                continue  # it is proved for every size
             return f"line {line} says in words what {name} is ('{words}'), which is not read"
         if name in contents.mentioned:
             one, value = contents.mentioned[name]
@@ -448,7 +507,7 @@ def unread_definitions(names: Sequence[str], contents: Contents) -> list[Stateme
 
 
 def condition_parts(
-    contents: Contents, opened: Open, claims: tuple[an.Said, ...]
+    exercise: Exercise, contents: Contents, opened: Open, claims: tuple[an.Said, ...]
 ) -> tuple[list[AskedPart], list[Tried]]:
     """A condition on scores under which the goals hold."""
     tried: list[Tried] = []
@@ -474,25 +533,16 @@ def condition_parts(
         start = replace(start, statements=frozenset({statement.number}))
         if not statement.doubt:
             condition = an.Said(one.node, statement.text, statement.line)
-            answer = replace(reading({}, contents), claims=(condition,))
-            start = _by_goals(start, answer, opened)
-            unsettled = _unsettled_name(an.full_names(one.node), contents, start)
-            if unsettled:
-                start = replace(
-                    start,
-                    word="undecided",
-                    reason=unsettled,
-                    judged=(),
-                    counterexample=None,
-                )
+            start = _judge_conditions(exercise, start, contents, opened, (condition,))
             start = replace(
                 start,
-                answer=replace(answer, claims=(condition, *claims))
+                answer=replace(reading({}, contents), claims=(condition, *claims))
                 if start.judged
                 else None,
             )
         tried.append(start)
-    tried = _together(tried, [one for one, _ in firm], contents, opened, claims)
+    written = [one for one, _ in firm]
+    tried = _together(exercise, tried, written, contents, opened, claims)
     if tried:
         return [best(tried, "condition")], tried
     mentioned = [one.statement for one, _ in contents.conditions] or contents.unread
@@ -508,7 +558,32 @@ def condition_parts(
     return [AskedPart("condition", "missing", 0, "", reason)], []
 
 
+def _judge_conditions(
+    exercise: Exercise,
+    start: Tried,
+    contents: Contents,
+    opened: Open,
+    conditions: tuple[an.Said, ...],
+) -> Tried:
+    """The goals under conditions; undecided where it is not clear what a name in these is."""
+    answer = replace(reading({}, contents), claims=conditions)
+    tried = _by_goals(start, answer, opened)
+    nodes = [said.node for said in conditions]
+    sizes = _unsettled_sizes(exercise, contents, *nodes)
+    if sizes:
+        fixed = reading({}, _with_fixed(sizes, contents))
+        again = _by_goals(start, replace(fixed, claims=conditions), opened)
+        tried = _for_every_size(sizes, tried, [again])
+    reason = _unsettled_name(names_behind(contents, *nodes), contents, tried)
+    if not reason:
+        return tried
+    return replace(
+        tried, word="undecided", reason=reason, judged=(), counterexample=None
+    )
+
+
 def _together(
+    exercise: Exercise,
     tried: list[Tried],
     written: Sequence[Claimed],
     contents: Contents,
@@ -530,12 +605,12 @@ def _together(
         for sentence in sentences
     ]
     for group in (group for group in groups if len(group) > 1):
-        whole = _try_conditions(group, contents, opened, claims)
+        whole = _try_conditions(exercise, group, contents, opened, claims)
         members = {one.statement.number for one in group}
         alone = [one for one in tried if not one.statements <= members]
         tried = [*alone, whole]
     if len(groups) > 1 and all(one.word == "refuted" for one in tried):
-        whole = _try_conditions(clear, contents, opened, claims)
+        whole = _try_conditions(exercise, clear, contents, opened, claims)
         if whole.word != "refuted":
             lines = ", ".join(str(one.statement.line) for one in clear)
             reason = f"lines {lines} give several conditions: say whether all are meant"
@@ -544,6 +619,7 @@ def _together(
 
 
 def _try_conditions(
+    exercise: Exercise,
     group: Sequence[Claimed],
     contents: Contents,
     opened: Open,
@@ -562,9 +638,9 @@ def _try_conditions(
         NEUTRAL,
         statements=frozenset(one.statement.number for one in group),
     )
-    answer = replace(reading({}, contents), claims=conditions)
-    found = _by_goals(start, answer, opened)
-    whole = replace(answer, claims=(*conditions, *claims)) if found.judged else None
+    found = _judge_conditions(exercise, start, contents, opened, conditions)
+    claimed = (*conditions, *claims)
+    whole = replace(reading({}, contents), claims=claimed) if found.judged else None
     return replace(found, answer=whole)
 
 

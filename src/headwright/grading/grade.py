@@ -180,7 +180,7 @@ def _try_candidates(submission: Submission) -> Attempts:
     exercise, contents = submission.exercise, submission.contents
     if exercise.condition:
         parts, tried = goals.condition_parts(
-            contents, submission.open_session, submission.claims
+            exercise, contents, submission.open_session, submission.claims
         )
         return Attempts(parts[0], tuple(tried))
     if not exercise.answer:

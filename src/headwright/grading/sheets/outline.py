@@ -63,53 +63,79 @@ class Section:
     why: str = ""  # it was taken for an answer to the exercise, or to none
 
 
-def heading(line: str) -> tuple[int, tuple[str, ...], bool, str, str]:
-    """What a line begins with: rank (0: no heading), labels, whether it marks an answer, title, and the rest."""
+@dataclass(frozen=True)
+class Heading:
+    """What a line begins with; `rank` 0: no heading."""
+
+    rest: str  # what the line says besides
+    rank: int = 0
+    labels: tuple[str, ...] = ()
+    marks_answer: bool = False
+    title: str = ""
+
+    @property
+    def is_label(self) -> bool:
+        """A label of a list, which has no rank in Markdown."""
+        return self.rank >= DIGIT
+
+
+def heading(line: str) -> Heading:
+    """What a line begins with: a heading of Markdown, a label, a mark of an answer, a title in bold."""
     lead = _LEAD.match(line[:LONGEST])
     rank, text = (len(lead[1].strip()), lead[2] + line[LONGEST:]) if lead else (0, "")
     bold = _BOLD.fullmatch(text[: 2 * LONGEST_TITLE])
-    text = (
-        bold[1]
-        if bold
-        else re.sub(r"^(?:\*\*|__|\\(?:textbf|emph|underline)\{)\s*", "", text)
-    )
+    if bold:
+        text = bold[1]
+    else:
+        text = re.sub(r"^(?:\*\*|__|\\(?:textbf|emph|underline)\{)\s*", "", text)
     mark = _MARK.match(text)
-    text = text[mark.end() :].lstrip("* ") if mark else text
-    label = None if text.startswith("i.e") else _LABEL.match(text)
-    points = _POINTS.search(text[:100])
-    certain = label and (label["word"] or label[0][0] == "(" or label["end"].strip())
-    if label and (certain or ((rank or bold or mark) and label[0][0].isdigit())):
-        start = (
-            points.end() if points and points.start() == label.end() else label.end()
-        )
-        rest = text[start:].strip().removeprefix("**").lstrip(" :.–—-")
-        title = re.split(r"\*\*|__|\. |$", rest, maxsplit=1)[0][:LONGEST_TITLE].strip(
-            " *}:"
-        )
-        labels = tuple(
-            one.lower() for one in re.findall(_ONE, label["labels"], re.IGNORECASE)
-        )
-        level = rank or (TITLED if label["word"] and labels[0].isdigit() else DIGIT)
-        return level, labels, bool(mark), title, "" if rank or bold else rest
     if mark:
-        return rank or (TITLED + 1 if bold and not text else 0), (), True, "", text
-    if (
-        rank
-        or bold
-        or (
-            points
-            and 1 < points.start() < points.end() == len(text)
-            and "$" not in text
-        )
-    ):
-        return (
-            rank or TITLED + bool(bold),
-            (),
-            False,
-            _POINTS.sub("", text[:LONGEST_TITLE]).strip(" .:*"),
-            "",
-        )
-    return 0, (), False, "", line
+        text = text[mark.end() :].lstrip("* ")
+    is_emphasised = bool(rank or bold or mark)
+    label = _label_of(text, is_emphasised)
+    if label is not None:
+        return _labelled(text, label, rank, bool(bold), bool(mark))
+    if mark:
+        marked_rank = rank or (TITLED + 1 if bold and not text else 0)
+        return Heading(text, marked_rank, marks_answer=True)
+    if rank or bold or _ends_in_points(text):
+        title = _POINTS.sub("", text[:LONGEST_TITLE]).strip(" .:*")
+        return Heading("", rank or TITLED + bool(bold), title=title)
+    return Heading(line)
+
+
+def _label_of(text: str, is_emphasised: bool) -> re.Match[str] | None:
+    """The label at the beginning; a bare number is one only where the line is emphasised."""
+    label = None if text.startswith("i.e") else _LABEL.match(text)
+    if label is None:
+        return None
+    certain = label["word"] or label[0][0] == "(" or label["end"].strip()
+    return label if certain or (is_emphasised and label[0][0].isdigit()) else None
+
+
+def _labelled(
+    text: str, label: re.Match[str], rank: int, bold: bool, marks_answer: bool
+) -> Heading:
+    """A line with a label, perhaps with points and a title behind it."""
+    start = label.end()
+    points = _POINTS.search(text[:100])
+    if points and points.start() == start:
+        start = points.end()
+    rest = text[start:].strip().removeprefix("**").lstrip(" :.–—-")
+    title = re.split(r"\*\*|__|\. |$", rest, maxsplit=1)[0][:LONGEST_TITLE]
+    parts = re.findall(_ONE, label["labels"], re.IGNORECASE)
+    labels = tuple(one.lower() for one in parts)
+    level = rank or (TITLED if label["word"] and labels[0].isdigit() else DIGIT)
+    besides = "" if rank or bold else rest
+    return Heading(besides, level, labels, marks_answer, title.strip(" *}:"))
+
+
+def _ends_in_points(text: str) -> bool:
+    """'Average two values (5 points)'."""
+    points = _POINTS.search(text[:100])
+    if points is None or "$" in text:
+        return False
+    return 1 < points.start() < points.end() == len(text)
 
 
 def outline(
@@ -170,70 +196,83 @@ def _begin(
     titled: Callable[[str], str],
 ) -> str:
     """Begin the sections that a line begins; returns what it says besides."""
-    here = sections[-1]
-    rank, labels, marks, title, rest = heading(line)
-    name = (
-        named(title if rank else line.strip())
-        if rank < DIGIT and len(line) < 2 * LONGEST_TITLE
-        else ""
-    )
-    if rank >= DIGIT and not name:  # '3) Copy one value' is that exercise
-        name = titled(_POINTS.sub("", title))
+    here, found = sections[-1], heading(line)
+    exercise = _exercise_named(line, found, named, titled)
+    if exercise:
+        title = found.title or line.strip()
+        new = Section(number, found.rank or TITLED, "", title, exercise, number)
+        new.named = True
+        _add(sections, new)
+        if found.is_label:
+            return found.rest.partition(found.title)[2].lstrip(" .:*")
+        return ""
     within = next((each for each in here.path if each.named), None)
-    if name:
-        _add(
-            sections,
-            Section(
-                number,
-                rank or TITLED,
-                "",
-                title or line.strip(),
-                name,
-                number,
-                named=True,
-            ),
-        )
-        if rank < DIGIT:
-            return ""
-        return rest.partition(title)[2].lstrip(" .:*")
-    if within and not (0 < rank <= within.rank):  # a step of the answer
-        if (
-            marks
-            and "proof" not in line.lower()
-            and any(asks(text) for _, text in within.said)
-        ):
-            within.answers = number  # below the question
-        return rest if labels or marks else line
-    fresh = (
-        not before
-        or marks
-        or len(labels) > 1
-        or before.endswith((":", "$$"))
-        or heading(before)[0] > 0
-    )
-    if labels and (rank < DIGIT or _in_list(here, labels[0], fresh)):
-        for at, label in enumerate(labels, 1):
-            level = rank if rank < DIGIT and at == 1 else _rank(label)
-            if at == len(labels) or not any(
-                (each.label, each.rank) == (label, level) for each in here.path
-            ):
-                _add(
-                    sections,
-                    Section(number, level, label, title if at == len(labels) else ""),
-                )
-        sections[-1].answers = sections[-1].answers or number * marks
-    elif rank and not labels and not (marks and rank == here.rank):
-        title = (
-            ""
-            if marks or title.lower() in ("questions", "problems", "exercises")
-            else title
-        )
-        _add(sections, Section(number, rank, "", title, "", number * marks))
-    elif marks and not labels and (here.rank or rest or not line.strip().isalpha()):
-        here.answers = here.answers or number
-    else:
+    if within and not (0 < found.rank <= within.rank):
+        return _step_of_answer(within, number, line, found)
+    if found.labels and _is_next_label(here, found, before):
+        _begin_labelled(sections, number, found)
+        return found.rest
+    if found.labels:
         return line
-    return rest
+    if found.rank and not (found.marks_answer and found.rank == here.rank):
+        answers = number * found.marks_answer
+        general = found.title.lower() in ("questions", "problems", "exercises")
+        title = "" if found.marks_answer or general else found.title
+        _add(sections, Section(number, found.rank, "", title, "", answers))
+        return found.rest
+    if found.marks_answer and (here.rank or found.rest or not line.strip().isalpha()):
+        here.answers = here.answers or number
+        return found.rest
+    return line
+
+
+def _exercise_named(
+    line: str,
+    found: Heading,
+    named: Callable[[str], str],
+    titled: Callable[[str], str],
+) -> str:
+    """The exercise that a line names; '3) Copy one value' is that exercise."""
+    if found.is_label:
+        return titled(_POINTS.sub("", found.title))
+    if len(line) < 2 * LONGEST_TITLE:
+        return named(found.title if found.rank else line.strip())
+    return ""
+
+
+def _step_of_answer(within: Section, number: int, line: str, found: Heading) -> str:
+    """A line below a heading that names an exercise: a step, or the mark below the question."""
+    begins_answer = found.marks_answer and "proof" not in line.lower()
+    if begins_answer and any(asks(text) for _, text in within.said):
+        within.answers = number
+    return found.rest if found.labels or found.marks_answer else line
+
+
+def _is_next_label(here: Section, found: Heading, before: str) -> bool:
+    """Whether labels begin a section, and are not words of a sentence: '(a)' in the middle of a paragraph."""
+    if not found.is_label:
+        return True
+    begins_paragraph = (
+        not before
+        or found.marks_answer
+        or len(found.labels) > 1
+        or before.endswith((":", "$$"))
+        or heading(before).rank > 0
+    )
+    return _in_list(here, found.labels[0], begins_paragraph)
+
+
+def _begin_labelled(sections: list[Section], number: int, found: Heading) -> None:
+    """A section for each label, '2(b)' two of them, but for those that the line lies in already."""
+    last_place = len(found.labels) - 1
+    for at, label in enumerate(found.labels):
+        level = found.rank if at == 0 and not found.is_label else _rank(label)
+        path = [(each.label, each.rank) for each in sections[-1].path]
+        is_last = at == last_place
+        if is_last or (label, level) not in path:
+            title = found.title if is_last else ""
+            _add(sections, Section(number, level, label, title))
+    sections[-1].answers = sections[-1].answers or number * found.marks_answer
 
 
 def _rank(label: str) -> int:

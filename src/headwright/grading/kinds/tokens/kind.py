@@ -23,6 +23,7 @@ class TokensKind(ExerciseKind[Tokens]):
     """An exercise about tokens."""
 
     model = Tokens
+    has_own_numbers = True
     has_limits = True
     redefines_in_place = True
 
