@@ -163,58 +163,70 @@ class _Sorter:
     def sorted(self, statements: Sequence[Statement]) -> Contents:
         """Everything taken for what it is; what only seemed to define a name is a condition."""
         contents = self.contents
-        for one in statements:
-            if one.node is None:
-                contents.unread.append(one)
-            elif one.role == "size":
-                if any(map(self._is_own, t.every_name(one.node))):
-                    contents.bounds.append((Said(one.node, one.text, one.line), one))
-            elif one.role == "condition":
-                self._condition(one, one.node)
-            elif one.kind == "turned" or (
-                one.role == "wanted" and not self.exercise.condition
-            ):
-                self._quote(one, one.node)
-            else:
-                self._claim(one, one.node, one.under)
+        for statement in statements:
+            self._sort(statement)
         self._take_later_bounds(statements)
         self._note_mentioned_values(statements)
         bounded = {
             name for said, _ in contents.bounds for name in full_names(said.node)
         }
         for name in {made.name for made in contents.own}:
-            mine = [made for made in contents.own if made.name == name]
-            firm = [made for made in mine if not made.soft]
-            soft = (
-                []
-                if firm or name in bounded or len({made.value for made in mine}) > 1
-                else mine[:1]
-            )
-            contents.own = [made for made in contents.own if made.name != name] + (
-                firm[:1] or soft
-            )
-            if len({made.value for made in mine}) > 1:
-                contents.several.add(name)
-            if len({made.value for made in firm}) > 1:
-                contents.contradictory.add(name)
-            for other in (other for other in firm[1:] if other.value != firm[0].value):
-                link = t.Relation(
-                    (named(name), other.value), ("=",), span=other.value.span
-                )
-                contents.claims.append(
-                    Claimed(other.statement, link, other.statement.under, True)
-                )
+            self._choose_definition(name, is_bounded=name in bounded)
         contents.own.sort(key=lambda made: made.statement.number)
         contents.claims.sort(key=lambda claim: claim.statement.number)
+        self._drop_used_conditions()
+        return contents
+
+    def _sort(self, one: Statement) -> None:
+        """One statement, by its role and by the kind of its sentence."""
+        contents = self.contents
+        if one.node is None:
+            contents.unread.append(one)
+        elif one.role == "size":
+            if any(map(self._is_own, t.every_name(one.node))):
+                contents.bounds.append((Said(one.node, one.text, one.line), one))
+        elif one.role == "condition":
+            self._condition(one, one.node)
+        elif one.kind == "turned" or (
+            one.role == "wanted" and not self.exercise.condition
+        ):
+            self._quote(one, one.node)
+        else:
+            self._claim(one, one.node, one.under)
+
+    def _choose_definition(self, name: str, *, is_bounded: bool) -> None:
+        """One definition for a name of the answer's own: the first that is firm; the others are claims."""
+        contents = self.contents
+        made = [one for one in contents.own if one.name == name]
+        firm = [one for one in made if not one.soft]
+        is_several = len({one.value for one in made}) > 1
+        chosen = firm[:1]
+        if not firm and not is_bounded and not is_several:
+            chosen = made[:1]
+        others = [one for one in contents.own if one.name != name]
+        contents.own = [*others, *chosen]
+        if is_several:
+            contents.several.add(name)
+        for other in firm[1:]:
+            if other.value == firm[0].value:
+                continue
+            contents.contradictory.add(name)
+            terms = (named(name), other.value)
+            link = t.Relation(terms, ("=",), span=other.value.span)
+            under = other.statement.under
+            contents.claims.append(Claimed(other.statement, link, under, True))
+
+    def _drop_used_conditions(self) -> None:
+        """A condition that was taken as a definition restricts no claim."""
+        contents = self.contents
         values = {(made.name, made.value) for made in (*contents.own, *contents.asked)}
         for place, claim in enumerate(contents.claims):
-            kept = [
-                part
-                for part in claim.under
-                if not (pairs := self._defined(part)) or set(pairs) - values
-            ]
+            kept = []
+            for part in claim.under:
+                pairs = set(self._defined(part))
+                if not pairs or pairs - values:
+                    kept.append(part)
             contents.claims[place] = replace(claim, under=tuple(kept))
-        return contents
 
     def _take_later_bounds(self, statements: Sequence[Statement]) -> None:
         """'Let lambda > 0. ... So any lambda >= ln(n/epsilon) works': the later bound says how lambda is chosen.

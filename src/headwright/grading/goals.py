@@ -1021,92 +1021,91 @@ def _says_something(session: Session, one: Outcome) -> bool:
 
 def statement_part(
     exercise: Exercise,
-    found: Sequence[Finding],
+    findings: Sequence[Finding],
     session: Session,
     quoted: Sequence[t.Node],
 ) -> AskedPart:
     """A true formula about what was asked for; where reasons are asked for, a false one makes it wrong."""
-    things = " or ".join(plain(parsed(one)) for one in exercise.about)
-    wanted = [
-        {an.full_name(name) for name in names_in(node)} | _functions(node)
-        for node in map(parsed, exercise.about)
-    ]
-    about = [
-        one for one in found if any(names <= spoken_of(one.node) for names in wanted)
-    ]
-    near = [
-        one for one in found if any(names & spoken_of(one.node) for names in wanted)
-    ]
-    false = [one for one in found if one.status == "false"]
-    if exercise.reasons and false:
-        return asked_part("statement", "refuted", false[0])
-    doubtful = [
-        one
-        for one in found
-        if one.status == "open" and refuted(one.judged) and one.claimed.under
-    ]
-    if exercise.reasons and doubtful:
-        return asked_part("statement", "undecided", doubtful[0])
-    own_part = exercise.kind.statement_part(found, session)
+    if exercise.reasons:
+        part = _wrong_reason(findings)
+        if part is not None:
+            return part
+    own_part = exercise.kind.statement_part(findings, session)
     if own_part is not None:
         return own_part
-    true = [
-        one
-        for one in about
-        if one.status == "true" and not one.claimed.statement.strict
-    ]
-    telling = [
-        one
-        for one in true
-        if any(_says_something(session, each) for each in one.judged)
-    ]
-    narrow = [_narrowing(exercise, one, session) for one in telling]
-    only = " and ".join(map(plain, narrow[0])) if narrow else ""
-    options: list[tuple[Word, list[Finding], str]] = [
-        (
-            "proved",
-            [one for one, less in zip(telling, narrow, strict=True) if not less],
-            "",
-        ),
-        ("undecided", telling, f"answered for {only} only"),
-        ("refuted", [one for one in near if one.status == "false"], ""),
-        ("undecided", [one for one in about if one.status == "open"], ""),
-        (
-            "undecided",
-            about,
-            "this would be true in any case: it does not say what was asked",
-        ),
-    ]
-    for word, ones, reason in options:
-        if ones:
-            denied = _denying(exercise, found, telling) if word == "proved" else None
-            if denied is not None:
-                where = denied.claimed.statement.line
-                said = plain(t.unquantified(denied.node))
-                reason = f"line {where} says {said}, which denies it or what is given"
-                return asked_part("statement", "undecided", ones[0], reason)
-            return asked_part("statement", word, ones[0], reason)
-    mentioned = [
-        node for node in quoted if any(names & an.full_names(node) for names in wanted)
-    ]
-    if mentioned:
-        return AskedPart(
-            "statement",
-            "undecided",
-            0,
-            "",
-            f"{plain(mentioned[0])} may be the answer: it is only quoted",
-        )
+    subjects = [_spoken_names(parsed(source)) for source in exercise.about]
+    about, near = [], []
+    for one in findings:
+        spoken = spoken_of(one.node)
+        if any(names <= spoken for names in subjects):
+            about.append(one)
+        if any(names & spoken for names in subjects):
+            near.append(one)
+    telling = [one for one in about if _is_telling(one, session)]
+    if telling:
+        return _told_part(exercise, findings, session, telling)
+    false = [one for one in near if one.status == "false"]
+    if false:
+        return asked_part("statement", "refuted", false[0])
+    still_open = [one for one in about if one.status == "open"]
+    if still_open:
+        return asked_part("statement", "undecided", still_open[0])
+    if about:
+        reason = "this would be true in any case: it does not say what was asked"
+        return asked_part("statement", "undecided", about[0], reason)
+    for node in quoted:
+        if any(names & an.full_names(node) for names in subjects):
+            reason = f"{plain(node)} may be the answer: it is only quoted"
+            return AskedPart("statement", "undecided", 0, "", reason)
+    things = " or ".join(plain(parsed(source)) for source in exercise.about)
     if near:
-        return asked_part(
-            "statement",
-            "undecided",
-            near[0],
-            f"no formula that was read says anything of {things}",
-        )
-    return AskedPart(
-        "statement", "missing", 0, "", f"no formula says anything of {things}"
-    )
+        reason = f"no formula that was read says anything of {things}"
+        return asked_part("statement", "undecided", near[0], reason)
+    reason = f"no formula says anything of {things}"
+    return AskedPart("statement", "missing", 0, "", reason)
+
+
+def _wrong_reason(findings: Sequence[Finding]) -> AskedPart | None:
+    """A reason that is false, or may be meant under a condition under which it is."""
+    for one in findings:
+        if one.status == "false":
+            return asked_part("statement", "refuted", one)
+    for one in findings:
+        if one.status == "open" and refuted(one.judged) and one.claimed.under:
+            return asked_part("statement", "undecided", one)
+    return None
+
+
+def _spoken_names(node: t.Node) -> set[str]:
+    return {an.full_name(name) for name in names_in(node)} | _functions(node)
+
+
+def _is_telling(one: Finding, session: Session) -> bool:
+    """Whether a formula is true, and would be false were the question idle."""
+    if one.status != "true" or one.claimed.statement.strict:
+        return False
+    return any(_says_something(session, outcome) for outcome in one.judged)
+
+
+def _told_part(
+    exercise: Exercise,
+    findings: Sequence[Finding],
+    session: Session,
+    telling: Sequence[Finding],
+) -> AskedPart:
+    """Proved by a telling formula, if one says it of all that is given and nothing denies it."""
+    narrowing = [_narrowing(exercise, one, session) for one in telling]
+    general = [one for one, less in zip(telling, narrowing, strict=True) if not less]
+    if not general:
+        only = " and ".join(map(plain, narrowing[0]))
+        reason = f"answered for {only} only"
+        return asked_part("statement", "undecided", telling[0], reason)
+    denied = _denying(exercise, findings, telling)
+    if denied is None:
+        return asked_part("statement", "proved", general[0])
+    line, said = denied.claimed.statement.line, plain(t.unquantified(denied.node))
+    reason = f"line {line} says {said}, which denies it or what is given"
+    return asked_part("statement", "undecided", general[0], reason)
 
 
 def _denying(

@@ -132,6 +132,12 @@ _BINDERS = words_of(
     "for if when whenever where with as once provided assuming given case"
 )
 _REASONS = words_of("as since because")
+_CONDITIONAL = words_of("if when whenever provided assuming case")
+_BEGINNING_CONDITION = words_of("for if when whenever unless once")
+_CONNECTING = words_of("and but so then also")
+_SUPPOSING = words_of("suppose assume assuming")
+_FIXING = words_of("let fix set assume consider")
+_INTRODUCING = words_of("let where with call denote")
 _EVERY = words_of("all every each any both")
 _SOME = words_of("some one a an")
 _LARGE, _SMALL = words_of("large big huge"), words_of("small tiny")
@@ -425,86 +431,77 @@ class _Reader:
             self.left_over.append(said)
 
     def _clauses(self, all_quoted: bool) -> None:
-        tokens = self.tokens
+        """The clauses of a sentence, one after the other."""
+        tokens, clauses = self.tokens, clauses_of(self.tokens)
         supposed_at = next(
-            (
-                at
-                for at, one in enumerate(tokens)
-                if one.text in ("suppose", "assume", "assuming")
-            ),
-            None,
+            (at for at, token in enumerate(tokens) if token.text in _SUPPOSING), None
         )
-        before_quoted, clauses = False, clauses_of(tokens)
-        some = any(clause.some for clause in clauses)
+        there_is = any(clause.some for clause in clauses)
+        is_quoted_before = False
         for clause in clauses:
-            then = before_quoted and "then" in [
-                one.text for one in tokens[clause.start : clause.start + 3]
-            ]
-            quoted = clause.quoted or all_quoted or then or self.quoting
-            places = [
-                at
-                for at in range(clause.start, clause.stop)
-                if tokens[at].kind in ("formula", "term")
-            ]
+            first_words = [one.text for one in tokens[clause.start : clause.start + 3]]
+            follows_quoted = is_quoted_before and "then" in first_words
+            quoted = clause.quoted or all_quoted or follows_quoted or self.quoting
             before = len(self.found)
-            words = [
-                word
-                for word in clause.words
-                if word not in ("and", "but", "so", "then", "also")
-            ]
-            binds = words[:1] in (
-                ["for"],
-                ["if"],
-                ["when"],
-                ["whenever"],
-                ["unless"],
-                ["once"],
-            )
-            if binds and not places and not set(words[1:]) <= _HARMLESS | _FILL:
-                self.doubt, self.clouded = (
-                    " ".join(words[:8]),
-                    True,
-                )  # 'If the key is too short, ...'
-            for at in places:
-                bound, unread = _bound(tokens, at)
-                if tokens[at].kind == "term":
-                    self._term(tokens[at], at, bound, unread, quoted)
-                    continue
-                made = self._parsed(tokens[at], at, quoted)
-                supposes = (
-                    supposed_at is not None
-                    and supposed_at < at
-                    and not self.supposed
-                    and bound is None
-                )
-                if supposes and made and not some:
-                    kind: Kind = "turned" if quoted else self.kind
-                    self.found += [
-                        replace(one, role="condition", binder="suppose", kind=kind)
-                        for one in made
-                    ]
-                    self.supposed = tuple(
-                        one.node for one in made if one.node is not None
-                    )
-                else:
-                    self._formula(made, at, bound, unread, quoted, clause)
+            self._doubt_unread_condition(clause)
+            for at in self._places(clause):
+                # 'suppose that there is an i with F' supposes nothing that is read
+                supposed = supposed_at is not None and supposed_at < at and not there_is
+                self._formula_or_term(at, clause, quoted, supposed)
             if quoted and len(self.found) > before:
                 self.clouded = True
-            before_quoted = quoted
-        if supposed_at is not None and (
-            some or all(one.kind in ("word", "mark") for one in tokens[supposed_at:])
-        ):
-            self.quoting = True
-        if not self.front or self.after:
+            is_quoted_before = quoted
+        if supposed_at is not None:
+            rest = tokens[supposed_at:]
+            if there_is or all(one.kind in ("word", "mark") for one in rest):
+                self.quoting = True  # what is supposed was not read
+        if self.front and not self.after:
+            self._keep_front()
+
+    def _places(self, clause: Clause) -> list[int]:
+        """Where the formulas and terms of a clause stand."""
+        return [
+            at
+            for at in range(clause.start, clause.stop)
+            if self.tokens[at].kind in ("formula", "term")
+        ]
+
+    def _doubt_unread_condition(self, clause: Clause) -> None:
+        """'If the key is too short, ...': a condition in words alone."""
+        words = [word for word in clause.words if word not in _CONNECTING]
+        if not words or words[0] not in _BEGINNING_CONDITION:
             return
-        if (
-            self.sentence.end == ":"
-            or tokens[-1].text == ":"
-            or self.sentence.item
-            or self.sentence.heading
-        ):
+        if not self._places(clause) and not set(words[1:]) <= _HARMLESS | _FILL:
+            self.doubt, self.clouded = " ".join(words[:8]), True
+
+    def _formula_or_term(
+        self, at: int, clause: Clause, quoted: bool, supposed: bool
+    ) -> None:
+        """One formula or term of a clause; `supposed`: it stands behind 'suppose'."""
+        token = self.tokens[at]
+        bound, unread = _bound(self.tokens, at)
+        if token.kind == "term":
+            self._term(token, at, bound, unread, quoted)
+            return
+        made = self._parsed(token, at, quoted)
+        if supposed and made and bound is None and not self.supposed:
+            kind: Kind = "turned" if quoted else self.kind
+            self.found += [
+                replace(one, role="condition", binder="suppose", kind=kind)
+                for one in made
+            ]
+            nodes = [one.node for one in made]
+            self.supposed = tuple(node for node in nodes if node is not None)
+        else:
+            self._formula(made, at, bound, unread, quoted, clause)
+
+    def _keep_front(self) -> None:
+        """A condition before nothing that it binds: a case for what comes below, or what is fixed from here on."""
+        last = self.tokens[-1].text
+        sentence = self.sentence
+        if sentence.end == ":" or last == ":" or sentence.item or sentence.heading:
             self.case = (*self.case, *self.front)
-        elif {"let", "fix", "set", "assume", "consider"} & {one.text for one in tokens}:
+        elif _FIXING & {one.text for one in self.tokens}:
             self.fixed = tuple(self.front)
 
     # Formulas.
@@ -868,78 +865,81 @@ class _Reader:
             return
         lead, trail = lead_of(self.tokens, at), trail_of(self.tokens, at)
         size = (bound.size if bound is not None else "") or self._size(at, lead)
+        self._note_description(token, at, lead, trail, size)
+        self._keep_limits(token, lead, trail, size)
+        if not size:
+            self._keep_choices(token, at)
+        names = self._names_of_term(token)
+        is_condition = bound is not None and bound.binder in _CONDITIONAL
+        if not names or (is_condition and not size):
+            if is_condition:
+                self._narrow(at, " ".join([*lead, f"${token.text}$", *trail][:9]))
+            return
+        if size and not quoted:
+            self._send(token, names, size)
+        elif bound is not None and bound.binder in ("for", "whenever"):
+            self._bind_letters(names, lead, bound, at)
+
+    def _names_of_term(self, token: Token) -> list[t.Name]:
+        """The names in a term that is a name or a list of names; none where it is anything else."""
         nodes = parse_each(tidy(token.text), names=self.names, macros=self.commands)
-        names = [
+        items = [
             item
             for node in nodes
             if isinstance(node, t.Node)
             for item in t.listed(node)
         ]
-        named = bool({"let", "where", "with", "call", "denote"} & set(lead)) or lead[
-            -1:
-        ] == ["and"]
-        follows = bool(trail[1:]) or self.tokens[at + 1 + len(trail) :][:1] != []
-        if (
-            named
-            and trail[:1] in (["be"], ["is"], ["denotes"])
-            and follows
-            and not size
-        ):
-            self.described.add(re.sub(r"[\\{}\s]", "", token.text))
-        plain_size = size and not any(turns(word) or word == "too" for word in trail)
-        self._keep_limits(token, lead, trail, size)
-        if not size:
-            self._keep_choices(token, at)
-        describes = trail != [] and trail[0] in _DESCRIBING | _APPROXIMATE
-        of_another = trail[-1:] == ["of"] and follows  # 'is the norm of $x$'
-        harmless = set(trail) <= _HARMLESS_DESCRIPTION and not of_another
-        if describes and not plain_size and not harmless:
-            self.determined.setdefault(
-                re.sub(r"[\\{}\s]", "", token.text), (token.line, " ".join(trail[:8]))
-            )
-        conditional = bound is not None and bound.binder in (
-            "if",
-            "when",
-            "whenever",
-            "provided",
-            "assuming",
-            "case",
-        )
-        if (
-            not names
-            or not all(isinstance(item, t.Name) for item in names)
-            or (conditional and not size)
-        ):
-            if conditional:
-                self._narrow(at, " ".join([*lead, f"${token.text}$", *trail][:9]))
+        names = [item for item in items if isinstance(item, t.Name)]
+        return names if len(names) == len(items) else []
+
+    def _note_description(
+        self,
+        token: Token,
+        at: int,
+        lead: Sequence[str],
+        trail: Sequence[str],
+        size: str,
+    ) -> None:
+        """'where $R$ is the matrix ...' describes a name, 'beta is the constant of the lecture' may determine one."""
+        name = re.sub(r"[\\{}\s]", "", token.text)
+        introduces = bool(_INTRODUCING & set(lead)) or lead[-1:] == ["and"]
+        goes_on = bool(trail[1:]) or self.tokens[at + 1 + len(trail) :][:1] != []
+        is_told = trail[:1] in (["be"], ["is"], ["denotes"])
+        if introduces and is_told and goes_on and not size:
+            self.described.add(name)
+        if trail == [] or trail[0] not in _DESCRIBING | _APPROXIMATE:
             return
-        if size and not quoted:
-            for name in names:
-                node = t.Relation(
-                    (name, t.INFINITY if size == "large" else t.ZERO),
-                    ("->",),
-                    span=name.span,
-                )
-                one = Statement(
-                    token.text, token.line, node, role="size", size=size, lets=True
-                )
-                self.found.append(
-                    replace(one, sentence=self.number, paragraph=self.paragraph)
-                )
-        elif (
-            bound is not None
-            and bound.binder in ("for", "whenever")
-            and all(map(t.is_letter, names))
-        ):
-            every = bool(_EVERY & set(lead))
-            others = bool({"other", "others", "remaining"} & set(lead))
-            for name in names if bound.some or every or others else ():
-                bound_to: t.Node = (
-                    t.Relation((name, OTHERS), ("!=",), span=name.span)
-                    if others
-                    else name
-                )
-                self._bind(bound_to, bound.some and not others, at, "for")
+        if size and not any(turns(word) or word == "too" for word in trail):
+            return  # 'lambda is large'
+        of_another = trail[-1:] == ["of"] and goes_on  # 'is the norm of $x$'
+        if of_another or not set(trail) <= _HARMLESS_DESCRIPTION:
+            self.determined.setdefault(name, (token.line, " ".join(trail[:8])))
+
+    def _send(self, token: Token, names: Sequence[t.Name], size: str) -> None:
+        """'a large lambda' goes to infinity, 'a small tau' to 0."""
+        end = t.INFINITY if size == "large" else t.ZERO
+        for name in names:
+            node = t.Relation((name, end), ("->",), span=name.span)
+            sent = Statement(
+                token.text, token.line, node, role="size", size=size, lets=True
+            )
+            sent = replace(sent, sentence=self.number, paragraph=self.paragraph)
+            self.found.append(sent)
+
+    def _bind_letters(
+        self, names: Sequence[t.Name], lead: Sequence[str], bound: _Bound, at: int
+    ) -> None:
+        """'for all $i$', 'for some $k$', 'for the other $i$'."""
+        if not all(map(t.is_letter, names)):
+            return
+        of_others = bool({"other", "others", "remaining"} & set(lead))
+        if not (bound.some or of_others or _EVERY & set(lead)):
+            return
+        for name in names:
+            letter: t.Node = name
+            if of_others:
+                letter = t.Relation((name, OTHERS), ("!=",), span=name.span)
+            self._bind(letter, bound.some and not of_others, at, "for")
 
     def _keep_limits(
         self, token: Token, lead: Sequence[str], trail: Sequence[str], size: str
