@@ -798,55 +798,67 @@ def arranged(found: list[Word], source: str) -> list[Word]:
     pairs = partners(found, source)
     hard = any(word.kind == "line" for word in found)
     kept: list[Word] = []
-    inside: list[str] = []
+    inside: list[str] = []  # the brackets that are open
     for place, word in enumerate(found):
         if word.kind == "soft":
-            if (
-                inside
-                or hard
-                or not kept
-                or not _breaks(found, place + 1, pairs, kept[-1])
-            ):
+            # A line break of the text is one of the formula where a new statement begins.
+            if inside or hard or not kept:
+                continue
+            if not _breaks(found, place + 1, pairs, kept[-1]):
                 continue
             word = Word("line", "line", t.Span(word.span.start, word.span.start))
-        following = min(place + 1, len(found) - 1)
-        while found[following].kind == "soft":
-            following += 1
-        after = found[following]
         if word.kind == "open":
             inside.append(word.text)
         elif word.kind == "close":
             inside.pop()
-        table = inside[-1:] in (["cases"], ["matrix"])
-        paused = not kept or any(
-            other.kind in _PAUSES or other.is_sign(*_INFIX)
-            for other in (kept[-1], after)
-        )
-        if word.kind == "amp" or (word.kind == "line" and inside):
-            means_nothing = not table
-        else:
-            ends = table and after.kind in ("line", "close", "amp")
-            means_nothing = (word.kind == "quad" and (bool(inside) or paused)) or (
-                word.kind == "stop" and ends
-            )
-        if means_nothing:
+        if _means_nothing(word, kept[-1:], _next_word(found, place), inside):
             continue
-        if word.kind in ("line", "end") and not table:
-            if word.kind == "line" and _continues(found, place + 1):
-                continue
-            while kept and (
-                kept[-1].kind in ("stop", "quad", "line") or kept[-1].is_sign(",", ";")
-            ):
-                kept.pop()  # the full stop or comma at the end of a line
-            if word.kind == "line" and not kept:
-                continue
+        ends_line = word.kind in ("line", "end") and not _in_table(inside)
+        if ends_line and word.kind == "line" and _continues(found, place + 1):
+            continue
+        if ends_line:
+            while kept and _is_stop(kept[-1]):
+                kept.pop()
+        if ends_line and word.kind == "line" and not kept:
+            continue
         kept.append(word)
-    if stop := next((word for word in kept if word.kind == "stop"), None):
-        fix = "remove it, or write \\cdot"
-        raise FormulaError(
-            "a full stop stands inside the formula", source, stop.span, fix=fix
-        )
+    for word in kept:
+        if word.kind == "stop":
+            message = "a full stop stands inside the formula"
+            fix = "remove it, or write \\cdot"
+            raise FormulaError(message, source, word.span, fix=fix)
     return kept
+
+
+def _in_table(inside: list[str]) -> bool:
+    return inside[-1:] in (["cases"], ["matrix"])
+
+
+def _next_word(found: list[Word], place: int) -> Word:
+    """The word behind a place, line breaks of the text aside; the last one behind the last."""
+    following = min(place + 1, len(found) - 1)
+    while found[following].kind == "soft":
+        following += 1
+    return found[following]
+
+
+def _means_nothing(
+    word: Word, before: list[Word], after: Word, inside: list[str]
+) -> bool:
+    """Marks of an alignment outside of tables, line breaks in brackets, spaces beside signs, stops in cells."""
+    table = _in_table(inside)
+    if word.kind == "amp" or (word.kind == "line" and inside):
+        return not table
+    if word.kind == "quad":
+        beside = [*before, after]
+        paused = any(one.kind in _PAUSES or one.is_sign(*_INFIX) for one in beside)
+        return bool(inside) or not before or paused
+    return word.kind == "stop" and table and after.kind in ("line", "close", "amp")
+
+
+def _is_stop(word: Word) -> bool:
+    """The full stop or comma at the end of a line."""
+    return word.kind in ("stop", "quad", "line") or word.is_sign(",", ";")
 
 
 def _breaks(found: list[Word], start: int, pairs: dict[int, int], last: Word) -> bool:

@@ -399,78 +399,104 @@ class _Sorter:
         )
 
     def _claim(self, one: Statement, node: t.Node, under: tuple[t.Node, ...]) -> None:
-        exercise, contents = self.exercise, self.contents
+        """What is claimed: a definition, a bound, what is given, or a claim."""
+        if node in self.given:
+            self.contents.given.append(one)
+            return
         match node:
-            case _ if node in self.given:
-                contents.given.append(one)
-            case t.Quantified(body, conditions) if any(
-                self._defined(part, asked=True) for part in conditions
-            ):
-                self._object_in_condition(one, body, conditions, under)
-            case t.Quantified(body, conditions) if self._defines(body) or isinstance(
-                body, t.Logic
-            ):
-                for part in conditions:
-                    if isinstance(part, t.Relation) and any(self._chosen(part)):
-                        self._bound(one, part)
-                self._claim(one, body, (*under, *conditions))
+            case t.Quantified(body, conditions):
+                self._quantified(one, node, body, conditions, under)
             case t.Logic("and", items):
                 for item in items:
                     self._claim(one, item, under)
-            case t.Logic("implies", (condition, conclusion)) if self._defined(
-                condition, asked=True
-            ):
-                self._claim(one, condition, under)
-                self._claim(one, conclusion, under)
-            case t.Logic("implies", (condition, conclusion)) if self._defined(
-                conclusion, asked=True
-            ):
-                if about_the_given(condition, exercise):
-                    under = (*under, condition)
-                else:
-                    self._claim(replace(one, kind="worded"), condition, under)
-                self._claim(one, conclusion, under)
+            case t.Logic("implies", (condition, conclusion)):
+                self._implication(one, node, condition, conclusion, under)
             case t.Bond("in", _, t.Domain("R") | t.Power(t.Domain("R"), _)):
-                contents.given.append(one)
-            case t.Relation() if exercise.kind.is_given(node):
-                contents.given.append(one)
-            case t.Relation() as link if (
-                self._redefines(link) and exercise.kind.redefines_in_place
-            ):
-                self._anew(one, link, under)
-            case t.Relation() as link if self._defines(link):
-                self._define(one, link, under)
-            case t.Relation() as link if (tied := self._tied(one, link)) is not None:
-                self._define(one, tied, under)
-            case t.Relation((start, *_), signs) if one.lets and (
-                full_names(node) <= given_numbers(exercise)
-                or (
-                    signs == ("=",)
-                    and isinstance(start, t.Name)
-                    and full_name(start) in exercise.parameters
-                )
-            ):
-                self.assumed.append(
-                    node
-                )  # 'let epsilon = 1/m': some values are left out
-                contents.given.append(one)
-            case t.Relation() as chain if (
-                any(self._chosen(chain))
-                and not one.reason
-                and (
-                    one.kind == "neutral"
-                    or one.display
-                    or one.lets
-                    or one.sentence in self.defining
-                )
-            ):
-                self._bound(one, chain)
+                self.contents.given.append(one)
+            case t.Relation():
+                self._relation(one, node, under)
             case t.Exists(body) if self._states(body) or self._defined(
                 body, asked=True
             ):
                 self._quote(one, node)
             case _:
                 self._add(one, node, under)
+
+    def _quantified(
+        self,
+        one: Statement,
+        node: t.Node,
+        body: t.Node,
+        conditions: tuple[t.Node, ...],
+        under: tuple[t.Node, ...],
+    ) -> None:
+        """'F for C': C may give the object, F may define a name, C may bound one."""
+        if any(self._defined(part, asked=True) for part in conditions):
+            self._object_in_condition(one, body, conditions, under)
+        elif self._defines(body) or isinstance(body, t.Logic):
+            for part in conditions:
+                if isinstance(part, t.Relation) and any(self._chosen(part)):
+                    self._bound(one, part)
+            self._claim(one, body, (*under, *conditions))
+        else:
+            self._add(one, node, under)
+
+    def _implication(
+        self,
+        one: Statement,
+        node: t.Node,
+        condition: t.Node,
+        conclusion: t.Node,
+        under: tuple[t.Node, ...],
+    ) -> None:
+        """'q = ... implies F' gives q and claims F; 'n = 2 implies q = ...' gives q for a case."""
+        if self._defined(condition, asked=True):
+            self._claim(one, condition, under)
+            self._claim(one, conclusion, under)
+        elif self._defined(conclusion, asked=True):
+            if about_the_given(condition, self.exercise):
+                under = (*under, condition)
+            else:
+                self._claim(replace(one, kind="worded"), condition, under)
+            self._claim(one, conclusion, under)
+        else:
+            self._add(one, node, under)
+
+    def _relation(
+        self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]
+    ) -> None:
+        """A comparison: it defines a name, restricts what is given, bounds a name, or is a claim."""
+        kind = self.exercise.kind
+        if kind.is_given(link):
+            self.contents.given.append(one)
+            return
+        if kind.redefines_in_place and self._redefines(link):
+            self._anew(one, link, under)
+            return
+        definition = link if self._defines(link) else self._tied(one, link)
+        if definition is not None:
+            self._define(one, definition, under)
+        elif one.lets and self._is_about_given(link):
+            self.assumed.append(link)  # 'let epsilon = 1/m': some values are left out
+            self.contents.given.append(one)
+        elif any(self._chosen(link)) and self._may_bound(one):
+            self._bound(one, link)
+        else:
+            self._add(one, link, under)
+
+    def _is_about_given(self, link: t.Relation) -> bool:
+        """Whether a comparison restricts what is given."""
+        if full_names(link) <= given_numbers(self.exercise):
+            return True
+        start = link.terms[0]
+        if link.comparisons != ("=",) or not isinstance(start, t.Name):
+            return False
+        return full_name(start) in self.exercise.parameters
+
+    def _may_bound(self, one: Statement) -> bool:
+        """Whether a statement says how names are chosen, and not what follows."""
+        is_firm = one.kind == "neutral" or one.display or one.lets
+        return not one.reason and (is_firm or one.sentence in self.defining)
 
     def _object_in_condition(
         self,

@@ -167,43 +167,12 @@ def _with_own_names(
     """The statements with names renamed: those the answer makes its own in words, and other names for given ones."""
     nodes = [one.node for one in statements if one.node is not None]
     defined = {name for node in nodes for name in _defined_names(node)}
-    own = {
-        term.base
-        for one in statements
-        if one.role == "size" and isinstance(one.node, t.Relation)
-        for term in one.node.terms[:1]
-        if isinstance(term, t.Name)
-    }
-    own |= {
-        part.left.base
-        for node in nodes
-        for part in t.walk(node)  # A \propto Q K^T leaves a factor open
-        if isinstance(part, t.Bond)
-        and part.word == "propto"
-        and isinstance(part.left, t.Name)
-    }
-    outputs = {t.Name(name) for name in exercise.kind.outputs()}
-    if outputs:
-        links = [
-            part
-            for node in nodes
-            for part in t.walk(node)
-            if isinstance(part, t.Relation)
-        ]
-        values = [
-            link.terms[1]
-            for link in links
-            if {full_name(x) for x in names_on_the_left(link)} & {*exercise.answer}
-        ]
-        # The output is no factor of a query.
-        own |= {name.base for name in outputs & {*t.every_name(*values)}}
-    labels = set(exercise.kind.labels())
-    own -= labels | set(exercise.parameters) | set(exercise.answer)
-    plain_ones = {name.base for name in defined if name.index is None}
+    own = _made_own(statements, nodes, exercise)
+    without_index = {name.base for name in defined if name.index is None}
     names = {
         other: named(given)
         for other, given in exercise.also.items()
-        if other not in plain_ones
+        if other not in without_index
     }
     names |= {name: t.Name(name + OWN) for name in own if gives(t.Name(name))}
     names |= exercise.kind.other_names(statements)
@@ -211,26 +180,44 @@ def _with_own_names(
     names |= {name: t.Name(name + OWN) for name in bounded}
     if not names:
         return list(statements)
-    others = {name: other for name, other in names.items() if name != "c"}
-    meant = [
-        replace(
-            one,
-            node=t.Relation((named(name), names[name]), ("=",)),
-            role="claim",
-            under=(),
-            lets=True,
-        )
-        for name, one in bounded.items()
-    ]
-    return meant + [  # 'c = 5' is about the answer's own c, 'c ~ v_a' about the output
-        _everywhere(
-            one,
-            lambda node: renamed(
-                node, others if t.speaks_of(node, "v", "alpha") else names
-            ),
-        )
-        for one in statements
-    ]
+    meant: list[Statement] = []
+    for name, one in bounded.items():
+        node = t.Relation((named(name), names[name]), ("=",))
+        meant.append(replace(one, node=node, role="claim", under=(), lets=True))
+    # 'c = 5' is about the answer's own c, 'c ~ v_a' about the output
+    but_c = {name: other for name, other in names.items() if name != "c"}
+
+    def in_other_names(node: t.Node) -> t.Node:
+        is_about_outputs = t.speaks_of(node, "v", "alpha")
+        return renamed(node, but_c if is_about_outputs else names)
+
+    return meant + [_everywhere(one, in_other_names) for one in statements]
+
+
+def _made_own(
+    statements: Sequence[Statement], nodes: Sequence[t.Node], exercise: Exercise
+) -> set[str]:
+    """The names that an answer makes its own: 'a large c', A \\propto Q K^T, an output as a factor of a query."""
+    own: set[str] = set()
+    for one in statements:
+        match one:
+            case Statement(role="size", node=t.Relation((t.Name(base), *_))):
+                own.add(base)
+    parts = [part for node in nodes for part in t.walk(node)]
+    for part in parts:
+        match part:
+            case t.Bond("propto", t.Name(base)):  # it leaves a factor open
+                own.add(base)
+    outputs = {t.Name(name) for name in exercise.kind.outputs()}
+    for part in parts if outputs else ():
+        if not isinstance(part, t.Relation):
+            continue
+        left = {full_name(name) for name in names_on_the_left(part)}
+        if left & {*exercise.answer}:
+            # The output is no factor of a query.
+            own |= {name.base for name in outputs & {*t.every_name(part.terms[1])}}
+    given = {*exercise.kind.labels(), *exercise.parameters, *exercise.answer}
+    return own - given
 
 
 def renamed(node: t.Node, names: Mapping[str, t.Name]) -> t.Node:

@@ -69,7 +69,7 @@ _UNIT = "|".join(sorted(map(re.escape, every_unit()), key=len, reverse=True))
 _FORMULA = re.compile(r"(?<!\\)(\$\$?)((?:\\.|[^$\\])+)\1")
 _BEHIND = re.compile(rf"((?:\s|~|\\[,; ])*)({_UNIT})(?![A-Za-z])")
 _IN_TEXT = re.compile(
-    rf"\\(?:text|textrm|mbox|mathrm|operatorname)\{{\s*({_UNIT})\s*\}}"
+    rf"\\(?:text|textrm|mbox|mathrm|operatorname)\{{\s*({_UNIT})\s*([.,;]?)\s*\}}"
 )
 _BARE = re.compile(rf"(?<=\d)((?:\s|~|\\[,;: ])*)({_UNIT})(?![A-Za-z_^'])")
 _SAYS = re.compile(r"=|≈|\\(?:approx|simeq|sim|cong)")
@@ -88,7 +88,7 @@ def with_units_inside(text: str) -> str:
         marks, formula = match.groups()
         pieces.append(text[at : match.start()])
         at = match.end()
-        formula = _IN_TEXT.sub(r"\\mathrm{\1}", formula)
+        formula = _IN_TEXT.sub(r"\\mathrm{\1}\2", formula)
         formula = _BARE.sub(_named_bare, formula)
         behind = _BEHIND.match(text, at)
         if (

@@ -11,7 +11,7 @@ from headwright.grading.decision import Decision
 from headwright.grading.exact_arrays import ExactArray
 from headwright.grading.exact_arrays.array import ONE, ZERO
 from headwright.grading.exact_arrays.prover import ArrayProver, Entry, fitted
-from headwright.grading.judging import Claim, Outcome
+from headwright.grading.judging import Claim, Outcome, refuted
 from headwright.grading.scalars import Scalar
 
 CONSTANTS = {"e", "pi", "I", "ones", "delta", "sigma"}
@@ -27,16 +27,25 @@ class GradientProver(ArrayProver):
     in_terms_of: tuple[str, ...] | None = None
 
     def decide(self, claim: Claim) -> list[Outcome]:
-        """One comparison; what was asked for must be written without derivatives."""
+        """One comparison; what was asked for must be written without derivatives.
+
+        A wrong value is refuted however it is written.
+        """
+        outcomes = super().decide(claim)
+        if not refuted(outcomes):
+            self.check_written(claim)
+        return [self.explained(outcome, claim) for outcome in outcomes]
+
+    def check_written(self, claim: Claim) -> None:
+        """What was asked for must be without derivatives, in the names that the exercise allows."""
         asked = claim.link.terms[0]
-        is_value = isinstance(asked, t.Name)
-        if claim.role == "goal" and is_value and self.has_derivatives(asked):
+        if claim.role != "goal" or not isinstance(asked, t.Name):
+            return
+        if self.has_derivatives(asked):
             raise an.MisfitError("a derivative is still to be taken in this", asked)
-        if claim.role == "goal" and is_value and self.in_terms_of is not None:
+        if self.in_terms_of is not None:
             for name in self.names_behind(asked) - set(self.in_terms_of):
                 raise an.MisfitError(f"this is written in {name}", asked)
-        outcomes = super().decide(claim)
-        return [self.explained(outcome, claim) for outcome in outcomes]
 
     def names_behind(self, node: t.Node, depth: int = 0) -> set[str]:
         """The names that a formula uses, without those that the answer defines itself, and without constants."""

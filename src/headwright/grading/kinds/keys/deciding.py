@@ -487,53 +487,71 @@ class Decider:
         if given is None:
             return None
         where, large = self.where(scalars_in(a) + scalars_in(b), given)
-        vanishing = (
-            self.vanishing & self.sent if self.moving == "sent" else self.vanishing
-        )
-        # tolerances go to 0 where something is 'about' so, unless their value, or a limit in another name, is spoken of
-        held = [
-            names
-            for x, _, y in given
-            if (names := x.names() | y.names()) <= set(scene.ranges)
-        ]
-        small = (
-            ()
-            if self.sent
-            else tuple(
-                name for name in scene.small if not any(name in names for names in held)
-            )
-        )
-        tending = Tending(large, vanishing, small, frozenset(scene.exercise.parameters))
+        tending = self._tending_names(given, large)
         pairs = coordinates(scene, link, a, b)
         if scene.setting.are == "any" and sign in ("~", "->"):
             return self._uniformly(pairs, sign, where, tending)
         if isinstance(a, sc.Scalar) and isinstance(b, sc.Scalar):
-            if scene.setting.are == "separated" and not large:
-                turned = None if BENT in scene.ranges else bent(scene)
-                found = (
-                    None
-                    if turned is None
-                    else replace(
-                        self, scene=turned[0], solved=(*self.solved, *turned[1])
-                    )._decided(link)
-                )
-                if found is not None and found.word == "proved":
-                    return found
-            if scene.setting.are == "any" and large and SCORE in a.names() | b.names():
-                moving = [where.name(name) for name in large]
-                return _outgrown(
-                    pairs, sign, where, replace(tending, vanishing=frozenset()), moving
-                )
-            return decide(a, sign, b, where, tending)
-        found = decide_all(pairs, sign, where, tending)
-        values = any(
+            return self._decided_numbers(link, a, b, where, tending)
+        decision = decide_all(pairs, sign, where, tending)
+        are_outputs = any(
             isinstance(side, s.Vec) and side.space == "value" for side in (a, b)
         )
-        if sign == "!=" and values and found.word == "proved":
-            return Decision(
-                "undecided", "the mixtures differ, but the values may be alike, or 0"
-            )
-        return found
+        if sign == "!=" and are_outputs and decision.word == "proved":
+            reason = "the mixtures differ, but the values may be alike, or 0"
+            return Decision("undecided", reason)
+        return decision
+
+    def _tending_names(
+        self, given: Sequence[s.Hypothesis], large: tuple[str, ...]
+    ) -> Tending:
+        """What moves in a limit: large names, vanishing ones, and tolerances where something is 'about' so.
+
+        A tolerance does not go to 0 where its value, or a limit in another name, is spoken of.
+        """
+        vanishing = self.vanishing
+        if self.moving == "sent":
+            vanishing = vanishing & self.sent
+        held: set[str] = set()
+        for left, _, right in given:
+            names = left.names() | right.names()
+            if names <= set(self.scene.ranges):
+                held |= names
+        small = tuple(name for name in self.scene.small if name not in held)
+        parameters = frozenset(self.scene.exercise.parameters)
+        return Tending(large, vanishing, () if self.sent else small, parameters)
+
+    def _decided_numbers(
+        self,
+        link: t.Relation,
+        left: sc.Scalar,
+        right: sc.Scalar,
+        where: sc.Where,
+        tending: Tending,
+    ) -> Decision:
+        """Two numbers."""
+        sign, large = link.comparisons[0], tending.large
+        if self.scene.setting.are == "separated" and not large:
+            decision = self._decided_bent(link)
+            if decision is not None and decision.word == "proved":
+                return decision
+        is_about_others = SCORE in left.names() | right.names()
+        if self.scene.setting.are == "any" and large and is_about_others:
+            moving = [where.name(name) for name in large]
+            still = replace(tending, vanishing=frozenset())
+            return _outgrown({"": (left, right)}, sign, where, still, moving)
+        return decide(left, sign, right, where, tending)
+
+    def _decided_bent(self, link: t.Relation) -> Decision | None:
+        """The same with y = exp(rate * closeness) in place of the closeness, where scores are of that form."""
+        if BENT in self.scene.ranges:
+            return None
+        turned = bent(self.scene)
+        if turned is None:
+            return None
+        scene, known = turned
+        there = replace(self, scene=scene, solved=(*self.solved, *known))
+        return there._decided(link)
 
     def _moments(self, link: t.Relation) -> Decision | None:
         """What is said of means, variances and covariances: of weights as queries grow, else exactly."""
