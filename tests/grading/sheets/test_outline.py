@@ -181,7 +181,7 @@ def test_every_line_belongs_to_one_section_and_keeps_its_number(
     ],
 )
 def test_labels_are_found_in_many_forms(text: str, found: tuple[str, ...]) -> None:
-    assert heading(text)[1] == found
+    assert heading(text).labels == found
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,8 @@ def test_labels_are_found_in_many_forms(text: str, found: tuple[str, ...]) -> No
     ],
 )
 def test_a_mark_is_taken_off_the_words_below_it(line: str) -> None:
-    _, _, marks, _, rest = heading(line)
+    found = heading(line)
+    marks, rest = found.marks_answer, found.rest
     assert marks
     assert rest.strip(" }") == "so"
 
@@ -214,16 +215,16 @@ def test_a_mark_is_taken_off_the_words_below_it(line: str) -> None:
     ],
 )
 def test_a_sentence_is_no_mark(line: str) -> None:
-    assert not heading(line)[2]
+    assert not heading(line).marks_answer
 
 
 def test_points_are_no_part_of_a_title() -> None:
     assert (
-        heading("(b) (10 pts) **Averaging two values.** Assume")[3]
+        heading("(b) (10 pts) **Averaging two values.** Assume").title
         == "Averaging two values."
     )
-    assert heading("Attention, 40 pts")[3] == "Attention"
-    assert heading("### 2. Noise (8 points)")[3] == "Noise (8 points)"
+    assert heading("Attention, 40 pts").title == "Attention"
+    assert heading("### 2. Noise (8 points)").title == "Noise (8 points)"
 
 
 @pytest.mark.parametrize(
@@ -263,6 +264,7 @@ def test_what_follows_the_question_is_the_answer(text: str, numbers: list[int]) 
     | st.from_regex(r"[\s>*#\-]{0,4}[(a-zA-Z0-9.):\\{}*_ ]{0,30}", fullmatch=True)
 )
 def test_any_line_has_a_beginning(line: str) -> None:
-    _, found, _, _, rest = heading(line)
+    beginning = heading(line)
+    found, rest = beginning.labels, beginning.rest
     assert all(found)
     assert len(rest) <= len(line)
