@@ -149,11 +149,6 @@ class AuditOptions:
 
     def __post_init__(self) -> None:
         check_argument("text", self.text, str | Sequence[str] | None)
-        if isinstance(self.tokens, str | float):
-            raise InputError(
-                f"tokens is {self.tokens!r}: expected a whole number or token ids",
-                field="tokens",
-            )
         check_argument("max_length", self.max_length, int | None)
         check_argument("layers", self.layers, Sequence[int] | None)
         check_argument("heads", self.heads, Sequence[int] | None)

@@ -18,6 +18,7 @@ from flint import arb
 from jaxtyping import Bool
 
 from headwright.certificates.floating.exact_numbers import (
+    add_multiple,
     ball,
     dot,
     signs,
@@ -198,7 +199,7 @@ def _moment(places: KeyPlaces, e: Array) -> list[arb]:
         rad[part] = product.rad
     more = Balls(mid, rad)  # e_j (c_j - 1)
     differences = _sum_of_keys(places.view.centred, Balls.of(e) + more)
-    return _plus_multiple(differences, _total(more), places.view.centre)
+    return add_multiple(differences, _total(more), places.view.centre)
 
 
 def _with_push(sums: KeySums, push: ScoreView, squared: Balls) -> KeySums:
@@ -211,13 +212,8 @@ def _with_push(sums: KeySums, push: ScoreView, squared: Balls) -> KeySums:
     along = push.products.balls * unit + to_balls([dot(push.centre, push.q)])
     factors = squared * stretch_balls[push.uncertainty.index] * along
     differences = _sum_of_keys(push.centred, factors)
-    pulled = _plus_multiple(differences, _total(factors), push.centre)
+    pulled = add_multiple(differences, _total(factors), push.centre)
     return replace(sums, pulled=pulled, used=_total(factors * along))
-
-
-def _plus_multiple(x: Sequence[arb], factor: arb, centre: Sequence[arb]) -> list[arb]:
-    """x + factor centre."""
-    return [a + factor * c for a, c in zip(x, centre, strict=True)]
 
 
 def _sum_of_keys(centred: Centred, weights: Balls) -> list[arb]:

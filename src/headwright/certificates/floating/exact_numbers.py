@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 from flint import arb, fmpq, fmpz, fmpz_mat
@@ -16,6 +16,7 @@ from headwright.numerics.balls import TINY, Balls, ImprecisionError
 
 # Known up to a radius, or exactly; sums and products of exact numbers are exact.
 Number = arb | fmpq
+N = TypeVar("N", arb, arb | fmpq)
 NONE = fmpq(0)
 BLOCK = 2**16  # numbers at once
 # Beyond so many bits a least weight is not looked at more closely: what is not certain then is not accepted.
@@ -41,6 +42,11 @@ def precision(statement: KeyStatement) -> int:
             left = min(left, 1 / least - 1)
     zeros = left.denominator.bit_length() - left.numerator.bit_length()
     return 256 + 2 * min(max(2, zeros), MOST_BITS)
+
+
+def add_multiple(x: Sequence[N], factor: N, y: Sequence[N]) -> list[N]:
+    """x + factor y."""
+    return [a + factor * b for a, b in zip(x, y, strict=True)]
 
 
 def float_of(x: arb) -> float:

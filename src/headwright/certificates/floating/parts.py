@@ -29,6 +29,7 @@ from headwright.certificates.floating.distractors import KeyPlaces, KeySums, key
 from headwright.certificates.floating.exact_numbers import (
     NONE,
     Number,
+    add_multiple,
     ball,
     combination,
     dot,
@@ -267,7 +268,7 @@ class PartOfBound:
                 row = combination(view.keys, {key: fmpq(1)})
                 along = dot(row, map(rational, self.part.push))
                 factor = square * rational(spread.stretch**2) * along
-                pulled = _plus_multiple(pulled, factor, row)
+                pulled = add_multiple(pulled, factor, row)
                 used += factor * along
         return PartSums(list(V), right, masses, squares, pulled, used)
 
@@ -341,9 +342,9 @@ class PartOfBound:
         # V = sum_c lambda_c / Z_c (sum_j e_j k_j), and each key that is apart with its own weight.
         V: list[Number] = [everywhere * x for x in others.moment]
         for key, term in as_rivals.items():
-            V = _plus_multiple(V, rival_weights[key], term.place)
+            V = add_multiple(V, rival_weights[key], term.place)
         for key, term in as_targets.items():
-            V = _plus_multiple(V, target_weights[key], term.place)
+            V = add_multiple(V, target_weights[key], term.place)
         one_by_one = self._sums_one_by_one(
             view, V, right, rival_weights, target_weights
         )
@@ -388,10 +389,3 @@ def _sums_of_others(sums: KeySums, factor: arb) -> PartSums:
 
 def _added(x: Sequence[Number], y: Sequence[Number]) -> list[Number]:
     return [a + b for a, b in zip(x, y, strict=True)]
-
-
-def _plus_multiple(
-    x: Sequence[Number], factor: Number, y: Sequence[Number]
-) -> list[Number]:
-    """x + factor y."""
-    return [a + factor * b for a, b in zip(x, y, strict=True)]
