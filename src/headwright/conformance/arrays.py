@@ -107,6 +107,17 @@ def like(array: Array, model: Array) -> Array:
     return to_numpy(array)
 
 
+def numbers_like(numbers: np.ndarray, model: Array) -> Array:
+    """Ascending whole numbers, where another array is.
+
+    Consecutive ones are made there: a copy to a GPU waits for all its work.
+    """
+    first, last = int(numbers[0]), int(numbers[-1])
+    if last - first + 1 != len(numbers):
+        return like(numbers, model)
+    return namespace_of(model).arange(first, last + 1, device=device_of(model))
+
+
 def to_numpy(array: Array) -> np.ndarray:
     """A copy in NumPy, in float64 where NumPy does not have the type."""
     if is_torch_array(array):

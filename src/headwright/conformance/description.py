@@ -14,7 +14,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headwright.conformance.arrays import Array, device_of, like, namespace_of
+from headwright.conformance.arrays import (
+    Array,
+    device_of,
+    like,
+    namespace_of,
+    numbers_like,
+)
 from headwright.errors import InputError
 
 Corner = Literal["end", "start"]
@@ -189,7 +195,7 @@ def visible_block(
     A pair is a text of the batch with one of its key heads.
     """
     xp = namespace_of(model)
-    positions = like(row_positions(spec, shape, rows), model)[:, None]
+    positions = numbers_like(row_positions(spec, shape, rows), model)[:, None]
     key_numbers = xp.arange(keys.start, keys.stop, device=device_of(model))[None, :]
     distance = positions - key_numbers
     visible = distance == distance
@@ -304,7 +310,7 @@ def added_scores(
 
     slopes = np.asarray(spec.alibi, dtype=np.float64)
     slopes = like(slopes[query_heads(spec, shape, pairs)], model)[:, :, None, None]
-    positions = like(row_positions(spec, shape, rows), model)[:, None]
+    positions = numbers_like(row_positions(spec, shape, rows), model)[:, None]
     key_numbers = xp.arange(keys.start, keys.stop, device=device_of(model))
     distance = xp.astype(xp.abs(positions - key_numbers[None, :]), xp.float64)
     alibi = -slopes * distance
