@@ -99,6 +99,27 @@ def test_values_in_int8_are_named_however_halves_are_rounded(
     assert "values rounded to int8" in verdict.explanation, str(verdict)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_values_in_int8_are_named_where_a_reciprocal_makes_the_scale(
+    dtype: torch.dtype,
+) -> None:
+    """Half of the largest value is between 63 and 64 steps, in each token.
+
+    To which of them it is rounded depends on the last digit of the scale.
+    """
+    _, k, v = _inputs(heads=1)
+    q = 8 * k  # so that each row sees little but its own key
+    largest = v.abs().amax(-1, keepdim=True)
+    v[..., :1], v[..., 1:2] = largest, largest / 2
+    scale = v.to(dtype).abs().amax(-1, keepdim=True) * (1 / 127)
+    rounded = ((v.to(dtype) / scale).round() * scale).double()
+    scores = (q.double() @ k.double().mT / 8).masked_fill(~CAUSAL, -torch.inf)
+    out = (scores.softmax(-1) @ rounded).bfloat16()
+    verdict = hw.conform(out, q, k, v, causal=True)
+    assert verdict.word == "outside"
+    assert "values rounded to int8" in verdict.explanation, str(verdict)
+
+
 def _attend_in_float64(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor, sink: Tensor | None = None
 ) -> Tensor:

@@ -18,25 +18,25 @@ from headwright.numerics.float_formats import E4M3, FLOAT32, FloatFormat
 
 # Far above an error of float64, and far below what a number in 16 bits can differ by.
 HALF_BROKEN_BY = 2.0**-40
+# Between two roundings to eight bits: only the scale differs by so little.
+SAME_CODES = 2.0**-16
+
+Rounding = Callable[[np.ndarray], np.ndarray]
 
 
 def rounded_inputs(case: WrongOutput) -> Iterator[Explanation]:
     """Keys, values or queries rounded to eight bits, or to bfloat16."""
-    roundings: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
-        ("float8_e4m3", _to_e4m3),
-        ("float8_e4m3 with one scale", _to_scaled_e4m3),
-        ("float8_e5m2", _to_e5m2),
+    roundings: list[tuple[str, list[Rounding]]] = [
+        ("float8_e4m3", [_to_e4m3]),
+        ("float8_e4m3 with one scale", [_to_scaled_e4m3]),
+        ("float8_e5m2", [_to_e5m2]),
+        ("int8 with one scale", _roundings_to_int8(axes=None)),
+        ("int8 with a scale for each token", _roundings_to_int8(axes=-1)),
     ]
-    # Halves are rounded to even; or, if the scale errs, all to zero or all away from it.
-    for shrinking in (1.0, 1 - HALF_BROKEN_BY, 1 + HALF_BROKEN_BY):
-        with_one_scale = partial(_to_int8, axes=None, shrinking=shrinking)
-        by_token = partial(_to_int8, axes=-1, shrinking=shrinking)
-        roundings.append(("int8 with one scale", with_one_scale))
-        roundings.append(("int8 with a scale for each token", by_token))
     if case.problem.input_format.name in ("float32", "float16"):
-        roundings.append(("bfloat16", _to_bfloat16))
+        roundings.append(("bfloat16", [_to_bfloat16]))
     if case.problem.input_format.name in ("float32", "bfloat16"):
-        roundings.append(("float16", _to_float16))
+        roundings.append(("float16", [_to_float16]))
     parts = {
         "keys": ("k",),
         "values": ("v",),
@@ -45,24 +45,43 @@ def rounded_inputs(case: WrongOutput) -> Iterator[Explanation]:
         "queries and keys": ("q", "k"),
         "queries, keys and values": ("q", "k", "v"),
     }
-    for format_name, rounding in roundings:
+    for format_name, variants in roundings:
         for part_name, fields in parts.items():
-            changes = {}
-            for field in fields:
-                array = getattr(case.problem, field)
-                with np.errstate(all="ignore"):
-                    changes[field] = like(rounding(to_numpy(array)), array)
-            finite = [
-                bool(np.isfinite(to_numpy(array)).all()) for array in changes.values()
-            ]
-            if not all(finite):
-                continue
-            yield Explanation(
-                f"{part_name} in {format_name}",
-                f"{part_name} rounded to {format_name}",
-                replace(case.problem, **changes),
-                case.out,
-            )
+            arrays = [to_numpy(getattr(case.problem, field)) for field in fields]
+            for rounded in _different_roundings(arrays, variants):
+                changes = {
+                    field: like(array, getattr(case.problem, field))
+                    for field, array in zip(fields, rounded, strict=True)
+                }
+                yield Explanation(
+                    f"{part_name} in {format_name}",
+                    f"{part_name} rounded to {format_name}",
+                    replace(case.problem, **changes),
+                    case.out,
+                )
+
+
+def _different_roundings(
+    arrays: list[np.ndarray], variants: list[Rounding]
+) -> Iterator[list[np.ndarray]]:
+    """The arrays, rounded in each of these ways that gives other numbers."""
+    earlier: list[list[np.ndarray]] = []
+    for rounding in variants:
+        with np.errstate(all="ignore"):
+            rounded = [rounding(array) for array in arrays]
+        if not all(np.isfinite(array).all() for array in rounded):
+            continue
+        if any(_are_close(rounded, others) for others in earlier):
+            continue
+        earlier.append(rounded)
+        yield rounded
+
+
+def _are_close(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
+    return all(
+        np.allclose(array, other, rtol=SAME_CODES, atol=0)
+        for array, other in zip(some, others, strict=True)
+    )
 
 
 def prescaled_operands(case: WrongOutput) -> Iterator[Explanation]:
@@ -138,10 +157,33 @@ def _to_float16(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float16).astype(np.float64)
 
 
-def _to_int8(array: np.ndarray, axes: int | None, shrinking: float) -> np.ndarray:
-    largest = np.abs(array).max(axis=axes, keepdims=True)
-    scale = np.maximum(largest, 1e-300) / 127
-    return np.asarray(np.round(array / scale * shrinking) * scale)
+def _roundings_to_int8(axes: int | None) -> list[Rounding]:
+    """By arithmetics that differ in last digits: they decide what halves become."""
+    to_int8 = partial(_to_int8, axes=axes)
+    return [
+        partial(to_int8, number_type=np.float64),
+        partial(to_int8, number_type=np.float64, factor=1 + HALF_BROKEN_BY),
+        partial(to_int8, number_type=np.float64, factor=1 - HALF_BROKEN_BY),
+        partial(to_int8, number_type=np.float64, by_reciprocal=True),
+        partial(to_int8, number_type=np.float32),
+        partial(to_int8, number_type=np.float32, by_reciprocal=True),
+    ]
+
+
+def _to_int8(
+    array: np.ndarray,
+    axes: int | None,
+    number_type: type[np.floating[Any]],
+    by_reciprocal: bool = False,
+    factor: float = 1.0,
+) -> np.ndarray:
+    numbers = array.astype(number_type)
+    largest = np.maximum(np.abs(numbers).max(axis=axes, keepdims=True), 1e-30)
+    # A GPU divides by a number as it multiplies by its reciprocal.
+    scale = largest * (1 / 127) if by_reciprocal else largest / 127
+    scale = scale * factor
+    codes = np.round(numbers / scale)
+    return np.asarray(codes.astype(np.float64) * scale.astype(np.float64))
 
 
 def coarser_arithmetic(case: WrongOutput) -> Iterator[Explanation]:
