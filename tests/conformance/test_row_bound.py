@@ -35,7 +35,9 @@ from headwright.numerics.float_formats import BFLOAT16, FLOAT32
 TYPES = ("float64", "float32", "bfloat16", "float16")
 NARROW_WEIGHTS = replace(FUSED, name="weights in float16", weight_format="float16")
 NARROW_SUMS = replace(FUSED, name="sums in bfloat16", sum_format="bfloat16")
-CONTRACTS = (FUSED, TENSOR_FLOAT, NARROW_WEIGHTS, NARROW_SUMS)
+BY_KEY = replace(FUSED, name="ALiBi by key", alibi_by_key=True)
+FRACTION = replace(FUSED, name="tanh from exp", tanh_from_exp=True)
+CONTRACTS = (FUSED, TENSOR_FLOAT, NARROW_WEIGHTS, NARROW_SUMS, BY_KEY, FRACTION)
 
 
 def _both_bounds(
@@ -75,10 +77,27 @@ def _draw_description(
         described["key_padding"] = rng.random((2, keys)) < 0.8
     if data.draw(st.booleans()):
         described["documents"] = np.sort(rng.integers(0, 3, keys))
+    if data.draw(st.booleans()):
+        described["softcap"] = data.draw(st.sampled_from((0.5, 5.0, 50.0)))
+    if data.draw(st.booleans()):
+        described["bias"] = _draw_bias(data, rng, (heads, rows, keys))
+    if data.draw(st.booleans()):
+        steepest = data.draw(st.sampled_from((0.01, 0.5, 40.0)))
+        described["alibi"] = rng.standard_normal(heads) * steepest
     return described
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def _draw_bias(
+    data: st.DataObject, rng: np.random.Generator, size: tuple[int, int, int]
+) -> np.ndarray:
+    """Small or large numbers, of which some may hide their key or leave it no weight."""
+    bias = rng.standard_normal(size) * data.draw(st.sampled_from((0.1, 2.0, 30.0)))
+    hidden = rng.random(size) < 0.3
+    low = data.draw(st.sampled_from((0.0, -np.inf, -1e4, -700.0, -3e38)))
+    return np.where(hidden, low, bias)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_it_is_never_below_the_theorem(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(TYPES))
@@ -137,6 +156,55 @@ def test_it_is_close_to_the_theorem(
     assert wide <= above * tight
 
 
+HIDDEN = np.triu(np.ones((200, 200)), 1) > 0
+SLOPES = np.array([0.5, 0.01])
+DESCRIBED: dict[str, dict[str, Any]] = {
+    "softcap": {"softcap": 30.0},
+    "bias": {"bias": np.random.default_rng(0).standard_normal((2, 200, 200))},
+    "bias of minus infinity": {"bias": np.where(HIDDEN, -np.inf, 0.0)},
+    "bias of the least float32": {"bias": np.where(HIDDEN, -3.4e38, 0.0)},
+    "bias of -10,000": {"bias": np.where(HIDDEN, -1e4, 0.0)},
+    "ALiBi": {"alibi": SLOPES},
+    "ALiBi and bias": {"alibi": SLOPES, "bias": np.where(HIDDEN, -1e4, 0.25)},
+}
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+@pytest.mark.parametrize("contract", [FUSED, BY_KEY, FRACTION], ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    ("dtype", "above"), [("bfloat16", 1.02), ("float16", 1.06), ("float32", 1.2)]
+)
+def test_all_that_changes_scores_is_summed(
+    name: str, contract: Contract, dtype: Any, above: float
+) -> None:
+    q, k, v = hw.attention_inputs(rows=200, dim=32, dtype=dtype)
+    problem = read_problem(q, k, v, AttentionOptions(**DESCRIBED[name]))
+    by_sums, by_key = _both_bounds(problem, contract)
+    assert not by_sums["vacuous"].any()
+    assert np.allclose(by_sums["output"], by_key["output"], rtol=1e-9, atol=1e-12)
+    wide, tight = by_sums["bound"].sum(), by_key["bound"].sum()
+    assert tight * (1 - 1e-9) <= wide <= above * tight
+
+
+@pytest.mark.parametrize("low", [-1e4, -3e38])
+def test_a_row_of_low_scores_alone_is_looked_at_key_by_key(low: float) -> None:
+    """The weights of its keys are as ever, although each exponential is 0."""
+    q, k, v = hw.attention_inputs(rows=20, dim=8, dtype="float32")
+    bias = np.zeros((20, 20))
+    bias[7] = low
+    problem = read_problem(q, k, v, AttentionOptions(bias=bias))
+    by_sums, by_key = _both_bounds(problem, FUSED)
+    open_rows = np.argwhere(by_sums["vacuous"].all(axis=-1))[:, 2]
+    assert set(open_rows.tolist()) == {7}
+    comparison = compare(problem, _as_output(by_key), [FUSED], np.arange(20))
+    assert comparison[0].ratio < 1e-6
+
+
+def _as_output(bound: dict[str, np.ndarray]) -> np.ndarray:
+    """Without groups: (batch, heads, rows, value dim)."""
+    return np.asarray(bound["output"][:, 0][None])
+
+
 def test_rows_of_large_scores_are_looked_at_key_by_key() -> None:
     """One row of one head has scores of some thousands: the others need not care."""
     q, k, v = hw.attention_inputs(rows=40, dim=16, dtype="float32")
@@ -145,7 +213,7 @@ def test_rows_of_large_scores_are_looked_at_key_by_key() -> None:
     by_sums, by_key = _both_bounds(problem, FUSED)
     open_rows = np.asarray(by_sums["vacuous"].any(axis=-1))
     assert np.argwhere(open_rows[:, 0]).tolist() == [[1, 30]]
-    comparison = compare(problem, by_key["output"][:, 0][None], [FUSED], np.arange(40))
+    comparison = compare(problem, _as_output(by_key), [FUSED], np.arange(40))
     assert comparison[0].ratio < 1e-6 and not comparison[0].unjudged
 
 

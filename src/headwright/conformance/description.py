@@ -281,6 +281,8 @@ class AddedScores:
     """
 
     total: Array
+    # A bias of minus infinity is a mask: False there, where nothing is added.
+    visible: Array | None
     magnitude: Array  # |bias| + |ALiBi|: the sum of both may cancel
     terms: int  # how many numbers are added to a score
     # |slope * position| of each row, (pairs, group, rows, 1): some kernels add the
@@ -299,23 +301,49 @@ def added_scores(
 ) -> AddedScores | None:
     """Bias and ALiBi of a block; None where there is neither."""
     xp = namespace_of(model)
-    bias = None
+    bias = visible = None
     if spec.bias is not None:
         bias = take_block(spec.bias, spec, shape, pairs, rows, keys, model)
         bias = xp.astype(bias, xp.float64)
+        visible = bias > -np.inf
+        bias = xp.where(visible, bias, xp.zeros_like(bias))
     if spec.alibi is None:
         if bias is None:
             return None
-        return AddedScores(bias, xp.abs(bias), terms=1, alibi_of_row=None)
+        return AddedScores(bias, visible, xp.abs(bias), terms=1, alibi_of_row=None)
 
-    slopes = np.asarray(spec.alibi, dtype=np.float64)
-    slopes = like(slopes[query_heads(spec, shape, pairs)], model)[:, :, None, None]
+    slopes = _slopes(spec, shape, pairs, model)
     positions = numbers_like(row_positions(spec, shape, rows), model)[:, None]
     key_numbers = xp.arange(keys.start, keys.stop, device=device_of(model))
     distance = xp.astype(xp.abs(positions - key_numbers[None, :]), xp.float64)
     alibi = -slopes * distance
-    of_row = xp.abs(slopes * xp.astype(positions, xp.float64))
+    of_row = alibi_of_rows(spec, shape, pairs, rows, model)
     if bias is None:
-        return AddedScores(alibi, xp.abs(alibi), terms=1, alibi_of_row=of_row)
+        return AddedScores(alibi, None, xp.abs(alibi), terms=1, alibi_of_row=of_row)
     magnitude = xp.abs(bias) + xp.abs(alibi)
-    return AddedScores(bias + alibi, magnitude, terms=2, alibi_of_row=of_row)
+    return AddedScores(bias + alibi, visible, magnitude, 2, alibi_of_row=of_row)
+
+
+def alibi_of_rows(
+    spec: AttentionSpec,
+    shape: AttentionShape,
+    pairs: np.ndarray,
+    rows: np.ndarray,
+    model: Array,
+) -> Array | None:
+    """|slope * position| of rows, (pairs, group, rows, 1): see `AddedScores`."""
+    if spec.alibi is None:
+        return None
+    xp = namespace_of(model)
+    positions = numbers_like(row_positions(spec, shape, rows), model)[:, None]
+    slopes = _slopes(spec, shape, pairs, model)
+    return xp.abs(slopes * xp.astype(positions, xp.float64))
+
+
+def _slopes(
+    spec: AttentionSpec, shape: AttentionShape, pairs: np.ndarray, model: Array
+) -> Array:
+    """Those of ALiBi, (pairs, group, 1, 1)."""
+    of_heads = np.asarray(spec.alibi, dtype=np.float64)
+    of_pairs = of_heads[query_heads(spec, shape, pairs)]
+    return like(of_pairs, model)[:, :, None, None]

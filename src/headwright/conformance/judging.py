@@ -35,7 +35,7 @@ from headwright.conformance.reference import (
     whole_block,
 )
 from headwright.conformance.row_bound import bound_sums, is_linear, least_weights_of
-from headwright.conformance.row_sums import RowSums, is_summable, sum_rows
+from headwright.conformance.row_sums import RowSums, sum_rows
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,9 @@ def compare(
     """
     inputs = problem.input_format
     all_blocks = list(blocks(problem, rows))
-    summable = is_summable(problem) and row_scale is None
-    linear = [each for each in contracts if summable and is_linear(each, inputs)]
+    linear = [each for each in contracts if is_linear(each, inputs)]
+    if row_scale is not None:
+        linear = []
     records: list[_Record] = []
     # What overflows is infinite, and what is not finite is not judged: NumPy need not
     # warn of it.

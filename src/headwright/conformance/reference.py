@@ -7,7 +7,7 @@ keys and never with its square.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -192,15 +192,8 @@ def exact_rows(problem: AttentionProblem, block: Block) -> ExactRows:
     scores = capped
     visible = visible_block(spec, shape, *part, problem.q)
     if added is not None:
-        # A bias of minus infinity is a mask.
-        finite = added.total > -np.inf
-        nothing = xp.zeros_like(added.total)
-        visible = visible & finite
-        added = replace(
-            added,
-            total=xp.where(finite, added.total, nothing),
-            magnitude=xp.where(finite, added.magnitude, nothing),
-        )
+        if added.visible is not None:
+            visible = visible & added.visible
         scores = capped + added.total
     seen, span = count_keys(visible)
     visible = xp.broadcast_to(visible, scores.shape)

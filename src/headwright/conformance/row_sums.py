@@ -21,6 +21,10 @@ from headwright.conformance.arrays import (
     namespace_of,
 )
 from headwright.conformance.description import (
+    AddedScores,
+    AttentionSpec,
+    added_scores,
+    alibi_of_rows,
     hides_by_position_only,
     keys_of_rows,
     visible_block,
@@ -40,6 +44,9 @@ from headwright.conformance.reference import (
 # Exponentials are summed as they are, with no maximum subtracted: for scores up to this
 # they and their sums are far from both ends of float64.
 LARGEST_SCORE = 300.0
+# Beside scores that are not below minus that, a key to which less is added has no
+# weight in float64, and none where its score errs by a quarter of that.
+NO_WEIGHT_BELOW = -(2.0**12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +54,8 @@ class RowSums(ExactOutput):
     """The output of rows, and what the bound needs of them.
 
     With A_j = |scale| sum |q_l k_jl|, arrays are (pairs, group, rows, 1) unless said.
+    Where a row sees keys, but all of them so far below 0 that the sum of exponentials
+    is 0, `log_sum_exp` is minus infinity.
     """
 
     score_magnitude: Array  # sum_j weight_j A_j
@@ -60,12 +69,19 @@ class RowSums(ExactOutput):
     largest_product: Array
     value_sums: Array  # sum_j |v_j| over all keys, (pairs, 1, 1, value dim)
     largest_value: Array  # of |v_j| over all keys, (pairs, 1, 1, value dim)
+    softcap: float | None
+    added: AddedSums | None  # of bias and ALiBi
 
 
-def is_summable(problem: AttentionProblem) -> bool:
-    """Whether scores are those products and nothing else."""
-    spec = problem.spec
-    return spec.softcap is None and spec.bias is None and spec.alibi is None
+@dataclass(frozen=True, eq=False)
+class AddedSums:
+    """The same of what is added to scores, with B_j = |bias| + |ALiBi| for A_j."""
+
+    score_magnitude: Array
+    value_magnitude: Array
+    largest_magnitude: Array  # of the B_j of keys that can have a weight
+    terms: int  # how many numbers are added to a score
+    alibi_of_row: Array | None  # see `AddedScores`
 
 
 def sum_rows(
@@ -92,7 +108,11 @@ def sum_rows(
             progress((number + 1) / len(all_blocks))
     # A row that sees nothing has sums of 0, and any number will do.
     ones = xp.ones_like(sums.normaliser)
-    normaliser = xp.where(sums.normaliser > 0, sums.normaliser, ones)
+    has_weights = sums.normaliser > 0
+    normaliser = xp.where(has_weights, sums.normaliser, ones)
+    log_sum_exp = xp.where(
+        has_weights | (sums.seen == 0), xp.log(normaliser), -np.inf * ones
+    )
 
     width = shape.value_dim
     sizes = xp.sum(absolute_q, axis=-1, keepdims=True) + magnitudes.largest_key_sum
@@ -100,7 +120,7 @@ def sum_rows(
     return RowSums(
         output=sums.of_values[..., :width] / normaliser,
         mean_magnitude=sums.of_values[..., width:] / normaliser,
-        log_sum_exp=xp.log(normaliser),
+        log_sum_exp=log_sum_exp,
         sink_scores=sinks,
         seen=sums.seen,
         span=sums.span,
@@ -112,6 +132,27 @@ def sum_rows(
         largest_product=product * max(1.0, abs(scale)),
         value_sums=magnitudes.value_sums,
         largest_value=magnitudes.largest_value,
+        softcap=problem.spec.softcap,
+        added=_divide_added(problem, rows, sums.added, normaliser),
+    )
+
+
+def _divide_added(
+    problem: AttentionProblem,
+    rows: np.ndarray,
+    sums: _UnnormalisedAdded | None,
+    normaliser: Array,
+) -> AddedSums | None:
+    if sums is None:
+        return None
+    spec, shape = problem.spec, problem.shape
+    every_pair = np.arange(shape.batch * shape.key_heads)
+    return AddedSums(
+        score_magnitude=sums.of_scores / normaliser,
+        value_magnitude=sums.of_scores_and_values / normaliser,
+        largest_magnitude=sums.largest,
+        terms=(spec.bias is not None) + (spec.alibi is not None),
+        alibi_of_row=alibi_of_rows(spec, shape, every_pair, rows, problem.q),
     )
 
 
@@ -124,8 +165,18 @@ class _Unnormalised:
     of_scores: Array  # times A_j
     of_scores_and_values: Array  # times A_j |v_j|
     tiny: dict[float, Array]  # of min(e^score_j, least * normaliser), times |v_j|
+    added: _UnnormalisedAdded | None
     seen: Array
     span: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _UnnormalisedAdded:
+    """The same of bias and ALiBi."""
+
+    of_scores: Array  # times B_j
+    of_scores_and_values: Array  # times B_j |v_j|
+    largest: Array  # of the B_j of keys that can have a weight
 
 
 def _new_sums(
@@ -138,9 +189,13 @@ def _new_sums(
         size = (shape.batch * shape.key_heads, shape.group, len(rows), columns)
         return xp.zeros(size, dtype=xp.float64, device=device_of(problem.q))
 
+    spec = problem.spec
+    added = None
+    if spec.bias is not None or spec.alibi is not None:
+        added = _UnnormalisedAdded(numbers(1), numbers(shape.value_dim), numbers(1))
     seen, span = numbers(1), numbers(1)
-    if hides_by_position_only(problem.spec):
-        first, stop = keys_of_rows(problem.spec, shape, rows)
+    if _hides_by_position_only(spec):
+        first, stop = keys_of_rows(spec, shape, rows)
         seen = like((stop - first).astype(np.float64)[None, None, :, None], problem.q)
         span = seen
     return _Unnormalised(
@@ -149,6 +204,7 @@ def _new_sums(
         of_scores=numbers(1),
         of_scores_and_values=numbers(shape.value_dim),
         tiny={least: numbers(shape.value_dim) for least in least_weights},
+        added=added,
         seen=seen,
         span=span,
     )
@@ -171,9 +227,10 @@ def _sum_block(
     both_v = magnitudes.values_twice[block.pair_range, block.keys]
     k = by_key_head(problem.k)[block.pair_range, block.keys]
 
-    exponentials = _multiply(scaled_q[part], xp.matrix_transpose(k))
-    xp.exp(exponentials, out=exponentials)
-    _hide_keys(problem, block, exponentials, sums)
+    scores = _multiply(scaled_q[part], xp.matrix_transpose(k))
+    added = _complete_scores(problem, block, scores)
+    exponentials = xp.exp(scores, out=scores)
+    _hide_keys(problem, block, added, exponentials, sums)
     normaliser = xp.sum(exponentials, axis=-1, keepdims=True)
     if sinks is not None:
         normaliser = normaliser + xp.exp(sinks[block.pair_range])
@@ -182,6 +239,12 @@ def _sum_block(
     for least, sums_of_tiny in sums.tiny.items():
         small = xp.minimum(exponentials, least * normaliser)
         sums_of_tiny[part] = _multiply(small, absolute_v)
+    if added is not None and sums.added is not None:
+        weighted = exponentials * added.magnitude
+        sums.added.of_scores[part] = xp.sum(weighted, axis=-1, keepdims=True)
+        sums.added.of_scores_and_values[part] = _multiply(weighted, absolute_v)
+        counting = added.magnitude * ~_leaves_no_weight(added)
+        sums.added.largest[part] = xp.max(counting, axis=-1, keepdims=True)
     exponentials *= _multiply(absolute_q[part], xp.matrix_transpose(keys))
     sums.of_scores[part] = xp.sum(exponentials, axis=-1, keepdims=True)
     sums.of_scores_and_values[part] = _multiply(exponentials, absolute_v)
@@ -196,15 +259,48 @@ def _multiply(rows: Array, columns: Array) -> Array:
     return xp.reshape(product, (pairs, group, count, columns.shape[-1]))
 
 
+def _complete_scores(
+    problem: AttentionProblem, block: Block, scores: Array
+) -> AddedScores | None:
+    """Make products scores, in place: with the softcap, and what is added to them."""
+    xp, spec = namespace_of(scores), problem.spec
+    if spec.softcap is not None:
+        scores /= spec.softcap
+        xp.tanh(scores, out=scores)
+        scores *= spec.softcap
+    part = (block.pairs, block.rows, block.keys)
+    added = added_scores(spec, problem.shape, *part, problem.q)
+    if added is not None:
+        scores += added.total
+    return added
+
+
+def _leaves_no_weight(added: AddedScores) -> Array:
+    """Keys whose B_j the bound need not count: it is at most twice what is added."""
+    few_cancel = added.magnitude <= -2 * added.total
+    return few_cancel & (added.total < NO_WEIGHT_BELOW)
+
+
+def _hides_by_position_only(spec: AttentionSpec) -> bool:
+    # A bias may be minus infinity.
+    return hides_by_position_only(spec) and spec.bias is None
+
+
 def _hide_keys(
-    problem: AttentionProblem, block: Block, exponentials: Array, sums: _Unnormalised
+    problem: AttentionProblem,
+    block: Block,
+    added: AddedScores | None,
+    exponentials: Array,
+    sums: _Unnormalised,
 ) -> None:
     """Make those of hidden keys 0; where positions hide, few keys are looked at."""
     spec, shape = problem.spec, problem.shape
-    if not hides_by_position_only(spec):
+    if not _hides_by_position_only(spec):
         visible = visible_block(
             spec, shape, block.pairs, block.rows, block.keys, problem.q
         )
+        if added is not None and added.visible is not None:
+            visible = visible & added.visible
         exponentials *= visible
         part = (block.pair_range, slice(None), block.places)
         sums.seen[part], sums.span[part] = count_keys(visible)
