@@ -34,6 +34,8 @@ BACKENDS = {
     "math": SDPBackend.MATH,
 }
 FLEX = "FlexAttention, compiled"
+SOFTCAP = 30.0
+BY_KEY = "fused, ALiBi by key"
 NARROW = ("bfloat16", "float16")
 HOSTILE = ("outliers", "sinks", "equal scores", "extreme scores", "nearly equal")
 
@@ -176,7 +178,35 @@ def sdpa(backend: SDPBackend) -> Kernel:
     return attention
 
 
-def flex(tokens: int, device: str) -> Kernel:
+def masked(added: Tensor) -> Kernel:
+    """Attention with numbers that are added to the scores."""
+
+    def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        with sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION):
+            return torch.nn.functional.scaled_dot_product_attention(
+                q, k, v, attn_mask=added
+            )
+
+    return attention
+
+
+def with_softcap(score: Any, _batch: Any, _head: Any, _row: Any, _key: Any) -> Any:
+    """For FlexAttention."""
+    return SOFTCAP * torch.tanh(score / SOFTCAP)
+
+
+def with_alibi(slopes: Tensor) -> Callable[..., Any]:
+    """For FlexAttention: by the number of the key, as is usual there."""
+
+    def add(score: Any, _batch: Any, head: Any, _row: Any, key: Any) -> Any:
+        return score + slopes[head] * key
+
+    return add
+
+
+def flex(
+    tokens: int, device: str, score_mod: Callable[..., Any] | None = None
+) -> Kernel:
     """Causal FlexAttention: compiled on a GPU, plain on a CPU."""
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
@@ -190,7 +220,7 @@ def flex(tokens: int, device: str) -> Kernel:
     if device != "cpu":
         torch._dynamo.reset()
         function = torch.compile(flex_attention, dynamic=False)
-    return lambda q, k, v: function(q, k, v, block_mask=block_mask)
+    return lambda q, k, v: function(q, k, v, score_mod=score_mod, block_mask=block_mask)
 
 
 def inputs(
@@ -375,11 +405,39 @@ def costs(report: Report, sizes: Sizes, device: str) -> None:
     for dtype in NARROW:
         for name, backend in BACKENDS.items():
             measure_cost(report, sizes, device, name, sdpa(backend), dtype, target)
+    for name, kernel, described in with_other_scores(sizes, device):
+        measure_cost(report, sizes, device, name, kernel, "bfloat16", target, described)
     for tokens in sizes.timed_lengths:
         if tokens == target or report.out_of_time("costs by length"):
             continue
         kernel = sdpa(BACKENDS["flash"])
         measure_cost(report, sizes, device, "flash", kernel, "bfloat16", tokens)
+
+
+def with_other_scores(
+    sizes: Sizes, device: str
+) -> Iterator[tuple[str, Kernel, dict[str, Any]]]:
+    """Kernels whose scores are not products alone, and what describes them."""
+    tokens, heads = sizes.timed_target, sizes.timed_heads
+    ones = torch.ones(tokens, tokens, dtype=torch.bool, device=device)
+    hidden = ones.triu(1)[None, None]
+    infinite = torch.zeros(1, 1, tokens, tokens, device=device, dtype=torch.bfloat16)
+    infinite = infinite.masked_fill(hidden, -torch.inf)
+    yield "memory-efficient, mask of 0 and -inf", masked(infinite), {"bias": infinite}
+    lowest = infinite.clamp(min=torch.finfo(torch.bfloat16).min)
+    yield "memory-efficient, mask of least numbers", masked(lowest), {"bias": lowest}
+
+    slopes = 0.5 ** torch.linspace(1, 8, heads)
+    positions = torch.arange(tokens, device=device)
+    distance = (positions[:, None] - positions[None, :]).abs()
+    alibi = -slopes.to(device)[None, :, None, None] * distance
+    alibi = alibi.to(torch.bfloat16).masked_fill(hidden, -torch.inf)
+    yield "memory-efficient, bias of each head", masked(alibi), {"bias": alibi}
+    kernel = flex(tokens, device, with_softcap)
+    yield f"{FLEX}, softcap", kernel, {"causal": True, "softcap": SOFTCAP}
+    kernel = flex(tokens, device, with_alibi(slopes.to(device)))
+    described = {"causal": True, "alibi": slopes.tolist(), "contract": BY_KEY}
+    yield f"{FLEX}, ALiBi", kernel, described
 
 
 def measure_cost(
@@ -390,17 +448,18 @@ def measure_cost(
     kernel: Kernel,
     dtype: str,
     tokens: int,
+    described: dict[str, Any] | None = None,
 ) -> None:
-    """Time and memory of the attention and of its verdict."""
+    """Time and memory of the attention and of its verdict; causal unless described."""
     q, k, v = inputs(device, tokens, sizes.timed_dim, sizes.timed_heads, dtype)
 
     def attend() -> Tensor:
         return kernel(q, k, v)
 
     def judge() -> object:
-        return hw.conform(
-            out, q, k, v, causal=True, contract="fused", explain=False
-        ).word
+        options: dict[str, Any] = {"contract": "fused", "explain": False}
+        options.update(described or {"causal": True})
+        return hw.conform(out, q, k, v, **options).word
 
     try:
         out = attend()
