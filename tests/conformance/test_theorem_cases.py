@@ -182,12 +182,12 @@ def biases_that_cancel(dtype: torch.dtype) -> RightCase:
 
 
 def alibi_by_key(dtype: torch.dtype) -> RightCase:
-    """Step 4: slope times number of the key, at the end of 4,096 keys, in a window."""
-    q, k, v = gaussian(dtype, keys=4096)
+    """Step 4: slope times number of the key, at the end of 8,192 keys, in a window."""
+    q, k, v = gaussian(dtype, keys=8192)
     slopes = torch.tensor([1.0, 0.5])
-    distance = torch.arange(ROWS)[:, None] + 4096 - ROWS - torch.arange(4096)
+    distance = torch.arange(ROWS)[:, None] + 8192 - ROWS - torch.arange(8192)
     seen = (distance >= 0) & (distance < 8)
-    scores = products(q, k) + slopes[:, None, None] * torch.arange(4096)
+    scores = products(q, k) + slopes[:, None, None] * torch.arange(8192)
     described = {"alibi": slopes, "causal": True, "window": 8}
     described["contract"] = "fused, ALiBi by key"
     return RightCase(q, k, v, scores.masked_fill(~seen, -torch.inf), described)
@@ -315,7 +315,7 @@ def test_gradients_with_alibi_by_key() -> None:
     hidden = case.scores == -torch.inf
 
     def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        scores = q @ k.mT * DIM**-0.5 + slopes * torch.arange(4096)
+        scores = q @ k.mT * DIM**-0.5 + slopes * torch.arange(k.shape[2])
         scores = scores.masked_fill(hidden, -torch.inf)
         log_sum = torch.logsumexp(scores, -1, keepdim=True)
         return torch.exp(scores - log_sum) @ v

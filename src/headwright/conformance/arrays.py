@@ -140,11 +140,25 @@ def on_accelerator(array: Array) -> bool:
     return "cpu" not in str(device_of(array) or "cpu")
 
 
+def replace_where(condition: Array, number: float, array: Array) -> Array:
+    """The array with this number in some places; itself if there are none.
+
+    Most conditions here hold nowhere, and to look is cheaper than to make an array.
+    """
+    xp = namespace_of(array)
+    if not bool(xp.any(condition)):
+        return array
+    return xp.where(condition, number, array)
+
+
+# The bits of a float64 that hold its exponent.
+EXPONENT_BITS = 0x7FF0000000000000
+
+
 def power_of_two_below(magnitude: Array) -> Array:
     """For each positive number, a power of two not below the largest one under it.
 
-    The logarithm is rounded, so the number is first raised by more than its error:
-    just below a power of two, the answer may be that power.
+    A number that was rounded may have been a power of two: it is raised a little first.
 
     >>> power_of_two_below(np.array([1.0, 1.5, 3.9])).tolist()
     [1.0, 1.0, 2.0]
@@ -152,4 +166,4 @@ def power_of_two_below(magnitude: Array) -> Array:
     xp = namespace_of(magnitude)
     least = 2.0**-1000
     raised = xp.clip(magnitude, least, None) * (1 + 2.0**-40)
-    return xp.asarray(2.0, dtype=magnitude.dtype) ** xp.floor(xp.log2(raised))
+    return (raised.view(xp.int64) & EXPONENT_BITS).view(xp.float64)

@@ -17,6 +17,7 @@ from headwright.conformance.arrays import (
     Namespace,
     namespace_of,
     power_of_two_below,
+    replace_where,
 )
 from headwright.conformance.contracts import Contract
 from headwright.conformance.description import AddedScores
@@ -414,17 +415,17 @@ def round_output(
     tiny_error = max(working.tiny_error, sums.tiny_error)
     before_rounding = mean_error + (5 * exact.seen + 4) * tiny_error
     before_rounding = before_rounding * BOUND_SLACK
-    before_rounding = xp.where(
-        too_large, xp.full_like(before_rounding, np.inf), before_rounding
-    )
+    before_rounding = replace_where(too_large, np.inf, before_rounding)
 
     # Rounded to nearest: half a unit in the last place of the largest possible result.
     size = xp.abs(exact.output) + before_rounding
     half_ulp = power_of_two_below(size) * output_format.unit_roundoff
     bound = before_rounding + half_ulp + output_format.tiny_error
-    overflows = ~(size + half_ulp < output_format.largest)
-    bound = xp.where(overflows, xp.full_like(bound, np.inf), bound)
     vacuous = (before_rounding >= exact.mean_magnitude) & (exact.mean_magnitude > 0)
+    if bool(2 * xp.max(size) < output_format.largest):
+        return OutputBound(bound, vacuous, before_rounding)
+    overflows = ~(size + half_ulp < output_format.largest)
+    bound = replace_where(overflows, np.inf, bound)
     return OutputBound(bound, vacuous | ~xp.isfinite(bound), before_rounding)
 
 
@@ -456,6 +457,11 @@ def sums_may_overflow(
     largest_exponential = 1.0
     if sums is contract.working_format(inputs):
         largest_exponential = LARGEST_EXPONENTIAL
+    # Where the sum of all |v_j| does not overflow, columns need not be looked at.
+    of_row = xp.maximum(xp.max(all_values, axis=-1, keepdims=True), seen)
+    overflows = 2 * largest_exponential * of_row >= sums.largest
+    if not bool(xp.any(overflows)):
+        return overflows
     of_products = xp.minimum(seen * largest_value, all_values)
     of_exponentials = xp.broadcast_to(seen, of_products.shape)
     largest_sum = largest_exponential * xp.maximum(of_products, of_exponentials)

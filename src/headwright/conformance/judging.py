@@ -13,6 +13,7 @@ from headwright.conformance.arrays import (
     Progress,
     device_of,
     namespace_of,
+    replace_where,
     to_numpy,
 )
 from headwright.conformance.bound import (
@@ -256,11 +257,11 @@ def _judge_record(
     values = take_rows(problem, whole_block(problem, rows), out)
     ratios = xp.abs(values - record.exact) / record.bound
     # A number that is not finite is infinitely far off; what is vacuous is not judged.
-    ratios = xp.where(xp.isfinite(values), ratios, xp.full_like(ratios, np.inf))
-    ratios = xp.where(record.vacuous, xp.full_like(ratios, np.nan), ratios)
-    ratios = xp.where(record.empty, xp.zeros_like(ratios), ratios)
+    ratios = replace_where(~xp.isfinite(values), np.inf, ratios)
+    ratios = replace_where(record.vacuous, np.nan, ratios)
+    ratios = replace_where(record.empty, 0.0, ratios)
 
-    comparable = xp.where(xp.isnan(ratios), xp.full_like(ratios, -1.0), ratios)
+    comparable = replace_where(xp.isnan(ratios), -1.0, ratios)
     largest = int(xp.argmax(xp.reshape(comparable, (-1,))))
     where = np.unravel_index(largest, tuple(comparable.shape))
     pair, member, place, column = (int(index) for index in where)
@@ -289,8 +290,6 @@ def _judge_record(
 def _margin(record: _Record) -> float:
     """The mean bound, divided by the mean of |v|, where something is judged."""
     xp = namespace_of(record.bound)
-    judged = ~record.vacuous & (record.magnitude > 0)
-    nothing = xp.zeros_like(record.bound)
-    of_bound = float(xp.sum(xp.where(judged, record.bound, nothing)))
-    of_values = float(xp.sum(xp.where(judged, record.magnitude, nothing)))
+    of_bound = float(xp.sum(replace_where(record.vacuous, 0.0, record.bound)))
+    of_values = float(xp.sum(replace_where(record.vacuous, 0.0, record.magnitude)))
     return of_bound / of_values if of_values > 0 else 0.0

@@ -96,12 +96,13 @@ def bound_sums(
     common = logs.constant + numerator + of_normaliser
     largest_log = largest_log_error + numerator + of_normaliser
     chord = xp.expm1(largest_log) / largest_log
-    log_errors = common * sums.mean_magnitude
-    log_errors = log_errors + logs.of_products * sums.value_magnitude
+    growth = xp.exp(largest_log)
+    of_mean = chord * common + growth * units.weight
+    error = of_mean * sums.mean_magnitude
+    error = error + chord * logs.of_products * sums.value_magnitude
     if sums.added is not None:
-        log_errors = log_errors + logs.of_added * sums.added.value_magnitude
-    rounded = units.weight * sums.mean_magnitude + _lost_weights(contract, inputs, sums)
-    error = chord * log_errors + xp.exp(largest_log) * rounded
+        error = error + chord * logs.of_added * sums.added.value_magnitude
+    error = error + growth * _lost_weights(contract, inputs, sums)
 
     # Where this says nothing.
     small = (largest_log <= LARGEST_LOG) & (scores.largest(sums) <= LARGEST_LOG)

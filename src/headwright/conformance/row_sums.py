@@ -102,7 +102,9 @@ def sum_rows(
     sinks = sink_scores(problem, every_pair)
 
     sums = _new_sums(problem, rows, least_weights)
-    for number, block in enumerate(all_blocks):
+    # The last blocks are large where attention is causal: while a GPU computes them, the
+    # smaller ones are prepared.
+    for number, block in enumerate(reversed(all_blocks)):
         _sum_block(problem, block, scaled_q, scaled_magnitude, sinks, sums)
         if progress is not None:
             progress((number + 1) / len(all_blocks))
@@ -187,7 +189,7 @@ def _new_sums(
 
     def numbers(columns: int) -> Array:
         size = (shape.batch * shape.key_heads, shape.group, len(rows), columns)
-        return xp.zeros(size, dtype=xp.float64, device=device_of(problem.q))
+        return xp.empty(size, dtype=xp.float64, device=device_of(problem.q))
 
     spec = problem.spec
     added = None
