@@ -1,8 +1,9 @@
 """The static page in Chromium, on a server of this machine: what a student waits for, by the page's own clock.
 
 Every visit has a browser process of its own. Cold: nothing was fetched before. Warm: the browser was closed after a
-visit, and started again. Later verdicts contain the half second that the page waits for the next letter. Targets are
-for two cores that do nothing else, so the load of the machine is told as well.
+visit, and started again. Later verdicts contain the half second that the page waits for the next letter, and a drag
+the 0.15 seconds that it waits for the next movement. Targets are for two cores that do nothing else, so the load of
+the machine is told as well.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ from bench.measure import Contender, Skipped
 TITLE = "The static page, in Chromium (seconds by the page's clock)"
 OUT = Path("out")
 WAIT = 120_000  # milliseconds
+DRAGS = 6
 CONTENDERS = [
     Contender("first paint", "paint"),
     Contender("first verdict, cold", "cold"),
     Contender("first verdict, warm", "warm"),
     Contender("later verdicts", "later", repeats=1),
+    Contender("drag to proof, 9 keys", "drag", repeats=1),
+    Contender("drag to proof, 60 keys", "drag_many", repeats=1),
     Contender("import headwright.grading in the tab", "imports"),
 ]
 UNTIL = "for (;;) { const found = {}; if (found) return found; await new Promise(requestAnimationFrame); }"
@@ -52,6 +56,20 @@ AGAIN = """async (text) => {
   await until(true);
   await until(false);
   return performance.now() - started;
+}"""
+WATCHED = """() => {
+  const verdict = document.getElementById("verdict");
+  const isProved = () => {
+    const badge = verdict.querySelector(".badge");
+    return !verdict.classList.contains("stale") && badge?.textContent.startsWith("Proved");
+  };
+  let last = null;
+  window.fromDragToProof = null;
+  addEventListener("pointermove", ({ timeStamp }) => { last = timeStamp; window.fromDragToProof = null; }, true);
+  new MutationObserver(() => {
+    if (last === null || window.fromDragToProof !== null || !isProved()) return;
+    window.fromDragToProof = performance.now() - last;
+  }).observe(verdict, { attributes: true, childList: true, subtree: true });
 }"""
 IMPORTED = """async () => {
   const { loadPyodide } = await import(new URL("python/pyodide.js", location.href));
@@ -130,13 +148,19 @@ def _visit(
             browser.close()
 
 
-def _cold(look: Callable[[Any], float], target: str, worker: str | None = None) -> Work:
+def _cold(
+    look: Callable[[Any], float],
+    target: str,
+    *,
+    worker: str | None = None,
+    path: str = "",
+) -> Work:
     def work() -> tuple[float, str]:
         with (
             _address() as address,
             tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
         ):
-            seconds, said = _visit(look, address, profile, worker)
+            seconds, said = _visit(look, address + path, profile, worker)
             return seconds, f"target {target}; {said}"
 
     return work
@@ -187,3 +211,33 @@ def imports() -> Work:
         return float(started.value.evaluate(IMPORTED))
 
     return _cold(look, "1 s", worker="")
+
+
+def _slowest_drag(page: Any) -> float:
+    """Drag a key six times; the milliseconds from the last movement until a proof is shown."""
+    page.wait_for_selector("html[data-python=ready]")
+    page.wait_for_selector("#verdict:not(.stale) .badge:not(.undecided)")
+    page.evaluate(WATCHED)
+    slowest = 0.0
+    for number in range(DRAGS):
+        key = page.locator("[aria-label^='Key 1, weight']").bounding_box()
+        x, y = key["x"] + key["width"] / 2, key["y"] + key["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 8, y + 8 * (-1) ** number, steps=10)
+        page.mouse.up()
+        page.wait_for_function("() => window.fromDragToProof !== null")
+        slowest = max(slowest, float(page.evaluate("window.fromDragToProof")))
+    return slowest
+
+
+def drag() -> Work:
+    return _cold(_slowest_drag, "0.5 s; the slowest of six", path="design.html")
+
+
+def drag_many() -> Work:
+    return _cold(
+        _slowest_drag,
+        "0.5 s; the slowest of six",
+        path="design.html#n=60&targets=8",
+    )
