@@ -359,7 +359,10 @@ def test_nobody_of_a_class_is_passed_over_in_silence(headwright: Headwright) -> 
         "gil",
         "kim",
     }
-    assert "kim.pdf  not read: expected text, Markdown, LaTeX or a notebook" in ran.out
+    assert (
+        "kim.pdf  not read: expected text, Markdown, LaTeX, HTML or a notebook"
+        in ran.out
+    )
     assert "finn/photo.jpg  not read" in ran.out
     assert "gil: no answer sheet" in ran.err
 

@@ -102,6 +102,7 @@ def grade_class(
         exercises,
         handed_in.unread,
         handed_in.numbers,
+        handed_in.empty,
     )
     names = [student.name for student in room.students]
     by_name = codes(names) if files.anonymous else {name: name for name in names}

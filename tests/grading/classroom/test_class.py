@@ -76,6 +76,18 @@ def test_what_is_open_stays_open_in_the_total() -> None:
     assert by_name["dan"].open == ("copying", "energy")  # not read
 
 
+def test_who_handed_in_nothing_has_no_points_and_nothing_is_left_to_decide() -> None:
+    room = classroom(
+        CHECKED, ["ada", "eve", "finn"], ASSIGNMENT.exercises, empty={"eve"}
+    )
+    by_name = {row.student.name: row for row in marked(room, ASSIGNMENT)}
+    assert (by_name["eve"].open, by_name["eve"].total) == ((), 0.0)
+    assert by_name["finn"].open == ("copying", "energy")  # no answer was found in it
+    page = class_page(list(by_name.values()), assignment=ASSIGNMENT)
+    assert page.count('title="nothing was handed in"') == 2
+    assert page.count('title="no answer found"') == 2
+
+
 def test_decisions_are_written_entered_and_read_again(tmp_path: Path) -> None:
     path = tmp_path / "decisions.csv"
     waiting = []

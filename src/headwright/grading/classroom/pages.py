@@ -155,7 +155,7 @@ def sign_of_no_answer(row: MarkedStudent) -> tuple[str, str]:
     """The sign of an exercise without an answer, and its meaning."""
     if row.student.unread:
         return NOT_READ
-    return NO_ANSWER if row.student.answers else NOTHING
+    return NO_ANSWER if row.student.handed_in else NOTHING
 
 
 def _exercises(rows: Sequence[MarkedStudent], titles: Mapping[str, str]) -> str:

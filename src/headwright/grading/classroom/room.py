@@ -51,6 +51,7 @@ class Student:
     to_read: int
     unread: bool = False  # whether a file was not read
     number: str = ""  # that an LMS gave
+    handed_in: bool = True  # whether there is a file that holds something
 
     def of(self, exercise: str) -> list[Checked]:
         """The answers to an exercise."""
@@ -75,7 +76,8 @@ class Student:
         by_object, by_formulas = [award.points for award in earned] or [0.0, 0.0]
         read = any(verdict.to_read for verdict in verdicts)
         words_alone = word == "missing" and read
-        nothing_read = word is None and (self.unread or not self.answers)
+        nothing_found = self.handed_in and (self.unread or not self.answers)
+        nothing_read = word is None and nothing_found
         if words_alone or nothing_read:
             return Mark(exercise, word, None, None, most, decision)
         if word == "undecided":
@@ -120,9 +122,11 @@ def classroom(
     exercises: Sequence[str] = (),
     unread: Collection[str] = (),
     numbers: Mapping[str, str] | None = None,
+    empty: Collection[str] = (),
 ) -> Classroom:
     """The class that handed these in, and those whose files hold no answer: see `student_of`.
 
+    Who is among the `empty` handed in nothing: that is no answer, and nothing to decide.
     `exercises` are those that were set; without them, those that somebody answered.
     """
     by_name: dict[str, list[Checked]] = {name: [] for name in names}
@@ -133,7 +137,15 @@ def classroom(
         false = sum(len(answer.verdict.false_formulas) for answer in answers)
         to_read = sum(len(answer.verdict.to_read) for answer in answers)
         number = (numbers or {}).get(name, "")
-        student = Student(name, tuple(answers), false, to_read, name in unread, number)
+        student = Student(
+            name,
+            tuple(answers),
+            false,
+            to_read,
+            name in unread,
+            number,
+            handed_in=name not in empty,
+        )
         students.append(student)
     students.sort(key=lambda one: (-one.false, -one.to_read, in_order(one.name)))
     answered = dict.fromkeys(answer.answer.exercise_id for answer in checked)

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from headwright.errors import InputError
 from headwright.grading.exercise import Exercise
-from headwright.grading.sheets.document import read_document
+from headwright.grading.sheets.document import parse_document
 from headwright.grading.sheets.files import (
     LARGEST_NOTEBOOK,
     NOT_READ,
@@ -26,6 +26,7 @@ from headwright.grading.sheets.files import (
     SUFFIXES,
     clean,
     in_order,
+    read_text,
     sheets,
     student_of,
 )
@@ -38,8 +39,11 @@ LONGEST_NAME, DEEPEST_PATH = 120, 8
 _MOODLE = re.compile(
     r"(?P<name>.+?)_(?P<id>\d{1,12})_assignsubmission_\w*?(?:_(?P<file>[^_].*))?_?"
 )
+# A file has a number of its own behind the student's; what was typed in has none. Anonymous
+# assignments have a code in place of the student.
 _CANVAS = re.compile(
-    r"(?P<name>[^_]+)(?:_LATE)?_(?P<id>\d{1,12})_\d{1,12}_(?P<file>.+)"
+    r"(?:(?P<name>[^_]+)(?:_LATE)?_(?P<id>\d{1,12})|(?P<code>anon_[A-Za-z0-9]{3,12}))"
+    r"(?:_\d{1,12}_(?P<file>.+)|_(?P<typed>(?:text|link)\.html))"
 )
 
 
@@ -53,6 +57,7 @@ class ClassSheets:
     students: tuple[str, ...]
     numbers: Mapping[str, str]
     unread: frozenset[str]  # students of whom a file was not read
+    empty: frozenset[str]  # students who handed in nothing, or only empty files
 
 
 @dataclass(frozen=True)
@@ -82,11 +87,12 @@ def read_class(
             "--class expects folders, with a file or a folder for each student, or zips"
         )
     submitted: list[_Submitted] = []
-    empty: list[str] = []  # students with a folder and no file in it
+    empty_folders: list[str] = []  # of students: with no file in it
     problems: list[Problem] = []
     answers: list[AnswerText] = []
     notes: list[Problem] = []
     unread: set[str] = set()
+    handed_in: set[str] = set()  # students with a file that holds something
     with tempfile.TemporaryDirectory() as scratch:
         for number, place in enumerate(places):
             folder = place
@@ -97,28 +103,37 @@ def read_class(
             found, seen = _submitted(folder)
             submitted += found
             problems += seen
-            empty += _empty_folders(folder, found)
+            empty_folders += _empty_folders(folder, found)
         names = _display_names(submitted)
         for one in submitted:
             student = names[one.student, one.number]
             name = f"{student}/{one.file}" if one.file else clean(one.path.name)
             if one.path.suffix.lower() not in SUFFIXES:
+                handed_in.add(student)
                 unread.add(student)
                 notes.append(Problem(name, 0, NOT_READ))
                 continue
             try:
-                sheet = read_document(one.path, exercises, exercise, others)
+                text = read_text(one.path)
             except InputError as error:  # the other sheets are read all the same
+                handed_in.add(student)
                 unread.add(student)
                 problems.append(Problem(name, 0, str(error)))
                 continue
-            answers += [replace(answer, file=name) for answer in sheet.answers]
-            problems += [replace(problem, file=name) for problem in sheet.problems]
-            notes += [replace(note, file=name) for note in sheet.notes]
+            if not text.strip():
+                continue
+            handed_in.add(student)
+            is_latex = one.path.suffix == ".tex"
+            sheet = parse_document(
+                text, name, exercises, exercise, latex=is_latex, others=others
+            )
+            answers += sheet.answers
+            problems += sheet.problems
+            notes += sheet.notes
     numbers = {names[one.student, one.number]: one.number for one in submitted}
-    for name in empty:
-        problems.append(Problem(clean(name), 0, "no answer sheet"))
-    students = dict.fromkeys([*numbers, *map(clean, empty)])
+    students = dict.fromkeys([*numbers, *map(clean, empty_folders)])
+    empty = [student for student in students if student not in handed_in]
+    problems += [Problem(student, 0, "no answer sheet") for student in empty]
     return ClassSheets(
         tuple(answers),
         tuple(problems),
@@ -126,6 +141,7 @@ def read_class(
         tuple(sorted(students, key=in_order)),
         numbers,
         frozenset(unread),
+        frozenset(empty),
     )
 
 
@@ -155,8 +171,10 @@ def _whose(name: Path, path: Path) -> _Submitted:
     if matched is None:
         student, number, file = student_of(str(name)), "", inside
     else:
-        student, number = matched["name"].strip(), matched["id"]
-        file = inside or matched["file"] or first
+        parts = matched.groupdict()
+        student = (parts["name"] or parts["code"]).strip()
+        number = parts["id"] or ""
+        file = inside or parts["file"] or parts.get("typed") or first
     return _Submitted(path, clean(student), number, clean(file))
 
 

@@ -13,10 +13,12 @@ import sys
 from pathlib import Path
 
 from headwright.errors import InputError
+from headwright.grading.sheets.html_text import html_text
 from headwright.grading.sheets.sheet import Problem
 
 LARGEST_BYTES, LARGEST_LINES = 2**20, 20_000
 NOTEBOOK, LARGEST_NOTEBOOK = ".ipynb", 16 * 2**20  # bytes: its outputs count, too
+PAGES = (".html", ".htm")  # what is typed into Moodle or Canvas comes as a page
 # A sheet is shown on terminals and pages: characters that steer a terminal or turn the order of reading go.
 _STEERING = (
     *range(0x20),
@@ -66,6 +68,8 @@ def read_text(source: str | Path) -> str:
         ) from error
     if Path(str(source)).suffix.lower() == NOTEBOOK:
         text = notebook_text(text)
+    elif Path(str(source)).suffix.lower() in PAGES:
+        text = html_text(text)
     if text.count("\n") > LARGEST_LINES:
         raise InputError(
             f"has more than {LARGEST_LINES:,} lines, expected an answer sheet: split it"
@@ -111,23 +115,20 @@ def _bytes(path: Path, most: int) -> bytes:
     raise InputError("is not a plain file: expected one, or - for standard input")
 
 
-SUFFIXES = (".md", ".markdown", ".txt", ".tex", NOTEBOOK)
+SUFFIXES = (".md", ".markdown", ".txt", ".tex", NOTEBOOK, *PAGES)
 OTHERS = (
     ".pdf",
     ".docx",
     ".doc",
     ".odt",
     ".pages",
-    ".html",
     ".zip",
     ".png",
     ".jpg",
     ".jpeg",
     ".heic",
 )
-NOT_READ = (
-    f"not read: expected text, Markdown, LaTeX or a notebook ({' '.join(SUFFIXES)})"
-)
+NOT_READ = f"not read: expected text, Markdown, LaTeX, HTML or a notebook ({' '.join(SUFFIXES)})"
 MOST_FILES, MOST_ENTRIES, DEEPEST = 20, 5000, 8
 
 
