@@ -33,7 +33,7 @@ from headwright.statistics.torch_arrays import (
     TorchBackend,
     masks_as_tensors,
 )
-from headwright.statistics.triton_backend import compute_by_kernel
+from headwright.statistics.triton_backend import launch
 from headwright.watching.statistics import statistics_of
 from tests.statistics.on_gpu import on_gpu
 
@@ -148,7 +148,7 @@ def _triton(q: np.ndarray, k: np.ndarray, scoring: AttentionConfig) -> Table:
 def _kernel(q: np.ndarray, k: np.ndarray, scoring: AttentionConfig) -> Table:
     call = _tensors(_call(q, k, scoring))
     with _quiet():
-        values, sees, spoilt = compute_by_kernel(call, REQUEST)
+        values, sees, spoilt = launch(call, REQUEST).values(REQUEST)
     assert bool((sees | spoilt)[values["winner"] >= 0].all())
     return {name: values[name][0, 0].double().numpy() for name in REQUEST.names}
 

@@ -13,7 +13,7 @@ from headwright.statistics import row_statistics
 from headwright.statistics.attention_rows import AttentionRows
 from headwright.statistics.request import StatisticsRequest
 from headwright.statistics.results import RowStatistics
-from headwright.statistics.triton_backend import compute_by_kernel
+from headwright.statistics.triton_backend import launch
 from tests.statistics.on_gpu import on_gpu
 
 LOOSE = {
@@ -143,9 +143,11 @@ def test_one_launch_computes_what_two_do(hidden: bool) -> None:
         on_gpu(query), on_gpu(key), 0.3, causal=True, key_mask=on_gpu(key_mask)
     )
     names = ("lse", "largest", "entropy", "first", "largest_score", "received")
-    one, sees, spoilt = compute_by_kernel(call, StatisticsRequest.of(names))
+    one, sees, spoilt = launch(call, StatisticsRequest.of(names)).values(
+        StatisticsRequest.of(names)
+    )
     both = StatisticsRequest.of((*names, "winner"))
-    two, sees_there, spoilt_there = compute_by_kernel(call, both)
+    two, sees_there, spoilt_there = launch(call, both).values(both)
     assert torch.equal(sees.cpu(), sees_there.cpu()) and bool((~sees).any()) == hidden
     assert torch.equal(spoilt.cpu(), spoilt_there.cpu()) and bool(spoilt.any())
     for name in names:

@@ -19,7 +19,7 @@ from headwright.statistics.compute import (
 from headwright.statistics.request import StatisticsRequest
 from headwright.statistics.table import ENDS, RECEIVED, SETS, TABLE, TOP
 from headwright.statistics.torch_arrays import TorchBackend
-from headwright.statistics.triton_backend import compute_by_kernel
+from headwright.statistics.triton_backend import launch
 from headwright.watching import statistics as watched_statistics
 from headwright.watching.names import SPOILT
 from headwright.watching.statistics import read_mask, statistics_of
@@ -107,7 +107,7 @@ def _by_torch(call: AttentionRows, wanted: StatisticsRequest) -> ComputedStatist
 
 
 def _by_kernel(call: AttentionRows, wanted: StatisticsRequest) -> ComputedStatistics:
-    return ComputedStatistics(*compute_by_kernel(call, wanted))
+    return ComputedStatistics(*launch(call, wanted).values(wanted))
 
 
 @pytest.mark.parametrize("size", [1.0, 100.0])

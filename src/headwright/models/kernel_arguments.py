@@ -47,6 +47,7 @@ CHANGES_NO_SCORE = HARMLESS | {
     "output_router_logits",
 }
 DESCRIBED = frozenset({"scaling", "softcap", "s_aux", "position_bias", "is_causal"})
+KNOWN_ARGUMENTS = DESCRIBED | CHANGES_NO_SCORE
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,34 +70,35 @@ def describe_call(
     output: Tensor | None = None,
 ) -> AttentionCall:
     """The call that a kernel gets with these arguments; refused by name if not known."""
-    family = type(module).__name__
-    unknown = unknown_arguments(arguments, DESCRIBED | CHANGES_NO_SCORE)
-    if unknown:
-        raise InputError(
-            f"{family} passes {', '.join(unknown)} to its attention, which may change scores in a way "
-            "that is not known here"
-        )
+    if not arguments.keys() <= KNOWN_ARGUMENTS:
+        _refuse_unknown(module, arguments)
     scale = arguments.get("scaling")
     drops = kernel != "eager" or module.training  # what eager attention asks itself
     dropout = arguments.get("dropout") if drops else None
     sinks = arguments.get("s_aux")
     bias = arguments.get("position_bias")
     # One row is the last of its text and sees every key, causal or not.
-    causal = query.shape[2] > 1 and is_causal(module, arguments)
+    rows = query.shape[2]
+    causal = rows > 1 and is_causal(module, arguments)
     is_array = isinstance(mask, Tensor) and mask.ndim == 4
     causal_by_default = kernel == "sdpa" and mask is None and causal
+    if query.requires_grad or key.requires_grad or value.requires_grad:
+        query = query.detach()
+        key = key.detach()
+        value = value.detach()
     call = AttentionCall(
         module,
-        query.detach(),
-        key.detach(),
-        value.detach(),
+        query,
+        key,
+        value,
         scale=query.shape[3] ** -0.5 if scale is None else float(scale),
         softcap=arguments.get("softcap"),
         sinks=None if sinks is None else sinks.detach(),
         bias=None if bias is None else bias.detach(),
         mask=mask if is_array else None,
         causal=causal_by_default,
-        from_first_key=causal_by_default,
+        # With as many keys as rows, the last row stands at the last key too.
+        from_first_key=causal_by_default and rows != key.shape[2],
         dropout=float(dropout or 0.0),
         output=output,
     )
@@ -107,6 +109,7 @@ def describe_call(
         return replace(call, causal=mask.causal, window=mask.window, key_mask=key_mask)
     if kernel in ("eager", BLOCKWISE, "sdpa") and mask is None:
         return call
+    family = type(module).__name__
     plain = mask is None or (isinstance(mask, Tensor) and mask.ndim == 2)
     if "flash" in kernel and plain:
         window = arguments.get("sliding_window")
@@ -115,6 +118,16 @@ def describe_call(
         f"{family} uses the attention {kernel} with a mask of {type(mask).__name__}, which is not "
         "known here: load the model with attn_implementation='sdpa' or 'eager'"
     )
+
+
+def _refuse_unknown(module: nn.Module, arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments that are given and not known."""
+    unknown = unknown_arguments(arguments, KNOWN_ARGUMENTS)
+    if unknown:
+        raise InputError(
+            f"{type(module).__name__} passes {', '.join(unknown)} to its attention, which may change scores in "
+            "a way that is not known here"
+        )
 
 
 def _with_key_mask(

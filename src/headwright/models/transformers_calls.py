@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,6 +27,7 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from headwright.errors import InputError
 from headwright.models.attention_calls import CallVisitor, without_autocast
 from headwright.models.kernel_arguments import describe_call, read_mask_rule
+from headwright.models.module_paths import paths_of_modules
 
 PREFIX = "headwright"  # of the names of implementations
 
@@ -38,6 +39,12 @@ class ObservedAttention:
     original: str  # the implementation that is called
     kernel: str  # what that computes with: the same, unless it calls another one
     visitors: list[CallVisitor] = field(default_factory=list)
+    # What modules of a class would have called.
+    functions: dict[type, Callable[..., Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Flash attention asks the configuration for its kernel."""
+        self.is_flash = "flash" in self.original
 
     def attention(
         self,
@@ -55,17 +62,42 @@ class ObservedAttention:
                 "or a cache that grows"
             )
         tensors = query, key, value, attention_mask
-        result = call_kernel(self.original, module, tensors, arguments)
+        if self.is_flash:
+            result = call_kernel(self.original, module, tensors, arguments)
+        else:
+            result = self._function_of(module)(module, *tensors, **arguments)
         # Within a backward pass, a checkpointed layer is computed for a second time.
         in_backward_pass = torch._C._current_graph_task_id() != -1
         if in_backward_pass:
             return result
-        with torch.no_grad(), without_autocast(query.device.type):
-            output = result[0].detach().transpose(1, 2)
-            call = describe_call(self.kernel, module, *tensors, arguments, output)
-            for visit in tuple(self.visitors):
-                visit(call)
+        device = query.device.type
+        if torch.is_grad_enabled() or torch.is_autocast_enabled(device):
+            with torch.no_grad(), without_autocast(device):
+                self._visit(module, tensors, arguments, result[0])
+        else:
+            self._visit(module, tensors, arguments, result[0])
         return result
+
+    def _function_of(self, module: nn.Module) -> Callable[..., Any]:
+        """What the module would have called: looked up once for each class."""
+        family = type(module)
+        function = self.functions.get(family)
+        if function is None:
+            function = self.functions[family] = kernel_function(self.original, family)
+        return function
+
+    def _visit(
+        self,
+        module: nn.Module,
+        tensors: tuple[Tensor, Tensor, Tensor, Any],
+        arguments: dict[str, Any],
+        output: Tensor,
+    ) -> None:
+        """Hand the call to the visitors."""
+        output = output.detach().transpose(1, 2)
+        call = describe_call(self.kernel, module, *tensors, arguments, output)
+        for visit in tuple(self.visitors):
+            visit(call)
 
     def mask(self, **arguments: Any) -> Any:
         """The mask that was there before; it is known of which padding it was made."""
@@ -111,14 +143,17 @@ kernels_behind: dict[str, Callable[[Any], str]] = {}
 
 @contextmanager
 def transformers_calls(
-    model: nn.Module, visit: CallVisitor, implementation: str | None = None
+    model: nn.Module | Iterable[nn.Module],
+    visit: CallVisitor,
+    implementation: str | None = None,
 ) -> Iterator[None]:
-    """While it lasts, every call of attention in the model is visited, in any thread.
+    """While it lasts, every call of attention in the model, or its modules, is visited, in any thread.
 
     Only parts of the model that use an implementation are visited, if it is given.
     """
+    modules = paths_of_modules(model) if isinstance(model, nn.Module) else model
     with ExitStack() as undo:
-        for config in _configurations(model):
+        for config in _configurations(modules):
             if implementation in (None, config._attn_implementation):
                 _observe(config, visit)
                 undo.callback(_release, config, visit)
@@ -133,15 +168,17 @@ def padding_of(mask: Any) -> Tensor | None:
     return padding
 
 
-def _configurations(model: nn.Module) -> list[Any]:
+def _configurations(modules: Iterable[nn.Module]) -> list[Any]:
     """The configurations that name an implementation of attention, each once."""
-    configs: list[Any] = []
-    for module in model.modules():
-        config = getattr(module, "config", None)
-        names_one = isinstance(getattr(config, "_attn_implementation", None), str)
-        if names_one and not any(config is known for known in configs):
-            configs.append(config)
-    return configs
+    configs: dict[int, Any] = {}
+    for module in modules:
+        # To ask a module for what it does not have takes long, and there are many of them.
+        config = module.__dict__.get("config")
+        if config is None or id(config) in configs:
+            continue
+        if isinstance(getattr(config, "_attn_implementation", None), str):
+            configs[id(config)] = config
+    return list(configs.values())
 
 
 def _observe(config: Any, visit: CallVisitor) -> None:
@@ -180,14 +217,7 @@ def call_kernel(
     arguments: dict[str, Any],
 ) -> Any:
     """What the module would have called: its own eager attention, or a registered one."""
-    family: Any = type(module)
-    beside = _names_beside(family)
-    registry = beside.get("ALL_ATTENTION_FUNCTIONS")
-    function = beside.get("eager_attention_forward")
-    if registry is not None:
-        function = registry.get_interface(original, function)
-    if function is None:
-        raise InputError(f"{family.__name__} has no attention {original} beside it")
+    function = kernel_function(original, type(module))
     if "flash" not in original:
         return function(module, *tensors, **arguments)
     config: Any = module.config  # flash attention asks it for its kernel
@@ -197,6 +227,18 @@ def call_kernel(
         return function(module, *tensors, **arguments)
     finally:
         config._attn_implementation_internal = name
+
+
+def kernel_function(original: str, family: Any) -> Callable[..., Any]:
+    """What a module of a class calls under the name of an implementation."""
+    beside = _names_beside(family)
+    registry = beside.get("ALL_ATTENTION_FUNCTIONS")
+    function: Callable[..., Any] | None = beside.get("eager_attention_forward")
+    if registry is not None:
+        function = registry.get_interface(original, function)
+    if function is None:
+        raise InputError(f"{family.__name__} has no attention {original} beside it")
+    return function
 
 
 @cache

@@ -12,7 +12,7 @@ from headwright.statistics.attention_rows import AttentionRows
 from headwright.statistics.request import StatisticsRequest
 from headwright.statistics.row_block import BlockSize, RowBlock, row_blocks
 from headwright.statistics.table import OverBlocks, PerWhat, Statistic
-from headwright.statistics.triton_backend import compute_by_kernel, kernel_fits
+from headwright.statistics.triton_backend import KernelResult, launch_if_known
 
 # Scores and exponentials of a block lie in the cache of a core; fewer rows would make Q K^T slow.
 ON_A_CPU = BlockSize(2**19, least_rows=64, most_rows=128)
@@ -48,12 +48,22 @@ def compute_on_gpu(
     """By the kernels if they know what is asked for, else by torch; masks may be NumPy's."""
     from headwright.statistics.torch_arrays import TorchBackend, masks_as_tensors, widen
 
-    call = masks_as_tensors(call)
-    if kernel_fits(call, request):
-        values, sees, spoilt = compute_by_kernel(call, request)
+    launched = launch_on_gpu(call, request)
+    if launched is not None:
+        values, sees, spoilt = launched.values(request)
         return ComputedStatistics(values, sees, spoilt)
     backend = TorchBackend(call.query.device)
-    return compute_in_blocks(widen(call), request, backend, ON_A_GPU)
+    call = widen(masks_as_tensors(call))
+    return compute_in_blocks(call, request, backend, ON_A_GPU)
+
+
+def launch_on_gpu(
+    call: AttentionRows, request: StatisticsRequest
+) -> KernelResult | None:
+    """What the kernels write, if they know what is asked for; statistics are made of it later."""
+    from headwright.statistics.torch_arrays import masks_as_tensors
+
+    return launch_if_known(masks_as_tensors(call), request)
 
 
 def is_on_gpu(array: Array) -> bool:

@@ -17,6 +17,9 @@ A score that is NaN or +inf makes the mass of its row NaN or +inf: then lse is N
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -804,11 +807,133 @@ def _sum_cells(
                         tl.atomic_add(where, of_cells, mask=there)
 
 
+@dataclass(frozen=True, eq=False)
+class LaunchPlan:
+    """What a launch needs that follows from shapes, types and scoring: chosen once, for all calls that are alike."""
+
+    batch: tuple[int, ...]
+    heads: int
+    rows: int
+    keys: int
+    programs: int  # one for each head of each text
+    factor: float  # of the queries, so that the scale is above 0
+    tile_rows: int
+    tile_keys: int
+    # What every kernel gets: numbers that change from call to call. Settings that it is compiled for follow.
+    numbers: tuple[Any, ...]
+    # And what those get that go over tiles.
+    of_tiles: dict[str, Any]
+    # Of `_sum_rows`, which may have to tell the winners.
+    of_rows: dict[str, Any]
+    of_rows_tracked: dict[str, Any]
+    of_winners: dict[str, Any]  # of `_score_winners`
+
+    def grid(self, count: int, step: int) -> tuple[int, int]:
+        """A program for each so many rows or keys of each head."""
+        return -(-count // step), self.programs
+
+    def new(self, count: int, wide: int, like: torch.Tensor) -> torch.Tensor:
+        """So many arrays of float32 of the batch and the heads, in one."""
+        return torch.empty(
+            (count, *self.batch, self.heads, wide),
+            device=like.device,
+            dtype=torch.float32,
+        )
+
+
+@lru_cache(maxsize=256)
+def launch_plan(
+    queries: tuple[int, ...],
+    keys: tuple[int, ...],
+    dtype: torch.dtype,
+    scale: float,
+    causal: bool,
+    window: int | None,
+    softcap: float | None,
+    has_sinks: bool,
+    has_mask: bool,
+    tile: tuple[int, int, int, int] | None = None,
+) -> LaunchPlan:
+    """For queries and keys of these shapes; rows, keys, warps and stages of a tile are chosen here."""
+    *batch, heads, rows, d = queries
+    # The kernels divide by the scale, and take the largest product for the largest score.
+    factor = 1.0
+    if scale < 0:
+        factor = -1.0
+        scale = -scale
+    elif scale == 0:
+        factor = 0.0
+        scale = 1.0
+    # Heads are padded to a power of two; rows and keys of a tile depend on how many bytes that is.
+    wide = max(NARROWEST, triton.next_power_of_2(d))
+    bytes_of_a_key = max(64, wide * dtype.itemsize)
+    tile_rows, tile_keys, warps, stages = tile or TILES.get(bytes_of_a_key, WIDEST)
+    settings = {
+        "group": heads // keys[-3],
+        "D": d,
+        "DP": wide,
+        "CAUSAL": causal,
+        "WINDOW": window is not None,
+        "SOFTCAP": softcap is not None,
+        "MASK": has_mask,
+    }
+    of_tiles = {
+        **settings,
+        "BM": tile_rows,
+        "BN": tile_keys,
+        "PRECISION": "tf32x3" if dtype == torch.float32 else "tf32",
+        "num_warps": warps,
+        "num_stages": stages,
+    }
+    of_rows = {
+        **of_tiles,
+        "SINK": has_sinks,
+        "TRACK": False,
+        "GROUPS": min(GROUPS, tile_keys // 2),
+    }
+    return LaunchPlan(
+        batch=tuple(batch),
+        heads=heads,
+        rows=rows,
+        keys=keys[-2],
+        programs=math.prod(batch) * heads,
+        factor=factor,
+        tile_rows=tile_rows,
+        tile_keys=tile_keys,
+        numbers=(
+            rows,
+            keys[-2],
+            heads,
+            float(scale),
+            float(softcap or 1.0),
+            int(window or 0),
+        ),
+        of_tiles=of_tiles,
+        of_rows=of_rows,
+        of_rows_tracked={**of_rows, "TRACK": True},
+        of_winners={
+            **settings,
+            "BM": AGAIN,
+            "BN": tile_keys,
+            "GROUPS": of_rows["GROUPS"],
+        },
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class KernelInputs:
     """Queries (..., heads, rows, d) and keys (..., key heads, keys, d) made ready for the kernels."""
 
-    def __init__(
-        self,
+    plan: LaunchPlan
+    q: torch.Tensor
+    k: torch.Tensor
+    sinks: torch.Tensor | None
+    allowed: torch.Tensor | None  # which keys are seen, text by text
+    start: torch.Tensor | None  # and the first of them
+
+    @classmethod
+    def of(
+        cls,
         queries: torch.Tensor,
         keys: torch.Tensor,
         *,
@@ -819,79 +944,146 @@ class KernelInputs:
         sinks: torch.Tensor | None = None,
         key_mask: torch.Tensor | None = None,
         tile: tuple[int, int, int, int] | None = None,
-    ) -> None:
-        """The scoring is that of `row_statistics`; rows, keys, warps and stages of a tile are chosen here."""
-        *self.batch, self.heads, self.rows, d = queries.shape
-        self.keys = keys.shape[-2]
+    ) -> KernelInputs:
+        """The scoring is that of `row_statistics`."""
+        plan = launch_plan(
+            queries.shape,
+            keys.shape,
+            queries.dtype,
+            scale,
+            causal,
+            window,
+            softcap,
+            sinks is not None,
+            key_mask is not None,
+            tile,
+        )
+        if plan.factor != 1.0:
+            queries = plan.factor * queries
+        if keys.dtype != queries.dtype:
+            keys = keys.to(queries.dtype)
         device = queries.device
-        # The kernels divide by the scale, and take the largest product for the largest score.
-        if scale < 0:
-            queries = -queries
-            scale = -scale
-        elif scale == 0:
-            queries = 0.0 * queries
-            scale = 1.0
-        self.q = queries.contiguous()
-        self.k = keys.to(queries.dtype).contiguous()
-        self.programs = self.q.numel() // max(1, self.rows * d)  # one for each head
-        nothing = torch.zeros(1, device=device)
-        self.sinks = nothing
         if sinks is not None:
-            self.sinks = torch.as_tensor(sinks, device=device).float().contiguous()
-        # Which keys are seen, and the first of them, text by text.
-        self.allowed = nothing
-        self.start = nothing
+            sinks = torch.as_tensor(sinks, device=device).float().contiguous()
+        allowed = None
+        start = None
         if key_mask is not None:
             mask = torch.as_tensor(key_mask, device=device).bool()
-            mask = mask.expand(self.programs // self.heads, self.keys).contiguous()
-            self.allowed = mask.to(torch.int8)
-            self.start = mask.int().argmax(-1).int()
-        # Heads are padded to a power of two; rows and keys of a tile depend on how many bytes that is.
-        wide = max(NARROWEST, triton.next_power_of_2(d))
-        bytes_of_a_key = max(64, wide * queries.element_size())
-        chosen = tile or TILES.get(bytes_of_a_key, WIDEST)
-        self.tile_rows, self.tile_keys, warps, stages = chosen
-        self.groups = min(GROUPS, self.tile_keys // 2)
-        self.launch = {"num_warps": warps, "num_stages": stages}
-        # What every kernel gets: numbers that change from call to call, and settings that it is compiled for.
-        self.numbers = (
-            self.rows,
-            self.keys,
-            self.heads,
-            float(scale),
-            float(softcap or 1.0),
-            int(window or 0),
-        )
-        self.settings: dict[str, Any] = {
-            "group": self.heads // keys.shape[-3],
-            "D": d,
-            "DP": wide,
-            "CAUSAL": causal,
-            "WINDOW": window is not None,
-            "SOFTCAP": softcap is not None,
-            "MASK": key_mask is not None,
-        }
-        self.tiles: dict[str, Any] = {
-            "BM": self.tile_rows,
-            "BN": self.tile_keys,
-            "PRECISION": "tf32x3" if queries.dtype == torch.float32 else "tf32",
-        }
+            mask = mask.expand(plan.programs // plan.heads, plan.keys).contiguous()
+            allowed = mask.to(torch.int8)
+            start = mask.int().argmax(-1).int()
+        return cls(plan, queries.contiguous(), keys.contiguous(), sinks, allowed, start)
 
-    def grid(self, count: int, step: int) -> tuple[int, int]:
-        """A program for each so many rows or keys of each head."""
-        return triton.cdiv(count, step), self.programs
 
-    def new(
-        self, count: int, wide: int, dtype: torch.dtype = torch.float32
-    ) -> tuple[torch.Tensor, ...]:
-        """Arrays of the batch and the heads."""
-        return tuple(
-            torch.empty(
-                (count, *self.batch, self.heads, wide),
-                device=self.q.device,
-                dtype=dtype,
-            )
-        )
+# What `sum_rows` and `score_winners` write, in this order. The weights at offsets follow.
+OF_ROWS = ("lse", "entropy", "first", "largest")
+OF_TRACKED_ROWS = (
+    "lse",
+    "entropy",
+    "first",
+    "distance",
+    "largest",
+    "margin",
+    "largest_score",
+    "sensitivity",
+    "winner",
+)
+OF_KEYS = ("received", "received_last", "received_most")
+
+
+def sum_rows(inputs: KernelInputs) -> torch.Tensor:
+    """The statistics OF_ROWS in one array, by one launch."""
+    plan = inputs.plan
+    written = plan.new(len(OF_ROWS), plan.rows, inputs.q)
+    lse, entropy, first, largest = written.unbind(0)
+    _launch_rows(inputs, (lse, entropy, first, largest, lse, lse, lse), plan.of_rows)
+    return written
+
+
+def score_winners(inputs: KernelInputs, offsets: tuple[int, ...] = ()) -> torch.Tensor:
+    """The statistics OF_TRACKED_ROWS and the weights at the offsets in one array; `winner` holds the bits of int32."""
+    plan = inputs.plan
+    count = len(OF_TRACKED_ROWS) + len(offsets)
+    written = plan.new(count, plan.rows, inputs.q)
+    lse, entropy, first, distance, *of_winners = written.unbind(0)
+    best, second, tile = plan.new(3, plan.rows, inputs.q).unbind(0)
+    tile = tile.view(torch.int32)
+    _launch_rows(
+        inputs,
+        (lse, entropy, first, best, second, tile, distance),
+        plan.of_rows_tracked,
+    )
+    largest, margin, score, sensitivity, winner, *weights = of_winners
+    arguments = (
+        inputs.q,
+        inputs.k,
+        lse if inputs.allowed is None else inputs.allowed,
+        lse,
+        best,
+        second,
+        tile,
+        largest,
+        margin,
+        winner.view(torch.int32),
+        score,
+        sensitivity,
+        weights[0] if weights else lse,
+        *plan.numbers,
+        lse.numel(),
+    )
+    options = {**plan.of_winners, "OFFSETS": offsets}
+    _launch(_score_winners, plan.grid(plan.rows, AGAIN), arguments, options)
+    return written
+
+
+def _launch_rows(
+    inputs: KernelInputs, written: tuple[torch.Tensor, ...], options: dict[str, Any]
+) -> None:
+    plan = inputs.plan
+    # Stands for arrays that are not there, and of which nothing is read.
+    nothing = written[0]
+    arguments = (
+        inputs.q,
+        inputs.k,
+        nothing if inputs.sinks is None else inputs.sinks,
+        nothing if inputs.allowed is None else inputs.allowed,
+        nothing if inputs.start is None else inputs.start,
+        *written,
+        *plan.numbers,
+    )
+    _launch(_sum_rows, plan.grid(plan.rows, plan.tile_rows), arguments, options)
+
+
+def sum_columns(
+    inputs: KernelInputs, lse: torch.Tensor, last_rows: int
+) -> torch.Tensor:
+    """The statistics OF_KEYS in one array; rows whose lse is infinite give nothing."""
+    plan = inputs.plan
+    written = plan.new(len(OF_KEYS), plan.keys, inputs.q)
+    arguments = (
+        inputs.q,
+        inputs.k,
+        lse if inputs.allowed is None else inputs.allowed,
+        lse,
+        *written.unbind(0),
+        *plan.numbers,
+        plan.rows - last_rows,
+    )
+    grid = plan.grid(plan.keys, plan.tile_keys)
+    _launch(_sum_columns, grid, arguments, plan.of_tiles)
+    return written
+
+
+def _launch(
+    kernel: Any, grid: tuple[int, int], arguments: tuple[Any, ...], options: Any
+) -> None:
+    """On the GPU that the queries are on: a model may lie on several."""
+    device = arguments[0].device
+    if device.type == "cuda" and device.index != torch.cuda.current_device():
+        with torch.cuda.device(device):
+            kernel[grid](*arguments, **options)
+    else:
+        kernel[grid](*arguments, **options)
 
 
 def statistics(
@@ -910,107 +1102,20 @@ def statistics(
     the scoring is that of `row_statistics`, with a key mask for all texts or one for each. With `track` come the
     largest score, the sensitivity, and the weights at the offsets, under "offset N"; with `received` what keys receive.
     """
-    inputs = KernelInputs(queries, keys, **scoring)
-    lse, entropy, first, best, second, distance = inputs.new(6, inputs.rows)
-    (tile,) = inputs.new(1, inputs.rows, torch.int32)
-    _sum_rows[inputs.grid(inputs.rows, inputs.tile_rows)](
-        inputs.q,
-        inputs.k,
-        inputs.sinks,
-        inputs.allowed,
-        inputs.start,
-        lse,
-        entropy,
-        first,
-        best,
-        second,
-        tile,
-        distance,
-        *inputs.numbers,
-        **inputs.settings,
-        **inputs.tiles,
-        SINK=scoring.get("sinks") is not None,
-        TRACK=track,
-        GROUPS=inputs.groups,
-        **inputs.launch,
-    )
-    computed = {"lse": lse, "entropy": entropy, "first": first}
+    inputs = KernelInputs.of(queries, keys, **scoring)
     if track:
-        computed["distance"] = distance
-        computed |= _score_again(inputs, lse, best, second, tile, offsets)
+        written = score_winners(inputs, offsets)
+        names = (*OF_TRACKED_ROWS, *(f"offset {offset}" for offset in offsets))
     else:
-        computed["largest"] = best  # the kernel has made weights of the largest scores
+        written = sum_rows(inputs)
+        names = OF_ROWS
+    computed = dict(zip(names, written.unbind(0), strict=True))
+    if track:
+        computed["winner"] = computed["winner"].view(torch.int32)
     if received:
-        computed |= _received(inputs, lse, last_rows)
+        of_keys = sum_columns(inputs, computed["lse"], last_rows)
+        computed |= dict(zip(OF_KEYS, of_keys.unbind(0), strict=True))
     return computed
-
-
-def _score_again(
-    inputs: KernelInputs,
-    lse: torch.Tensor,
-    best: torch.Tensor,
-    second: torch.Tensor,
-    tile: torch.Tensor,
-    offsets: tuple[int, ...],
-) -> dict[str, torch.Tensor]:
-    """What depends on which key won, and the weights at the offsets."""
-    largest, margin, score, sensitivity, *weights = inputs.new(
-        4 + len(offsets), inputs.rows
-    )
-    (winner,) = inputs.new(1, inputs.rows, torch.int32)
-    _score_winners[inputs.grid(inputs.rows, AGAIN)](
-        inputs.q,
-        inputs.k,
-        inputs.allowed,
-        lse,
-        best,
-        second,
-        tile,
-        largest,
-        margin,
-        winner,
-        score,
-        sensitivity,
-        weights[0] if weights else lse,
-        *inputs.numbers,
-        lse.numel(),
-        **inputs.settings,
-        BM=AGAIN,
-        BN=inputs.tile_keys,
-        GROUPS=inputs.groups,
-        OFFSETS=offsets,
-    )
-    computed = {
-        "largest": largest,
-        "winner": winner,
-        "margin": margin,
-        "largest_score": score,
-        "sensitivity": sensitivity,
-    }
-    for offset, weight in zip(offsets, weights, strict=True):
-        computed[f"offset {offset}"] = weight
-    return computed
-
-
-def _received(
-    inputs: KernelInputs, lse: torch.Tensor, last_rows: int
-) -> dict[str, torch.Tensor]:
-    total, late, most = inputs.new(3, inputs.keys)
-    _sum_columns[inputs.grid(inputs.keys, inputs.tile_keys)](
-        inputs.q,
-        inputs.k,
-        inputs.allowed,
-        lse,
-        total,
-        late,
-        most,
-        *inputs.numbers,
-        inputs.rows - last_rows,
-        **inputs.settings,
-        **inputs.tiles,
-        **inputs.launch,
-    )
-    return {"received": total, "received_last": late, "received_most": most}
 
 
 def received(
@@ -1021,9 +1126,10 @@ def received(
     last_rows: int = 64,
     **scoring: Any,
 ) -> dict[str, torch.Tensor]:
-    """What each key receives from all rows, from the last ones, and at most; rows whose lse is +inf give nothing."""
-    inputs = KernelInputs(queries, keys, **scoring)
-    return _received(inputs, lse.float().contiguous(), last_rows)
+    """What each key receives from all rows, from the last ones, and at most."""
+    inputs = KernelInputs.of(queries, keys, **scoring)
+    of_keys = sum_columns(inputs, lse.float().contiguous(), last_rows)
+    return dict(zip(OF_KEYS, of_keys.unbind(0), strict=True))
 
 
 def cells(
@@ -1035,25 +1141,24 @@ def cells(
     **scoring: Any,
 ) -> torch.Tensor:
     """The mean weight in each cell of `high` rows and `wide` keys: powers of two that divide rows and keys."""
+    inputs = KernelInputs.of(queries, keys, **scoring)
     if lse is None:
-        lse = statistics(queries, keys, track=False, **scoring)["lse"]
-    inputs = KernelInputs(queries, keys, **scoring)
+        lse = sum_rows(inputs)[0]
+    lse = lse.float().contiguous()
+    plan = inputs.plan
     means = torch.zeros(
-        (*inputs.batch, inputs.heads, inputs.rows // high, inputs.keys // wide),
+        (*plan.batch, plan.heads, plan.rows // high, plan.keys // wide),
         device=lse.device,
     )
-    _sum_cells[inputs.grid(inputs.rows, inputs.tile_rows)](
+    arguments = (
         inputs.q,
         inputs.k,
-        inputs.allowed,
-        lse.float().contiguous(),
+        lse if inputs.allowed is None else inputs.allowed,
+        lse,
         means,
-        *inputs.numbers,
+        *plan.numbers,
         1 / (high * wide),
-        **inputs.settings,
-        **inputs.tiles,
-        HIGH=high,
-        WIDE=wide,
-        **inputs.launch,
     )
+    options = {**plan.of_tiles, "HIGH": high, "WIDE": wide}
+    _launch(_sum_cells, plan.grid(plan.rows, plan.tile_rows), arguments, options)
     return means

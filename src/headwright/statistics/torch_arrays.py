@@ -129,6 +129,9 @@ def widen(call: AttentionRows) -> AttentionRows:
 
 def masks_as_tensors(call: AttentionRows) -> AttentionRows:
     """The same with sinks, masks and sets on the device of the queries."""
+    nothing = call.sinks is None and call.key_mask is None and call.first is None
+    if nothing and not call.sets:
+        return call
     changed: dict[str, Any] = {}
     for name in ("sinks", "key_mask", "first"):
         value = getattr(call, name)

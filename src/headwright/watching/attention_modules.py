@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from torch import nn
 
 # Parts of the path of a module whose keys are those of another text.
@@ -19,10 +21,28 @@ def is_attention(module: nn.Module) -> bool:
     """Whether it projects to queries and keys itself, by the name of its class and what it holds."""
     if isinstance(module, nn.MultiheadAttention):
         return True
-    name = type(module).__name__.lower()
+    if not _named_attention(type(module)):
+        return False
     projections = [
         child
-        for child in module.children()
+        for child in module._modules.values()
         if isinstance(child, nn.Linear | nn.Conv1d | nn.Conv2d)
     ]
-    return ("attention" in name or "attn" in name) and len(projections) > 1
+    return len(projections) > 1
+
+
+def attention_modules(modules: Iterable[nn.Module]) -> list[nn.Module]:
+    """Those that are of attention."""
+    modules = list(modules)
+    # A model has few classes of modules, and each class has one name.
+    kinds = {kind for kind in set(map(type, modules)) if _named_attention(kind)}
+    return [
+        module for module in modules if type(module) in kinds and is_attention(module)
+    ]
+
+
+def _named_attention(kind: type) -> bool:
+    if issubclass(kind, nn.MultiheadAttention):
+        return True
+    name = kind.__name__.lower()
+    return "attention" in name or "attn" in name

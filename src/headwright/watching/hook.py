@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import nn
 from torch.utils.weak import WeakIdKeyDictionary
 from transformers import AttentionInterface, AttentionMaskInterface
 
 from headwright.errors import InputError
+from headwright.models.module_paths import paths_of_modules
 from headwright.models.transformers_calls import (
     ObservedAttention,
     kernels_behind,
@@ -55,18 +57,19 @@ def watching(
     """`watch`, with the statistics as one thing."""
     if keep not in KEEP:
         raise InputError(f"keep = {keep}: expected one of {', '.join(KEEP)}")
-    _check_model(model)
+    paths = paths_of_modules(model)
+    _check_model(model, paths)
     token_ids = _special_tokens(model) if special is None else special
     queue = StatisticsQueue(wanted, KeySets(tuple(token_ids), tuple(keys)), weights)
-    seen = Recording(queue, keep, _main_part(model))
-    recorder = Recorder(model, seen, memory)
+    seen = Recording(queue, keep, _main_part(model, paths))
+    recorder = Recorder(paths, seen, memory)
     with ExitStack() as undo:
         undo.callback(queue.close)
         before = ModuleHook(recorder.before)
         for stack in recorder.stacks:
             hook = stack.register_forward_pre_hook(before, with_kwargs=True)
             undo.callback(hook.remove)
-        undo.enter_context(transformers_calls(model, recorder.record))
+        undo.enter_context(transformers_calls(paths, recorder.record))
         try:
             yield seen
         finally:
@@ -80,22 +83,21 @@ def watching(
         )
 
 
-def _check_model(model: Any) -> None:
+def _check_model(model: Any, paths: Mapping[nn.Module, str]) -> None:
     """Refuse by name what cannot be watched."""
     family = type(model).__name__
-    for module in model.modules():
-        compiled = getattr(module, "_compiled_call_impl", None) is not None
-        if compiled or type(module).__name__ == "OptimizedModule":
+    for module in paths:
+        if module._compiled_call_impl is not None:
+            _refuse_compiled(family)
+    for kind in {type(module) for module in paths}:
+        if kind.__name__ == "OptimizedModule":
+            _refuse_compiled(family)
+        if kind.__module__.startswith(QUANTISED_MODULES):
             raise InputError(
-                f"{family} holds a compiled module, which does not call its attention: watch the model "
-                "before it is compiled"
-            )
-        if type(module).__module__.startswith(QUANTISED_MODULES):
-            raise InputError(
-                f"{family} holds a quantised module ({type(module).__name__}): expected floating-point "
+                f"{family} holds a quantised module ({kind.__name__}): expected floating-point "
                 "weights"
             )
-    if _is_quantised(model):
+    if _is_quantised(model, paths):
         raise InputError(f"{family} is quantised: expected floating-point weights")
     own_attention = getattr(model.config, "reorder_and_upcast_attn", False)
     if own_attention or not model._can_set_attn_implementation():
@@ -104,10 +106,21 @@ def _check_model(model: Any) -> None:
         )
 
 
-def _is_quantised(model: Any) -> bool:
-    for parameter in model.parameters():
-        if not parameter.is_floating_point() or parameter.element_size() == 1:
-            return True
+def _refuse_compiled(family: str) -> None:
+    raise InputError(
+        f"{family} holds a compiled module, which does not call its attention: watch the model "
+        "before it is compiled"
+    )
+
+
+def _is_quantised(model: Any, paths: Mapping[nn.Module, str]) -> bool:
+    types: set[torch.dtype] = set()
+    for module in paths:
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                types.add(parameter.dtype)
+    if any(not dtype.is_floating_point or dtype.itemsize == 1 for dtype in types):
+        return True
     # The numbers of a GGUF file were read out of their quantised blocks.
     config = getattr(model.config, "quantization_config", None)
     if "gguf" in str(getattr(config, "quant_method", "")).lower():
@@ -117,15 +130,12 @@ def _is_quantised(model: Any) -> bool:
     )
 
 
-def _main_part(model: Any) -> str | None:
+def _main_part(model: Any, paths: Mapping[nn.Module, str]) -> str | None:
     """The name of the part that reads text, of a model with several parts; None where none is the main one."""
     if model.config.is_encoder_decoder or not hasattr(model, "get_decoder"):
         return None
-    decoder = model.get_decoder()
-    for name, module in model.named_modules():
-        if module is decoder:
-            return name.rpartition(".")[2] or "model"
-    return None
+    path = paths.get(model.get_decoder())
+    return None if path is None else path.rpartition(".")[2] or "model"
 
 
 def _special_tokens(model: Any) -> list[int]:
@@ -176,7 +186,7 @@ def _standing_of(config: Any) -> StandingWatch:
                     "decoder: use watch(model)"
                 )
             queue = StatisticsQueue(StatisticsRequest.of(DEFAULT), KeySets())
-            recorder = Recorder(nn.Module(), Recording(queue, "both", None))
+            recorder = Recorder({}, Recording(queue, "both", None))
             kernel = _kernel_for(config)
             observed = ObservedAttention(kernel, kernel, [recorder.record])
             watch = _standing[config] = StandingWatch(observed, recorder)

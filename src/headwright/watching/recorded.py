@@ -376,11 +376,16 @@ class RecordedStack:
     # The modules that layers are, where any module may be one.
     names: dict[int, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Asked in each call of each layer."""
+        self.keeps_rows = self.keep != "means" and bool(self.wanted.rows)
+
     def at(self, run: Run) -> int:
         """Which of the runs it is, -1 if it is not there; late ones are looked at first."""
-        return next(
-            (at for at in range(len(self.runs) - 1, -1, -1) if self.runs[at] is run), -1
-        )
+        for at in range(len(self.runs) - 1, -1, -1):
+            if self.runs[at] is run:
+                return at
+        return -1
 
     def open(self, run: Run) -> None:
         """A new run; without rows of all runs to keep, it takes the place of the last one of its thread."""
@@ -412,13 +417,41 @@ class RecordedStack:
         count: int,
     ) -> None:
         """The statistics of the attention in a run, where each call had `count` rows."""
-        layer_runs = self.layers.setdefault(index, [])
-        while len(layer_runs) < len(self.runs):
-            layer_runs.append(LayerRun())
-        layer_run = layer_runs[self.at(run)]
         if self.keep != "rows" and self.wanted.names:
             self._add_to_means(index, found)
-        if self.keep != "means" and self.wanted.rows:
+        self._add_rows(run, index, found, key_position, count)
+
+    def add_layers(
+        self,
+        run: Run,
+        indices: Sequence[int],
+        found: dict[str, Tensor],
+        key_position: int,
+        count: int,
+    ) -> None:
+        """As `add`, of several layers: an axis of them is in front of each array."""
+        if self.keep != "rows" and self.wanted.names:
+            self.finish_means()
+            means = self.means.setdefault(tuple(indices), RunningMeans(self.storage))
+            means.add(found)
+        names = [name for name in found if self.keeps_rows or name in OF_KEYS]
+        by_layer = zip(*(found[name].unbind(0) for name in names), strict=True)
+        layers = list(by_layer) if names else [()] * len(indices)
+        for index, of_layer in zip(indices, layers, strict=True):
+            named = dict(zip(names, of_layer, strict=True))
+            self._add_rows(run, index, named, key_position, count)
+
+    def _add_rows(
+        self,
+        run: Run,
+        index: int,
+        found: dict[str, Tensor],
+        key_position: int,
+        count: int,
+    ) -> None:
+        """What is kept of each row and key."""
+        layer_run = self._layer_run(run, index)
+        if self.keeps_rows:
             of_rows = {
                 name: self.storage.keep(value)
                 for name, value in found.items()
@@ -430,8 +463,14 @@ class RecordedStack:
     def add_weights(
         self, run: Run, index: int, weights: ChosenWeights, last: int
     ) -> None:
-        """The weights of chosen rows in a run, after `add`."""
-        self.layers[index][self.at(run)].add_weights(weights, last)
+        """The weights of chosen rows in a run."""
+        self._layer_run(run, index).add_weights(weights, last)
+
+    def _layer_run(self, run: Run, index: int) -> LayerRun:
+        layer_runs = self.layers.setdefault(index, [])
+        while len(layer_runs) < len(self.runs):
+            layer_runs.append(LayerRun())
+        return layer_runs[self.at(run)]
 
     def __repr__(self) -> str:
         """How much was seen."""

@@ -8,10 +8,12 @@ of attention of the stack, and hands what their statistics need to the queue.
 from __future__ import annotations
 
 import inspect
+import re
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -23,17 +25,17 @@ from headwright.models.attention_calls import AttentionCall
 from headwright.models.transformers_calls import padding_of
 from headwright.statistics.attention_rows import AttentionRows
 from headwright.statistics.table import OF_KEYS
-from headwright.watching.attention_modules import CROSS, is_attention
+from headwright.watching.attention_modules import CROSS, attention_modules
 from headwright.watching.memory import check_memory
 from headwright.watching.recorded import RecordedStack, Recording, Run
 from headwright.watching.statistics_queue import (
     HeldKeys,
-    Steps,
     first_key_position,
-    only_grows,
+    growing_keys,
     unless_all,
 )
 
+CROSS_PATH = re.compile("|".join(CROSS))
 RECENT = 8  # runs that a call may go on with: caches that are used in turn
 
 
@@ -48,75 +50,112 @@ class StackInputs:
     past: int = 0
     moved: bool = False  # whether texts have changed places in the cache (beam search)
     run: Run | None = None  # once a layer has been called
+    counted: Tensor | None = None  # batch, rows: False for padding; of that run
     calls: dict[str, int] = field(default_factory=dict)  # how many, by part
     layers: set[tuple[str, int]] = field(default_factory=set)  # that have been called
+
+
+class InputsOfThread(threading.local):
+    """What the stacks were called with last, in this thread: the model may run in several at once."""
+
+    def __init__(self) -> None:
+        """No stack was called yet."""
+        self.inputs: dict[str, StackInputs] = {}
+
+
+@dataclass(frozen=True)
+class ModulePlace:
+    """Where a module of attention is in the model."""
+
+    path: str  # of the stack that it is in
+    stack: str  # the name of that stack
+    part: str  # the name of the part that its calls belong to
+    cross: bool  # whether its keys are those of another text
 
 
 class Recorder:
     """Visits the calls of one model; their statistics come to be in `seen`."""
 
     def __init__(
-        self, model: nn.Module, seen: Recording, free: int | None = None
+        self,
+        paths: Mapping[nn.Module, str],
+        seen: Recording,
+        free: int | None = None,
     ) -> None:
-        """For a model, or a module without stacks if the model is not known."""
+        """For the modules of a model by their paths, or for none if the model is not known."""
         self.seen, self.queue, self.free = seen, seen.queue, free
-        self.stacks = {
-            module: name
-            for name, module in model.named_modules()
+        self.paths = paths
+        self.asks_for_special = "special" in seen.wanted.names
+        self.stacks: dict[PreTrainedModel, str] = {
+            module: path
+            for module, path in self.paths.items()
             if isinstance(module, PreTrainedModel)
         }
-        self.local = threading.local()  # what the stacks of a thread were called with
+        self.local = InputsOfThread()
         self.ran: set[str] = set()  # stacks that were called
         self.recorded: set[str] = set()  # stacks whose attention was
-        self.owner: dict[nn.Module, str] = {}  # the stack that a module is in
-        self.cross: dict[nn.Module, bool] = {}
-        self.signatures = {
-            stack: inspect.signature(stack.forward) for stack in self.stacks
+        self.places: dict[nn.Module, ModulePlace] = {}  # of modules that were called
+        self.layer_counts = {
+            path: getattr(stack.config, "num_hidden_layers", None)
+            for stack, path in self.stacks.items()
         }
-        self.layers = {
-            stack: getattr(stack.config, "num_hidden_layers", None)
-            for stack in self.stacks
-        }
-        for path, module in model.named_modules():
-            name = path.lower()
-            around = [
-                stack
-                for stack in self.stacks.values()
-                if not stack or (name + ".").startswith(stack.lower() + ".")
-            ]
-            self.owner[module] = max(around, key=len, default="")
-            self.cross[module] = any(word in name for word in CROSS)
 
     @property
     def inputs(self) -> dict[str, StackInputs]:
-        """What the stacks were called with last, in this thread: the model may run in several at once."""
-        if not hasattr(self.local, "inputs"):
-            self.local.inputs = {}
-        inputs: dict[str, StackInputs] = self.local.inputs
-        return inputs
+        """What the stacks were called with last, in this thread."""
+        return self.local.inputs
+
+    def _stack_around(self, module: nn.Module) -> str:
+        """The path of the innermost stack that a module is in."""
+        path = self.paths.get(module, "").lower() + "."
+        around = [
+            stack
+            for stack in self.stacks.values()
+            if not stack or path.startswith(stack.lower() + ".")
+        ]
+        return max(around, key=len, default="")
+
+    def _place_of(self, module: nn.Module) -> ModulePlace:
+        """Where a module is: looked up once."""
+        path = self._stack_around(module)
+        stack = path.rpartition(".")[2] or "model"
+        own_path = self.paths.get(module, "").lower()
+        cross = CROSS_PATH.search(own_path) is not None or bool(
+            getattr(module, "is_cross_attention", False)
+        )
+        place = ModulePlace(path, stack, "cross" if cross else stack, cross)
+        if (
+            module in self.paths
+        ):  # others may outlive their model, if they were held here
+            self.places[module] = place
+        return place
 
     def unseen(self) -> tuple[str, ...]:
         """The stacks that ran and have attention of their own, none of which came by here."""
+        missing = self.ran - self.recorded
+        if not missing:
+            return ()
+        not_called = self.paths.keys() - self.places.keys()
         with_attention = {
-            self.owner[module] for module in self.owner if is_attention(module)
+            self._stack_around(module) for module in attention_modules(not_called)
         }
-        paths = sorted((self.ran & with_attention) - self.recorded)
+        paths = sorted(missing & with_attention)
         return tuple(path.rpartition(".")[2] or "model" for path in paths)
 
     def before(
         self, stack: PreTrainedModel, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Called before a stack runs: which tokens, which padding, which cache."""
-        arguments = self.signatures[stack].bind_partial(*args, **kwargs).arguments
-        arguments = arguments | arguments.pop("kwargs", {})
+        arguments = dict(zip(_parameters_of(stack), args, strict=False)) | kwargs
         self._refuse_inputs(stack, arguments)
         cache = arguments.get("past_key_values")
         path = self.stacks[stack]
         with self.queue.lock:
             self.ran.add(path)
+            self.queue.finish_launched()
             self.queue.finish_unless_kept(path, cache)
         past = 0
-        if hasattr(cache, "get_seq_length"):
+        if cache is not None and hasattr(cache, "get_seq_length"):
             past = int(cache.get_seq_length())
         padding = _padding_in(arguments.get("attention_mask"))
         self.inputs[path] = StackInputs(
@@ -139,7 +178,10 @@ class Recorder:
                 "output_attentions=True stores every pattern, and a watched model does not: expected one "
                 "of them"
             )
-        if getattr(config, "num_hidden_layers", None) != self.layers[stack]:
+        if (
+            getattr(config, "num_hidden_layers", None)
+            != self.layer_counts[self.stacks[stack]]
+        ):
             raise InputError(
                 "the model runs with fewer layers (assistant_early_exit), which is not known here: give "
                 "another model as the assistant"
@@ -147,7 +189,7 @@ class Recorder:
 
     def _texts_moved(self, cache: Any, past: int) -> bool:
         """Whether a cache that a run was to go on with holds other keys than after its last call."""
-        if "special" not in self.seen.wanted.names:
+        if not self.asks_for_special:
             return False
         with self.queue.lock:
             for part in self.seen.computed.values():
@@ -159,60 +201,55 @@ class Recorder:
 
     def record(self, call: AttentionCall) -> None:
         """Visit a call: its statistics are added now, or later if it is a decode step."""
-        call = call.to_last_key()
+        if call.from_first_key:
+            call = call.to_last_key()
         module = call.module
-        path = self.owner.get(module, "")
-        inputs = self.inputs.setdefault(path, StackInputs())
-        cross = self.cross.get(module, False) or bool(
-            getattr(module, "is_cross_attention", False)
-        )
-        stack = path.rpartition(".")[2] or "model"
-        name = "cross" if cross else stack
+        place = self.places.get(module) or self._place_of(module)
+        inputs = self.local.inputs.get(place.path)
+        if inputs is None:
+            inputs = self.local.inputs[place.path] = StackInputs()
         with self.queue.lock:
-            self.recorded.add(path)
-            run = self._run_of(inputs, stack, call)
-            index = self._layer_of(inputs, name, call)
-            part = self._part_of(name, run)
-            if "special" in self.seen.wanted.names and len(inputs.layers) == 1:
+            self.recorded.add(place.path)
+            run = inputs.run or self._begin_run(inputs, place.stack, call)
+            index = self._layer_of(inputs, place.part, call)
+            part = self._part_of(place.part, run)
+            if self.asks_for_special and len(inputs.layers) == 1:
                 run.held = HeldKeys.of(inputs.cache, index)
             rows = call.queries.shape[2]
-            attention = _attention(call, run, cross, inputs)
-            held = None
-            if rows == 1 and inputs.past and not cross:
-                held = HeldKeys.of(inputs.cache, index)
-            if held is not None and only_grows(inputs.cache, held, attention):
-                step = attention.query, attention.mask, attention.counted
-                self.queue.add_step(
-                    Steps(
-                        *(path, part, run, index, inputs.cache),
-                        start=attention.row_position,
-                        last=attention,
-                        held=held,
-                        rows=[step],
+            if rows == 1 and inputs.past and not place.cross:
+                held = growing_keys(inputs.cache, index, call)
+                if held is not None:
+                    self.queue.add_step(
+                        *(place.path, part, run, index, inputs.cache),
+                        *(call, held, inputs.counted),
                     )
-                )
-                return
-            self.queue.finish()
-            key_run = self._run_of_encoder() if cross else run
+                    return
+            self.queue.finish_steps()
+            attention = _attention(call, run, place.cross, inputs)
+            key_run = self._run_of_encoder() if place.cross else run
             self.queue.compute(part, run, index, attention, key_run, rows)
+            if len(inputs.layers) == self.layer_counts.get(place.path):
+                self.queue.finish_launched()
 
-    def _run_of(self, inputs: StackInputs, stack: str, call: AttentionCall) -> Run:
-        """The run of a call: begun by the first layer that is called."""
-        if inputs.run is None:
-            batch, _, rows, _ = call.queries.shape
-            part = self.seen.computed.get(stack)
-            inputs.run = self._begin(inputs, part, batch, rows)
-            if rows > 1:
-                config = getattr(call.module, "config", None)
-                layers = int(getattr(config, "num_hidden_layers", 1) or 1)
-                check_memory(call, layers, self.seen, self.free)
-        return inputs.run
+    def _begin_run(self, inputs: StackInputs, stack: str, call: AttentionCall) -> Run:
+        """The run of the first call of a stack, and of those after it."""
+        batch, _, rows, _ = call.queries.shape
+        part = self.seen.computed.get(stack)
+        inputs.run = run = self._begin(inputs, part, batch, rows)
+        if run.padding is not None:
+            inputs.counted = run.padding[:, run.end - rows : run.end]
+        if rows > 1:
+            config = getattr(call.module, "config", None)
+            layers = int(getattr(config, "num_hidden_layers", 1) or 1)
+            check_memory(call, layers, self.seen, self.free)
+        return run
 
     def _layer_of(self, inputs: StackInputs, name: str, call: AttentionCall) -> int:
         """The layer of a call: the number that its module has, or else that of the call."""
         order = inputs.calls.get(name, 0)
         inputs.calls[name] = order + 1
-        index = order if call.layer_index is None else call.layer_index
+        layer_index = call.layer_index
+        index = order if layer_index is None else layer_index
         if self.stacks and (name, index) in inputs.layers:
             raise InputError(
                 f"{type(call.module).__name__} calls its attention more than once a layer, which is not "
@@ -299,6 +336,27 @@ class Recorder:
         return (of_thread or part.runs)[-1]
 
 
+def _parameters_of(stack: PreTrainedModel) -> tuple[str, ...]:
+    """The names of the arguments that a stack takes by their order."""
+    function = getattr(stack.forward, "__func__", None)
+    if function is None:  # one that was put in the place of the method
+        return _names_of_parameters(stack.forward)
+    return _names_of_method(function)
+
+
+def _names_of_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    )
+
+
+@lru_cache(maxsize=64)
+def _names_of_method(function: Callable[..., Any]) -> tuple[str, ...]:
+    return _names_of_parameters(function)[1:]  # without self
+
+
 def _run_with_cache(part: RecordedStack, cache: Any) -> Run | None:
     """The latest of the recent runs that used a cache."""
     if cache is None:
@@ -325,7 +383,7 @@ def _attention(
         causal=call.causal,
         window=call.window,
         key_mask=call.key_mask,
-        counted=None if run.padding is None else run.padding[:, start : run.end],
+        counted=inputs.counted,
         padding=inputs.encoder_padding if cross else run.padding,
         row_position=start,
         key_position=0 if cross else first_key_position(run.end, call.keys.shape[2]),

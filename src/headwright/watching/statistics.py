@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -15,12 +16,26 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from headwright.statistics.attention_rows import HIDDEN, AttentionRows
-from headwright.statistics.compute import compute_statistics
+from headwright.statistics.compute import (
+    ComputedStatistics,
+    compute_statistics,
+    is_on_gpu,
+    launch_on_gpu,
+)
 from headwright.statistics.request import StatisticsRequest
 from headwright.statistics.table import TABLE, PerWhat
+from headwright.statistics.triton_backend import KernelResult
 from headwright.watching.names import SPOILT
 
-__all__ = ["Step", "read_mask", "statistics_of", "steps_together"]
+__all__ = [
+    "Step",
+    "finish_statistics",
+    "read_mask",
+    "start_statistics",
+    "statistics_of",
+    "steps_together",
+    "wanted_of",
+]
 MANY_ROWS = 64  # from here on it pays to find out what a mask says
 
 # Of one row: the query, the mask, which texts count.
@@ -29,35 +44,76 @@ Step = tuple[Tensor, Tensor | None, Tensor | None]
 
 def statistics_of(call: AttentionRows, wanted: StatisticsRequest) -> dict[str, Tensor]:
     """By name: (batch, heads, rows), (batch, heads, rows, k) or (batch, heads, keys). NaN for rows that see nothing."""
+    started = start_statistics(call, wanted)
+    if isinstance(started, KernelResult):
+        return finish_statistics(started, wanted_of(call, wanted))
+    return started
+
+
+def wanted_of(call: AttentionRows, wanted: StatisticsRequest) -> StatisticsRequest:
+    """What is computed of a call: of two texts, not what has a meaning in one alone."""
+    return _of_two_texts(wanted) if call.cross else wanted
+
+
+@lru_cache(maxsize=64)
+def _of_two_texts(wanted: StatisticsRequest) -> StatisticsRequest:
+    names = [name for name in wanted.names if not TABLE[name].in_one_text]
+    return replace(wanted, names=tuple(names))
+
+
+def _start_statistics(
+    call: AttentionRows, wanted: StatisticsRequest
+) -> KernelResult | dict[str, Tensor]:
+    if call.rows >= MANY_ROWS or call.query.is_cuda:
+        call = read_mask(call) or call
+    wanted = wanted_of(call, wanted)
+    if is_on_gpu(call.query):
+        launched = launch_on_gpu(call, wanted)
+        if launched is not None:
+            return launched
+    computed = compute_statistics(call, wanted)
+    dtype = torch.promote_types(call.query.dtype, torch.float32)
+    return _kept(computed, wanted, dtype)
+
+
+# In a model that is compiled, Dynamo would trace NumPy's operations as if they were torch's.
+_uncompiled: Callable[
+    [AttentionRows, StatisticsRequest], KernelResult | dict[str, Tensor]
+]
+_uncompiled = torch.compiler.disable(_start_statistics)  # type: ignore[no-untyped-call]
+
+
+def start_statistics(
+    call: AttentionRows, wanted: StatisticsRequest
+) -> KernelResult | dict[str, Tensor]:
+    """The statistics of a call; or what the kernels have written, of which `finish_statistics` makes them."""
     return _uncompiled(call, wanted)
 
 
-def _statistics_of(call: AttentionRows, wanted: StatisticsRequest) -> dict[str, Tensor]:
-    if call.rows >= MANY_ROWS or call.query.is_cuda:
-        call = read_mask(call) or call
-    if call.cross:
-        names = [name for name in wanted.names if not TABLE[name].in_one_text]
-        wanted = replace(wanted, names=tuple(names))
-    computed = compute_statistics(call, wanted)
+def finish_statistics(
+    result: KernelResult, wanted: StatisticsRequest
+) -> dict[str, Tensor]:
+    """By name, as `statistics_of`; with an axis of calls in front, if the result is of several."""
+    return _kept(ComputedStatistics(*result.values(wanted)), wanted, torch.float32)
+
+
+def _kept(
+    computed: ComputedStatistics, wanted: StatisticsRequest, dtype: torch.dtype
+) -> dict[str, Tensor]:
+    """The statistics, and SPOILT. Padding, and rows that see no key, are no rows of text."""
     sees, spoilt = torch.as_tensor(computed.sees), torch.as_tensor(computed.spoilt)
-    # Padding, and rows that see no key, are no rows of text.
     spoilt = spoilt & sees
     nothing = ~sees | spoilt
     kept = {SPOILT: spoilt}
     for name in wanted.names:
         entry, value = TABLE[name], torch.as_tensor(computed.values[name])
         if not entry.is_position:
-            value = value.to(torch.promote_types(call.query.dtype, torch.float32))
+            value = value.to(dtype)
         if entry.per is not PerWhat.KEY:
             without = nothing if entry.per is PerWhat.ROW else nothing[..., None]
             value = value.masked_fill(without, -1 if entry.is_position else torch.nan)
         kept[name] = value
     return kept
-
-
-# In a model that is compiled, Dynamo would trace NumPy's operations as if they were torch's.
-_uncompiled: Callable[[AttentionRows, StatisticsRequest], dict[str, Tensor]]
-_uncompiled = torch.compiler.disable(_statistics_of)  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True, eq=False)
