@@ -21,6 +21,7 @@ from headwright.head_design.rules import Rules
 TYPES = {"float64": np.float64, "float32": np.float32, "bfloat16": ml_dtypes.bfloat16}
 TRIES = 48  # other factors of the same M, which are rounded otherwise
 MOST_MOVES = 200  # of entries of a row of W_V
+MOST_COLUMNS = 64  # whose entries are moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +42,18 @@ def factors(
     M: Float[np.ndarray, "D D"], head_dim: int | None = None
 ) -> tuple[Float[np.ndarray, "r D"], Float[np.ndarray, "r D"]]:
     """W_Q and W_K with W_K^T W_Q = M, of equal size, with as many rows as M has rank (one at least)."""
-    U, sizes, V = np.linalg.svd(M)
+    U, sizes, V = np.linalg.svd(M)  # M = U diag(sizes) V
     rank = max(1, int((sizes > 1e-11 * sizes[0]).sum()))
-    rank = rank if head_dim is None else min(rank, head_dim)
-    roots = np.sqrt(sizes[:rank, None])
-    # A choice, so that results do not flicker.
-    signs = np.where(V[:rank].sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
-    return _clean(V[:rank] * roots * signs), _clean(U[:, :rank].T * roots * signs)
+    if head_dim is not None:
+        rank = min(rank, head_dim)
+    # Each factor gets the root of each singular value; M stays if both change a sign. The signs are a choice, so
+    # that results do not flicker.
+    row_sums = V[:rank].sum(axis=1, keepdims=True)
+    signs = np.where(row_sums < 0, -1.0, 1.0)
+    signed_roots = signs * np.sqrt(sizes[:rank, None])
+    W_Q = _clean(V[:rank] * signed_roots)
+    W_K = _clean(U[:, :rank].T * signed_roots)
+    return W_Q, W_K
 
 
 def deployed(
@@ -67,16 +73,25 @@ def deployed(
             and np.isfinite(K).all()
             and _keeps(rules, plans, K.T @ Q, W_V)
         ):
-            D = rules.dimension
-            b_Q, b_V = (Q[:, D], W_V[:, D]) if rules.biases else (None, None)
-            return Head(
-                np.ascontiguousarray(Q[:, :D]),
-                K,
-                np.ascontiguousarray(W_V[:, :D]),
-                b_Q,
-                b_V,
-            )
+            return _head(rules, Q, K, W_V)
     return None
+
+
+def _head(
+    rules: Rules,
+    Q: Float[np.ndarray, "r k"],
+    K: Float[np.ndarray, "r D"],
+    W_V: Float[np.ndarray, "m k"],
+) -> Head:
+    """A head of matrices whose last column is the bias, where heads have biases."""
+    D = rules.dimension
+    b_Q = None
+    b_V = None
+    if rules.biases:
+        b_Q = Q[:, D]
+        b_V = W_V[:, D]
+    W_Q = np.ascontiguousarray(Q[:, :D])
+    return Head(W_Q, K, np.ascontiguousarray(W_V[:, :D]), b_Q, b_V)
 
 
 def _keeps(
@@ -87,17 +102,16 @@ def _keeps(
 ) -> bool:
     """All floors and tolerances are kept, as far as floating point can tell."""
     for plan in plans:
-        below = pattern_below(rules, plan.rule, M)
-        if any(below[a] < float(p) * (1 - 1e-14) for a, p in plan.floors.items()):
-            return False
-        if any(
-            weight_above(rules, plan.rule, M, a) > float(q)
-            for a, q in (plan.rule.at_most or {}).items()
-        ):
-            return False
-        if plan.rule.output is not None and error(rules, plan.rule, M, W_V) > float(
-            plan.rule.tolerance
-        ):
+        rule = plan.rule
+        below = pattern_below(rules, rule, M)
+        for token, floor in plan.floors.items():
+            if below[token] < float(floor) * (1 - 1e-14):
+                return False
+        for token, most in (rule.at_most or {}).items():
+            if weight_above(rules, rule, M, token) > float(most):
+                return False
+        # 0 where the rule wants no output.
+        if error(rules, rule, M, W_V) > float(rule.tolerance):
             return False
     return True
 
@@ -135,8 +149,11 @@ def nearest_values(
     nearest = rounded(W, dtype)
     if dtype == "float64" or not len(Y):
         return nearest
-    columns = np.flatnonzero(np.abs(Y).max(axis=0))
-    columns = columns[np.argsort(-np.abs(Y).max(axis=0)[columns])][:64]
+    # The columns whose entries matter most: those where some y is largest.
+    sizes = np.abs(Y).max(axis=0)
+    nonzero = np.flatnonzero(sizes)
+    by_size = np.argsort(-sizes[nonzero])
+    columns = nonzero[by_size][:MOST_COLUMNS]
     for row, goal in zip(nearest, wanted.T, strict=True):
         _nearer(row, Y, goal, columns, dtype)
     return nearest

@@ -80,6 +80,7 @@ def product_error_above(
     # The Gram matrix is the smaller one of the two: (L R)^T = R^T L^T.
     if matrix.shape[0] < matrix.shape[1]:
         matrix, left, right = matrix.T, right.T, left.T
+    # All of it times 2^-e: then the matrix and the product are of modest size, and L R is the product times 2^-e.
     e_left = exponent(largest(left))
     e = max(exponent(largest(matrix)), e_left + exponent(largest(right)))
     L = scaled(left, e_left)
@@ -89,13 +90,14 @@ def product_error_above(
         for rows in row_blocks(len(matrix)):
             yield scaled(matrix[rows], e) - L[rows] @ R
 
+    # The remainder may be far smaller than the matrix: its norms are taken at a scale of its own.
     e_rest = exponent(max(largest(block) for block in remainder()))
     norms = _norms(scaled(block, e_rest) for block in remainder())
-    of_product = Fraction(gamma(len(R))) * sqrt_up(
-        frobenius_squared(L) * frobenius_squared(R)
-    )
+    # gamma_r |left|_F |right|_F: what rounding can change in the product.
+    sizes = sqrt_up(frobenius_squared(L) * frobenius_squared(R))
+    of_product = Fraction(gamma(len(R))) * sizes
     lost = 2 * matrix.size * len(R) * UNDERFLOW
-    # R' as it is stored, the rounding of the difference, and that of the product.
+    # |R'| and the rounding of the difference, u |R'|_F; then the rounding of the product.
     rest = (norms.spectral + UNIT * norms.frobenius + lost) * Fraction(2) ** e_rest
     return float_up((rest + of_product + lost) * Fraction(2) ** e)
 

@@ -14,6 +14,7 @@ from headwright.text_bounds.checker import (
     max_scores,
     verify,
 )
+from headwright.text_bounds.checker.question import question_of
 from headwright.text_bounds.first_layer import FirstLayer, Projection, VectorNorm
 from headwright.text_bounds.statement import (
     FirstLayerStatement,
@@ -221,6 +222,24 @@ def test_occurrences_of_a_token(kind: str, extreme: str, query: int | None) -> N
         if places and query in (None, text[statement.place]):
             found.append(weight_on(layer, 1, text, statement.place, places))
     sharp(layer, statement, min(found) if extreme == "least" else max(found))
+
+
+@SIDES
+def test_each_score_is_rounded_to_the_side_of_its_sum(extreme: str) -> None:
+    """Of occurrences: the part is rounded to the side of the extreme, and the rest, held places too, to the other."""
+    layer = tiny("rotary", 6)
+    statement = stated(layer, extreme=extreme, token=12)
+    question = question_of(statement, layer)
+    part_high = extreme == "most"
+    held = [request for request in question.requests if request.place == 0]
+    free = [request for request in question.requests if request.place in (1, 2)]
+    own = [request for request in question.requests if request.place == 3]
+    assert [request.high for request in held] == [not part_high]
+    assert [request.high for request in own] == [part_high, not part_high]
+    with_token = [request for request in free if request.key is not None]
+    assert [request.high for request in with_token] == [part_high, part_high]
+    without_token = [request for request in free if request.key is None]
+    assert all(request.high for request in without_token)
 
 
 @pytest.mark.parametrize(

@@ -42,21 +42,15 @@ CLOSE = 1e-12  # a slope so small next to V is rounding
 ROUNDS = 60  # of improvement, at most
 FEW_ROUNDS = 5  # where there are many keys
 HALVINGS = 12  # of a step, until the bound gains
-NOTHING = (
-    1e-6  # a vector this much shorter than it was is 0; the proof makes it so exactly
-)
+# A vector this much shorter than it was is 0; the proof makes it so exactly.
+NOTHING = 1e-6
 # How much kinks are smoothed on the way to the nearest query.
-LEVELS = (
-    1e-2,
-    1e-4,
-    1e-6,
-)
+LEVELS = (1e-2, 1e-4, 1e-6)
 FAR = 1e3  # scores beyond this are no good start
 ENOUGH = 1e-10  # a round that gains less than this is the last
 MOST_SHARES = 4000  # numbers in the distributions that are written out
-HAIR = (
-    1e-13  # the push is shorter by this, so that it stays within z in spite of rounding
-)
+# The push is shorter by this, so that it stays within z in spite of rounding.
+PUSH_ROUNDING = 1e-13
 STARTS = (1.0, 0.7, 0.4, 0.2, 0.1)  # parts of the start that are tried in turn
 
 
@@ -73,29 +67,38 @@ def _shortest(
 
 
 def _by_one(V: Vector, C: Matrix, z: float) -> tuple[Vector, Vector]:
+    """The shortest y = V + C p with p^T C p <= z^2, and p.
+
+    Where the limit binds, y = V - theta C y for a multiplier theta >= 0, and p = -theta y. In the axes of C, which has
+    the variances c, that is y_i = v_i / (1 + theta c_i).
+    """
     from scipy.optimize import brentq
 
     c, axes = np.linalg.eigh(C)
-    c = np.where(c > 1e-15 * max(float(c.max()), 0.0), c, 0.0)
+    rounding = 1e-15 * max(float(c.max()), 0.0)
+    c = np.where(c > rounding, c, 0.0)
     v = axes.T @ V
     moving = c > 0
     if z == 0 or not moving.any():
         return V, np.zeros_like(V)
-    inside = v[moving]
-    spread = c[moving]
-    if float((inside**2 / spread).sum()) <= z * z:
-        # All of V that can be pushed away is.
+    v_moving = v[moving]
+    c_moving = c[moving]
+    # What p^T C p is where all of V that can be pushed away is: theta is infinite.
+    costs = v_moving**2 / c_moving
+    if float(costs.sum()) <= z * z:
         y = np.where(moving, 0.0, v)
         p = np.zeros_like(v)
-        p[moving] = -inside / spread
+        p[moving] = -v_moving / c_moving
         return axes @ y, axes @ p
 
     def beyond(log_theta: float) -> float:
-        share = spread * math.exp(log_theta)
-        return float(((share / (1 + share)) ** 2 * (inside**2 / spread)).sum()) - z * z
+        """p^T C p - z^2, which grows with theta."""
+        stretched = c_moving * math.exp(log_theta)
+        pushed = stretched / (1 + stretched)
+        return float((pushed**2 * costs).sum()) - z * z
 
-    low = -math.log(float(spread.max())) - 60
-    high = -math.log(float(spread.min())) + 60
+    low = -math.log(float(c_moving.max())) - 60
+    high = -math.log(float(c_moving.min())) + 60
     if beyond(low) > 0:  # beyond what floats can tell
         theta = math.exp(low)
     elif beyond(high) < 0:
@@ -148,9 +151,12 @@ class _SmoothedRoots:
     @cached_property
     def hessian(self) -> Matrix:
         """Its second derivatives: those of a root are C / root - C q q^T C / root^3."""
-        bent = self.images * np.sqrt(self.prices / self.roots**3)[:, None]
+        # C_c q sqrt(price / root^3), a row for each c.
+        per_root = np.sqrt(self.prices / self.roots**3)
+        curved = self.images * per_root[:, None]
         hessian: Matrix = np.tensordot(self.prices / self.roots, self.C, axes=1)
-        hessian = hessian - bent.T @ bent
+        hessian = hessian - curved.T @ curved
+        # Of |q|^2 / 2.
         hessian[np.diag_indices_from(hessian)] += 1.0
         return hessian
 
@@ -219,9 +225,12 @@ class GaussianKeys:
     def covariance(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "d d"]:
         """sum_j weights_j^2 C_j."""
         squares = weights**2
-        moving = np.flatnonzero(self.stretch * weights)
-        rows = self.keys[moving] * (self.stretch * weights)[moving, None]
+        # Keys of random length: the rows w_j stretch_j k_j.
+        stretched = self.stretch * weights
+        moving = np.flatnonzero(stretched)
+        rows = self.keys[moving] * stretched[moving, None]
         total: Float[np.ndarray, "d d"] = rows.T @ rows
+        # The same noise in all directions.
         total[np.diag_indices_from(total)] += float(squares @ self.ball**2)
         for inside, E in self.factors:
             total += float(squares @ inside) * (E @ E.T)
@@ -401,7 +410,9 @@ class BoundSearch:
         values = self._constraint_values(shares, scores)
         for halving in range(HALVINGS):
             t = 0.5**halving
-            pi = np.stack(list(map(_softmax, (1 - t) * logs + t * scores)))
+            # Distributions between these and those of the scores, in their logarithms.
+            between = (1 - t) * logs + t * scores
+            pi = np.stack([_softmax(row) for row in between])
             growth = np.exp(np.clip(t * (values - values.max()), -700, 0))
             multipliers = shares.multipliers * growth
             multipliers /= multipliers.sum()
@@ -446,25 +457,35 @@ class BoundSearch:
         return scales
 
     def _value(self, shares: ConstraintShares) -> ShareBound:
-        """The bound that shares prove."""
+        """The bound that shares prove.
+
+        The average of the inequalities, with the multipliers, is s <V, q> + ... <= -right. Sets of keys make the left
+        side smaller by `room` |q| at most; so |q| >= right / (scale (|y| - room)) for the shortest vector y.
+        """
         right = 0.0
         room = 0.0
-        size = 0.0
+        size = (
+            0.0  # what V would be without cancellation: how large its rounding may be
+        )
         V = np.zeros(self.question.d)
         C = []
         for target, multiplier, pi in zip(
             shares.targets, shares.multipliers, shares.pi, strict=True
         ):
+            # The right side: the logarithm of the floor, and the entropy of pi.
             positive = pi[pi > 0]
             entropy = -float(positive @ np.log(positive))
             right += multiplier * (self.log_floors[target] + entropy)
+            # w = pi - [j = a], without a difference of numbers near to 1.
             w = pi.copy()
             w[target] = -float(pi[~self._is(target)].sum())
+            # V_c = sum_j w_j k_j, with keys at the scales where the sets stand.
             scales = self._scales(shares.stand, target)
             V_of_target = (w * scales) @ self.question.keys[0]
             V = V + multiplier * V_of_target
             size += multiplier * float(np.linalg.norm(V_of_target))
             C.append(self.chances.covariance(w))
+            # Balls around keys: each moves the inequality by its radius. Ellipsoids move it where they stand.
             room += multiplier * float(np.abs(w) @ self.balls)
             for entry, move in zip(
                 self.question.entries, shares.stand.moves, strict=True
@@ -472,12 +493,12 @@ class BoundSearch:
                 if entry.width and not entry.random:
                     mass = multiplier * float(np.abs(w[entry.keys]).sum())
                     V = V + mass * (entry.factor @ move)
-        none = np.zeros((len(C), len(V)))
-        if right <= 0:
-            return ShareBound(shares, 0.0, np.zeros_like(V), none)
+        if right <= 0:  # the query 0 meets the average
+            no_pushes = np.zeros((len(C), len(V)))
+            return ShareBound(shares, 0.0, np.zeros_like(V), no_pushes)
         y, pushes = _shortest(V, C, shares.multipliers, self.z)
         length = float(np.linalg.norm(y))
-        if length - room <= NOTHING * size:
+        if length - room <= NOTHING * size:  # no query meets it, up to rounding
             return ShareBound(shares, math.inf, np.zeros_like(V), pushes)
         least = right / (self.scale * (length - room))
         return ShareBound(shares, least, -self.sign * y * (least / length), pushes)
@@ -501,12 +522,14 @@ class BoundSearch:
         lifts_of_targets = []
         pi_of_targets = []
         for target, pi in zip(shares.targets, shares.pi, strict=True):
+            # The push changes the target's score by z times its part of the deviation of <V_c, q>.
             w = pi - self._is(target)
             deviation = math.sqrt(float(w * w @ variances))
             lift = 0.0
             if deviation > 0:
-                pushed = abs(float(w[target] * variances[target])) / deviation
-                lift = size * self.z * pushed
+                of_target = abs(float(w[target] * variances[target]))
+                lift = size * self.z * of_target / deviation
+            # Every entry that random keys share with the target gets the lift.
             lifts = list(shares.stand.lifts)
             for number, entry in enumerate(self.question.entries):
                 if entry.random and bool(np.any(entry.keys == target)):
@@ -533,7 +556,7 @@ class BoundSearch:
         for c, target in enumerate(shares.targets):
             multiplier = float(shares.multipliers[c])
             constraint = Constraint(0, target, multiplier, tables[c])
-            push = (value.pushes[c] * (1 - HAIR)).tolist()
+            push = (value.pushes[c] * (1 - PUSH_ROUNDING)).tolist()
             parts.append(PartEvidence(query, (constraint,), lifts[c], moves, push))
         return BoundEvidence(
             tuple(parts),

@@ -88,15 +88,18 @@ class SearchTables:
         self, query: Numbers, key: Numbers
     ) -> dict[tuple[int, int], Numbers]:
         """e^score by distance and spot: (head, token at m, token at k), up to a factor of the row."""
-        asking = np.stack([self.x @ matrix for matrix in query * self._scale])
-        asked = np.stack([self.x @ matrix for matrix in key])
+        queries = np.stack([self.x @ matrix for matrix in query * self._scale])
+        keys = np.stack([self.x @ matrix for matrix in key])
+        # (head, token at k, token at m), by distance and spot of k
         scores: dict[tuple[int, int], Numbers] = {}
         for k in range(self.length):
             for m in range(k + 1):
-                if (k - m, self.spot(k)) not in scores:
-                    turned = self.turned(asking[:, self.spot(k)], k - m)
-                    keys = asked[:, self.spot(m)].swapaxes(1, 2)
-                    scores[k - m, self.spot(k)] = turned @ keys
+                name = (k - m, self.spot(k))
+                if name in scores:
+                    continue
+                turned = self.turned(queries[:, self.spot(k)], k - m)
+                scores[name] = turned @ keys[:, self.spot(m)].swapaxes(1, 2)
+        # Over the largest score of the token at k, at any distance: a factor of the row, which no average sees.
         powers = {}
         for (back, spot), score in scores.items():
             row = [other for (_, at), other in scores.items() if at == spot]
@@ -226,33 +229,34 @@ def _root(
     known: Numbers, total: Numbers, free: Sequence[tuple[Numbers, Numbers]]
 ) -> Numbers:
     """Not below the l with known - l total + F(l) = 0, F the sum over the free places, by chords."""
+    # Numbers l for each direction, from the least to the largest value that an average may have.
     values = np.concatenate([value for _, value in free], axis=1)
-    around = known / total
-    low = np.minimum(values.min(axis=1), around.min(axis=(1, 2)))
-    high = np.maximum(values.max(axis=1), around.max(axis=(1, 2)))
+    fixed_average = known / total
+    low = np.minimum(values.min(axis=1), fixed_average.min(axis=(1, 2)))
+    high = np.maximum(values.max(axis=1), fixed_average.max(axis=(1, 2)))
     parts = np.linspace(0, 1, GRID, dtype=np.float32)
     grid = low[:, None] + (high - low)[:, None] * parts
-    # F by direction, number and v
-    above = np.zeros((*grid.shape, known.shape[2]), np.float32)
+    # F by direction, number and v: at each place the token with the largest w (v - l).
+    F = np.zeros((*grid.shape, known.shape[2]), np.float32)
     for weights, value in free:
-        best = np.full_like(above, -np.inf)
+        best = np.full_like(F, -np.inf)
         for token in range(len(weights)):
             gain = (value[:, token, None] - grid)[:, :, None]
             np.maximum(best, weights[token] * gain, out=best)
-        above += best
+        F += best
+    # Between two numbers F is below its chord: the root of the first chord that has one in its segment.
     root = np.broadcast_to(high[:, None, None], known.shape).copy()
     for left in range(GRID - 1):
         start = grid[:, left, None]
         end = grid[:, left + 1, None]
-        fall = above[:, left] - above[:, left + 1]
+        fall = F[:, left] - F[:, left + 1]
         slope = fall / np.maximum(end - start, 1e-20)
-        # known - l total + (chord at l) = 0
-        constant = known + (above[:, left] + slope * start)[:, None]
-        at = constant / (total + slope[:, None])
-        is_here = at <= end[:, None]
-        np.minimum(
-            root, np.where(is_here, np.maximum(at, start[:, None]), np.inf), out=root
-        )
+        # The chord is F(start) - slope (l - start), so that known - l total + chord is 0 at this l.
+        constant = known + (F[:, left] + slope * start)[:, None]
+        chord_root = constant / (total + slope[:, None])
+        clipped = np.maximum(chord_root, start[:, None])
+        is_in_segment = chord_root <= end[:, None]
+        root = np.minimum(root, np.where(is_in_segment, clipped, np.inf))
     return root
 
 
@@ -387,7 +391,9 @@ def _end_rows(
         total_weight = total_weight + weights[m].mean(axis=1)
     middle = total / total_weight[:, None]
     x_end = tables.x[tables.spot(tables.length - 1), group.a]
-    own = (x_end + middle.sum(axis=0)) / tables.heads - middle  # in all, x_end
+    # q^h: an equal share of the middle y_f, less what the head itself adds to it; they add up to x_end.
+    share = (x_end + middle.sum(axis=0)) / tables.heads
+    own = share - middle
     rows: Numbers = (tables.o + own[:, None, None]).reshape(-1, middle.shape[1])
     return rows
 
@@ -515,8 +521,11 @@ class _CutSearch:
         cuts: list[Cuts] = []
         for part_tokens in _parts(allowed[place], tokens):
             part = _with(allowed, place, part_tokens)
-            is_first = part_tokens == tokens[:1]
-            claim = self.cut(part, first_bound if is_first else self.bound(part))
+            if part_tokens == tokens[:1]:
+                part_bound = first_bound
+            else:
+                part_bound = self.bound(part)
+            claim = self.cut(part, part_bound)
             if claim is None:
                 return None
             least = min(least, claim.least)

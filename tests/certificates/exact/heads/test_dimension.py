@@ -92,6 +92,8 @@ def test_one_query_that_is_the_opposite_of_another_has_the_opposite_sign() -> No
     assert accepts(
         2, {"walk": walk}, both
     )  # no head of any dimension does: a contradiction proves every bound
+    # The proof takes an even number of steps, though these hold that contradiction as well.
+    assert not accepts(2, {"walk": [walk[0], *walk]}, both)
     same = {**both, 2: RuleView((Fraction(0), Fraction(2)), both[2].seen, {0: MOST})}
     assert not accepts(2, {"walk": walk}, same)
 
