@@ -97,3 +97,31 @@ def test_radii_whose_squares_are_below_all_floats_count(precision: Precision) ->
     query = Balls(np.zeros((1, 2)), np.full((1, 2), 1e-170))
     keys = RoundedKeys(Balls.of(np.ones((1, 2))))
     assert highest_scores(query, keys, precision)[0] >= 2e-170
+
+
+def test_the_rounding_of_a_sum_of_many_products_is_allowed_for_in_full() -> None:
+    """By the theorem: gamma |q'| |k'| above a sum that is computed exactly."""
+    d = 2**14
+    ones = Balls.of(np.ones((1, d)))
+    found = highest_scores(ones, RoundedKeys(ones), "float32")
+    gamma = Fraction(d, 2**24) / (1 - Fraction(d, 2**24))
+    assert d * (1 + gamma) <= Fraction(float(found[0])) < d * (1 + gamma) + 1
+
+
+def test_sums_of_too_many_products_for_float32_are_looked_at_in_float64() -> None:
+    d = 2**15
+    ones = Balls.of(np.ones((1, d)))
+    found = highest_scores(ones, RoundedKeys(ones), "float32")
+    assert d <= found[0] < d + 1e-6
+
+
+@pytest.mark.parametrize("float_type", [np.float32, np.float64])
+def test_what_each_step_may_lose_below_the_normal_numbers_is_allowed_for(
+    float_type: type[np.floating],
+) -> None:
+    """2 d steps, where a library takes results below the smallest normal number for 0."""
+    d = 9
+    zeros = Balls.of(np.zeros((1, d)))
+    precision: Precision = "float32" if float_type is np.float32 else "float64"
+    found = highest_scores(zeros, RoundedKeys(zeros), precision)
+    assert found[0] >= 2 * d * float(np.finfo(float_type).tiny)
