@@ -22,9 +22,15 @@ from headwright.grading.exact_arrays.reader import ENTRYWISE, ArrayReader
 from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.judging import Claim, Outcome, at, contrasted, judged
 from headwright.grading.kinds.tending import way
+from headwright.grading.kinds.tokens.names import (
+    Direction,
+    Output,
+    Projected,
+    Weight,
+    meaning_of,
+    visible,
+)
 from headwright.grading.kinds.tokens.table import Tokens
-
-PROJECTED = {"q": "Q", "k": "K", "v": "V"}  # q_i is Q x_i, and so on
 
 
 @dataclass(frozen=True)
@@ -87,17 +93,18 @@ class TokensReader(ArrayReader):
 
     def name(self, node: t.Name) -> ExactArray:
         """A definition, a direction, what attention computes, or a number."""
-        full, index = an.full_name(node), an.label(node.index)
+        full = an.full_name(node)
         if full in self.definitions or full in self.parameters or full in self.arrays:
             return super().name(node)
-        if node.base == self.setting.letter and index in self.setting.directions:
-            return self._direction(index)
-        if node.base == "alpha":
-            return self._weight(node)
-        if node.base == "c" and index.isdigit():
-            return self._output(self._place(node, index))
-        if node.base in PROJECTED and index.isdigit():
-            return self._projected(PROJECTED[node.base], self._place(node, index))
+        match meaning_of(node, self.setting):
+            case Direction(place):
+                return self._direction(place)
+            case Weight(query, key):
+                return ExactArray.number(self.pattern(query)[key])
+            case Output(query):
+                return self._output(query)
+            case Projected(matrix, place):
+                return self._projected(matrix, place)
         if full in ("Q", "K", "V"):
             raise an.MissingError(
                 f"{full} is used, and no formula defines it",
@@ -115,24 +122,11 @@ class TokensReader(ArrayReader):
             f"{full} is not a name of this exercise", node, fix=f"it has {known}"
         )
 
-    def _direction(self, which: str) -> ExactArray:
-        place = self.setting.directions.index(which)
+    def _direction(self, place: int) -> ExactArray:
         length = self.scalar(an.named(self.setting.length))
         return ExactArray.column(
             [length if axis == place else ZERO for axis in range(self.size)]
         )
-
-    def _weight(self, node: t.Name) -> ExactArray:
-        """alpha_{21}, alpha_{2,1}: the weight that token 2 gives to token 1."""
-        listed = node.index.items if isinstance(node.index, t.Listing) else ()
-        parts = [an.label(item) for item in listed] or list(an.label(node.index))
-        if len(parts) != 2:
-            raise an.MisfitError(
-                "expected two indices: alpha_{21} is the weight that token 2 gives to token 1",
-                node,
-            )
-        query, key = (self._place(node, part) for part in parts)
-        return ExactArray.number(self.pattern(query)[key])
 
     def _output(self, place: int) -> ExactArray:
         outputs = [
@@ -140,15 +134,6 @@ class TokensReader(ArrayReader):
             for key, weight in enumerate(self.pattern(place))
         ]
         return reduce(ExactArray.plus, outputs)
-
-    def _place(self, node: t.Name, which: str) -> int:
-        labels = [token.partition("_")[2] for token in self.setting.tokens]
-        if which not in labels:
-            tokens = ", ".join(self.setting.tokens)
-            raise an.MisfitError(
-                f"there is no token {which}", node, fix=f"the tokens are {tokens}"
-            )
-        return labels.index(which)
 
     def _projected(self, weights: str, place: int) -> ExactArray:
         """Q x_i, K x_i or V x_i; V = 2 is read as 2 I, and x_i = 0 as a vector."""
@@ -168,7 +153,7 @@ class TokensReader(ArrayReader):
     def pattern(self, place: int) -> list[scalars.Scalar]:
         """The weights that one token gives to all; those that a mask hides get none."""
         query, count = self._projected("Q", place), len(self.setting.tokens)
-        seen = range(place + 1 if self.setting.mask == "causal" else count)
+        seen = visible(place, self.setting)
         scores = [dot(self._projected("K", key).entries, query.entries) for key in seen]
         weights = ExactArray.of_rows([scores]).softmax().entries
         return [*weights, *[ZERO] * (count - len(weights))]

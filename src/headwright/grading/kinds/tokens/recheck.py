@@ -11,7 +11,15 @@ from flint import arb, arb_mat
 from headwright.errors import InputError
 from headwright.formulas import tree as t
 from headwright.formulas.evaluate import identity, softmax
-from headwright.grading.answer import full_name, label
+from headwright.grading.answer import full_name, named
+from headwright.grading.kinds.tokens.names import (
+    Direction,
+    Output,
+    Projected,
+    Weight,
+    meaning_of,
+    visible,
+)
 from headwright.grading.kinds.tokens.table import Tokens
 from headwright.grading.recheck.instances import ExplicitInstance, number, unit
 from headwright.grading.recheck.sequences import InstanceDrawer, Question
@@ -30,80 +38,50 @@ class TokensInstance(ExplicitInstance):
 
     def value_of(self, name: t.Name) -> arb_mat | None:
         """Directions, the identity, tokens and what is computed from them."""
-        full, which, setting = full_name(name), label(name.index), self.setting
-        size = len(setting.directions) + 1
-        if name.base == setting.letter and which in setting.directions:
-            return (
-                unit(size, setting.directions.index(which))
-                * number(self.numbers[setting.length])[0, 0]
-            )
+        full, table = full_name(name), self.setting
+        size = len(table.directions) + 1
         if full in ("I", "I_d", "I_D"):
             return identity(size)
-        found = super().value_of(name)
-        if (
-            found is not None
-            and full in ("Q", "K", "V", *setting.tokens)
-            and found.nrows() == 1
-        ):
-            return (
-                identity(size) * found[0, 0]
-                if full in ("Q", "K", "V")
-                else arb_mat(size, 1)
-            )
-        if (
-            found is not None
-            or name.index is None
-            or name.base not in ("alpha", "c", "q", "k", "v")
-        ):
-            return found
-        parts = [label(item) for item in t.listed(name.index)]
-        parts = (
-            list(parts[0]) if len(parts) == 1 and name.base == "alpha" else parts
-        )  # alpha_21 is alpha_{2,1}
-        places = [
-            list(setting.tokens).index(f"x_{part}")
-            for part in parts
-            if f"x_{part}" in setting.tokens
-        ]
-        if len(places) != len(parts) or len(parts) not in (
-            (1, 2) if name.base == "alpha" else (1,)
-        ):
-            return None
-        if name.base in ("q", "k", "v"):
-            return self._projected(name.base.upper(), which)
-        weights = self._weights(parts[0])
-        if name.base == "c":
-            values = [
-                self._projected("V", token.partition("_")[2])
-                for token in setting.tokens
-            ]
-            return sum(
-                (x * weight for x, weight in zip(values, weights, strict=True)),
-                arb_mat(size, 1),
-            )
-        return arb_mat([weights]) if len(parts) == 1 else number(weights[places[1]])
+        known = super().value_of(name)
+        if known is not None:
+            return self._sized(known, full)
+        match meaning_of(name, table):
+            case Direction(place):
+                return unit(size, place) * number(self.numbers[table.length])[0, 0]
+            case Weight(query, key):
+                return number(self._weights(query)[key])
+            case Output(query):
+                output = arb_mat(size, 1)
+                for place, weight in enumerate(self._weights(query)):
+                    output += self._projected("V", place) * weight
+                return output
+            case Projected(matrix, place):
+                return self._projected(matrix, place)
+        return None
 
-    def _projected(self, weights: str, which: str) -> arb_mat:
+    def _sized(self, value: arb_mat, name: str) -> arb_mat:
+        """V = 2 is read as 2 I, and x_1 = 0 as a vector."""
+        size = len(self.setting.directions) + 1
+        if value.nrows() > 1:
+            return value
+        if name in ("Q", "K", "V"):
+            return identity(size) * value[0, 0]
+        return arb_mat(size, 1) if name in self.setting.tokens else value
+
+    def _projected(self, weights: str, place: int) -> arb_mat:
         """Q x_i and so on."""
-        matrix, token = (
-            self.value_of(t.Name(weights)),
-            self.value_of(t.Name("x", t.Name(which))),
-        )
+        token_name = list(self.setting.tokens)[place]
+        matrix, token = self.value_of(t.Name(weights)), self.value_of(named(token_name))
         if matrix is None or token is None:
             raise InputError(f"{weights} is not defined")
         return matrix * token
 
-    def _weights(self, which: str) -> list[arb]:
+    def _weights(self, place: int) -> list[arb]:
         """The weights that one token gives to all; those that a mask hides get none."""
-        query, tokens = self._projected("Q", which), list(self.setting.tokens)
-        seen = (
-            tokens[: tokens.index(f"x_{which}") + 1]
-            if self.setting.mask == "causal"
-            else tokens
-        )
-        keys = [self._projected("K", token.partition("_")[2]) for token in seen]
+        query, seen = self._projected("Q", place), visible(place, self.setting)
+        keys = [self._projected("K", key) for key in seen]
         weights = softmax([[(key.transpose() * query)[0, 0] for key in keys]]).entries()
-        return [*weights, *[arb(0)] * (len(tokens) - len(seen))]
+        return [*weights, *[arb(0)] * (len(self.setting.tokens) - len(seen))]
 
 
 @dataclass(frozen=True)
