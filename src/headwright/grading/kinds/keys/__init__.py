@@ -4,6 +4,7 @@ kind         what the rest of grading asks
 table        [keys] in an exercise file
 notation     how keys are written
 scene        keys, queries and patterns by classes of keys that share a score
+names        what a name stands for
 meaning      what formulas mean
 conditions   what an answer says of its own names
 laws         what chance does

@@ -17,6 +17,14 @@ from headwright.grading.answer import (
     named,
 )
 from headwright.grading.kinds.keys import scene as s
+from headwright.grading.kinds.keys.names import (
+    Direction,
+    Key,
+    KeyValue,
+    Output,
+    Weight,
+    meaning_of,
+)
 from headwright.grading.scalars import (
     Scalar,
     absolute,
@@ -141,15 +149,6 @@ class Reader:
             return self.memo[place]
         if full in scene.fixed or full in scene.ranges:
             return scene.scalar(full)
-        if full in scene.setting.directions:
-            return s.Vec("key", {scene.setting.directions[full]: s.ONE})
-        if node.index is not None and node.base in ("k", *scene.setting.also):
-            which = self._which(node)
-            return (
-                scene.key(which) if node.base == "k" else s.Vec("key", {which: s.ONE})
-            )
-        if node.index is not None and node.base == "v":
-            return s.Vec("value", {self._which(node): s.ONE})
         if full in scene.queries:
             if scene.setting.are != "any":
                 raise MissingError(
@@ -158,11 +157,25 @@ class Reader:
                     fix=f"write {full} = ...",
                 )
             return s.Vec("key", {s.QUERY: s.ONE})
-        attended = self._attention(node, full)
-        return self._constant(node, full) if attended is None else attended
+        match meaning_of(node, scene.setting, scene.queries):
+            case Key(which):
+                return scene.key(self._which(node, which))
+            case Direction(which):
+                is_own_name = full in scene.setting.directions
+                home = which if is_own_name else self._which(node, which)
+                return s.Vec("key", {home: s.ONE})
+            case KeyValue(which):
+                return s.Vec("value", {self._which(node, which): s.ONE})
+            case Weight(which, head):
+                return self._weight(node, which, head)
+            case Output(head):
+                patterns = self._patterns(head)
+                outputs = [s.Vec("value", pattern) for pattern in patterns]
+                return reduce(s.Vec.plus, outputs).times(s.ONE / len(patterns))
+        return self._constant(node, full)
 
-    def _which(self, node: t.Name) -> str:
-        index = label(node.index)
+    def _which(self, node: t.Name, index: str) -> str:
+        """The class of the key for which an index stands."""
         which = self.bound.get(index, index)
         if which not in self.scene.classes.singles and which != s.MEMBER:
             known = (
@@ -176,38 +189,21 @@ class Reader:
             )
         return which
 
-    def _attention(self, node: t.Name, full: str) -> Value | None:
-        """The weight of a key, on average over the heads or in one of them, or an output."""
-        heads, index, weight = (
-            self.scene.queries,
-            node.index,
-            node.base == "alpha" and node.index is not None,
-        )
-        if weight and isinstance(index, t.Listing) and len(index.items) == 2:
-            heads, index = (f"q_{label(index.items[0])}",), index.items[1]
-            if heads[0] not in self.scene.queries:
-                raise MisfitError(f"there is no head {heads[0][2:]}", node)
-        elif node.base == "c" and full != "c" and f"q_{label(index)}" in heads:
-            heads = (f"q_{label(index)}",)
-        elif not weight and full != "c":
-            return None
-        which = self._which(replace(node, index=index)) if weight else ""
-        patterns = [self.scene.pattern(self.query(head)) for head in heads]
-        share = s.ONE / len(heads)
-        if weight:
-            return (
-                sum(
-                    (
-                        pattern[which if which in pattern else s.REST]
-                        for pattern in patterns
-                    ),
-                    s.ZERO,
-                )
-                * share
-            )
-        return reduce(
-            s.Vec.plus, (s.Vec("value", pattern) for pattern in patterns)
-        ).times(share)
+    def _weight(self, node: t.Name, index: str, head: str) -> Scalar:
+        """The weight of a key, on average over the heads or in one of them."""
+        if head and head not in self.scene.queries:
+            raise MisfitError(f"there is no head {head[2:]}", node)
+        which = self._which(node, index)
+        patterns = self._patterns(head)
+        weights = [
+            pattern[which if which in pattern else s.REST] for pattern in patterns
+        ]
+        return sum(weights, s.ZERO) * (s.ONE / len(patterns))
+
+    def _patterns(self, head: str) -> list[dict[str, Scalar]]:
+        """That of one head, or those of all."""
+        heads = [head] if head else self.scene.queries
+        return [self.scene.pattern(self.query(one)) for one in heads]
 
     def _constant(self, node: t.Name, full: str) -> Value:
         if full in ("pi", "e"):

@@ -15,10 +15,18 @@ from headwright.formulas import tree as t
 from headwright.formulas.evaluate import ball, softmax
 from headwright.formulas.shapes import SCALAR, Shape
 from headwright.formulas.show import plain
-from headwright.grading.answer import Answer, full_name, label
+from headwright.grading.answer import Answer, full_name, label, named
 from headwright.grading.decision import Decision
 from headwright.grading.exercise import parsed
 from headwright.grading.judging import Outcome, at, decided_instead
+from headwright.grading.kinds.keys.names import (
+    Direction,
+    Key,
+    KeyValue,
+    Output,
+    Weight,
+    meaning_of,
+)
 from headwright.grading.kinds.keys.table import Keys
 from headwright.grading.recheck.instances import ExplicitInstance, holds, number, unit
 from headwright.grading.recheck.sequences import (
@@ -69,60 +77,55 @@ class KeysInstance(ExplicitInstance):
 
     def shape_of(self, name: t.Name) -> Shape | None:
         """By the letter: the index of a sum has no place yet."""
-        if name.index is not None and name.base in ("k", *self.setting.also):
-            return Shape(self.keys[0].nrows(), 1)
-        if name.index is not None and name.base in ("v", "alpha"):
-            return Shape(len(self.keys), 1) if name.base == "v" else SCALAR
+        match self._meaning_of(name):
+            case Key() | Direction():
+                return Shape(self.keys[0].nrows(), 1)
+            case KeyValue():
+                return Shape(len(self.keys), 1)
+            case Weight():
+                return SCALAR
         return super().shape_of(name)
 
     def value_of(self, name: t.Name) -> arb_mat | None:
         """Keys, directions, values, queries, weights, outputs; then what is defined."""
-        full, size, heads = full_name(name), self.keys[0].nrows(), self.heads
-        listed = (
-            name.index.items
-            if name.base == "alpha" and isinstance(name.index, t.Listing)
-            else ()
-        )
-        text, one = (
-            label(listed[-1] if listed else name.index),
-            f"q_{label(name.index)}",
-        )
-        place = self.places.get(text, int(text) if text.isdigit() else 0)
-        place = place if place <= len(self.keys) else 0
+        full, size = full_name(name), self.keys[0].nrows()
         if full in self.queries:
             return self.queries[full]
-        if full in self.setting.directions:
-            return unit(size, self.places[self.setting.directions[full]] - 1)
-        if name.base == "k" and place:
-            return self.keys[place - 1]
-        if name.base in (*self.setting.also, "v") and place:
-            return unit(len(self.keys) if name.base == "v" else size, place - 1)
-        if name.base == "alpha" and name.index is not None:
-            heads = (f"q_{label(listed[0])}",) if len(listed) == 2 else heads
-            return number(self._pattern(heads)[place - 1]) if place else None
-        is_output = name.base == "c" and not name.primes and "c" not in self.numbers
-        if is_output and (name.index is None or one in heads):
-            return arb_mat(
-                [
-                    [weight]
-                    for weight in self._pattern(heads if name.index is None else (one,))
-                ]
-            )
-        found = super().value_of(name)
-        return (
-            number(self.places[full])
-            if found is None and full in self.places
-            else found
-        )
+        match self._meaning_of(name):
+            case Key(which) if self._place(which):
+                return self.keys[self._place(which) - 1]
+            case Direction(which) if self._place(which):
+                return unit(size, self._place(which) - 1)
+            case KeyValue(which) if self._place(which):
+                return unit(len(self.keys), self._place(which) - 1)
+            case Weight(which, head):
+                place = self._place(which)
+                return number(self._pattern(head)[place - 1]) if place else None
+            case Output(head) if "c" not in self.numbers:
+                return arb_mat([[weight] for weight in self._pattern(head)])
+        value = super().value_of(name)
+        if value is None and full in self.places:
+            return number(self.places[full])
+        return value
 
-    def _pattern(self, heads: tuple[str, ...]) -> list[arb]:
-        """The weights of all keys, on the average over some heads."""
+    def _meaning_of(
+        self, name: t.Name
+    ) -> Key | Direction | KeyValue | Weight | Output | None:
+        return meaning_of(name, self.setting, self.heads)
+
+    def _place(self, which: str) -> int:
+        """The place of a key, counted from 1; 0 where there is none."""
+        place = self.places.get(which, int(which) if which.isdigit() else 0)
+        return place if place <= len(self.keys) else 0
+
+    def _pattern(self, head: str) -> list[arb]:
+        """The weights of all keys, in one head or on the average over all."""
+        heads = (head,) if head else self.heads
         if self.weights:
             return [ball(weight) for weight in self.weights]
         total = [arb(0)] * len(self.keys)
-        for head in heads:
-            base, _, index = head.partition("_")
-            query = self.value_of(t.Name(base, t.Name(index) if index else None))
+        for name in heads:
+            query = self.value_of(named(name))
             if query is None or query.nrows() != self.keys[0].nrows():
                 query = arb_mat(self.keys[0].nrows(), 1)  # a written 0
             weights = softmax(
