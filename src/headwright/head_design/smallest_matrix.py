@@ -115,9 +115,7 @@ def _minimise(
         multipliers = end.multipliers
         x = end.state.point
     else:
-        rows = np.array(
-            [np.outer(c.differences[0], c.query).ravel() for c in equalities]
-        )
+        rows = _slopes_of_equalities(equalities)
         sides = np.array([c.bound - float(np.sum(c.shifts)) for c in equalities])
         x, basis = _solutions(rows, sides)
         pull = x
@@ -198,15 +196,16 @@ def _constraints_of(goal: PatternGoal) -> list[ScoreConstraint]:
 
 
 def _plain(goal: PatternGoal) -> list[ScoreConstraint]:
-    return [
-        ScoreConstraint(
-            np.delete(goal.keys, a, axis=0) - goal.keys[a],
-            goal.query,
-            float(np.log(slack)),
-            shifts=np.delete(goal.shifts, a) - goal.shifts[a],
+    """For each target: all other scores less its own, in log-sum-exp, are at most the logarithm of the slack."""
+    constraints = []
+    for target, slack in zip(goal.targets, goal.slacks, strict=True):
+        differences = np.delete(goal.keys, target, axis=0) - goal.keys[target]
+        shifts = np.delete(goal.shifts, target) - goal.shifts[target]
+        bound = float(np.log(slack))
+        constraints.append(
+            ScoreConstraint(differences, goal.query, bound, shifts=shifts)
         )
-        for a, slack in zip(goal.targets, goal.slacks, strict=True)
-    ]
+    return constraints
 
 
 def _evened(goal: PatternGoal) -> list[ScoreConstraint]:
@@ -214,26 +213,26 @@ def _evened(goal: PatternGoal) -> list[ScoreConstraint]:
 
     As inequalities these would hold in a sliver that is as thin as what is left, where Newton's steps get lost.
     """
-    first, *rest = goal.targets
-    p = 1 / (1 + goal.slacks)
-    others = np.delete(goal.keys, goal.targets, axis=0) - goal.keys[first]
-    by = goal.shifts - goal.shifts[first]
-    held = [
-        ScoreConstraint(
-            (goal.keys[a] - goal.keys[first])[None],
-            goal.query,
-            float(np.log(x / p[0]) - by[a]),
-            equal=True,
+    # Everything is compared with the first target.
+    first = goal.targets[0]
+    differences = goal.keys - goal.keys[first]
+    shifts = goal.shifts - goal.shifts[first]
+    floors = 1 / (1 + goal.slacks)
+    constraints = []
+    # All others together, against what the floors leave.
+    rivals = np.delete(differences, goal.targets, axis=0)
+    if len(rivals):
+        bound = float(np.log(goal.over / floors[0]))
+        rival_shifts = np.delete(shifts, goal.targets)
+        constraints.append(
+            ScoreConstraint(rivals, goal.query, bound, shifts=rival_shifts)
         )
-        for a, x in zip(rest, p[1:], strict=True)
-    ]
-    rivals = ScoreConstraint(
-        others,
-        goal.query,
-        float(np.log(goal.over / p[0])),
-        shifts=np.delete(by, goal.targets),
-    )
-    return [rivals, *held] if len(others) else held
+    # Each other target has exactly its ratio to the first.
+    for target, floor in zip(goal.targets[1:], floors[1:], strict=True):
+        ratio = float(np.log(floor / floors[0]) - shifts[target])
+        difference = differences[target][None]
+        constraints.append(ScoreConstraint(difference, goal.query, ratio, equal=True))
+    return constraints
 
 
 def _share_between_equalities(
@@ -251,18 +250,24 @@ def _share_between_equalities(
     first_of_query = np.maximum.accumulate(np.where(equal, 0, np.arange(len(equal))))
     least = 1e-9 * np.abs(multipliers).max() + 1e-300
     weights = np.maximum(np.abs(multipliers[first_of_query]), least)[equal]
-    slopes = np.array(
-        [
-            np.outer(constraint.differences[0], constraint.query).ravel()
-            for constraint in constraints
-            if constraint.equal
-        ]
-    )
+    slopes = _slopes_of_equalities(constraints)
     total = multipliers[equal] @ slopes
     shares = np.linalg.lstsq((slopes * weights[:, None]).T, total, rcond=1e-12)[0]
     shared = multipliers.copy()
     shared[equal] = weights * shares
     return shared
+
+
+def _slopes_of_equalities(
+    constraints: Sequence[ScoreConstraint],
+) -> Float[np.ndarray, "e k"]:
+    """The slope of the score difference of each equality in the matrix, as a row."""
+    slopes = []
+    for constraint in constraints:
+        if constraint.equal:
+            slope = np.outer(constraint.differences[0], constraint.query)
+            slopes.append(slope.ravel())
+    return np.array(slopes)
 
 
 def _evened_multipliers(
@@ -272,12 +277,16 @@ def _evened_multipliers(
     scores = (goal.keys - goal.keys[goal.targets[0]]) @ N @ goal.query + goal.shifts
     alpha = np.exp(scores - scores.max())
     alpha /= alpha.sum()
-    # There may be no others.
-    push, *held = evened if len(evened) == len(goal.targets) else [0.0, *evened]
-    on_targets = alpha[list(goal.targets)]
-    whole = push / max(float(np.delete(alpha, goal.targets).sum()), 1e-300)
-    shares = whole * on_targets - np.array([-push - sum(held), *held])
-    plain: Float[np.ndarray, " m"] = (
-        np.maximum(shares, 0.0) * goal.slacks / (1 + goal.slacks)
-    )
+    # The multiplier of all others together, where there are any, and those of the targets but the first.
+    has_others = len(evened) == len(goal.targets)
+    of_others = float(evened[0]) if has_others else 0.0
+    of_ratios = evened[1:] if has_others else evened
+    of_first = -of_others - sum(of_ratios)
+    of_targets = np.array([of_first, *of_ratios])
+    # Plain constraints push each key in proportion to its weight: so hard that the others get what they got.
+    weight_of_others = float(np.delete(alpha, goal.targets).sum())
+    per_weight = of_others / max(weight_of_others, 1e-300)
+    shares = per_weight * alpha[list(goal.targets)] - of_targets
+    rest = goal.slacks / (1 + goal.slacks)  # 1 - floor
+    plain: Float[np.ndarray, " m"] = np.maximum(shares, 0.0) * rest
     return plain
