@@ -80,12 +80,23 @@ _TALL: Final = (r"\frac", r"\sum", r"\begin")
 
 
 def _is_dotted(left: t.Node, right: t.Node) -> bool:
-    """Whether a dot is shown as one: 2 · 3, lambda · (k_a + k_b), which may be an ordinary product."""
-    return any(
-        isinstance(side, t.Number)
-        or (isinstance(side, t.Name) and t.is_letter(side) and side.base in GREEK)
-        for side in (left, right)
-    )
+    """Whether a dot is shown as one: 2 · 3, lambda · (k_a + k_b), v · 1/2, which may be an ordinary product."""
+    return _is_number(left) or _is_number(right)
+
+
+def _is_number(node: t.Node) -> bool:
+    """Whether a term is a number by its looks: 2, 1/2, lambda, sqrt(2)."""
+    match node:
+        case t.Number():
+            return True
+        case t.Name():
+            return t.is_letter(node) and node.base in GREEK
+        case t.Quotient(over, under):
+            return _is_number(over) and _is_number(under)
+        case t.Call("sqrt" | "ln" | "exp", (body,)):
+            return _is_number(body)
+        case _:
+            return False
 
 
 @dataclass(frozen=True)

@@ -185,16 +185,27 @@ def judged(
 
 
 def plain_number(value: Fraction) -> int | str:
-    """A number for people and JSON: 3, '1/10'."""
+    """A number for people and JSON: 3, '1/10', '10^-44'."""
+    power = _long_power_of_ten(value)
+    if power is not None:
+        return f"10^{power}"
+    below = _long_power_of_ten(1 / value) if value > 0 else None
+    if below is not None:
+        return f"10^-{below}"
     bits = value.numerator.bit_length()
-    digits = round(
-        bits * LOG_2
-    )  # of a power of ten; Python does not write out very long numbers
-    if digits > MOST_DIGITS and value in (10 ** (digits - 1), 10**digits):
-        return f"10^{digits - (value == 10 ** (digits - 1))}"
+    digits = round(bits * LOG_2)
     if bits > MOST_BITS:
         return f"about 10^{digits}"
     return value.numerator if value.denominator == 1 else str(value)
+
+
+def _long_power_of_ten(value: Fraction) -> int | None:
+    """The exponent of a power of ten with more digits than are written out."""
+    # Python does not write out very long numbers, so digits are counted by bits.
+    digits = round(value.numerator.bit_length() * LOG_2)
+    if digits <= MOST_DIGITS:
+        return None
+    return next((p for p in (digits - 1, digits) if value == 10**p), None)
 
 
 def shown(ball: arb, digits: int = DIGITS) -> str:

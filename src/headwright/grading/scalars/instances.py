@@ -27,6 +27,7 @@ MOST_INTEGERS = 60  # choices of all integers together
 MOST_OTHERS = 300  # choices of all other names together
 MOST_LIMITS = 100  # choices, where large names make each a question about limits
 BITS = (64, 320)
+MORE_BITS = (320, 1280)  # for two sides that differ by a hair
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,23 @@ def counterexample(
         else:
             fails = certain(left, OPPOSITE[comparison], right, values)
             found = (
-                Instance(values, left.value(values), right.value(values))
-                if fails
-                else None
+                Instance(values, *_told_apart(left, right, values)) if fails else None
             )
         if found is not None:
             return found
     return None
+
+
+def _told_apart(
+    left: Scalar, right: Scalar, values: Mapping[str, Fraction]
+) -> tuple[arb, arb]:
+    """Both sides at a counterexample, with as many bits as tell them apart, within bounds."""
+    sides = left.value(values), right.value(values)
+    for bits in MORE_BITS:
+        if not sides[0].overlaps(sides[1]):
+            break
+        sides = left.value(values, bits=bits), right.value(values, bits=bits)
+    return sides
 
 
 def choices(names: Sequence[str], where: Where) -> Iterator[dict[str, Fraction]]:
@@ -223,7 +234,7 @@ def far_out(
                 and allowed(there, where)
                 and certain(left, opposite, right, there)
             ):
-                return Instance(there, left.value(there), right.value(there))
+                return Instance(there, *_told_apart(left, right, there))
     return unwritten
 
 

@@ -21,7 +21,16 @@ def test_large_enough_has_a_threshold() -> None:
 def test_a_wrong_number_is_told_from_which_number_on_it_works() -> None:
     said = check("averaging-two", r"q = \frac{1}{\sqrt 2}(k_a + k_b)").suggestion or ""
     assert "works from lambda >= ln((n - 2)/epsilon)" in said
-    assert "yours is 0.7071" in said
+    assert "yours is 0.7071, and no length that is the same for every n does" in said
+    grows = check("averaging-two", "q = n(k_a + k_b)").suggestion or ""
+    assert "works from" in grows
+    assert "no length that is the same" not in grows
+
+
+def test_a_length_without_a_value_somewhere_is_hinted_at_without_the_remedy() -> None:
+    verdict = check("averaging-two", r"q = \ln((n-2)/\epsilon)(k_a + k_b)")
+    assert verdict.hint is not None
+    assert "for some of what is given it has none" in verdict.hint
 
 
 def test_both_cases_of_a_length_share_one_threshold() -> None:

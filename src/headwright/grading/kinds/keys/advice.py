@@ -26,6 +26,7 @@ DRAWN = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)  # numbers of keys on a cur
 LAMBDA = "lambda"
 LENGTH_ONLY = "the direction is right, the length is not"
 TOO_LONG = "the direction is right, and the query is too long"
+NO_VALUE = "it is right where it has a value, and for some of what is given it has none"
 OPPOSITE = "the direction is the opposite of one that works"
 UNKNOWN = (UndeterminedError, MisfitError, InputError, TooLong)
 
@@ -162,7 +163,7 @@ def suggest_length(
     wrong = _what_is_wrong(numbers, failed)
     if set(map(str, scaled.lengths)) <= _partial_thresholds(decisions):
         # the answer's is the threshold itself, which is no number for some of what is given
-        return wrong, (
+        return NO_VALUE, (
             f"where that is no number, {', '.join(queries)} works for every {LAMBDA} > 0:"
             " treat it apart, or take a longer query"
         )
@@ -170,7 +171,34 @@ def suggest_length(
     yours = ", ".join(dict.fromkeys(shown_numbers) or map(str, scaled.lengths))
     here = f" at {at(failed.decision.values)}" if failed.decision.values else ""
     before = f"{wrong}: " if wrong else ""
+    if _fails_for_many_keys(scaled.lengths, scene, failed):
+        here = ", and no length that is the same for every n does"
     return wrong, f"{before}{works}; yours is {yours}{here}"
+
+
+def _fails_for_many_keys(
+    lengths: Sequence[Scalar], scene: s.Scene, failed: Outcome
+) -> bool:
+    """Whether a weight has to be at least a positive number, and the queries do not change with n.
+
+    The scores are then fixed numbers, and each of the n other keys adds the same positive
+    number to the denominator: the weight of a key with a name tends to 0. So no length
+    that is the same for every n gives that weight.
+    """
+    if len(failed.link.terms) != 2 or failed.link.comparisons[0] not in (">", ">="):
+        return False
+    if scene.setting.noise != "none" or scene.setting.scales:
+        return False
+    weight, _ = failed.link.terms
+    values = failed.decision.values
+    is_weight = isinstance(weight, t.Name) and weight.base == "alpha"
+    if not is_weight or "n" not in values or any(one.names() for one in lengths):
+        return False
+    wanted = Reader(scene, {}).scalar(failed.link.terms[1])
+    n = scene.ranges.get("n")
+    if n is None or n.upper is not None or wanted.names() - (set(values) - {"n"}):
+        return False
+    return bool(wanted.value(values) > 0)
 
 
 def _speaks_of_length(node: t.Node) -> bool:
