@@ -91,7 +91,6 @@ def row_statistics(
     """
     check_argument("offsets", offsets, Sequence[int])
     check_argument("top", top, int)
-    check_argument("ends", ends, Sequence[int] | None)
     check_argument("last_rows", last_rows, int)
     check_argument("extra", extra, Sequence[str])
     _check_numbers(offsets, top, ends, last_rows)
