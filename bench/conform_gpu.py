@@ -464,7 +464,7 @@ def measure_cost(
     try:
         out = attend()
         attention_ms, attention_mib = measure(attend, device, repeats=20)
-        verdict_ms, verdict_mib = measure(judge, device, repeats=3)
+        verdict_ms, verdict_mib = measure(judge, device, repeats=9)
     except Exception as error:  # noqa: BLE001 - backends raise what they like
         reason = " ".join(str(error).split())[:200]
         report.note(

@@ -159,8 +159,10 @@ def measure_generation(model: Any, new: int, rounds: int) -> None:
         with watch(model, statistics):
             return generate(count)
 
-    truth = generate(new)
-    if not torch.equal(generate_watched(DEFAULT, new), truth):
+    # Some kernels add in another order each time, watched or not: several are right.
+    right = [generate(new) for _ in range(5)]
+    watched = generate_watched(DEFAULT, new)
+    if not any(torch.equal(watched, tokens) for tokens in right):
         raise SystemExit("generation, default statistics: other tokens")
     seconds = least_seconds(
         {
