@@ -30,6 +30,7 @@ EXPECTED = {  # by pydantic's type of an error; what stands in braces is in its 
     "string_type": "text",
     "too_long": "at most {max_length} entries",
     "too_short": "at least {min_length} entries",
+    "tuple_type": "a list, in [ ]",
 }
 BRANCH = re.compile(
     r"[\[(]|^(?:_[A-Z]|constrained-|function-|(?:bool|dict|float|int|list|none|str)$)"

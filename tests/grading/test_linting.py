@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from headwright.errors import InputError
 from headwright.grading.exercise import load_exercises, parse_exercise
 from headwright.grading.linting import lint
 
@@ -83,3 +86,24 @@ def test_an_exercise_that_asks_for_nothing_is_seen() -> None:
     assert any(
         "nothing is asked for" in sentence for sentence in lint(parse_exercise(text))
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('answer = ["q"]', 'answer = "q"', "answer is 'q': expected a list, in [ ]"),
+        ("at_least = 2", 'at_least = "two"', "parameters n at_least is 'two': expected a number such as"),
+        ("above = 0, below = 1", "above = 1, below = 0", "expected a range that holds a number"),
+        (r"1 - \delta']", r"1 - (\delta']", "expected a formula that can be read, but the bracket ( is never closed"),
+        ("skeleton = 'q = '", r'skeleton = "\alpha"', "put text with LaTeX in 'single quotes'"),
+        ("n = { integer = true, at_least = 2 }\n", "", "the parameter n, the number of keys, is missing: add n ="),
+        ("title", "titel", "titel: there is no such field; did you mean 'title'?"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_refused_in_one_sentence(
+    before: str, after: str, said: str
+) -> None:
+    assert before in GOOD
+    with pytest.raises(InputError, match=re.escape(said)) as refused:
+        parse_exercise(GOOD.replace(before, after, 1))
+    assert "\n" not in str(refused.value)

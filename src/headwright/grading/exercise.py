@@ -172,7 +172,10 @@ def parse_exercise(text: str) -> Exercise:
     try:
         given: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not valid TOML: {error}") from error
+        remedy = ""
+        if "\\" in str(error):  # of LaTeX in a text that TOML reads as escaped
+            remedy = ": put text with LaTeX in 'single quotes'"
+        raise InputError(f"not valid TOML: {error}{remedy}") from error
     model = exercise_model(kind_in(given))
     try:
         exercise = model.model_validate(given)

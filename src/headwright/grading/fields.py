@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
+from headwright.errors import InputError
 from headwright.formulas import FormulaError, parse
 from headwright.formulas.tree import Node
 from headwright.grading.scalars import Range
@@ -23,7 +31,10 @@ def _formula(source: str) -> str:
     try:
         parsed(source)
     except FormulaError as error:
-        raise ValueError(str(error)) from None
+        remedy = f" ({error.fix})" if error.fix else ""
+        raise ValueError(
+            f"a formula that can be read, but {error.message}{remedy}"
+        ) from None
     return source
 
 
@@ -31,7 +42,7 @@ def _fraction(given: object) -> Fraction:
     try:
         return Fraction(str(given))
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{given!r} is not a number such as 2, 0.5 or '1/3'") from None
+        raise ValueError("a number such as 2, 0.5 or '1/3'") from None
 
 
 Source = Annotated[
@@ -57,6 +68,14 @@ class Parameter(Strict):
     below: Ratio | None = None
     large: bool = False  # it goes to infinity: statements are about its large values
     small: bool = False  # a tolerance: 'approximately' is about its going to 0
+
+    @model_validator(mode="after")
+    def _has_values(self) -> Self:
+        try:
+            self.range()
+        except InputError:
+            raise ValueError("a range that holds a number") from None
+        return self
 
     def range(self) -> Range:
         """The same for the prover."""
