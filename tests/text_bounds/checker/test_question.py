@@ -279,6 +279,14 @@ def test_rejects_every_statement_about_weights_that_are_next_to_nothing_or_beyon
         check_statement(stated(normed, places=(2,)), normed)
 
 
+def test_many_rows_that_float32_leaves_open_are_decided_in_float64() -> None:
+    """All tokens are alike, so that each of four places gets exactly 1/4, whatever the query token is."""
+    layer = tiny("plain", 3)
+    alike = np.broadcast_to(layer.embedding[:1], layer.embedding.shape)
+    layer = replace(layer, embedding=np.ascontiguousarray(alike))
+    sharp(layer, stated(layer, places=(2,)), 1 / 4)
+
+
 def test_ties_and_equal_scores_everywhere_are_accepted() -> None:
     layer = tiny("plain", 10)
     flat = replace(layer, embedding=np.zeros_like(layer.embedding))
