@@ -15,7 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwright.certificates.exact.heads.head_statement import read_matrix
 from headwright.certificates.exact.heads.matrices import spectral_norm_at_most
+from headwright.certificates.exact.keys import Reject
 from headwright.certificates.exact.verify import verify
 from headwright.head_design.certify import NormBound, certificate
 from headwright.head_design.head import Head, HeadLayer
@@ -512,3 +514,11 @@ def test_scores_of_any_size_are_read() -> None:
         says(Rules((X,), (Rule(0, attend={1: Fraction("0.4999999")}),)), layer(tiny))
         == "verified"
     )
+
+
+def test_every_number_of_a_row_is_of_the_type_and_those_after_a_zero_too() -> None:
+    rows = [["0", "1/2"], ["-0x0.0p+0", "3"]]
+    assert read_matrix(rows, 2, "W_Q")[0][1] == Fraction(1, 2)
+    for row in (["0", "1/3"], ["1", "0x1.00000001p+0"]):
+        with pytest.raises(Reject, match="not a number of type float32"):
+            read_matrix([*rows, row], 2, "W_Q", "float32")
