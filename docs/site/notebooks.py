@@ -3,6 +3,7 @@
     python docs/site/notebooks.py FOLDER     write all chapters there
 
 What an example is said to print is not copied: the notebook computes it. A cell ends where something is shown.
+The first cell installs what the chapter needs, where it is not there, as on Colab.
 """
 
 from __future__ import annotations
@@ -17,6 +18,15 @@ from typing import Any
 DOCS = Path(__file__).parents[1]
 CHAPTERS = sorted((DOCS / "tutorial").glob("[0-9]-*.md"))
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
+
+EXTRAS = {  # of headwright, that a chapter needs
+    "6-watch-a-model": "audit",
+    "7-which-document": "audit",
+}
+INSTALL = """from importlib.util import find_spec
+
+if find_spec("headwright") is None:
+    %pip install --quiet "headwright[{}]\""""
 
 
 def cells(text: str) -> list[tuple[str, str]]:
@@ -60,7 +70,9 @@ def _console(block: str) -> list[str]:
 def notebook(page: Path) -> dict[str, Any]:
     """The notebook of a page, as nbformat 4.5 has it."""
     made: list[dict[str, Any]] = []
-    for number, (kind, held) in enumerate(cells(page.read_text())):
+    install = INSTALL.format(EXTRAS.get(page.stem, "tour"))
+    held_by_all = [("code", install), *cells(page.read_text())]
+    for number, (kind, held) in enumerate(held_by_all):
         cell = {
             "cell_type": kind,
             "id": f"cell-{number}",

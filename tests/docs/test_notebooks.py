@@ -34,6 +34,14 @@ def test_a_notebook_has_all_of_its_page(chapter: Path) -> None:
         assert "".join(line.split()) in held
 
 
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
+def test_the_first_cell_installs_what_the_chapter_imports(chapter: Path) -> None:
+    first, *others = NOTEBOOKS["notebook"](chapter)["cells"]
+    extra = "audit" if "transformers as hf" in str(others) else "tour"
+    assert first["cell_type"] == "code"
+    assert f'%pip install --quiet "headwright[{extra}]"' in first["source"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
 def test_a_notebook_runs_and_shows_what_its_page_says(
