@@ -113,6 +113,34 @@ def test_a_size_is_given_and_does_not_grow(exercise: str, text: str, word: str) 
     assert verdict(exercise, text).word == word
 
 
+@pytest.mark.parametrize(
+    ("choice", "word"),
+    [
+        # a condition that a name is in, and not alone on a side, is one
+        (r"$\lambda$ may be any number with $e^\lambda \ge n$", "refuted"),
+        (r"$\lambda$ may be any number with $e^\lambda \ge n/\epsilon$", "proved"),
+        (r"Choose $\lambda$ so that $e^\lambda \ge n$", "undecided"),
+        (r"Choose $\lambda$ so that $e^\lambda = n$", "undecided"),
+        (r"It is enough that $e^\lambda \ge n$", "undecided"),
+        (r"We need $e^\lambda \ge n$", "undecided"),
+        (r"We need $e^\lambda \ge n/\epsilon$", "proved"),
+        (r"Set $\lambda^2 = \ln n$", "undecided"),
+        (r"$|\lambda| \le 1$", "undecided"),
+        (r"$\lambda \approx 5$ is enough", "undecided"),
+        # a name that may be any positive number need not be large
+        (r"Here $\lambda$ is a positive constant", "undecided"),
+        (r"Here $\lambda$ is some fixed number", "undecided"),
+        (r"Here $\lambda \gg 0$ is a positive constant", "proved"),
+        # what is so for every number chooses none
+        (r"Note $e^{-\lambda} \approx 0$ and $e^\lambda > 1$", "proved"),
+        (r"The denominator is $2e^\lambda + n - 2 \approx 2e^\lambda$", "proved"),
+    ],
+)
+def test_every_formula_that_may_choose_a_name_is_used(choice: str, word: str) -> None:
+    text = rf"Let $q = \lambda\sum_{{j \le m}} k_j$. {choice}."
+    assert verdict("averaging-many", text).word == word
+
+
 QUERY = r"q = \ln(n/\epsilon)(k_a+k_b)"
 
 

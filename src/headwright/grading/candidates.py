@@ -391,6 +391,12 @@ class _Sorter:
                 self._define(one, made, one.under)
             elif any(self._chosen(item)):
                 self._bound(one, item)
+            elif self._restricts_own(item):
+                self.contents.bounds.append((Said(item, one.text, one.line), one))
+
+    def _restricts_own(self, link: t.Relation) -> bool:
+        are_bounds = set(link.comparisons) <= {"<", ">", "<=", ">="}
+        return are_bounds and bool(own_names_among_numbers(link, self.exercise))
 
     def _redefines(self, node: t.Relation) -> bool:
         return any(
@@ -853,6 +859,20 @@ def candidates(
         if key not in unique or unique[key].rank < each.rank:
             unique[key] = each
     return list(unique.values())
+
+
+def own_names_among_numbers(node: t.Node, exercise: Exercise) -> set[str]:
+    """The names of the answer's own in 'e^lambda >= n', where all others are given numbers; none where they are not."""
+    own: set[str] = set()
+    numbers = {*given_numbers(exercise), "e", "pi"}
+    for name in t.every_name(node):
+        full = full_name(name)
+        if full in numbers:
+            continue
+        if exercise.kind.gives(name) or name.index is not None:
+            return set()
+        own.add(full)
+    return own
 
 
 def is_sign(node: t.Node) -> bool:

@@ -33,6 +33,7 @@ from headwright.grading.candidates import (
     Contents,
     Definition,
     is_sign,
+    own_names_among_numbers,
     relevant,
 )
 from headwright.grading.exercise import Blank, Exercise, parsed
@@ -98,6 +99,8 @@ def try_candidate(
         doubt = left_over(exercise, contents, made, refuted=chosen.word == "refuted")
     if not doubt and chosen.word == "proved":
         doubt = _failing_example(start, candidate, contents, opened)
+    if not doubt and chosen.word == "proved":
+        doubt = _failing_choice(exercise, start, candidate, contents, opened)
     if doubt:
         return replace(start, reason=doubt, answer=chosen.answer)
     cases = [case for case, _ in candidate.cases]
@@ -187,6 +190,63 @@ def _failing_example(
                 line = example.statement.line
                 return f"it is false for {name} = {plain(example.value)}, the example of line {line}"
     return ""
+
+
+def _failing_choice(
+    exercise: Exercise,
+    start: Tried,
+    candidate: Candidate,
+    contents: Contents,
+    opened: Open,
+) -> str:
+    """'Choose lambda so that e^lambda = n': what is proved for large lambda, and false where this is all that is known.
+
+    Several such formulas are looked at one by one: each may be the one that says how the name is chosen.
+    """
+    settled = _settled_names(contents)
+    for case, found in candidate.cases:
+        used = names_behind(contents, *(one.value for one in found.values()))
+        open_names = used - settled
+        for statement, link in _restrictions(exercise, open_names, contents):
+            said = an.Said(link, statement.text, statement.line)
+            there = replace(contents, bounds=[*contents.bounds, (said, statement)])
+            tried = _by_goals(start, reading(found, there), opened, case)
+            if tried.word != "proved":
+                return f"line {statement.line} says {plain(link)}, which alone would not do: say how the name is chosen"
+    return ""
+
+
+def _restrictions(
+    exercise: Exercise, open_names: set[str], contents: Contents
+) -> Iterator[tuple[Statement, t.Relation]]:
+    """Comparisons of open names with given numbers, 'e^lambda >= n', that may say how a name is chosen."""
+    claimed = [(one.statement, one.node) for one in contents.claims if not one.under]
+    wanted = [
+        (one, one.node)
+        for one in contents.quoted
+        if one.role == "wanted" and one.node is not None
+    ]
+    for statement, node in (*claimed, *wanted):
+        if statement.reason or not isinstance(node, t.Relation):
+            continue
+        for link in an.comparisons(node):
+            own = own_names_among_numbers(link, exercise)
+            if own and own <= open_names and _may_choose(link, own):
+                yield statement, link
+
+
+def _may_choose(link: t.Relation, names: set[str]) -> bool:
+    """Whether a comparison may say how names are chosen: e^lambda = n, |lambda| <= 1, lambda ~ 5; not e^lambda > 1."""
+    sign = link.comparisons[0]
+    if sign == "~":  # 'e^(-lambda) ~ 0' says that lambda is large
+        return any(isinstance(term, t.Name) for term in link.terms)
+    if sign not in ("=", "<", ">", "<=", ">="):
+        return False
+    if an.full_names(link) - names - {"e", "pi"}:
+        return True
+    values = (Fraction(1, 1000), Fraction(1), Fraction(1000))
+    instances = [ExplicitInstance({}, dict.fromkeys(names, value)) for value in values]
+    return not all(holds(link, instance) for instance in instances)
 
 
 def _settled_names(contents: Contents) -> set[str]:

@@ -178,63 +178,85 @@ def _with_logs_together(terms: forms.Terms) -> forms.Terms:
 
 
 def _term(monomial: forms.Monomial, coefficient: Fraction) -> t.Node:
-    """A product of powers with a positive rational in front."""
+    """A product of powers with a positive rational in front: number, roots, powers, exponentials."""
+    rooted, coefficient = _square_roots(monomial, coefficient)
+    numerator, denominator = coefficient.as_integer_ratio()
+    above, below = [_whole(numerator)], [_whole(denominator)]
+    roots_above = [_atom(atom) for atom, by in rooted.items() if by > 0]
+    roots_below = [_atom(atom) for atom, by in rooted.items() if by < 0]
+    if roots_above and roots_below:
+        quotient = t.Quotient(_product(roots_above), _product(roots_below))
+        above.append([t.Call("sqrt", (quotient,))])
+    else:
+        above.append(_root_of(roots_above))
+        below.append(_root_of(roots_below))
+    for atom, exponent in monomial:
+        if atom not in rooted and not isinstance(atom, forms.Exp):
+            side = above if exponent > 0 else below
+            side.append([_power(atom, abs(exponent))])
+    above.append(_exponentials(monomial))
+    over = _product([factor for group in above for factor in group])
+    under = [factor for group in below for factor in group]
+    return t.Quotient(over, _product(under)) if under else over
+
+
+def _square_roots(
+    monomial: forms.Monomial, coefficient: Fraction
+) -> tuple[dict[forms.Atom, Fraction], Fraction]:
+    """The atoms of which the square root is taken; sqrt(2)/2 is 1/sqrt(2)."""
     rooted = {
         atom: exponent
         for atom, exponent in monomial
         if abs(exponent) == HALF and not isinstance(atom, forms.Exp)
     }
-    for prime in [one for one in rooted if isinstance(one, forms.Prime)]:
-        if coefficient.denominator % prime.number == 0:  # sqrt(2)/2 is 1/sqrt(2)
+    for prime in [atom for atom in rooted if isinstance(atom, forms.Prime)]:
+        if coefficient.denominator % prime.number == 0:
             coefficient *= prime.number
             rooted[prime] = -HALF
-    sides: tuple[list[t.Node], list[t.Node]] = ([], [])
-    for side, whole in zip(sides, coefficient.as_integer_ratio(), strict=True):
-        side += [t.Number(Fraction(whole))] if whole > 1 else []
-    roots = [
-        [atom for atom, by in rooted.items() if (by > 0) == above]
-        for above in (True, False)
-    ]
-    inside = [_product([_atom(atom) for atom in atoms]) for atoms in roots]
-    if all(roots):
-        sides[0].append(t.Call("sqrt", (t.Quotient(*inside),)))
-    else:
-        for side, atoms, body in zip(sides, roots, inside, strict=True):
-            side += [t.Call("sqrt", (body,))] if atoms else []
-    for atom, exponent in monomial:
-        if atom not in rooted and not isinstance(atom, forms.Exp):
-            raised = _sum({forms.UNIT: abs(exponent)})
-            sides[exponent < 0].append(
-                _atom(atom) if abs(exponent) == 1 else t.Power(_atom(atom), raised)
-            )
-    together: forms.Terms = {}
+    return rooted, coefficient
+
+
+def _whole(number: int) -> list[t.Node]:
+    """A whole number as a factor; none where it is 1."""
+    return [t.Number(Fraction(number))] if number > 1 else []
+
+
+def _root_of(factors: Sequence[t.Node]) -> list[t.Node]:
+    return [t.Call("sqrt", (_product(factors),))] if factors else []
+
+
+def _power(atom: forms.Atom, exponent: Fraction) -> t.Node:
+    if exponent == 1:
+        return _atom(atom)
+    return t.Power(_atom(atom), _sum({forms.UNIT: exponent}))
+
+
+def _exponentials(monomial: forms.Monomial) -> list[t.Node]:
+    """e to a power, and powers of other numbers by themselves: 2^n."""
     exponents = {
         atom.power: exponent
         for atom, exponent in monomial
         if isinstance(atom, forms.Exp)
     }
+    factors: list[t.Node] = []
+    together: forms.Terms = {}
     for inner, exponent in _with_logs_together(exponents).items():
         logs = [
-            one
-            for one, by in inner
-            if isinstance(one, forms.Function) and one.kind == "ln" and by == 1
+            atom
+            for atom, by in inner
+            if isinstance(atom, forms.Function) and atom.kind == "ln" and by == 1
         ]
-        if len(logs) == 1:  # powers of other numbers by themselves: 2^n
+        if len(logs) == 1:
             rest = forms.monomial_of({one: by for one, by in inner if one != logs[0]})
-            sides[0].append(t.Power(formula_of(logs[0].body), _sum({rest: exponent})))
+            factors.append(t.Power(formula_of(logs[0].body), _sum({rest: exponent})))
         else:
             together[inner] = exponent
-    if together:
-        sides[0].append(
-            t.Name("e")
-            if together == {forms.UNIT: 1}
-            else t.Power(t.Name("e"), formula_of(forms.Scalar(together)))
-        )
-    return (
-        t.Quotient(_product(sides[0]), _product(sides[1]))
-        if sides[1]
-        else _product(sides[0])
-    )
+    if together == {forms.UNIT: 1}:
+        factors.append(t.Name("e"))
+    elif together:
+        power = formula_of(forms.Scalar(together))
+        factors.append(t.Power(t.Name("e"), power))
+    return factors
 
 
 def _product(factors: Sequence[t.Node]) -> t.Node:

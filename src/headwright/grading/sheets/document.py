@@ -140,64 +140,75 @@ def parse_document(
 
 def _matched(matcher: Matcher, sections: Sequence[Section]) -> list[Section]:
     """The sections that may be answers, each with its exercise; items of a list that answer one exercise are one."""
-    parents, again = (
-        {id(each.path[-2]) for each in sections[1:]},
-        {each.key for each in sections if each.answers},
-    )
-    stated = [
-        piece
-        for piece in find_formulas(_text(sections[0].said))[0]
-        if not piece.mention
-    ]
-    for each in sections[
-        bool(stated and any(one.named for one in sections)) :
-    ]:  # above the headings of a sheet
-        if not each.answers and (id(each) in parents or each.key in again):
-            each.asked, each.said = (
-                [*each.asked, *each.said],
-                [],
-            )  # above a list, or answered below: it is given
-    found: list[Section] = []
-    for each in sections:
-        by_id = each.named and each.exercise in each.title.lower().replace("_", "-")
-        if not by_id and not re.search(r"\w", _text(each.said)):
+    _take_as_given(sections)
+    matched: list[Section] = []
+    for section in sections:
+        title = section.title.lower().replace("_", "-")
+        by_id = section.named and section.exercise in title
+        if not by_id and not re.search(r"\w", _text(section.said)):
             continue
         before: list[Section] = []
-        if not each.named:
-            listed = found[-8:] if each.rank >= DIGIT else []
-            before = [
-                one
-                for one in listed
-                if one.rank >= DIGIT and one.path[:-1] == each.path[:-1]
-            ]
-            asked = [
-                one
-                for one in sections
-                if one is each or (one.key == each.key and one.asked)
-            ][:8]
-            texts = {
-                "heading": " ".join(one.title for one in asked),
-                "asked": "\n".join(_text(one.asked) for one in asked),
-                "said": _text(each.said),
-                "around": "\n".join(
-                    f"{one.title}\n{_text(one.asked)}" for one in each.path[1:-1]
-                ),
-            }
-            carried = defined(
-                "\n".join(_text(one.said) for one in before), matcher.names
-            )
-            each.exercise, each.why = matcher.match(
-                texts, carried, {one.exercise for one in before}
-            )
-        same = next(
-            (one for one in before if one.exercise and one.exercise == each.exercise),
-            None,
-        )
-        if same:
-            same.said += each.said
+        if not section.named:
+            before = _list_before(section, matched)
+            _match(matcher, section, sections, before)
+        for other in before:
+            if other.exercise and other.exercise == section.exercise:
+                other.said += section.said
+                break
         else:
-            found.append(each)
-    return found
+            matched.append(section)
+    return matched
+
+
+def _take_as_given(sections: Sequence[Section]) -> None:
+    """What stands above a list, or is answered below, asks and does not answer."""
+    parents = {id(section.path[-2]) for section in sections[1:]}
+    answered_below = {section.key for section in sections if section.answers}
+    formulas = find_formulas(_text(sections[0].said))[0]
+    states = any(not formula.mention for formula in formulas)
+    is_sheet = states and any(section.named for section in sections)
+    # Formulas above the headings of a sheet are no question.
+    for section in sections[1:] if is_sheet else sections:
+        is_given = id(section) in parents or section.key in answered_below
+        if is_given and not section.answers:
+            section.asked = [*section.asked, *section.said]
+            section.said = []
+
+
+def _list_before(section: Section, matched: Sequence[Section]) -> list[Section]:
+    """The items before this one in its list."""
+    if section.rank < DIGIT:
+        return []
+    return [
+        other
+        for other in matched[-8:]
+        if other.rank >= DIGIT and other.path[:-1] == section.path[:-1]
+    ]
+
+
+def _match(
+    matcher: Matcher,
+    section: Section,
+    sections: Sequence[Section],
+    before: Sequence[Section],
+) -> None:
+    """Find the exercise that a section answers, by its question, its text, and what is around it."""
+    questions = [
+        other
+        for other in sections
+        if other is section or (other.key == section.key and other.asked)
+    ][:8]
+    around = [f"{one.title}\n{_text(one.asked)}" for one in section.path[1:-1]]
+    texts = {
+        "heading": " ".join(one.title for one in questions),
+        "asked": "\n".join(_text(one.asked) for one in questions),
+        "said": _text(section.said),
+        "around": "\n".join(around),
+    }
+    said_before = "\n".join(_text(one.said) for one in before)
+    carried = defined(said_before, matcher.names)
+    answered = {one.exercise for one in before}
+    section.exercise, section.why = matcher.match(texts, carried, answered)
 
 
 def _carried(

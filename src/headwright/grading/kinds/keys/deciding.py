@@ -309,18 +309,6 @@ class Decider:
         known = self.scene.exercise.parameters.get(full_name(name))
         return self.scene.gives(name) and (known is None or not known.large)
 
-    def _read(self, node: t.Node, known: sc.Range) -> sc.Scalar:
-        """A formula, where names of the answer's own lie in that range."""
-        names = [
-            full_name(name)
-            for name in t.walk(node)
-            if isinstance(name, t.Name) and not self.scene.gives(name)
-        ]
-        return Reader(
-            replace(self.scene, own={**self.scene.own, **dict.fromkeys(names, known)}),
-            {},
-        ).scalar(node)
-
     def findings(self, claim: Claim) -> Iterator[CaseFinding]:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
         scene, letters = self.scene, s.free_indices(claim.link, self.scene)
