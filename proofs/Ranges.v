@@ -193,6 +193,32 @@ Proof.
   apply Rle_trans with (1 := L). apply Rmult_le_compat_l; [exact G | lra].
 Qed.
 
+(** A head of a vector that is normed with all heads is a part of it, and not longer: from channel o on, d channels. *)
+Lemma sum_part o d f : sum (o + d) f = sum o f + sum d (fun i => f (o + i)%nat).
+Proof.
+  induction d as [|d IH]; simpl.
+  - rewrite Nat.add_0_r. ring.
+  - rewrite Nat.add_succ_r. simpl. rewrite IH. ring.
+Qed.
+
+Theorem part_length o d e u : (o + d <= e)%nat -> norm d (fun i => u (o + i)%nat) <= norm e u.
+Proof.
+  intros E. apply sqrt_le_1_alt.
+  assert (W : dot e u u = dot (o + d) u u + dot (e - (o + d)) (fun i => u (o + d + i)%nat) (fun i => u (o + d + i)%nat)).
+  { unfold dot. rewrite <- sum_part. f_equal. lia. }
+  assert (P : dot (o + d) u u = dot o u u + dot d (fun i => u (o + i)%nat) (fun i => u (o + i)%nat)).
+  { unfold dot. apply sum_part. }
+  rewrite W, P.
+  assert (A := dot_self o u).
+  assert (B := dot_self (e - (o + d)) (fun i => u (o + d + i)%nat)).
+  lra.
+Qed.
+
+(** A key of two parts, one of a latent vector and one that is rotated: the squares of their lengths add up. *)
+Theorem joined_length a b ra rb : 0 <= a -> 0 <= b -> a <= ra -> b <= rb ->
+  sqrt (a * a + b * b) <= sqrt (ra * ra + rb * rb).
+Proof. intros. apply sqrt_le_1_alt. nra. Qed.
+
 (** A score: at most |q| |k|, and at most the sum over pairs of the products of their lengths. *)
 Theorem score_by_lengths d scale q k rq rk : 0 <= rk -> norm d q <= rq -> norm d k <= rk ->
   Rabs (scale * dot d q k) <= Rabs scale * (rq * rk).

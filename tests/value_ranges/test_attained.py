@@ -12,7 +12,7 @@ from headwright.models.attention_calls import AttentionCall
 from headwright.models.transformers_calls import transformers_calls
 from headwright.value_ranges.arithmetic import arithmetic_of
 from headwright.value_ranges.bounds import AffineHead, affine_head, normed_head
-from headwright.value_ranges.layer import HeadWeights, LayerWeights
+from headwright.value_ranges.layer import HeadWeights, LayerWeights, NormWeights
 from headwright.value_ranges.measure import ranges
 from headwright.value_ranges.open_model import open_model
 from headwright.value_ranges.read_layers import read_layers
@@ -58,20 +58,28 @@ def assert_within(layer: LayerWeights, bounds: LayerRange, vectors: Vectors) -> 
         assert products.max() * layer.scale <= bounds.scores[head].score
 
 
+def norm_of(layer: LayerWeights) -> NormWeights:
+    """All of these families have one."""
+    assert layer.norm is not None
+    return layer.norm
+
+
 def affine(layer: LayerWeights, part: HeadWeights, head: int, name: str) -> AffineHead:
     arithmetic = arithmetic_of(name)
-    if part.norm is not None:
-        return normed_head(part.norm, arithmetic)
+    if part.norms is not None:
+        return normed_head(part.norms[0], arithmetic)
     bias = None if part.bias is None else part.bias[head]
-    return affine_head(layer.norm, part.weight[head], bias, arithmetic)
+    return affine_head(norm_of(layer), part.weight[head], bias, arithmetic)
 
 
 def inputs_for(layer: LayerWeights, part: HeadWeights, head: int) -> np.ndarray:
     """Inputs of the norm that make the channels of a head large, both ways, and its length."""
     plain = affine(layer, HeadWeights(part.weight, part.bias), head, "float32")
     channels = np.concatenate([plain.matrix, -plain.matrix])
-    if part.norm is not None:
-        channels = before_norm(plain, normed_head(part.norm, arithmetic_of("float32")))
+    if part.norms is not None:
+        channels = before_norm(
+            plain, normed_head(part.norms[0], arithmetic_of("float32"))
+        )
     u = np.linalg.svd(plain.matrix)[2][0]
     for _ in range(50):
         unit = u / np.linalg.norm(u)
@@ -103,7 +111,7 @@ def test_no_input_of_the_norm_exceeds_a_bound(name: str, dtype: str) -> None:
     layer = first_layer(model)
     bounds = ranges(model).layers[0]
     rng = np.random.default_rng(5)
-    width = layer.norm.width
+    width = norm_of(layer).width
     kinds = [
         rng.standard_normal((16, width)),
         # A few channels have it all, as in trained models.
@@ -131,7 +139,7 @@ def test_inputs_of_the_norm_come_close_to_every_bound(name: str) -> None:
         layer.input_layernorm.bias.data.zero_()
     weights = first_layer(model)
     bounds = ranges(model).layers[0]
-    probe = vectors_from(model, np.ones((1, weights.norm.width)))
+    probe = vectors_from(model, np.ones((1, norm_of(weights).width)))
     for kind, (part, head, bound, _) in enumerate(parts(weights, bounds, probe)):
         inputs = inputs_for(weights, part, head) * LARGE
         # Each alone, at position 0, where nothing is rotated.
@@ -144,7 +152,7 @@ def test_inputs_of_the_norm_come_close_to_every_bound(name: str) -> None:
             np.abs(numbers).max(axis=0) >= SHARE * bound.before.exact_channels
         ).all()
         longest = np.linalg.norm(numbers, axis=1).max()
-        if part.norm is None:
+        if part.norms is None:
             assert longest >= SHARE * bound.before.exact_length
         assert longest <= bound.after.length
 

@@ -11,12 +11,10 @@ import pytest
 
 import headwright as hw
 from headwright.numerics.balls import Balls
-from headwright.value_ranges.checker.vectors import bound_length
+from headwright.value_ranges.checker.lengths import bound_length
 from tests.cli.running import run_here
 from tests.effort import tried
-from tests.value_ranges.small_models import CONFIGS, small_model
-
-PARTS = ("queries", "keys", "values", "scores")
+from tests.value_ranges.small_models import CONFIGS, MORE_CONFIGS, small_model
 
 
 def document(model: Any) -> dict[str, Any]:
@@ -39,8 +37,26 @@ def test_what_is_proved_is_verified(name: str, dtype: str) -> None:
     assert f"computed in {dtype}" in words
 
 
+@pytest.mark.parametrize("name", MORE_CONFIGS)
+def test_what_is_proved_of_further_families_is_verified(name: str) -> None:
+    model = small_model(name, dtype="bfloat16")
+    assert verdict(document(model), model)[0] == "verified"
+
+
 @pytest.mark.parametrize(
-    "name", ["llama-bias", "qwen3", "gpt2", "albert", "phi-norms", "llama-yarn"]
+    "name",
+    [
+        "llama-bias",
+        "qwen3",
+        "gpt2",
+        "albert",
+        "phi-norms",
+        "llama-yarn",
+        "cohere-norms",
+        "deepseek_v3-yarn",
+        "falcon_h1",
+        "olmoe",
+    ],
 )
 def test_a_lower_bound_is_rejected(name: str) -> None:
     model = small_model(name)
@@ -48,7 +64,7 @@ def test_a_lower_bound_is_rejected(name: str) -> None:
     layers = content["statement"]["layers"]
     places: list[tuple[int, str, int]] = []
     for layer in range(len(layers)):
-        for part in PARTS:
+        for part in layers[layer]:
             places.extend(
                 (layer, part, head) for head in range(len(layers[layer][part]))
             )
@@ -120,6 +136,23 @@ def test_fewer_heads_or_layers_are_rejected() -> None:
     content = document(model)
     content["statement"]["layers"] *= 2
     assert "2 layers, fewer than 4" in verdict(content, model)[1]
+
+
+def test_latent_vectors_are_claimed_where_there_are_some() -> None:
+    model = small_model("deepseek_v3")
+    content = document(model)
+    layer = content["statement"]["layers"][1]
+    assert len(layer["latents"]) == 2
+    assert "of latent vectors at most" in verdict(content, model)[1]
+    without = {part: layer[part] for part in layer if part != "latents"}
+    content["statement"]["layers"][1] = without
+    assert "latents of layer 1: the model has 2" in verdict(content, model)[1]
+    model = small_model("llama")
+    content = document(model)
+    content["statement"]["layers"][1]["latents"] = ["1"]
+    assert "the model has 0 heads, and 1 are claimed" in verdict(content, model)[1]
+    content["statement"]["layers"][1]["latents"] = []
+    assert verdict(content, model)[0] == "unreadable"
 
 
 def test_what_is_not_bounded_is_not_claimed() -> None:

@@ -45,7 +45,7 @@ def test_inputs_of_the_norm_reach_most_of_the_bound(name: str) -> None:
             reached = reached_by_input(layer, number)
             assert reached <= head.before.exact_channels.max()
             # Beside a large bias a projection cannot point everywhere, and a norm after it does not ask.
-            if layer.key.norm is None:
+            if layer.key.norms is None:
                 assert reached >= 0.999 * head.before.exact_channels.max()
 
 

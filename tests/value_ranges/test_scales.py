@@ -78,6 +78,30 @@ def test_a_million_tokens_in_an_e4m3_cache_saturate_nothing() -> None:
     assert largest > LARGEST / 4  # the scales are not so wide that nothing could
 
 
+def test_a_cache_of_latent_vectors_is_covered_by_the_scale_of_keys() -> None:
+    model = small_model("deepseek_v3", dtype="bfloat16")
+    attention = model.layers[1].self_attn
+    attention.kv_a_layernorm.weight.data *= 500
+    attention.kv_b_proj.weight.data *= 0.001
+    ranges = hw.ranges(model)
+    layer = ranges.layers[1]
+    assert layer.largest_latent > max(layer.largest_key, layer.largest_value, LARGEST)
+    assert not ranges.never_clips(LARGEST)
+    assert verdicts(ranges)[0].answer == "undecided"
+    assert "latent vectors at most" in str(ranges)
+    scales = cache_scales(ranges)[1]
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        tokens = torch.randint(1, 40, (8, 40), generator=generator)
+        held = model(input_ids=tokens).past_key_values.layers[1]
+    largest = 0.0
+    for numbers in (held.keys, held.values):
+        quotient = numbers.float() / scales.key
+        assert quotient.abs().max() <= LARGEST
+        largest = max(largest, float(quotient.abs().max()))
+    assert largest > LARGEST / 4
+
+
 def test_a_number_at_the_bound_is_not_clipped() -> None:
     rng = np.random.default_rng(4)
     for bound in [*np.exp(rng.uniform(-20, 20, tried(400))).tolist(), LARGEST, 1.0]:

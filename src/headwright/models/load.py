@@ -134,6 +134,8 @@ def weight_files(name: str, folder: Path) -> Sequence[Path]:
             raise InputError(
                 f"{name}: {INDEX} is not the index of a checkpoint"
             ) from error
+        if not all(isinstance(shard, str) for shard in shards):
+            raise InputError(f"{name}: {INDEX} is not the index of a checkpoint")
         missing = [shard for shard in shards if not (folder / shard).is_file()]
         if missing:
             raise InputError(f"{name}: {missing[0]}, which {INDEX} names, is not there")

@@ -15,6 +15,8 @@ close_texts     a search for a text whose keys come close to their bound
 cache_scales    scales of an 8-bit cache, and the files in which runtimes read them
 open_model      from a name, or a model in memory, to its tensors and its configuration
 description     what a configuration says
+config_numbers  numbers that it says
+rotations       which channels it rotates with each other
 families        families of models as one table
 tensors         tensors by name, one at a time
 statement       the certificate: a bound for each head, as a document

@@ -35,6 +35,7 @@ def ranges_to_json(ranges: Ranges) -> dict[str, Any]:
         "arithmetic": ranges.number_type,
         "largest_key": _finite(ranges.largest_key),
         "largest_value": _finite(ranges.largest_value),
+        "largest_latent": _finite(ranges.largest_latent),
         "largest_query": _finite(ranges.largest_query),
         "largest_product": _finite(ranges.largest_score.product),
         "largest_score": _finite(ranges.largest_score.score),
@@ -55,6 +56,8 @@ def _layer_to_json(layer: LayerRange, shown: ObservedLayer | None) -> dict[str, 
             of_text = getattr(shown, name)
         pairs = zip(getattr(layer, name), of_text, strict=True)
         heads[name] = [_head_to_json(head, text) for head, text in pairs]
+    if layer.latents:
+        heads["latents"] = [_head_to_json(latent, None) for latent in layer.latents]
     heads["scores"] = []
     for number, score in enumerate(layer.scores):
         of_score = _score_to_json(score)

@@ -23,7 +23,11 @@ T_i = sum_j |w_ij| t_j, pi the error of an inner product. Whole heads and pairs 
 A rotation turns pairs: a channel is at most the length of its pair, the length of a pair stays. A score is a sum over
 pairs (and single channels) of inner products, each at most the product of two lengths; and at most |q| |k|.
 
+In latent attention (MLA) the projections read what further norms return, and a key is a part from there and a part
+that all heads share: the square of its length is at most the sum of the squares of both.
+
 If a number on the way may exceed the largest finite one of its type, the bound is infinity: nothing is claimed.
+Where no norm comes before a projection, nothing is claimed of it; what is normed after it has the bounds of that norm.
 """
 
 from __future__ import annotations
@@ -42,9 +46,15 @@ from headwright.value_ranges.affine import (
     largest_pairs,
     row_lengths,
 )
-from headwright.value_ranges.arithmetic import FLOAT32_LARGEST, Arithmetic
+from headwright.value_ranges.arithmetic import (
+    FLOAT32_LARGEST,
+    FLOAT32_ULP,
+    Arithmetic,
+)
 from headwright.value_ranges.layer import (
     HeadWeights,
+    LatentVector,
+    LatentWeights,
     LayerWeights,
     NormWeights,
     RotaryPairs,
@@ -69,72 +79,172 @@ class AffineHead:
     rounding: Column  # E_i
     terms: Column  # a bound on every partial sum of a channel
 
+    def is_finite(self, arithmetic: Arithmetic) -> bool:
+        """Whether no partial sum may exceed the largest finite number."""
+        return bool(np.all(self.terms <= arithmetic.largest))
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionInputs:
+    """What a projection reads: what a norm returns, or what a linear map makes of that."""
+
+    norm: NormWeights | None  # None: the residual stream, of which nothing is known
+    mapped: AffineHead | None = None
+    # Whether every number that it reads is finite.
+    is_finite: bool = True
+
+    def project(
+        self, part: HeadWeights, head: int, arithmetic: Arithmetic
+    ) -> AffineHead | None:
+        """A projection of it; None where nothing is known."""
+        if self.norm is None:
+            return None
+        weight, bias = part.of_head(head)
+        if self.mapped is not None:
+            return mapped_head(self.mapped, weight, bias, arithmetic)
+        affine = affine_head(self.norm, weight, bias, arithmetic)
+        if part.factor == 1:
+            return affine
+        return multiplied_head(affine, part.factor, arithmetic)
+
 
 def bound_layer(layer: LayerWeights, arithmetic: Arithmetic) -> LayerRange:
     """All ranges of a layer, proved."""
-    limit = _largest_input(layer.norm, arithmetic)
-    is_finite = limit <= arithmetic.largest
-    mapped = None
-    if layer.mapping is not None and layer.mapping.bias is not None:
-        weight = layer.mapping.weight[0]
-        mapped = affine_head(layer.norm, weight, layer.mapping.bias[0], arithmetic)
-        is_finite = is_finite and bool(np.all(mapped.terms <= arithmetic.largest))
-    parts = {}
-    for name in ("query", "key", "value"):
-        part: HeadWeights = getattr(layer, name)
-        rotary = None if name == "value" else layer.rotary
-        heads = []
-        for head in range(len(part.weight)):
-            weight = part.weight[head]
-            bias = None if part.bias is None else part.bias[head]
-            if mapped is None:
-                affine = affine_head(layer.norm, weight, bias, arithmetic)
-            else:
-                affine = mapped_head(mapped, weight, bias, arithmetic)
-            heads.append(_bound_head(affine, part.norm, rotary, arithmetic, is_finite))
-        parts[name] = tuple(heads)
+    reads = _inputs_of(layer, arithmetic)
+    latents: tuple[HeadRange, ...] = ()
+    if layer.latent is None:
+        queries = _bound_part(layer.query, reads, layer.rotary, arithmetic)
+        keys = _bound_part(layer.key, reads, layer.rotary, arithmetic)
+        values = _bound_part(layer.value, reads, None, arithmetic)
+    else:
+        of_queries = reads
+        if layer.latent.query is not None:
+            of_queries = _latent_inputs(layer.latent.query, reads, arithmetic)
+        queries = _bound_part(layer.query, of_queries, layer.rotary, arithmetic)
+        keys, values, latents = _bound_latent(layer, layer.latent, reads, arithmetic)
     scores = []
-    for head, query in enumerate(parts["query"]):
-        key = parts["key"][layer.key_head(head)]
+    for head, query in enumerate(queries):
+        key = keys[layer.key_head(head)]
         scores.append(_bound_score(query, key, layer, arithmetic))
-    return LayerRange(
-        layer.index, parts["query"], parts["key"], parts["value"], tuple(scores)
+    return LayerRange(layer.index, queries, keys, values, tuple(scores), latents)
+
+
+def _inputs_of(layer: LayerWeights, arithmetic: Arithmetic) -> AttentionInputs:
+    """What the attention of a layer reads."""
+    if layer.norm is None:
+        return AttentionInputs(None)
+    limit = _largest_input(layer.norm, arithmetic, layer.input_factor)
+    is_finite = limit <= arithmetic.largest
+    if layer.mapping is None:
+        return AttentionInputs(layer.norm, is_finite=is_finite)
+    weight, bias = layer.mapping.of_head(0)
+    mapped = affine_head(layer.norm, weight, bias, arithmetic)
+    return AttentionInputs(
+        layer.norm, mapped, is_finite and mapped.is_finite(arithmetic)
     )
 
 
-def _largest_input(norm: NormWeights, arithmetic: Arithmetic) -> float:
-    """The largest number that the layer may read: finite, or nothing is known."""
+def _latent_inputs(
+    latent: LatentVector, reads: AttentionInputs, arithmetic: Arithmetic
+) -> AttentionInputs:
+    """A latent vector as what a projection reads: its norm, and whether it is finite before that and after."""
+    projected = reads.project(latent.projection, 0, arithmetic)
+    is_finite = reads.is_finite and projected is not None
+    if projected is not None:
+        is_finite = is_finite and projected.is_finite(arithmetic)
+    limit = _largest_input(latent.norm, arithmetic)
+    return AttentionInputs(
+        latent.norm, is_finite=is_finite and limit <= arithmetic.largest
+    )
+
+
+def _bound_latent(
+    layer: LayerWeights,
+    latent: LatentWeights,
+    reads: AttentionInputs,
+    arithmetic: Arithmetic,
+) -> tuple[tuple[HeadRange, ...], tuple[HeadRange, ...], tuple[HeadRange, ...]]:
+    """Keys, values, and what a cache of latent attention keeps: the latent vector, and the rotated part of keys."""
+    of_keys = _latent_inputs(latent.key, reads, arithmetic)
+    rotated = _bound_part(latent.rotated_key, reads, latent.rotary, arithmetic)
+    keys = []
+    for from_latent in _bound_part(layer.key, of_keys, None, arithmetic):
+        keys.append(_join(from_latent, rotated[0]))
+    values = _bound_part(layer.value, of_keys, None, arithmetic)
+    kept = _bound_part(latent.key.normed, reads, None, arithmetic)
+    return tuple(keys), values, (*kept, *rotated)
+
+
+def _bound_part(
+    part: HeadWeights,
+    reads: AttentionInputs,
+    rotary: RotaryPairs | None,
+    arithmetic: Arithmetic,
+) -> tuple[HeadRange, ...]:
+    """Every head of the queries, keys or values."""
+    heads = []
+    for head in range(len(part.weight)):
+        projected = reads.project(part, head, arithmetic)
+        norm = part.norm_of(head)
+        if norm is not None:
+            bound = _bound_normed(projected, norm, rotary, reads.is_finite, arithmetic)
+        elif projected is not None:
+            bound = _bound_head(projected, rotary, reads.is_finite, arithmetic)
+        else:
+            bound = _unbounded(part.weight.shape[1], rotary)
+        heads.append(bound)
+    return tuple(heads)
+
+
+def _largest_input(
+    norm: NormWeights, arithmetic: Arithmetic, factor: float = 1.0
+) -> float:
+    """The largest number that the layer may read: finite, or nothing is known.
+
+    The gain has a factor in it; before that is multiplied, a number may be larger.
+    """
     error = 1 + arithmetic.norm_error(norm.kind, norm.width)
     reach = np.abs(norm.gain) * math.sqrt(norm.width) * error
     if norm.bias is not None:
         reach = reach + np.abs(norm.bias)
     largest = float(np.max(reach)) * (1 + arithmetic.gain_error)
+    largest = largest * max(1.0, 1 / abs(factor))
     # The normed number itself, before the gain, is one of them.
     normed = math.sqrt(norm.width) * error * (1 + arithmetic.unit)
     return max(largest, normed) * OUTWARD
 
 
+def _bound_normed(
+    projected: AffineHead | None,
+    norm: NormWeights,
+    rotary: RotaryPairs | None,
+    is_finite: bool,
+    arithmetic: Arithmetic,
+) -> HeadRange:
+    """What the norm of a head returns, rotated: whatever was projected, if that is finite."""
+    # Without a norm before it, what is projected is the input of a norm: finite, as the theorem asks.
+    if projected is not None:
+        # It may have been rotated, and scaled by at most 2, before: by less than 4 in all.
+        all_finite = bool(np.all(4 * projected.terms <= arithmetic.largest))
+        is_finite = is_finite and all_finite
+    is_finite = is_finite and _largest_input(norm, arithmetic) <= arithmetic.largest
+    return _bound_head(normed_head(norm, arithmetic), rotary, is_finite, arithmetic)
+
+
 def _bound_head(
     affine: AffineHead,
-    head_norm: NormWeights | None,
     rotary: RotaryPairs | None,
-    arithmetic: Arithmetic,
     is_finite: bool,
+    arithmetic: Arithmetic,
 ) -> HeadRange:
     # What follows a number that may be infinite is not known.
-    is_finite = is_finite and bool(np.all(affine.terms <= arithmetic.largest))
-    if head_norm is not None:
-        # It may have been rotated, and scaled by at most 2, before: by less than 4 in all.
-        is_finite = is_finite and bool(np.all(4 * affine.terms <= arithmetic.largest))
-        limit = _largest_input(head_norm, arithmetic)
-        is_finite = is_finite and limit <= arithmetic.largest
-        affine = normed_head(head_norm, arithmetic)
+    is_finite = is_finite and affine.is_finite(arithmetic)
     pairs = [] if rotary is None else rotary.pairs(len(affine.centre))
     before = _vector_range(affine)
     turned = _pair_lengths(affine, pairs)
     after = before
     if rotary is not None:
-        after = _rotate(before, turned, pairs, rotary, arithmetic)
+        after = _rotate(before, turned, rotary, arithmetic)
         in_pair = arithmetic.rotation_of_pair(rotary.scaling)
         tiny = 2 * arithmetic.rotation_tiny
         turned = replace(turned, computed=(turned.computed * in_pair + tiny) * OUTWARD)
@@ -148,6 +258,36 @@ def _bound_head(
         pair_lengths=turned.computed,
         centre=float(np.linalg.norm(affine.centre)),
         spread=float(np.linalg.norm(affine.matrix)),
+    )
+
+
+def _unbounded(channels: int, rotary: RotaryPairs | None) -> HeadRange:
+    """A head of which nothing is known."""
+    pairs = 0 if rotary is None else len(rotary.pairs(channels))
+    infinite = np.full(channels, math.inf)
+    nothing = VectorRange(infinite, math.inf, infinite, math.inf)
+    return HeadRange(nothing, nothing, np.full(pairs, math.inf), centre=0.0, spread=0.0)
+
+
+def _join(first: HeadRange, second: HeadRange) -> HeadRange:
+    """Two parts of a head, one after the other."""
+    return HeadRange(
+        before=_join_vectors(first.before, second.before),
+        after=_join_vectors(first.after, second.after),
+        pair_lengths=np.concatenate([first.pair_lengths, second.pair_lengths]),
+        centre=math.hypot(first.centre, second.centre),
+        spread=math.hypot(first.spread, second.spread),
+    )
+
+
+def _join_vectors(first: VectorRange, second: VectorRange) -> VectorRange:
+    exact_channels = np.concatenate([first.exact_channels, second.exact_channels])
+    exact_length = math.hypot(first.exact_length, second.exact_length) * OUTWARD
+    return VectorRange(
+        channels=np.concatenate([first.channels, second.channels]),
+        length=math.hypot(first.length, second.length) * OUTWARD,
+        exact_channels=exact_channels,
+        exact_length=exact_length,
     )
 
 
@@ -226,13 +366,39 @@ def mapped_head(
     )
 
 
+def multiplied_head(
+    affine: AffineHead, factor: float, arithmetic: Arithmetic
+) -> AffineHead:
+    """A projection times a number that the configuration says; the product is rounded once more.
+
+    The number itself may be rounded to float32 before.
+    """
+    size = abs(factor)
+    once_more = (1 + arithmetic.unit) * (1 + 4 * FLOAT32_ULP) - 1
+    rounding = size * affine.rounding + once_more * size * affine.terms
+    terms = affine.terms * max(1.0, size) * (1 + once_more)
+    return AffineHead(
+        matrix=affine.matrix * factor,
+        centre=affine.centre * factor,
+        radius=affine.radius,
+        row_error=affine.row_error * size * OUTWARD,
+        centre_error=affine.centre_error * size * 2,
+        rounding=(rounding + 2 * arithmetic.tiny) * OUTWARD,
+        terms=(terms + 2 * arithmetic.tiny) * OUTWARD,
+    )
+
+
 def normed_head(norm: NormWeights, arithmetic: Arithmetic) -> AffineHead:
-    """What a norm of queries or keys returns, whatever was projected: gain times u, plus bias."""
+    """What a norm of queries or keys returns, whatever was projected: gain times u, plus bias.
+
+    If all heads are normed together, then u is a part of a vector, and not longer than that.
+    """
     width = norm.width
+    channels = len(norm.gain)
     radius = math.sqrt(width) * OUTWARD
     matrix = np.diag(norm.gain)
     lengths = np.abs(norm.gain)
-    bias = np.zeros(width) if norm.bias is None else norm.bias
+    bias = np.zeros(channels) if norm.bias is None else norm.bias
     delta = arithmetic.norm_error(norm.kind, width)
     inputs = lengths * (1 + delta) * radius + np.abs(bias)
     tiny = 2 * (1 + lengths) * arithmetic.tiny
@@ -242,7 +408,7 @@ def normed_head(norm: NormWeights, arithmetic: Arithmetic) -> AffineHead:
         centre=bias,
         radius=radius,
         row_error=ENTRY_ERROR * lengths,
-        centre_error=np.zeros(width),
+        centre_error=np.zeros(channels),
         rounding=rounding * OUTWARD,
         terms=(inputs * (1 + arithmetic.gain_error) + tiny) * OUTWARD,
     )
@@ -297,7 +463,6 @@ def _pair_lengths(affine: AffineHead, pairs: list[tuple[int, int]]) -> PairLengt
 def _rotate(
     before: VectorRange,
     turned: PairLengths,
-    pairs: list[tuple[int, int]],
     rotary: RotaryPairs,
     arithmetic: Arithmetic,
 ) -> VectorRange:
@@ -307,7 +472,7 @@ def _rotate(
     in_channel = arithmetic.rotation_of_channel(rotary.scaling)
     in_pair = arithmetic.rotation_of_pair(rotary.scaling)
     tiny = arithmetic.rotation_tiny
-    for number, pair in enumerate(pairs):
+    for number, pair in enumerate(rotary.places(len(channels))):
         length = turned.computed[number]
         channels[list(pair)] = (length * in_channel + tiny) * OUTWARD
         exact_channels[list(pair)] = turned.exact[number] * rotary.scaling * OUTWARD

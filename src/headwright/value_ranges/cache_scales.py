@@ -60,7 +60,8 @@ def cache_scales(ranges: Ranges) -> tuple[LayerScales, ...]:
     """
     scales = []
     for layer, name in zip(ranges.layers, ranges.tensor_names, strict=True):
-        key = scale_for(layer.largest_key)
+        # Runtimes keep latent vectors with the scale of keys.
+        key = scale_for(max(layer.largest_key, layer.largest_latent))
         value = scale_for(layer.largest_value)
         if key is None or value is None:
             raise InputError(

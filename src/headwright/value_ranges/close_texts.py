@@ -6,8 +6,9 @@ reach that belong to no text; and what an input of the norm reaches, which no te
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,12 @@ from headwright.errors import ContradictionError, InputError
 from headwright.models import load_model
 from headwright.value_ranges.affine import row_lengths
 from headwright.value_ranges.arithmetic import arithmetic_of
-from headwright.value_ranges.bounds import affine_head, mapped_head
+from headwright.value_ranges.bounds import (
+    AffineHead,
+    affine_head,
+    mapped_head,
+    multiplied_head,
+)
 from headwright.value_ranges.layer import LayerWeights, NormWeights
 from headwright.value_ranges.open_model import OpenedModel
 from headwright.value_ranges.read_layers import read_layers
@@ -34,7 +40,7 @@ CLIMBS = 40  # steps of embeddings
 SEED = 0
 
 Progress = Callable[[float], None]
-Column = Float[np.ndarray, " channels"]
+Rows = Float[np.ndarray, "inputs channels"]
 
 
 def find_close_text(
@@ -93,19 +99,20 @@ def _climbed(model: Any, proved: Ranges) -> Any:
 
 def reached_by_input(layer: LayerWeights, head: int) -> float:
     """The largest number of a key, at position 0, for inputs of the norm that are chosen for each channel."""
-    arithmetic = arithmetic_of("float32")
-    part = layer.key
-    weight = part.weight[head]
-    bias = None if part.bias is None else part.bias[head]
-    if layer.mapping is not None and layer.mapping.bias is not None:
-        inner = layer.mapping.weight[0], layer.mapping.bias[0]
-        affine = affine_head(layer.norm, *inner, arithmetic)
-        affine = mapped_head(affine, weight, bias, arithmetic)
-    else:
-        affine = affine_head(layer.norm, weight, bias, arithmetic)
+    key_norm = layer.key.norm_of(head)
+    if layer.norm is None:
+        # Whatever is projected, the norm of keys reads it: a channel alone makes itself largest.
+        if key_norm is None:
+            return 0.0
+        return _largest_size(key_norm.gain * math.sqrt(key_norm.width))
+    if layer.latent is not None:
+        from_latent = replace(layer, norm=layer.latent.key.norm, latent=None)
+        rotated = replace(layer, key=layer.latent.rotated_key, latent=None)
+        return max(reached_by_input(from_latent, head), reached_by_input(rotated, 0))
+    affine = _affine_key(layer, head, layer.norm)
     # Towards a channel, or where a norm follows, towards inputs whose projection points along the channel.
     directions = affine.matrix
-    if part.norm is not None:
+    if key_norm is not None:
         directions = np.linalg.pinv(affine.matrix).T
     lengths = row_lengths(directions)
     directions = directions[lengths > 0] / lengths[lengths > 0][:, None]
@@ -113,18 +120,40 @@ def reached_by_input(layer: LayerWeights, head: int) -> float:
     for sign in (1.0, -1.0):
         inputs = sign * affine.radius * directions
         keys = inputs @ affine.matrix.T + affine.centre
-        if part.norm is not None:
-            keys = np.array([_normed(part.norm, key) for key in keys])
-        largest = max(largest, float(np.abs(keys).max(initial=0.0)))
+        if key_norm is not None:
+            others = []
+            for other in range(len(layer.key.weight)):
+                projected = _affine_key(layer, other, layer.norm)
+                others.append(inputs @ projected.matrix.T + projected.centre)
+            keys = _normed_keys(key_norm, keys, np.concatenate(others, axis=1))
+        largest = max(largest, _largest_size(keys))
     return largest
 
 
-def _normed(norm: NormWeights, vector: Column) -> Column:
+def _affine_key(layer: LayerWeights, head: int, norm: NormWeights) -> AffineHead:
+    """What a key is of what the norm returns."""
+    arithmetic = arithmetic_of("float32")
+    weight, bias = layer.key.of_head(head)
+    if layer.mapping is not None:
+        inner = affine_head(norm, *layer.mapping.of_head(0), arithmetic)
+        return mapped_head(inner, weight, bias, arithmetic)
+    affine = affine_head(norm, weight, bias, arithmetic)
+    return multiplied_head(affine, layer.key.factor, arithmetic)
+
+
+def _normed_keys(norm: NormWeights, keys: Rows, all_keys: Rows) -> Rows:
+    """Keys of a head after the norm of that head, or of all heads together."""
+    normed_together = keys if norm.together is None else all_keys
     if norm.kind == "layer":
-        vector = vector - vector.mean()
-    size = float(np.sqrt((vector**2).mean()))
-    normed: Column = norm.gain * vector / (size if size > 0 else 1.0)
+        keys = keys - keys.mean(axis=1, keepdims=True)
+        normed_together = keys
+    sizes = np.sqrt((normed_together**2).mean(axis=1, keepdims=True))
+    normed: Rows = norm.gain * keys / np.where(sizes > 0, sizes, 1.0)
     return normed if norm.bias is None else normed + norm.bias
+
+
+def _largest_size(numbers: np.ndarray) -> float:
+    return float(np.abs(numbers).max(initial=0.0))
 
 
 class _TextClimber:

@@ -24,6 +24,7 @@ def state_ranges(ranges: Ranges) -> RangesStatement:
             keys=tuple(_decimal(head.after.largest) for head in layer.keys),
             values=tuple(_decimal(head.after.largest) for head in layer.values),
             scores=tuple(_decimal(score.score) for score in layer.scores),
+            latents=tuple(_decimal(head.after.largest) for head in layer.latents),
         )
         layers.append(claims)
     # A path may hold what a name may not.

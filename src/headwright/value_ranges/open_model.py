@@ -14,8 +14,9 @@ from typing import Any
 from headwright.errors import InputError
 from headwright.models import load_model
 from headwright.models.load import HUB_ID, INDEX, SINGLE, hub_folder, weight_files
-from headwright.value_ranges.description import Config, ModelDescription, describe
-from headwright.value_ranges.read_layers import find_prefix
+from headwright.value_ranges.config_numbers import Config
+from headwright.value_ranges.description import ModelDescription, describe
+from headwright.value_ranges.read_layers import find_prefix, first_projection
 from headwright.value_ranges.tensors import (
     FileTensors,
     MemoryTensors,
@@ -35,7 +36,9 @@ class OpenedModel:
 
     def reader(self, number_type: str | None) -> WeightReader:
         """Reads it as numbers of a type: its own unless another is given."""
-        return WeightReader(self.source, number_type or self.own_type)
+        if number_type is None:
+            return WeightReader(self.source, self.own_type, rounds_matrices=False)
+        return WeightReader(self.source, number_type)
 
 
 def open_model(model: Any) -> OpenedModel:
@@ -98,13 +101,10 @@ def _from_network(name: str, network: Any) -> OpenedModel:
 def _opened(name: str, config: Config, source: TensorSource) -> OpenedModel:
     try:
         description = describe(config)
-        family = description.family
-        reader = WeightReader(source, "float32")
-        prefix = find_prefix(family, reader)
+        prefix = find_prefix(description, WeightReader(source, "float32"))
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
-    stem = f"{prefix}{family.stem.format(layer=0)}{family.attention}"
-    own_type = source.number_type(f"{stem}{family.projections[0]}.weight")
+    own_type = source.number_type(f"{prefix}{first_projection(description)}")
     return OpenedModel(name, description, source, own_type)
 
 

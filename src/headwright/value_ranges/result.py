@@ -79,6 +79,8 @@ class LayerRange:
     keys: tuple[HeadRange, ...]
     values: tuple[HeadRange, ...]
     scores: tuple[ScoreRange, ...]
+    # With latent attention, what a cache may keep instead: the latent vector, and the rotated part of keys.
+    latents: tuple[HeadRange, ...] = ()
 
     @property
     def largest_key(self) -> float:
@@ -89,6 +91,11 @@ class LayerRange:
     def largest_value(self) -> float:
         """No number in the cache of values is larger in size."""
         return max(head.after.largest for head in self.values)
+
+    @property
+    def largest_latent(self) -> float:
+        """No number in a cache of latent vectors is larger in size; 0 without latent attention."""
+        return max((head.after.largest for head in self.latents), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -157,9 +164,19 @@ class Ranges:
         product = max(score.product for score in scores)
         return ScoreRange(product, max(score.score for score in scores))
 
+    @property
+    def largest_latent(self) -> float:
+        """No number in a cache of latent vectors is larger in size; 0 without latent attention."""
+        return max(layer.largest_latent for layer in self.layers)
+
+    @property
+    def largest_cached(self) -> float:
+        """No number of a cache is larger in size, whether it keeps keys and values or latent vectors."""
+        return max(self.largest_key, self.largest_value, self.largest_latent)
+
     def never_clips(self, largest: float) -> bool:
         """Whether a cache whose largest number this is, at scale 1, holds every key and value."""
-        return max(self.largest_key, self.largest_value) <= largest
+        return self.largest_cached <= largest
 
     @property
     def certificate(self) -> str:

@@ -49,6 +49,8 @@ def headline(ranges: Ranges) -> str:
     """Which model, in which arithmetic, and the largest numbers of all."""
     sizes = f"keys {_at_most(ranges.largest_key)}"
     sizes += f", values {_at_most(ranges.largest_value)}"
+    if ranges.largest_latent > 0:
+        sizes += f", latent vectors {_at_most(ranges.largest_latent)}"
     sizes += f", queries {_at_most(ranges.largest_query)}"
     sizes += f", scores {_at_most(ranges.largest_score.score)}"
     start = (
@@ -56,7 +58,7 @@ def headline(ranges: Ranges) -> str:
     )
     arithmetic = ranges.number_type
     family = FAMILIES.get(ranges.family)
-    if family is not None and family.norm_kind == "layer":
+    if family is not None and "layer" in (family.norm_kind, family.head_norm_kind):
         arithmetic += ", LayerNorm to within a part in 128"
     return f"{start}{arithmetic}), on every text: {sizes}"
 
@@ -88,7 +90,9 @@ def verdict_in_words(verdict: RangeVerdict) -> str:
             statement += f"; {SCALES_HELP}"
     numbers = f"at most {bound_in_words(verdict.bound)} of {verdict.limit:g}"
     if not math.isfinite(verdict.bound):
-        numbers = "not bounded: a number on the way may overflow"
+        numbers = (
+            "not bounded: a number on the way may overflow, or has no norm before it"
+        )
     if verdict.shown is not None:
         numbers += f"; this text shows {verdict.shown:.4g}"
     return f"{verdict.answer}: {statement} ({numbers})"

@@ -16,6 +16,7 @@ VERSION = 1
 DECIMAL = re.compile(r"\d{1,40}(\.\d{1,40})?(e[+-]?\d{1,3})?", re.ASCII)
 DIGEST = re.compile(r"[0-9a-f]{64}")
 PARTS = ("queries", "keys", "values", "scores")
+LATENTS = "latents"  # a part that layers with latent attention have, too
 NAMES = {"model", "digest", "arithmetic", "layers"}
 MOST_LAYERS = 4096
 
@@ -31,6 +32,14 @@ class LayerClaims:
     keys: tuple[str | None, ...]
     values: tuple[str | None, ...]
     scores: tuple[str | None, ...]
+    # With latent attention: on the latent vector, and on the rotated part of keys.
+    latents: tuple[str | None, ...] = ()
+
+    @property
+    def parts(self) -> dict[str, tuple[str | None, ...]]:
+        """The claims by the name of their part; latents where there are any."""
+        parts = {part: getattr(self, part) for part in PARTS}
+        return parts | {LATENTS: self.latents} if self.latents else parts
 
 
 @dataclass(frozen=True)
@@ -45,20 +54,23 @@ class RangesStatement:
     def words(self) -> str:
         """All that is claimed, in a sentence."""
         largest = {}
-        for part in PARTS:
+        for part in (*PARTS, LATENTS):
             claims = [claim for layer in self.layers for claim in getattr(layer, part)]
-            largest[part] = _largest_claim(claims)
+            largest[part] = _largest_claim(claims) if claims else ""
+        latents = ""
+        if largest[LATENTS]:
+            latents = f"of latent vectors {largest[LATENTS]}, "
         return (
             f"on every text, computed in {self.arithmetic} (and a LayerNorm to within a part in 128), "
             f"the numbers of keys of {self.model} are {largest['keys']}, "
-            f"of values {largest['values']}, of queries {largest['queries']}, and scores {largest['scores']}; the "
-            f"certificate has a bound for each head of {len(self.layers)} layers"
+            f"of values {largest['values']}, {latents}of queries {largest['queries']}, and scores {largest['scores']}; "
+            f"the certificate has a bound for each head of {len(self.layers)} layers"
         )
 
 
 def write_statement(statement: RangesStatement) -> str:
     """The document."""
-    layers = [vars(layer) for layer in statement.layers]
+    layers = [layer.parts for layer in statement.layers]
     fields = {**vars(statement), "layers": layers}
     document = {"format": RANGES, "version": VERSION, "statement": fields}
     return json.dumps(document, indent=1, sort_keys=True) + "\n"
@@ -91,9 +103,9 @@ def _statement_of(document: Any) -> RangesStatement:
 
 
 def _claims_of(layer: Any) -> LayerClaims:
-    if type(layer) is not dict or set(layer) != set(PARTS):
+    if type(layer) is not dict or set(layer) - {LATENTS} != set(PARTS):
         raise InputError(f"a layer has not the names {', '.join(PARTS)}")
-    for part in PARTS:
+    for part in layer:
         if type(layer[part]) is not list or not layer[part]:
             raise InputError(f"{part} of a layer: expected a list of bounds")
         for bound in layer[part]:
@@ -103,7 +115,7 @@ def _claims_of(layer: Any) -> LayerClaims:
                 raise InputError(
                     f"{part} has {shown}: expected a decimal in quotes, or null"
                 )
-    return LayerClaims(**{part: tuple(layer[part]) for part in PARTS})
+    return LayerClaims(**{part: tuple(layer[part]) for part in layer})
 
 
 def _check_text(fields: dict[str, Any], name: str, pattern: re.Pattern[str]) -> None:

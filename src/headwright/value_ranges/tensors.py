@@ -64,6 +64,10 @@ class FileTensors:
                     f"{path} is not a safetensors file ({error})"
                 ) from error
             for name in opened.keys():  # noqa: SIM118  (no mapping)
+                if name in self._file_of:
+                    raise InputError(
+                        f"two files hold a tensor {name}: it is not known which one counts ({path.name})"
+                    )
                 self._file_of[name] = opened
 
     @property
@@ -114,10 +118,13 @@ class MemoryTensors:
 class WeightReader:
     """Reads tensors as the numbers that a model computes with, and digests them on the way."""
 
-    def __init__(self, source: TensorSource, number_type: str) -> None:
-        """Of one of `TYPES`."""
+    def __init__(
+        self, source: TensorSource, number_type: str, rounds_matrices: bool = True
+    ) -> None:
+        """Numbers of one of `TYPES`; matrices of another type may be rounded to it, or are refused."""
         self.source = source
         self.number_type = number_type
+        self.rounds_matrices = rounds_matrices
         self._digest = hashlib.sha256()
 
     @property
@@ -133,11 +140,17 @@ class WeightReader:
         """The numbers of a tensor, rounded to the type, as float64."""
         if name not in self.source.names:
             raise InputError(f"there is no tensor {name}, which its family has")
-        if self.source.number_type(name) not in TYPES:
-            written = self.source.number_type(name)
+        written = self.source.number_type(name)
+        if written not in TYPES:
             expected = ", ".join(TYPES)
             raise InputError(
                 f"{name} holds numbers of type {written}: expected {expected}"
+            )
+        is_matrix = len(shape) > 1
+        if is_matrix and written != self.number_type and not self.rounds_matrices:
+            raise InputError(
+                f"{name} is in {written}, and other weights are in {self.number_type}: say which the model computes in "
+                "(dtype)"
             )
         held = self.source.shape(name)
         if held != shape:

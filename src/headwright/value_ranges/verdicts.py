@@ -60,10 +60,9 @@ def verdicts(ranges: Ranges) -> tuple[RangeVerdict, ...]:
     >>> [verdict.answer.value for verdict in verdicts(ranges(model))]
     ['proved', 'proved', 'proved']
     """
-    in_cache = max(ranges.largest_key, ranges.largest_value)
     cache = _verdict(
         RangeQuestion.CACHE_AT_SCALE_ONE,
-        in_cache,
+        ranges.largest_cached,
         E4M3_LARGEST,
         _shown_in_cache(ranges),
     )
@@ -118,6 +117,9 @@ def _verdict(
 
 def _shown_in_cache(ranges: Ranges) -> float | None:
     if ranges.observed is None:
+        return None
+    # A cache of latent vectors does not keep the keys and values that were seen.
+    if any(layer.latents for layer in ranges.layers):
         return None
     largest = -math.inf
     for layer in ranges.observed.layers:

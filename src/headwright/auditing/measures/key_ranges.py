@@ -57,6 +57,8 @@ def prove_sizes(model: Model, layers: Sequence[int]) -> ProvedSizes:
         proved = ranges(model)
     except InputError as error:
         return ProvedSizes(Summary(), missing=str(error))
+    if [layer.index for layer in proved.layers] != list(range(len(proved.layers))):
+        return ProvedSizes(Summary(), missing="some of its layers have no attention")
     key_sizes = [_sizes_by_head(proved, layer, model.heads)[0] for layer in layers]
     value_sizes = [_sizes_by_head(proved, layer, model.heads)[1] for layer in layers]
     sums = {
