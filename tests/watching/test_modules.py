@@ -385,8 +385,19 @@ def test_copies_inside_the_block_are_not_watched() -> None:
     assert torch.equal(torch.load(file, weights_only=False)(TOKENS), model(TOKENS))
 
 
+def _called(model: Any) -> Any:
+    """A function that calls it."""
+
+    def call(tokens: Tensor) -> Any:
+        return model(tokens)
+
+    return call
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("when", ["before", "inside", "layers"])
+@pytest.mark.parametrize(
+    "when", ["before", "inside", "layers", "watched before", "one graph", "function"]
+)
 def test_a_compiled_model_is_seen(when: str) -> None:
     model = _made(own.NanoGPT)
     with own.stored_patterns() as patterns, torch.no_grad():
@@ -397,7 +408,18 @@ def test_a_compiled_model_is_seen(when: str) -> None:
         compiled = torch.compile(model, backend="aot_eager")
         with torch.no_grad():
             compiled(TOKENS)
-    with torch.no_grad(), hw.watch(compiled, NAMES, **HOW) as seen:
+    if when == "watched before":
+        with torch.no_grad(), hw.watch(model, NAMES, **HOW):
+            model(TOKENS)
+        compiled = torch.compile(model, backend="aot_eager")
+    if when == "one graph":
+        compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+    watched = compiled
+    if when == "function":
+        compiled = torch.compile(_called(model), backend="aot_eager")
+        with torch.no_grad():
+            compiled(TOKENS)
+    with torch.no_grad(), hw.watch(watched, NAMES, **HOW) as seen:
         if when == "inside":
             compiled = torch.compile(model, backend="aot_eager")
         if when == "layers":
@@ -408,6 +430,51 @@ def test_a_compiled_model_is_seen(when: str) -> None:
     assert seen.modules == ("h.0.attn", "h.1.attn")
     for run in range(2):
         _check_layer(seen.layer(1, run=run), patterns[1])
+
+
+def _without_operators(graph: Any, inputs: Any) -> Any:
+    """A compiler that leaves out what has no result."""
+    for node in list(graph.graph.nodes):
+        if "headwright" in str(node.target):
+            graph.graph.erase_node(node)
+    graph.recompile()
+    return torch._dynamo.lookup_backend("aot_eager")(graph, inputs)
+
+
+def _without_places(graph: Any, inputs: Any) -> Any:
+    """A compiler that takes what a module's place was before it was called for what it is."""
+    for node in list(graph.graph.nodes):
+        if "headwright.see_attention" in str(node.target):
+            with graph.graph.inserting_before(node):
+                outside = graph.graph.call_function(torch.full, ((), -1))
+            node.update_arg(len(node.args) - 1, outside)
+    graph.recompile()
+    return torch._dynamo.lookup_backend("aot_eager")(graph, inputs)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("backend", [_without_operators, _without_places])
+def test_calls_that_a_compiler_loses_are_not_lost_silently(
+    backend: Any, in_place: bool
+) -> None:
+    model = _made(own.NanoGPT)
+    torch._dynamo.reset()
+    with torch.no_grad():
+        truth = model(TOKENS)
+        compiled: Any = model
+        if in_place:
+            model.compile(backend=backend)
+        else:
+            compiled = torch.compile(model, backend=backend)
+        impl = model._compiled_call_impl
+        with (
+            pytest.warns(UserWarning, match="compiled the model without what tells"),
+            hw.watch(compiled, NAMES, **HOW) as seen,
+        ):
+            torch.testing.assert_close(compiled(TOKENS), truth)
+    assert not seen.modules and model._compiled_call_impl is impl
+    assert "no attention call was seen in 2 of 2 modules" in repr(seen)
 
 
 def _training_step(model: nn.Module, call: Any) -> list[Tensor]:

@@ -561,6 +561,39 @@ def _compiled() -> Any:
     return model
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own
+def test_a_compiled_model_runs_uncompiled_in_its_blocks_and_compiled_after_them() -> (
+    None
+):
+    model = tiny("llama")
+    torch._dynamo.reset()
+    graphs: list[Any] = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        del inputs
+        graphs.append(graph)
+        return graph.forward
+
+    compiled = torch.compile(model, backend=backend)
+    tokens = torch.tensor([[1, 2, 3, 4]])
+    with watch(model, ("entropy",)) as truth:
+        model(input_ids=tokens, use_cache=False)
+    first = watch(compiled, ("entropy",))
+    second = watch(compiled, ("entropy",))
+    seen, also_seen = first.__enter__(), second.__enter__()
+    compiled(input_ids=tokens, use_cache=False)
+    first.__exit__(None, None, None)
+    compiled(input_ids=tokens, use_cache=False)
+    second.__exit__(None, None, None)
+    assert not graphs
+    compiled(input_ids=tokens, use_cache=False)
+    assert graphs
+    for layer in range(2):
+        entropy = truth.layer(layer).entropy
+        np.testing.assert_array_equal(seen.layer(layer).entropy, entropy)
+        np.testing.assert_array_equal(also_seen.layer(layer, run=1).entropy, entropy)
+
+
 class Adapted(torch.nn.Module):
     """As the adapters of other libraries are: a model of transformers inside of a module of their own."""
 

@@ -20,6 +20,8 @@ key_gradients        how keys change with embeddings: what a search for texts cl
 sdpa_calls           visits the calls of torch's scaled_dot_product_attention
 compiled_calls       hands on those in code that torch.compile traces
 flex_calls           and those of FlexAttention
+packaged_kernels     tells of calls of functions of flash_attn and xformers
+module_paths         the modules of a model with their paths, quickly
 kernel_arguments     which scores a kernel makes of its arguments
 blockwise_attention  a kernel in blocks of rows, which stores no pattern and no mask
 """

@@ -6,8 +6,9 @@ thread in which the model runs, and the model computes as before.
 
     transformers_calls    models of the transformers library, whatever kernel they use
     sdpa_calls            torch's scaled_dot_product_attention and FlexAttention, in any code
+    packaged_kernels      functions of flash_attn and xformers, beside sdpa_calls
 
-A further kernel (a function of flash_attn) needs a source of its own, and nothing else:
+A further kernel needs a source of its own, and nothing else:
 whoever visits calls sees an `AttentionCall` from each.
 """
 

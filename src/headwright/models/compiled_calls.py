@@ -17,7 +17,7 @@ import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -30,8 +30,8 @@ KEY: Any = "headwright"
 RUN_KEY: Any = "headwright run"
 NO_MODULE = -1
 
-# What a graph hands on: the module, and the arguments of its call by their names.
-GraphVisitor = Callable[[nn.Module, Mapping[str, Any]], None]
+# What a graph hands on: the module, or None if its place is not known, and the arguments of its call by their names.
+GraphVisitor = Callable[[nn.Module | None, Mapping[str, Any]], None]
 
 
 class CallPlace(threading.local):
@@ -197,6 +197,69 @@ def run_hooks(
                 model._forward_hooks_always_called.pop(RUN_KEY, None)
 
 
+@contextmanager
+def compiled_runs(model: nn.Module, tell: Callable[[], None]) -> Iterator[None]:
+    """While it lasts, this is called before what torch.compile made of a model runs.
+
+    It is called outside of the compiled code, which may have left out all that is within it.
+    """
+
+    def told(*_: Any) -> None:
+        if not torch.compiler.is_compiling():
+            tell()
+
+    if type(model).__name__ == "OptimizedModule":
+        handle = model.register_forward_pre_hook(told)
+        try:
+            yield
+        finally:
+            handle.remove()
+        return
+    compiled: Any = model._compiled_call_impl
+    if compiled is None:
+        yield
+        return
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        told()
+        return compiled(*args, **kwargs)
+
+    model._compiled_call_impl = call
+    try:
+        yield
+    finally:
+        if model._compiled_call_impl is call:
+            model._compiled_call_impl = compiled
+
+
+class _Uncompiled:
+    """How many blocks ask that compiled code runs as plain Python, and what ends that."""
+
+    def __init__(self) -> None:
+        self.blocks = 0
+        self.stance = ExitStack()
+
+
+_uncompiled = _Uncompiled()
+
+
+@contextmanager
+def run_uncompiled() -> Iterator[None]:
+    """While it lasts, compiled models run as plain Python, in all threads; blocks may end in any order."""
+    with _lock:
+        if not _uncompiled.blocks:
+            stance = torch.compiler.set_stance("force_eager")
+            _uncompiled.stance.enter_context(stance)
+        _uncompiled.blocks += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _uncompiled.blocks -= 1
+            if not _uncompiled.blocks:
+                _uncompiled.stance.close()
+
+
 # By the number of a model, whom to tell where a run begins and where it ends.
 _watchers: dict[int, list[tuple[Callable[[], None], Callable[[], None]]]] = {}
 
@@ -248,9 +311,8 @@ def see_attention(
 def hand_on(arguments: Mapping[str, Any], place: Tensor) -> None:
     """A call in the module of this place, to all who are told in this thread."""
     module = _modules.get(int(place))
-    if module is not None:
-        for visit in tuple(call_place.visitors):
-            visit(module, arguments)
+    for visit in tuple(call_place.visitors):
+        visit(module, arguments)
 
 
 @see_attention.register_fake

@@ -31,6 +31,7 @@ from headwright.models.attention_calls import (
 )
 from headwright.models.compiled_calls import call_place, detached, see_attention
 from headwright.models.flex_calls import FLEX, flex_in_a_graph
+from headwright.models.packaged_kernels import Describe, watched_thread
 
 PARAMETERS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
 CALL_OF_A_MODULE = nn.Module._call_impl.__code__
@@ -57,6 +58,7 @@ class SdpaMode(TorchFunctionMode):
         self.visit = visit
         self.others = others
         self.modules = {id(module): module for module in model.modules()}
+        self.unplaced = 0  # calls in graphs of which it is not known who made them
 
     def __torch_function__(
         self,
@@ -88,16 +90,18 @@ class SdpaMode(TorchFunctionMode):
         """From now on the calls of this thread are seen, also those in graphs."""
         entered = super().__enter__()  # type: ignore[no-untyped-call]
         call_place.visitors.append(self.visit_from_a_graph)
+        watched_thread.visitors.append(self.visit_kernel)
         return entered
 
     def __exit__(self, *raised: Any) -> None:
         """The calls of this thread are not seen any more."""
         super().__exit__(*raised)  # type: ignore[no-untyped-call]
         call_place.visitors.remove(self.visit_from_a_graph)
+        watched_thread.visitors.remove(self.visit_kernel)
 
     def attend(self, *args: Any, **kwargs: Any) -> Tensor:
         """The attention that was called for; then the visitor."""
-        if _in_backward_pass():
+        if _in_backward_pass() or watched_thread.inside:
             return SDPA(*args, **kwargs)
         module = self._calling_module()
         if module is None and not self.others:
@@ -197,12 +201,29 @@ class SdpaMode(TorchFunctionMode):
         return flex_in_a_graph(args, kwargs)
 
     def visit_from_a_graph(
-        self, module: nn.Module, arguments: Mapping[str, Any]
+        self, module: nn.Module | None, arguments: Mapping[str, Any]
     ) -> None:
         """The operator hands a call on."""
-        if id(module) in self.modules and not _in_backward_pass():
+        if module is None:
+            self.unplaced += 1
+        elif id(module) in self.modules and not _in_backward_pass():
             check_tensor(arguments["query"])
             self._visit(module, arguments, None)
+
+    def visit_kernel(
+        self, describe: Describe, arguments: Mapping[str, Any], output: Tensor
+    ) -> None:
+        """A function of flash_attn or xformers was called."""
+        module = self._calling_module()
+        seen = module is not None or self.others
+        if seen and not _in_backward_pass():
+            check_tensor(output)
+            with (
+                torch.no_grad(),
+                torch._C.DisableTorchFunction(),
+                without_autocast(output.device.type),
+            ):
+                self.visit(describe(module, arguments, output))
 
     def attend_outside_of_the_graph(self, args: Any, kwargs: Any) -> Any:
         """`attend`, between two graphs of a model that is compiled."""

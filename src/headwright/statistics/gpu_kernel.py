@@ -991,6 +991,16 @@ OF_TRACKED_ROWS = (
 OF_KEYS = ("received", "received_last", "received_most")
 
 
+def whole_numbers(array: torch.Tensor) -> torch.Tensor:
+    """The numbers of int32 whose bits an array of float32 holds."""
+    return array.view(torch.int32)
+
+
+def of_calls(arrays: list[torch.Tensor]) -> torch.Tensor:
+    """What several calls have written, with an axis of calls behind the first one."""
+    return torch.stack(arrays, dim=1)
+
+
 def sum_rows(inputs: KernelInputs) -> torch.Tensor:
     """The statistics OF_ROWS in one array, by one launch."""
     plan = inputs.plan
@@ -1111,7 +1121,7 @@ def statistics(
         names = OF_ROWS
     computed = dict(zip(names, written.unbind(0), strict=True))
     if track:
-        computed["winner"] = computed["winner"].view(torch.int32)
+        computed["winner"] = whole_numbers(computed["winner"])
     if received:
         of_keys = sum_columns(inputs, computed["lse"], last_rows)
         computed |= dict(zip(OF_KEYS, of_keys.unbind(0), strict=True))

@@ -100,8 +100,6 @@ class KernelResult:
         self, request: StatisticsRequest
     ) -> tuple[dict[str, Array], Array, Array]:
         """Statistics by name, which rows see keys, and which are spoilt; nothing waits for the GPU."""
-        import torch
-
         asked = kernel_request(request)
         values: dict[str, Any] = dict(zip(self.names, self.rows.unbind(0), strict=True))
         for name, offset in OFFSETS.items():
@@ -111,7 +109,7 @@ class KernelResult:
             values["first"] = 0.0 * values["first"]
         spoilt = values["lse"].isnan()
         if "winner" in values:
-            values["winner"] = values["winner"].view(torch.int32)
+            values["winner"] = _kernels().whole_numbers(values["winner"])
             sees = (values["winner"] >= 0) | spoilt
         else:
             sees = values["lse"] != -float("inf")
@@ -131,15 +129,14 @@ class KernelResult:
 
 def together(results: Sequence[KernelResult]) -> KernelResult:
     """Of several calls that are alike."""
-    import torch
-
+    gpu_kernel = _kernels()
     first = results[0]
     of_keys: Any = None
     if first.of_keys is not None:
-        of_keys = torch.stack([result.of_keys for result in results], dim=1)  # type: ignore[misc]
+        of_keys = gpu_kernel.of_calls([result.of_keys for result in results])
     return KernelResult(
         first.names,
-        torch.stack([result.rows for result in results], dim=1),
+        gpu_kernel.of_calls([result.rows for result in results]),
         of_keys,
         first.counted,
         first.key_position,

@@ -71,11 +71,12 @@ def watch(
     require("torch", "watch", "torch")
     from headwright.watching import module_hook
 
-    model = module_hook.unwrapped(model)
+    given = model
+    model = module_hook.unwrapped(given)
     of_transformers = module_hook.is_of_transformers(model) and not as_module
     watching = _hook().watching if of_transformers else module_hook.watching_module
     block: AbstractContextManager[Recording] = watching(
-        model, wanted, keep, special, keys, memory, weights
+        model, wanted, keep, special, keys, memory, weights, given
     )
     return block
 

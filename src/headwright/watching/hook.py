@@ -19,6 +19,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from transformers import AttentionInterface, AttentionMaskInterface
 
 from headwright.errors import InputError
+from headwright.models.compiled_calls import run_uncompiled
 from headwright.models.module_paths import paths_of_modules
 from headwright.models.transformers_calls import (
     ObservedAttention,
@@ -53,8 +54,9 @@ def watching(
     keys: Sequence[int],
     memory: int | None,
     weights: RowsRequest | None = None,
+    given: Any = None,
 ) -> Iterator[Recording]:
-    """`watch`, with the statistics as one thing."""
+    """`watch`, with the statistics as one thing; `given` is what torch.compile made of the model, if so."""
     if keep not in KEEP:
         raise InputError(f"keep = {keep}: expected one of {', '.join(KEEP)}")
     paths = paths_of_modules(model)
@@ -65,6 +67,9 @@ def watching(
     recorder = Recorder(paths, seen, memory)
     with ExitStack() as undo:
         undo.callback(queue.close)
+        if type(given).__name__ == "OptimizedModule":
+            # Versions of torch differ in what they trace of a model whose attention is another one.
+            undo.enter_context(run_uncompiled())
         before = ModuleHook(recorder.before)
         for stack in recorder.stacks:
             hook = stack.register_forward_pre_hook(before, with_kwargs=True)

@@ -13,7 +13,8 @@ from torch import nn
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 
 from headwright.errors import InputError
-from headwright.models.compiled_calls import run_hooks
+from headwright.models.compiled_calls import compiled_runs, run_hooks
+from headwright.models.packaged_kernels import packaged_kernels
 from headwright.statistics.request import StatisticsRequest
 from headwright.watching.module_recorder import ModuleRecorder
 from headwright.watching.recorded import KEEP, Recording
@@ -46,8 +47,9 @@ def watching_module(
     keys: Sequence[int],
     memory: int | None,
     weights: RowsRequest | None = None,
+    given: Any = None,
 ) -> Iterator[Recording]:
-    """`watch` for a module that is no model of transformers."""
+    """`watch` for a module that is no model of transformers; `given` is what torch.compile made of it, if so."""
     if keep not in KEEP:
         raise InputError(f"keep = {keep}: expected one of {', '.join(KEEP)}")
     _check_module(model)
@@ -61,26 +63,38 @@ def watching_module(
     seen.of_modules = len(recorder.attention)
     with ExitStack() as undo:
         undo.callback(queue.close)
+        undo.enter_context(packaged_kernels())
         undo.enter_context(run_hooks(model, recorder.before, recorder.after))
+        compiled = given if type(given).__name__ == "OptimizedModule" else model
+        undo.enter_context(compiled_runs(compiled, recorder.before_compiled))
         recorder.watch_this_thread()
         undo.callback(recorder.leave_this_thread)
         try:
             yield seen
         finally:
-            if recorder.ran or recorder.callers:
+            ran = recorder.ran or recorder.compiled_ran
+            if ran or recorder.callers:
                 seen.unseen = recorder.unseen()
+    why = _why_unseen(recorder)
     if seen.unseen:
+        warnings.warn(f"{seen.unseen_phrase()}: {why}", stacklevel=4)
+    elif ran and not recorder.callers:
         warnings.warn(
-            f"{seen.unseen_phrase()}: a call of scaled_dot_product_attention is seen, "
-            "matrices that are multiplied are not",
+            f"no attention call was seen in {type(model).__name__}: {why}",
             stacklevel=4,
         )
-    elif recorder.ran and not recorder.callers:
-        warnings.warn(
-            f"no attention call was seen in {type(model).__name__}: a call of "
-            "scaled_dot_product_attention is seen, matrices that are multiplied are not",
-            stacklevel=4,
-        )
+
+
+def _why_unseen(recorder: ModuleRecorder) -> str:
+    """Why calls of a model that ran may not have been seen."""
+    why = "a call of scaled_dot_product_attention is seen, matrices that are multiplied are not"
+    may_be_lost = recorder.compiled_ran or recorder.mode.unplaced
+    if recorder.callers or not may_be_lost:
+        return why
+    return (
+        f"{why}; or torch {torch.__version__} has compiled the model without what tells of its calls: "
+        'run it uncompiled in the block, with torch.compiler.set_stance("force_eager")'
+    )
 
 
 def unwrapped(model: Any) -> Any:

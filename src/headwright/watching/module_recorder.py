@@ -54,6 +54,7 @@ class ModuleRecorder:
         self.local = threading.local()
         self.mode = SdpaMode(model, self.record)
         self.ran = False
+        self.compiled_ran = False  # what torch.compile made of the model
         self.callers: set[str] = set()  # names of modules that called attention
         self.layer_numbers: dict[str, int] = {}
 
@@ -73,6 +74,10 @@ class ModuleRecorder:
             self.local.current = CurrentRun()
             if not getattr(self.local, "has_mode", False):
                 self._leave()
+
+    def before_compiled(self) -> None:
+        """Called before compiled code of the model runs, from outside of it."""
+        self.compiled_ran = True
 
     def watch_this_thread(self) -> None:
         """From now on, the calls of this thread are seen, also outside of the model's own call."""
@@ -110,8 +115,11 @@ class ModuleRecorder:
                 call.queries,
                 call.keys,
                 call.scale,
+                softcap=call.softcap,
                 mask=call.mask,
+                bias=call.bias,
                 causal=call.causal,
+                window=call.window,
                 row_position=start,
                 cross=cross,
             )
