@@ -88,6 +88,7 @@ def _the_sheet_says_the_same(sheet: Path, home: str, context: BrowserContext) ->
     text = sheet.read_text()
     for exercise in ANSWERS:
         assert f"## {exercise}\n" in text
+    assert "\n\nI do not know.\n" in text  # words are not made a formula
     context.set_offline(False)
     page = context.new_page()
     page.goto(home)

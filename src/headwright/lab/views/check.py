@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -25,6 +26,10 @@ MOST_SHOWN, MOST_READ = (
     300,
 )  # characters of one answer, and of one formula as it was read
 MARKS = ("$", "\\(", "\\[", "\\begin", "```")  # delimiters of formulas
+# What a formula has, and a sentence has not.
+_FORMAL = re.compile(r"[=<>≤≥≠≪≫≈∝→∈_^/+*\\]")
+_WORD = re.compile(r"[A-Za-z]{2,}")
+FEWEST_WORDS = 3  # of a sentence
 Id = Annotated[str, Field(min_length=1, max_length=60)]
 
 
@@ -163,12 +168,23 @@ def read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
 
     known = load_exercises()
     wanted = None if exercise is None else find(exercise, {one: one for one in known})
-    if wanted is not None and not latex and not any(mark in text for mark in MARKS):
+    is_bare = not latex and not any(mark in text for mark in MARKS)
+    if wanted is not None and is_bare and not in_words(text):
         bare = of_formulas(
             [clean(line.strip()) for line in text.splitlines() if line.strip()]
         )
         return Sheet("the answer", (AnswerText("the answer", 1, wanted, bare),))
     return parse_document(clean(text), "the answer", known, wanted, latex=latex)
+
+
+def in_words(text: str) -> bool:
+    """Whether a text without marks is a sentence, and no formula.
+
+    >>> in_words("It does not change: the softmax sees a set."), in_words("q = large k_a")
+    (True, False)
+    """
+    words = _WORD.findall(text)
+    return len(words) >= FEWEST_WORDS and _FORMAL.search(text) is None
 
 
 def alone(answer: AnswerText, seed: int) -> Checked:

@@ -2,6 +2,8 @@
 const FOLDER = location.pathname.replace(/[^/]*$/, ""); // another homework on the same server has drafts of its own
 const PREFIX = `headwright-draft ${FOLDER} `;
 const LAST = `headwright-last ${FOLDER}`;
+const FORMAL = /[=<>≤≥≠≪≫≈∝→∈_^/+*\\]/; // what a formula has, and a sentence has not
+const FEWEST_WORDS = 3; // of a sentence
 const MARKS = /\$|\\\(|\\\[|\\begin|```/; // of formulas in a text
 const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
 
@@ -71,8 +73,12 @@ export class Drafts {
   }
 }
 
+/** Whether a text without marks is a sentence, and no formula: as Python decides it. */
+const inWords = (text) => !FORMAL.test(text) && (text.match(/[A-Za-z]{2,}/g) ?? []).length >= FEWEST_WORDS;
+
 /** A text as a section of a sheet holds it: bare formulas between dollar signs, and headings below that of the exercise. */
 function asSection(text) {
+  if (!MARKS.test(text) && inWords(text)) return text.trim().replace(/^( {0,3})#{1,2}(?=\s)/gm, "$1###");
   if (!MARKS.test(text)) return text.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => `$$${line}$$`).join("\n\n");
   let isCode = false;
   return text.split("\n").map((line, i, lines) => {
