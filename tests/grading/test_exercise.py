@@ -346,7 +346,7 @@ def test_an_unknown_exercise_is_named() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"exercise": 3}, "there is no exercise 3"),
+        ({"exercise": 3}, "exercise is 3: expected text"),
         ({"exercises": 3}, "exercises is 3: expected text or a path"),
     ],
 )

@@ -58,6 +58,7 @@ def check(
     from headwright.grading.markdown import of_formulas
 
     check_argument("exercise", exercise, str)
+    check_argument("exercises", exercises, str | Path | None)
     for one in formulas:
         if not isinstance(one, str):
             raise InputError(f"a formula is {one!r}: expected text")
