@@ -127,10 +127,6 @@ def test_a_size_is_given_and_does_not_grow(exercise: str, text: str, word: str) 
         (r"Set $\lambda^2 = \ln n$", "undecided"),
         (r"$|\lambda| \le 1$", "undecided"),
         (r"$\lambda \approx 5$ is enough", "undecided"),
-        # a name that may be any positive number need not be large
-        (r"Here $\lambda$ is a positive constant", "undecided"),
-        (r"Here $\lambda$ is some fixed number", "undecided"),
-        (r"Here $\lambda \gg 0$ is a positive constant", "proved"),
         # what is so for every number chooses none
         (r"Note $e^{-\lambda} \approx 0$ and $e^\lambda > 1$", "proved"),
         (r"The denominator is $2e^\lambda + n - 2 \approx 2e^\lambda$", "proved"),

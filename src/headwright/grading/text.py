@@ -185,8 +185,6 @@ _HARMLESS_DESCRIPTION = (
         " freely as for so then and at our disposal fix is are enough"
     )
 )
-# 'a positive constant' may be any, and need not be large
-_ANY_SIZE = words_of("positive fixed non-negative")
 _EVERY_CHOICE = words_of("arbitrary any every")
 _GIVING_A_VALUE = words_of(
     "a the is being value number constant of for in place instead as into equal to just simply"
@@ -909,15 +907,12 @@ class _Reader:
         is_told = trail[:1] in (["be"], ["is"], ["denotes"])
         if introduces and is_told and goes_on and not size:
             self.described.add(name)
-        if not size and _ANY_SIZE & set(lead[-3:]):
-            words = f"{' '.join(lead[-3:])} {token.text}"  # 'a positive constant $t$'
-            self.determined.setdefault(name, (token.line, words))
         if trail == [] or trail[0] not in _DESCRIBING | _APPROXIMATE:
             return
         if size and not any(turns(word) or word == "too" for word in trail):
             return  # 'lambda is large'
         of_another = trail[-1:] == ["of"] and goes_on  # 'is the norm of $x$'
-        if of_another or not set(trail) <= _HARMLESS_DESCRIPTION - _ANY_SIZE:
+        if of_another or not set(trail) <= _HARMLESS_DESCRIPTION:
             self.determined.setdefault(name, (token.line, " ".join(trail[:8])))
 
     def _send(self, token: Token, names: Sequence[t.Name], size: str) -> None:
