@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import cvxpy as cp
@@ -24,6 +25,8 @@ from headwright.head_design.head import Head, HeadLayer
 from headwright.head_design.rules import Rule, Rules
 
 EYE = np.eye(2)
+CORPUS = Path(__file__).parents[2] / "corpus" / "head-accept"
+OWN_WITNESS = CORPUS / "bound-of-a-floor-just-above-half.json"
 WITNESS = (
     np.array([[1.0, 0.0]]),
     np.array([[1.1, -1.1]]),
@@ -522,3 +525,16 @@ def test_every_number_of_a_row_is_of_the_type_and_those_after_a_zero_too() -> No
     for row in (["0", "1/3"], ["1", "0x1.00000001p+0"]):
         with pytest.raises(Reject, match="not a number of type float32"):
             read_matrix([*rows, row], 2, "W_Q", "float32")
+
+
+def test_a_witness_is_two_matrices_or_none() -> None:
+    """Where the head is its own witness, half of another one beside it is unreadable, and not passed over."""
+    document = json.loads(OWN_WITNESS.read_text())
+    bound = document["evidence"]["bounds"][0]
+    assert (bound["W_Q"], bound["W_K"]) == (None, None)
+    assert verify(json.dumps(document)).word == "verified"
+    head = document["statement"]["heads"][0]
+    for name in ("W_Q", "W_K"):
+        bound.update(W_Q=None, W_K=None)
+        bound[name] = head[name]
+        assert verify(json.dumps(document)).word == "unreadable"
