@@ -130,7 +130,7 @@ bench: $(VENV)/test.stamp $(VENV)/bench.stamp  ## measure against the peers, sid
 fuzz: $(VENV)/fuzz.stamp  ## throw an hour of odd formulas at the parser
 	@$(BIN)/python fuzz/parse.py -max_total_time=3600
 
-# What the last run found, and why each survivor changes no verdict: bench/results/2026-11-16-mutants.txt
+# What the last run found, on a sample, and why survivors change no verdict: bench/results/2026-11-20-mutants.txt
 mutants: $(VENV)/test.stamp $(VENV)/mutants.stamp  ## change the checker in every way and see whether its tests notice (long)
 	@$(BIN)/mutmut run
 	@$(BIN)/mutmut results
