@@ -154,12 +154,15 @@ def write_shard(path: Path, tensors: list[Tensor], rng: np.random.Generator) -> 
 def measure_command(*arguments: str) -> None:
     """Runs headwright in a process of its own, and prints what it says last and what it cost."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # On a machine that is busy, idle threads of a matrix library cost more than they bring.
+    environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     start = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", "headwright", *arguments],
         check=False,
         capture_output=True,
         text=True,
+        env={**os.environ, **environment},
     )
     took = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -18,7 +18,7 @@ from headwright.value_ranges.bounds import bound_layer
 from headwright.value_ranges.description import describe
 from headwright.value_ranges.open_model import open_model
 from headwright.value_ranges.read_layers import read_layers
-from tests.value_ranges.small_models import CONFIGS, small_model
+from tests.value_ranges.small_models import ALL_CONFIGS, small_model
 
 
 def largest(ranges: hw.Ranges) -> list[float]:
@@ -55,7 +55,7 @@ def test_files_and_memory_have_the_same_ranges(
     assert from_file.number_type == dtype
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", ALL_CONFIGS)
 def test_a_saved_model_of_every_family_is_read_or_lacks_a_key_by_name(
     name: str, tmp_path: Path
 ) -> None:

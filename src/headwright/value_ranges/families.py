@@ -235,7 +235,11 @@ FAMILIES: dict[str, ModelFamily] = {
         required=("attention_in_multiplier", "key_multiplier"),
     ),
     "flex_olmo": OLMO2,
-    "flint": replace(QWEN3_SKIPS_ROTATION, others=WITH_SINKS.others),
+    "flint": replace(
+        # Its files have another name for sinks.
+        QWEN3_SKIPS_ROTATION,
+        others=(*WITH_SINKS.others, "softmax_offset"),
+    ),
     "gemma": GEMMA,
     "gemma2": GEMMA2,
     "gemma3_text": replace(GEMMA2, query_norm="q_norm", key_norm="k_norm"),
