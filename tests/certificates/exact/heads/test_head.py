@@ -520,9 +520,10 @@ def test_scores_of_any_size_are_read() -> None:
 
 
 def test_every_number_of_a_row_is_of_the_type_and_those_after_a_zero_too() -> None:
-    rows = [["0", "1/2"], ["-0x0.0p+0", "3"]]
+    rows: list[Any] = [["0", "1/2"], ["-0x0.0p+0", "3"]]
     assert read_matrix(rows, 2, "W_Q")[0][1] == Fraction(1, 2)
-    for row in (["0", "1/3"], ["1", "0x1.00000001p+0"]):
+    wrong: list[Any] = [["0", "1/3"], ["1", "0x1.00000001p+0"]]
+    for row in wrong:
         with pytest.raises(Reject, match="not a number of type float32"):
             read_matrix([*rows, row], 2, "W_Q", "float32")
 
