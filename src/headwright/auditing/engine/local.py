@@ -17,6 +17,7 @@ from headwright.auditing.engine.plan import (
     part_name,
     piece_cost,
 )
+from headwright.auditing.measures.composition import MOST_PRODUCTS, products_needed
 from headwright.auditing.measures.measure import MeasuredLayer
 from headwright.auditing.measures.summary import (
     LayerAccumulator,
@@ -37,9 +38,15 @@ def measure_layer(layer: LayerActivations, document: Document) -> Summary:
     )
 
 
-def measure_weights(circuits: Circuits) -> Summary:
-    """All measures of the weights of one layer."""
-    return merge_summaries(measure.of_weights(circuits) for measure in MEASURES)
+def measure_weights(model: Model, index: int) -> Summary:
+    """All measures of the weights of one layer, and of those before it where they take few products."""
+    circuits = model.circuits(index)
+    earlier: list[Circuits] = []
+    if products_needed(circuits, index) <= MOST_PRODUCTS:
+        earlier = [model.circuits(layer) for layer in range(index)]
+    summaries = [measure.of_weights(circuits) for measure in MEASURES]
+    summaries += [measure.of_layers(earlier, circuits) for measure in MEASURES]
+    return merge_summaries(summaries)
 
 
 def measure_piece(
@@ -50,7 +57,7 @@ def measure_piece(
     with threadpool_limits(1, "blas"):
         if piece.document is None:
             for index in piece.layers:
-                keep(index, measure_weights(model.circuits(index)))
+                keep(index, measure_weights(model, index))
             return
         document = plan.documents[piece.document]
 

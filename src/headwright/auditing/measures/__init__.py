@@ -6,6 +6,7 @@ robustness      how far all keys may move before another one wins a row
 rounding        keys in few bits: total variation measured, and its proven bound
 key_ranges      the largest numbers of keys and values, proved for every text
 circuits        singular values of QK and OV, enclosed; the size of a head's output: dead heads
+composition     how heads of several layers compose, from the weights
 shuffling       the effect of shuffling the tokens
 measure         what a measure is, and the kinds there are: means, quantiles, rounding, ranks
 table           all measures: names, titles, meanings, how they are shown and computed

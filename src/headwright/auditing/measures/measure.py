@@ -8,7 +8,7 @@ head. The measures there are stand in `table`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -24,6 +24,11 @@ from headwright.auditing.measures.circuits import (
     output_products,
     output_shares,
     weight_products,
+)
+from headwright.auditing.measures.composition import (
+    NOT_COMPOSED,
+    LargestComposition,
+    largest_compositions,
 )
 from headwright.auditing.measures.first_token import (
     AwayFromFirst,
@@ -67,6 +72,7 @@ Result = (
     | OutputShare
     | ShuffleEffect
     | LargestSize
+    | LargestComposition
 )
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -182,6 +188,11 @@ class Measure(ABC):
     def of_weights(self, circuits: Circuits) -> Summary:
         """What the weights of a layer add, once."""
         del circuits
+        return Summary()
+
+    def of_layers(self, earlier: Sequence[Circuits], circuits: Circuits) -> Summary:
+        """What the weights of a layer and of those before it add, once."""
+        del earlier, circuits
         return Summary()
 
     @abstractmethod
@@ -331,6 +342,34 @@ class CircuitRank(Measure):
             return None
         lower, upper = totals.sums[self.name][head]
         return Spectrum(lower, upper)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComposedWith(Measure):
+    """How much a head reads of what an earlier head writes, by its queries, its keys or its values."""
+
+    side: str  # q, k or v
+
+    kind: ClassVar[str] = "composition"
+
+    def of_layers(self, earlier: Sequence[Circuits], circuits: Circuits) -> Summary:
+        """The largest of each head; NOT_COMPOSED if there is no layer before, or too much to multiply."""
+        if not earlier:
+            unknown = np.full((len(circuits.query), 3), NOT_COMPOSED)
+            return Summary({self.name: unknown})
+        return Summary({self.name: largest_compositions(earlier, circuits, self.side)})
+
+    def conclude(
+        self, totals: Summary, head: int, draws: Draws
+    ) -> LargestComposition | None:
+        """None in the first layer."""
+        del draws
+        if self.name not in totals.sums:
+            return None
+        value, layer, earlier_head = totals.sums[self.name][head]
+        if value == NOT_COMPOSED:
+            return None
+        return LargestComposition(float(value), int(layer), int(earlier_head))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from headwright.auditing.measures.measure import (
     OWN,
     PREVIOUS,
     CircuitRank,
+    ComposedWith,
     Display,
     KeyRounding,
     MeanAway,
@@ -59,6 +60,11 @@ TV = "mean total variation between the patterns before and after the keys are ro
 RANK = (
     "the smallest rank that certainly keeps 90 % of sum sigma^2 of the circuit (proven, for the matrices as they are; "
     "positions and biases apart). No sigma_k exceeds |A|_F / sqrt(k)"
+)
+COMPOSITION = (
+    "how much the {} read of what a head of an earlier layer writes: the largest |W_A W_B|_F / (|W_A|_F |W_B|_F) over "
+    "these heads; for random matrices about 1 / sqrt(width of the residual stream) (floating-point; norms between the "
+    "heads, biases and positions apart). Left out in the first layer, and beyond 10^12 multiplications a layer"
 )
 INDUCTION = (
     "on repeated random tokens, 64 of them four times where there is room: mean weight of the tokens that followed "
@@ -436,6 +442,16 @@ MEASURES: tuple[Measure, ...] = (
             full_colour=None,
             terminal=True,
         ),
+    ),
+    *(
+        ComposedWith(
+            name=f"{side}_composition",
+            title=f"{side.upper()}-composition",
+            meaning=COMPOSITION.format(of),
+            unit="of |A| |B|",
+            side=side,
+        )
+        for side, of in (("q", "queries"), ("k", "keys"), ("v", "values"))
     ),
     ShareOfOutput(
         name="output_share",

@@ -12,6 +12,7 @@ from headwright.auditing.documents import Document, digest_of
 from headwright.auditing.explain import HeadExample
 from headwright.auditing.head_findings import HeadFindings
 from headwright.auditing.measures.circuits import OutputShare, Spectrum
+from headwright.auditing.measures.composition import LargestComposition
 from headwright.auditing.measures.key_ranges import LargestSize
 from headwright.auditing.measures.measure import Measure, Result
 from headwright.auditing.measures.roles import ROLES, Role
@@ -245,6 +246,11 @@ def _(result: Spectrum) -> dict[str, Any]:
 @result_to_dict.register
 def _(result: OutputShare) -> dict[str, Any]:
     return {"value": result.value, "dead": result.dead}
+
+
+@result_to_dict.register
+def _(result: LargestComposition) -> dict[str, Any]:
+    return {"value": result.value, "layer": result.layer, "head": result.head}
 
 
 @result_to_dict.register
