@@ -12,14 +12,14 @@ _PROJECTED = {"q": "Q", "k": "K", "v": "V"}  # q_i is Q x_i, and so on
 
 
 @dataclass(frozen=True)
-class Direction:
+class TokenDirection:
     """u_a: a vector along the axis at a place."""
 
     place: int
 
 
 @dataclass(frozen=True)
-class Weight:
+class TokenWeight:
     """alpha_{21}: what the token at one place gives to that at another."""
 
     query: int
@@ -27,7 +27,7 @@ class Weight:
 
 
 @dataclass(frozen=True)
-class Output:
+class TokenOutput:
     """c_2: the values of all tokens, by the weights that one gives them."""
 
     query: int
@@ -43,16 +43,16 @@ class Projected:
 
 def meaning_of(
     name: t.Name, table: Tokens
-) -> Direction | Weight | Output | Projected | None:
+) -> TokenDirection | TokenWeight | TokenOutput | Projected | None:
     """What a name stands for; None: a definition, a number, or nothing that is known."""
     index = label(name.index)
     if name.base == table.letter and index in table.directions:
-        return Direction(table.directions.index(index))
+        return TokenDirection(table.directions.index(index))
     if name.base == "alpha":
         query, key = (_place(name, part, table) for part in _pair(name))
-        return Weight(query, key)
+        return TokenWeight(query, key)
     if name.base == "c" and index.isdigit():
-        return Output(_place(name, index, table))
+        return TokenOutput(_place(name, index, table))
     if name.base in _PROJECTED and index.isdigit():
         return Projected(_PROJECTED[name.base], _place(name, index, table))
     return None

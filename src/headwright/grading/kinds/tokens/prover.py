@@ -23,10 +23,10 @@ from headwright.grading.exercise import Exercise, parsed
 from headwright.grading.judging import Claim, Outcome, at, contrasted, judged
 from headwright.grading.kinds.tending import way
 from headwright.grading.kinds.tokens.names import (
-    Direction,
-    Output,
     Projected,
-    Weight,
+    TokenDirection,
+    TokenOutput,
+    TokenWeight,
     meaning_of,
     visible,
 )
@@ -97,11 +97,11 @@ class TokensReader(ArrayReader):
         if full in self.definitions or full in self.parameters or full in self.arrays:
             return super().name(node)
         match meaning_of(node, self.setting):
-            case Direction(place):
+            case TokenDirection(place):
                 return self._direction(place)
-            case Weight(query, key):
+            case TokenWeight(query, key):
                 return ExactArray.number(self.pattern(query)[key])
-            case Output(query):
+            case TokenOutput(query):
                 return self._output(query)
             case Projected(matrix, place):
                 return self._projected(matrix, place)

@@ -13,10 +13,10 @@ from headwright.formulas import tree as t
 from headwright.formulas.evaluate import identity, softmax
 from headwright.grading.answer import full_name, named
 from headwright.grading.kinds.tokens.names import (
-    Direction,
-    Output,
     Projected,
-    Weight,
+    TokenDirection,
+    TokenOutput,
+    TokenWeight,
     meaning_of,
     visible,
 )
@@ -46,11 +46,11 @@ class TokensInstance(ExplicitInstance):
         if known is not None:
             return self._sized(known, full)
         match meaning_of(name, table):
-            case Direction(place):
+            case TokenDirection(place):
                 return unit(size, place) * number(self.numbers[table.length])[0, 0]
-            case Weight(query, key):
+            case TokenWeight(query, key):
                 return number(self._weights(query)[key])
-            case Output(query):
+            case TokenOutput(query):
                 output = arb_mat(size, 1)
                 for place, weight in enumerate(self._weights(query)):
                     output += self._projected("V", place) * weight
