@@ -574,7 +574,7 @@ def test_a_compiled_model_runs_uncompiled_in_its_blocks_and_compiled_after_them(
         graphs.append(graph)
         return graph.forward
 
-    compiled = torch.compile(model, backend=backend)
+    compiled: Any = torch.compile(model, backend=backend)
     tokens = torch.tensor([[1, 2, 3, 4]])
     with watch(model, ("entropy",)) as truth:
         model(input_ids=tokens, use_cache=False)
