@@ -184,3 +184,36 @@ def test_the_gallery_shows_the_exercises_as_they_are() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.PAGE.read_text() == module.gallery()
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "word"),
+    [
+        ("count-grouped-cache", "$M = 1.34$ gigabytes", "proved"),
+        ("count-grouped-cache", "$M = 1342$ Megabyte", "proved"),
+        ("count-grouped-cache", "$M = 1.34$ GByte", "proved"),
+        ("count-grouped-cache", "$M = 1.25$ gibibytes", "proved"),
+        ("count-grouped-cache", "$M = 10.74$ gigabits", "proved"),
+        ("count-grouped-cache", "In GB: $M = 1.34$.", "proved"),
+        ("count-grouped-cache", "$M = 1.34$ megabytes", "refuted"),
+        ("count-gpt2-xl", "$N = 1.56$ Milliarden", "proved"),
+        ("count-gpt2-xl", "$N = 1.56$ bn", "proved"),
+        ("count-gpt2-xl", "$N \\approx 1.56$ thousand million", "proved"),
+        ("count-gpt2-xl", "In billions of parameters, $N = 1.56$.", "proved"),
+        ("count-gpt2-xl", "In total, $N = 1.56$.", "refuted"),
+        ("count-grouped-cache", "$M = 1.34$ Go", "undecided"),
+        ("count-grouped-cache", "$M = 335.5$ megawords", "undecided"),
+        ("count-optimizer-state", "$M = 4N$ words of 4 bytes each", "undecided"),
+        ("count-kv-cache", "$M = 4bLTd$ Megabyte", "refuted"),
+        ("count-kv-cache", "$M = 4bLTd$ kilobytes", "refuted"),
+        ("count-longer-context", "$r = 3805$ percent", "undecided"),
+        ("count-longer-context", "$r = 38$ percent", "undecided"),
+        ("count-longer-context", "It is 38 percent, so $r = 38$.", "undecided"),
+        ("hand-weights", r"$\alpha = (57.6, 21.2, 21.2)$ percent", "undecided"),
+        ("hand-weights", r"In percent, $\alpha = (57.6, 21.2, 21.2)$.", "undecided"),
+        ("hand-softmax", "In thirteenths, $p = (4, 6, 2, 1)$.", "undecided"),
+    ],
+)
+def test_words_beside_a_number_scale_it(exercise: str, answer: str, word: str) -> None:
+    verdict = verdict_on(exercise, answer)
+    assert verdict.word == word, verdict.reason

@@ -13,6 +13,7 @@ from headwright.grading import answer as an
 from headwright.grading.exact_arrays import ArrayReader, ExactArray
 from headwright.grading.exact_arrays.prover import Tolerance
 from headwright.grading.exact_arrays.reader import with_calls
+from headwright.grading.exact_arrays.scales import with_scales_inside
 from headwright.grading.exact_arrays.written import (
     entries_together,
     values_last,
@@ -23,6 +24,7 @@ from headwright.grading.kinds.by_hand.mistakes import is_near, shares
 from headwright.grading.kinds.by_hand.prover import EXACTLY, ByHandProver
 from headwright.grading.kinds.by_hand.table import ByHand
 from headwright.grading.kinds.kind import ExerciseKind
+from headwright.grading.markdown import Written
 from headwright.grading.text import Statement
 from headwright.grading.verdict import AskedPart, Formula, Verdict
 
@@ -93,6 +95,11 @@ class ByHandKind(ExerciseKind[ByHand]):
     def formula(source: str) -> t.Node:
         """A formula of the exercise, which may use the functions of masks."""
         return with_calls(parsed(source), FUNCTIONS)
+
+    def prepare(self, written: Written) -> Written:
+        """The answer with scales in words, 'percent', as names in its formulas: they are not read."""
+        text = with_scales_inside(written.text, self.exercise.answer)
+        return replace(written, text=text)
 
     def arrange(self, statements: Sequence[Statement]) -> Sequence[Statement]:
         """The value at the end of a chain is what is judged; entries that are given one by one are a vector."""

@@ -24,6 +24,7 @@ _PER = re.compile(
 _PRECISION = re.compile(
     r"\b(?:in|at|using)\s+(?P<what>fp\d+|bf16|float\d+|int\d+|(?:half|single|double|mixed) precision)"
 )
+_PERCENT = re.compile(r"\d+(?:\.\d+)?\s*(?:percent|per cent|\\?%)", re.IGNORECASE)
 _STOPS = re.compile(
     r"\b(?:is|are|we|it|this|that|so|then|hence|there|the number|gives?|gets?|has|have|of)\b"
 )
@@ -51,6 +52,9 @@ def unused_words(
         for match in _PRECISION.finditer(part):
             if not _is_among(match["what"], meant):
                 yield match[0]
+    percent = _PERCENT.search(before)
+    if percent is not None:
+        yield percent[0]
     each = _PER.search(after)
     if each is not None and not _is_among(each["what"], meant):
         yield each[0].strip()

@@ -72,7 +72,8 @@ class CountingKind(ExerciseKind[Counting]):
 
     def prepare(self, written: Written) -> Written:
         """The answer with units as names in its formulas."""
-        return replace(written, text=with_units_inside(written.text))
+        text = with_units_inside(written.text, self.exercise.answer)
+        return replace(written, text=text)
 
     def arrange(self, statements: Sequence[Statement]) -> Sequence[Statement]:
         """Where a rounded number is asked for, the value that is given last is what is judged."""
