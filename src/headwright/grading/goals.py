@@ -924,12 +924,15 @@ def _true_link(one: Finding, links: Sequence[t.Relation]) -> str | None:
     if one.status == "false" or one.claimed.statement.doubt or one.claimed.again:
         return None
     wanted = [link.terms for link in links]
-    reasons = [
-        each.reason
-        for each in one.judged
-        if each.word == "proved" and each.link.terms in wanted
+    said = [each for each in one.judged if each.link.terms in wanted]
+    proved_links = [
+        each
+        for each in said
+        if each.word == "proved"
+        # a formula without a case is said for all of them, and each is judged by itself
+        and all(other.word == "proved" for other in said if other.link == each.link)
     ]
-    return reasons[0] if reasons else None
+    return proved_links[0].reason if proved_links else None
 
 
 def _covers(
