@@ -36,6 +36,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: hw.conform(OUT, Q, _with(K, np.inf), V),
         r"k is inf at .* expected finite",
     ),
+    "dout that nothing uses": (
+        lambda: hw.conform(OUT, Q, K, V, dout=OUT),
+        "dout is given, and no gradients are judged",
+    ),
     "no keys": (
         lambda: hw.conform(OUT, Q, K[:, :, :0], V[:, :, :0]),
         "expected at least one of each",

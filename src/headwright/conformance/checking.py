@@ -109,6 +109,11 @@ def conform(
     problem = read_problem(q, k, v, question)
     result = attention
     derivatives: Mapping[str, Any] | None = None
+    if dout is not None and gradients is not True and not gradients:
+        raise InputError(
+            "dout is given, and no gradients are judged: expected gradients=True, or "
+            "gradients as a mapping"
+        )
     if gradients is True:
         if not callable(attention) or hasattr(attention, "shape"):
             raise InputError(
