@@ -21,6 +21,7 @@ from headwright.grading.answer import (
     MisfitError,
     comparisons,
     full_name,
+    full_names,
     named,
 )
 from headwright.grading.exercise import Exercise
@@ -29,6 +30,7 @@ from headwright.grading.text import Statement, is_index
 
 Gives = Callable[[t.Name], bool]
 ONE = t.Number(Fraction(1))
+CONSTANTS = ("e", "pi")
 
 
 # 'for all x', 'for any two matrices x and y', 'all x in R^d': what says that a letter is free
@@ -207,6 +209,10 @@ def _made_own(
     for part in parts:
         match part:
             case t.Bond("propto", t.Name(base)):  # it leaves a factor open
+                own.add(base)
+            case t.Relation((t.Name(base, None, 0), value), ("=",)) if (
+                base in CONSTANTS and full_names(value) - {*CONSTANTS}
+            ):  # 'let e = p - y'; 'e = 2.718' stays a claim
                 own.add(base)
     outputs = {t.Name(name) for name in exercise.kind.outputs()}
     for part in parts if outputs else ():

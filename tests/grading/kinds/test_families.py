@@ -217,3 +217,23 @@ def test_the_gallery_shows_the_exercises_as_they_are() -> None:
 def test_words_beside_a_number_scale_it(exercise: str, answer: str, word: str) -> None:
     verdict = verdict_on(exercise, answer)
     assert verdict.word == word, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "word"),
+    [
+        ("gradient-cross-entropy", "With $e = p - y$ we have $g = e$.", "proved"),
+        ("gradient-cross-entropy", "Let $e = y - p$. Then $g = -e$.", "proved"),
+        ("gradient-cross-entropy", "Let $e = y - p$. Then $g = e$.", "refuted"),
+        ("gradient-linear", r"Let $e = \delta$. $G = e x^\top$.", "proved"),
+        (
+            "averaging-two",
+            r"Let $\pi = \ln(n/\epsilon)$. $q = \pi(k_a+k_b)$.",
+            "proved",
+        ),
+    ],
+)
+def test_an_answer_may_define_e_and_pi(exercise: str, answer: str, word: str) -> None:
+    verdict = verdict_on(exercise, answer)
+    assert verdict.word == word, verdict.reason
+    assert not verdict.false_formulas
