@@ -237,3 +237,18 @@ def test_an_answer_may_define_e_and_pi(exercise: str, answer: str, word: str) ->
     verdict = verdict_on(exercise, answer)
     assert verdict.word == word, verdict.reason
     assert not verdict.false_formulas
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Diagonal: $J_{ii} = p_i(1-p_i)$. Off the diagonal: $J_{ij} = -p_ip_j$.",
+        "Diagonal entries: $J_{ii} = p_i(1-p_i)$. Other entries: $J_{ij} = -p_ip_j$.",
+        "On the diagonal we get $J_{ii} = p_i(1-p_i)$ and off the diagonal $J_{ij} = -p_ip_j$.",
+    ],
+)
+def test_entries_told_in_words_are_not_refuted(answer: str) -> None:
+    verdict = verdict_on("gradient-softmax", answer)
+    assert verdict.word == "undecided", verdict.reason
+    assert "diagonal" in verdict.reason
+    assert not verdict.false_formulas

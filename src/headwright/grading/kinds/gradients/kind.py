@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -12,7 +13,7 @@ from headwright.grading import answer as an
 from headwright.grading import scalars
 from headwright.grading.exact_arrays import ExactArray
 from headwright.grading.exact_arrays.reader import sigmoid
-from headwright.grading.exact_arrays.written import values_last
+from headwright.grading.exact_arrays.written import as_undecided, values_last
 from headwright.grading.fields import parsed
 from headwright.grading.kinds.gradients.prover import GradientProver
 from headwright.grading.kinds.gradients.reader import (
@@ -31,6 +32,24 @@ from headwright.grading.kinds.gradients.table import DerivativeOf, Gradients
 from headwright.grading.kinds.kind import ExerciseKind
 from headwright.grading.scalars import Range
 from headwright.grading.text import Statement
+from headwright.grading.verdict import Verdict
+
+# words for some of the entries of a matrix
+CASES = re.compile(
+    r"\b(?:off[ -](?:the )?)?diagonal\w*|\bother entries\b|\botherwise\b|\belsewhere\b|\bsonst\b",
+    re.I,
+)
+
+
+def without_false(verdict: Verdict, name: str) -> Verdict:
+    """The verdict with false formulas for entries of an array open: they may be meant for less."""
+    formulas = tuple(
+        replace(one, status="open", counterexample=None)
+        if one.status == "false" and one.latex.lstrip().startswith(f"{name}_")
+        else one
+        for one in verdict.formulas
+    )
+    return replace(verdict, formulas=formulas)
 
 
 @dataclass(frozen=True)
@@ -131,6 +150,17 @@ class GradientsKind(ExerciseKind[Gradients]):
                     shapes[an.full_name(name)] = reader.value(value).shape
         together = entries_put_together(named, shapes, reader)
         return values_last(together, self.exercise.answer, about=False)
+
+    def finish(self, verdict: Verdict) -> Verdict:
+        """The verdict, undecided where words say for which entries a refuted formula is meant."""
+        for part in verdict.asked:
+            for sentence in verdict.to_read:
+                found = CASES.search(sentence.text)
+                if found is None or part.word != "refuted":
+                    continue
+                words = f"line {sentence.line} says '{found[0]}', which was not used"
+                return as_undecided(without_false(verdict, part.part), part, words)
+        return verdict
 
     def prover(self, answer: an.Answer) -> GradientProver:
         """What the answer gives, beside the true derivatives."""
