@@ -3,6 +3,7 @@
 array    the arrays and what is done with them
 angles   sines and cosines of sums, written out
 reader   the value of a formula, where the exercise and the answer say what its names are
+scales   words beside a number that scale it
 written  what answers with numbers are written like
 prover   a comparison of two such values, entry by entry, exactly or within a tolerance
 """

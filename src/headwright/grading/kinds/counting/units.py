@@ -25,6 +25,15 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50}
 _DECIMAL_WORDS = {"kilo": 3, "mega": 6, "giga": 9, "tera": 12, "peta": 15, "exa": 18}
 _BINARY_WORDS = {"kibi": 10, "mebi": 20, "gibi": 30, "tebi": 40, "pebi": 50}
 
+# Words that lead on behind a number, and are no unit of it.
+_LEADING = """
+about according after against although altogether approximately around before but can can't compared
+could counting due e.g. exactly excluding how however ignoring including instead into its just minus
+must my namely our over overall per plus rather roughly rounded see sum though too total under until
+using versus via was well were which while who whose would und weil da also denn donc car et parce
+"""
+LEADING = frozenset(_LEADING.split())
+
 
 def _prefixed(*bases: str) -> dict[str, Fraction]:
     units = {base: Fraction(1) for base in bases}
@@ -175,7 +184,7 @@ def _may_be_unit(word: str, is_number: bool) -> bool:
         return False
     if is_scale(word):
         return True
-    known = frozenset[str]().union(*word_list().values())
+    known = LEADING.union(*word_list().values())
     return is_number and word.lower() not in known
 
 
