@@ -58,7 +58,7 @@ def compositions(
 
     >>> one = np.ones((1, 2, 1))
     >>> circuits = Circuits(one, one, one, one.swapaxes(1, 2))
-    >>> float(compositions(circuits, circuits, "k")[0, 0])
+    >>> round(float(compositions(circuits, circuits, "k")[0, 0]), 9)
     1.0
     """
     written = _ov(earlier)
