@@ -14,6 +14,7 @@ from headwright.formulas.show import plain
 from headwright.grading.answer import full_name, full_names, named
 from headwright.grading.candidates import Contents, Definition, is_sign
 from headwright.grading.exercise import Exercise
+from headwright.grading.text import LeftOver
 
 _ANYTHING = (
     t.Domain("R"),
@@ -113,13 +114,32 @@ def _words_left(
             restricts = here and any(
                 _is_restricting(exercise, name, one.words) for name in one.names
             )
+        elif one.of_own:
+            restricts = bool(one.names & free)
         elif one.names:
             restricts = bool(one.names & (free | asked))
         else:
             restricts = here
         if restricts:
-            return f"line {one.line} says '{one.words}', which is not read and may change what is meant"
+            return _not_used(one)
     return ""
+
+
+def size_left(
+    exercise: Exercise, words: Sequence[LeftOver], sentences: set[int]
+) -> str:
+    """'for small beta' beside a value that is asked for as beta grows; '' where nothing of this kind is left."""
+    for one in words:
+        here = one.of_given and one.sentence in sentences
+        if here and any(
+            _is_restricting(exercise, name, one.words) for name in one.names
+        ):
+            return _not_used(one)
+    return ""
+
+
+def _not_used(one: LeftOver) -> str:
+    return f"line {one.line} says '{one.words}', which is not read and may change what is meant"
 
 
 def _is_restricting(exercise: Exercise, name: str, words: str) -> bool:

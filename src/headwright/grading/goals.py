@@ -22,6 +22,7 @@ from headwright.grading.account import (
     is_size_in_words,
     left_over,
     names_behind,
+    size_left,
     sizes_among,
 )
 from headwright.grading.answer import names_in
@@ -41,11 +42,12 @@ from headwright.grading.judge import CANNOT, Finding, Session, why
 from headwright.grading.judging import Outcome, proved, refuted
 from headwright.grading.names import names_on_the_left, tends
 from headwright.grading.recheck.instances import ExplicitInstance, holds
-from headwright.grading.text import Statement
+from headwright.grading.text import LeftOver, Statement
 from headwright.grading.verdict import AskedPart, Word
 
 QUOTED_ONLY = "line {} may be the answer: it is only quoted"
 Open = Callable[[an.Answer], Session]
+_FUNCTION = re.compile(r"\s*\\?([A-Za-z]+)\s*\(")
 _FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
 
 
@@ -161,6 +163,9 @@ def _doubt_about_names(
         first = _FIRST_NAME.match(one.text)
         if first is not None and first[1] in used:
             return f"line {one.line} was not read, and may bound a name in it"
+        function = _FUNCTION.match(one.text)
+        if function is not None and one.lets and function[1] in used:
+            return f"line {one.line} was not read, and may define {function[1]}"
     if chosen.answer is None:
         return ""
     unused = _unused_condition(made, contents, chosen.answer)
@@ -722,8 +727,9 @@ def blank_part(
     found: Sequence[Finding],
     session: Session,
     mentioned: Sequence[Statement],
+    words: Sequence[LeftOver] = (),
 ) -> AskedPart:
-    """One blank: filled by a true formula that says the value."""
+    """One blank: filled by a true formula that says the value; `words` are those that no formula stands for."""
     case = None if blank.case is None else parsed(blank.case)
     part = plain(parsed(blank.of[0])) + (
         f" for {plain(case)}" if case is not None else ""
@@ -745,6 +751,10 @@ def blank_part(
         word: Word = "undecided" if near else "missing"
         return AskedPart(part, word, line, text, reason, optional=blank.optional)
     answered = _answered(part, told, has_case=case is not None)
+    sentences = {one.finding.claimed.statement.sentence for one in told}
+    unused = size_left(exercise, words, sentences)
+    if unused and answered.word == "proved":
+        answered = replace(answered, word="undecided", reason=unused)
     shown = answered.latex
     if case is not None and latex(case) not in shown:
         shown = rf"{shown} \text{{ for }} {latex(case)}"

@@ -318,7 +318,10 @@ def _parts_of_claims(
     parts: list[AskedPart] = []
     mentioned = (*contents.quoted, *contents.unread)
     for blank in exercise.blanks:
-        parts.append(goals.blank_part(exercise, blank, findings, session, mentioned))
+        part = goals.blank_part(
+            exercise, blank, findings, session, mentioned, contents.left_over
+        )
+        parts.append(part)
     if exercise.about:
         statements = (*contents.quoted, *submission.supposed)
         quoted = [one.node for one in statements if one.node is not None]

@@ -82,6 +82,7 @@ class LeftOver:
     names: frozenset[str] = frozenset()
     of_given: bool = False  # a size of something given: 'for small n'
     unless_bounded: bool = False  # nothing is left if the names are bounded elsewhere
+    of_own: bool = False  # names are meant only where they are open
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,12 @@ _HARMLESS_DESCRIPTION = (
         " any scale scaling sharpness strength gain multiplier coefficient knob hyperparameter inverse it this not"
         " freely as for so then and at our disposal fix is are enough"
     )
+)
+_SPELLED = words_of("alpha beta gamma lambda tau mu kappa eta")
+_LATER = words_of("later below end determined chosen choose find first")
+_EQUAL_TO = re.compile(r"^(?:is )?(?:equal to|equals|=) (?:\d|one|zero|unity)")
+_TO_ZERO = re.compile(
+    r"\b(?:less than|below|to|towards?|approaching|for) (?:zero|one)\b"
 )
 _EVERY_CHOICE = words_of("arbitrary any every")
 _GIVING_A_VALUE = words_of(
@@ -327,6 +334,7 @@ class _Reader:
         if self.other_case:  # 'Otherwise F, hence G; so H'
             self.doubt, self.strict = "otherwise", True
         self._keep_changes(words)
+        self._keep_contrary(words)
         opening = {one.text for one in tokens[:2]}
         continues = self.hypothetical and bool(_PRONOUNS & opening)
         self._clauses(continues or sentence.end in ("?", "|"))
@@ -429,6 +437,38 @@ class _Reader:
         if names:
             said = LeftOver(line, self.number, changing[0], frozenset(names))
             self.left_over.append(said)
+
+    def _keep_contrary(self, words: Sequence[str]) -> None:
+        """'a large negative $M$', 'any fixed lambda', 'lambda equal to 1': these do not leave a name large."""
+        if " not large" in " ".join(["", *words]):
+            line = self.sentence.tokens[0].line
+            self.left_over.append(LeftOver(line, self.number, "not large"))
+        for at, token in enumerate(self.tokens):
+            spelled = token.kind == "word" and token.text in _SPELLED
+            if not (spelled or is_name(token)):
+                continue
+            lead = lead_of(self.tokens, at)[-3:]
+            trail = trail_of(self.tokens, at)[:6]
+            near = {*lead, *trail}
+            equal = spelled and _EQUAL_TO.search(" ".join(trail))
+            contrary = near & word_list()["contrary"]
+            contrary |= set(_TO_ZERO.findall(" ".join(trail)))
+            holding = word_list()["holding"] | _SMALL
+            held = near & holding and not near & (_LARGE | _LATER)
+            if not (contrary or held or equal):
+                continue
+            shown = token.text if spelled else f"${token.text}$"
+            said = LeftOver(
+                token.line,
+                self.number,
+                " ".join([*lead, shown, *trail]),
+                frozenset({name_of(token)}),
+                unless_bounded=not contrary,
+                of_own=True,
+            )
+            self.left_over.append(said)
+            if spelled and _SMALL & set(lead) and {"for", "when"} & set(lead):
+                self.left_over.append(replace(said, of_own=False, of_given=True))
 
     def _clauses(self, all_quoted: bool) -> None:
         """The clauses of a sentence, one after the other."""
@@ -964,7 +1004,8 @@ class _Reader:
             said = LeftOver(token.line, self.number, words, frozenset({name}))
             self.left_over.append(said)
         if size and lead[:1] in (["for"], ["when"], ["if"], ["with"]):
-            words = f"{' '.join(lead)} ${token.text}$"
+            said_behind = [] if (_LARGE | _SMALL) & set(lead) else trail[:4]
+            words = " ".join([*lead, f"${token.text}$", *said_behind])
             said = LeftOver(
                 token.line, self.number, words, frozenset({name}), of_given=True
             )
