@@ -111,8 +111,7 @@ def bound_sums(
     small = small & (sums.largest_product <= LARGEST_PRODUCT)
     if sums.sink_scores is not None:
         small = small & (xp.abs(sums.sink_scores) <= LARGEST_SCORE)
-    if logs.of_added > LARGEST_SHARE_OF_ADDED:
-        small = small & False
+    small = small & (logs.of_added <= LARGEST_SHARE_OF_ADDED)
     too_large = ~small | sums_may_overflow(
         contract, inputs, sums.seen, sums.largest_value, sums.value_sums
     )
